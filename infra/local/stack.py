@@ -1,0 +1,102 @@
+"""What xtask asks of the deployed stack, through boto3 (which SAM brings along).
+
+Run by xtask with the tools' own Python; the endpoint and the dummy credentials
+come from the environment. Prints one JSON document, or lines of text for `events`.
+
+    stack.py describe STACK             outputs and physical names of the functions
+    stack.py events STACK               the events that say why a deployment failed
+    stack.py update-code FUNCTION FILE  put FILE, as `bootstrap`, onto a function
+    stack.py config FUNCTION            environment, memory and timeout of a function
+    stack.py routes API                 route key -> function of an HTTP API
+"""
+
+import io
+import json
+import sys
+import zipfile
+
+import boto3
+from botocore.config import Config
+
+CONFIG = Config(retries={"max_attempts": 2}, read_timeout=60)
+
+
+def client(service):
+    return boto3.client(service, config=CONFIG)
+
+
+def describe(stack):
+    cloudformation = client("cloudformation")
+    try:
+        found = cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
+    except cloudformation.exceptions.ClientError:
+        return {"status": None, "outputs": {}, "functions": {}}
+    resources = []
+    for page in cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack):
+        resources += page["StackResourceSummaries"]
+    return {
+        "status": found["StackStatus"],
+        "outputs": {o["OutputKey"]: o["OutputValue"] for o in found.get("Outputs", [])},
+        "functions": {
+            r["LogicalResourceId"]: r["PhysicalResourceId"]
+            for r in resources
+            if r["ResourceType"] == "AWS::Lambda::Function"
+        },
+    }
+
+
+def events(stack):
+    found = client("cloudformation").describe_stack_events(StackName=stack)["StackEvents"]
+    for event in reversed(found[:200]):
+        if "FAILED" in event["ResourceStatus"] or "ROLLBACK" in event["ResourceStatus"]:
+            reason = event.get("ResourceStatusReason", "")
+            print(f'{event["ResourceStatus"]}  {event["LogicalResourceId"]}  {reason}')
+
+
+def update_code(function, path):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as file:
+        # A fixed date: the same binary makes the same archive, hence the same hash.
+        entry = zipfile.ZipInfo("bootstrap", (1980, 1, 1, 0, 0, 0))
+        entry.external_attr = 0o755 << 16
+        with open(path, "rb") as binary:
+            file.writestr(entry, binary.read())
+    answer = client("lambda").update_function_code(
+        FunctionName=function, ZipFile=archive.getvalue()
+    )
+    return {"codeSha256": answer["CodeSha256"]}
+
+
+def config(function):
+    found = client("lambda").get_function_configuration(FunctionName=function)
+    return {
+        "environment": found.get("Environment", {}).get("Variables", {}),
+        "memoryMb": found.get("MemorySize", 128),
+        "timeoutS": found.get("Timeout", 3),
+    }
+
+
+def routes(api):
+    gateway = client("apigatewayv2")
+    targets = {}
+    for integration in gateway.get_integrations(ApiId=api, MaxResults="500")["Items"]:
+        # arn:aws:apigateway:…:lambda:path/…/functions/ARN/invocations, or the function's ARN itself
+        uri = integration.get("IntegrationUri", "")
+        name = uri.split("function:")[-1].split("/")[0].split(":")[0]
+        targets["integrations/" + integration["IntegrationId"]] = name
+    found = gateway.get_routes(ApiId=api, MaxResults="500")["Items"]
+    return {r["RouteKey"]: targets.get(r.get("Target", ""), "") for r in found}
+
+
+COMMANDS = {
+    "describe": describe,
+    "events": events,
+    "update-code": update_code,
+    "config": config,
+    "routes": routes,
+}
+
+if __name__ == "__main__":
+    answer = COMMANDS[sys.argv[1]](*sys.argv[2:])
+    if answer is not None:
+        print(json.dumps(answer))

@@ -1,0 +1,98 @@
+//! A chunk's cursor: how far it is committed, and by which attempt.
+//!
+//! The cursor is the guard of the whole ledger: a commit moves it from one value to another, on condition that it
+//! still has the old one. So every value ever written must be unique; the token (the attempt's nonce and a number)
+//! makes it so. Text form, at most 40 bytes to keep a group under one write unit:
+//! `round.position.token.file.filed.due`, with `-` for what is absent and `F` for the position of a finished chunk.
+
+use std::fmt;
+
+use crate::time_stamp::Timestamp;
+
+/// How far a chunk is committed.
+#[derive(Clone, Eq, PartialEq, Hash, Debug)]
+pub struct Cursor {
+    /// 0 for the chunk's own items; round n works the transient items that round n - 1 filed.
+    pub round: u32,
+    /// Items of this round that are passed (done or filed for the next round).
+    pub position: u32,
+    /// The attempt's nonce and the number of its commit: unique for ever.
+    pub token: String,
+    /// Token of the last work file of the chain that this commit vouches for.
+    pub file: Option<String>,
+    /// Items that this round has filed so far for the next one.
+    pub filed: u32,
+    /// When this round may start; `None` for the first one. In whole seconds.
+    pub due: Option<Timestamp>,
+    /// Nothing is left to do in this chunk.
+    pub finished: bool,
+}
+
+impl Cursor {
+    /// The token for the `n`th commit of the attempt called `nonce`.
+    pub fn token(nonce: &str, n: u32) -> String {
+        format!("{nonce}{n}")
+    }
+
+    /// Reads the text form; `None` if it is no cursor (a newer version's, or damage).
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split('.');
+        let mut next = || parts.next();
+        let (round, position, token, file, filed, due) = (next()?, next()?, next()?, next()?, next()?, next()?);
+        let optional = |s: &str| (s != "-").then(|| s.to_owned());
+        Some(Self {
+            round: round.parse().ok()?,
+            finished: position == "F",
+            position: if position == "F" { 0 } else { position.parse().ok()? },
+            token: token.to_owned(),
+            file: optional(file),
+            filed: filed.parse().ok()?,
+            due: optional(due).map(|s| s.parse().map(|s: i64| Timestamp(s * 1000))).transpose().ok()?,
+        })
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.", self.round)?;
+        if self.finished {
+            write!(f, "F")?
+        } else {
+            write!(f, "{}", self.position)?
+        }
+        write!(f, ".{}.{}.{}.", self.token, self.file.as_deref().unwrap_or("-"), self.filed)?;
+        match self.due {
+            Some(due) => write!(f, "{}", due.seconds()),
+            None => write!(f, "-"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_survives_its_text_form() {
+        let open = Cursor {
+            round: 2,
+            position: 17,
+            token: "abcdefgh3".into(),
+            file: Some("abcdefgh2".into()),
+            filed: 4,
+            due: Some(Timestamp(1_700_000_000_000)),
+            finished: false,
+        };
+        let finished = Cursor { position: 0, finished: true, file: None, due: None, ..open.clone() };
+        for cursor in [open, finished] {
+            assert_eq!(Cursor::parse(&cursor.to_string()), Some(cursor));
+        }
+    }
+
+    #[test]
+    fn what_is_no_cursor_is_refused() {
+        for text in ["", "0", "0.x.t.-.0.-", "a.1.t.-.0.-"] {
+            assert_eq!(Cursor::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The ledger: groups of chunks, and the one conditional commit that makes progress exact.
+//!
+//! A chunk's commit adds to its group's counts and moves the chunk's cursor, on condition that the cursor still has
+//! the value that the worker started from. A redelivery, a retried call or a second worker finds it moved and adds
+//! nothing. The pure [`Group::commit`] below is the meaning; the DynamoDB adapter writes the same as one update.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cursor::Cursor;
+use crate::outcome::Counts;
+use crate::time_stamp::Timestamp;
+
+/// Chunks in one group at most. A cursor takes up to 54 bytes with its name, so that sixteen of them and the
+/// counts stay under 1,024 bytes: one DynamoDB write unit for every commit.
+pub const CHUNKS_PER_GROUP: usize = 16;
+
+/// The progress of a run of chunks: one small record that all their workers write.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Group {
+    /// Number of the group within the job, from 0.
+    pub number: u32,
+    /// Items in its chunks.
+    pub items: u64,
+    /// Bytes of the source in its chunks, for the percentage.
+    pub bytes: u64,
+    /// Items that ended, by outcome.
+    pub counts: Counts,
+    /// False once completion has closed it: no commit can follow.
+    pub open: bool,
+    /// Each chunk's cursor; absent until its first commit.
+    pub cursors: BTreeMap<u32, Cursor>,
+    /// When something was last committed.
+    pub progressed_at: Timestamp,
+    /// How often the sweeper has sent its chunks again since then.
+    pub resends: u32,
+}
+
+impl Group {
+    /// A group as the splitter commits it.
+    pub fn new(number: u32, items: u64, bytes: u64, now: Timestamp) -> Self {
+        Self {
+            number,
+            items,
+            bytes,
+            counts: Counts::default(),
+            open: true,
+            cursors: BTreeMap::new(),
+            progressed_at: now,
+            resends: 0,
+        }
+    }
+
+    /// Every item of the group has ended.
+    pub fn is_done(&self) -> bool {
+        self.counts.done() == self.items
+    }
+
+    /// The meaning of a commit: add the counts and move the cursor if it is still the old one.
+    pub fn commit(&mut self, commit: &Commit) -> CommitOutcome {
+        let current = self.cursors.get(&commit.chunk);
+        if !self.open {
+            return CommitOutcome::Closed;
+        }
+        if current != commit.from.as_ref() {
+            return CommitOutcome::of_refusal(current, commit, self);
+        }
+        self.counts += commit.counts;
+        self.cursors.insert(commit.chunk, commit.to.clone());
+        self.progressed_at = commit.at;
+        self.resends = 0;
+        CommitOutcome::Committed(Box::new(self.clone()))
+    }
+}
+
+/// A worker's wish to commit what it has done.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Commit {
+    /// Number of the chunk within its group, from 0.
+    pub chunk: u32,
+    /// The cursor that the worker started from; `None` if the chunk had none.
+    pub from: Option<Cursor>,
+    /// Where it has got to.
+    pub to: Cursor,
+    /// What became of the items between the two, those filed for another round apart.
+    pub counts: Counts,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What a commit met. All but an I/O error are expected.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub enum CommitOutcome {
+    /// It took, now or in an earlier call whose reply was lost; the group as it then was.
+    Committed(Box<Group>),
+    /// Another attempt has moved the cursor: this worker stops.
+    Lost,
+    /// Completion has closed the group: nothing can be committed any more.
+    Closed,
+    /// No such group: the job was deleted. Harmless.
+    Absent,
+}
+
+impl CommitOutcome {
+    /// Reads a refusal: the cursor that stands there is the one that this very commit wrote, or another's.
+    pub fn of_refusal(current: Option<&Cursor>, commit: &Commit, group: &Group) -> Self {
+        if current.is_some_and(|c| c.token == commit.to.token) {
+            Self::Committed(Box::new(group.clone()))
+        } else if group.open {
+            Self::Lost
+        } else {
+            Self::Closed
+        }
+    }
+}
+
+/// One chunk of a manifest: a run of consecutive items.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+pub struct ChunkPlan {
+    /// Number of its first item in the file, from 1.
+    pub first: u64,
+    /// How many items it has.
+    pub items: u32,
+    /// First byte in the source.
+    pub start: u64,
+    /// Byte after its last one.
+    pub end: u64,
+    /// It is one single item that is longer than an item may be; nobody reads it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub oversize: bool,
+}
+
+/// The immutable plan of a group: its chunks in order.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Number of the group.
+    pub group: u32,
+    /// Its chunks; a chunk's number is its index.
+    pub chunks: Vec<ChunkPlan>,
+}
+
+impl Manifest {
+    /// Items in all its chunks.
+    pub fn items(&self) -> u64 {
+        self.chunks.iter().map(|c| u64::from(c.items)).sum()
+    }
+
+    /// Bytes in all its chunks.
+    pub fn bytes(&self) -> u64 {
+        self.chunks.iter().map(|c| c.end - c.start).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cursor(token: &str, position: u32) -> Cursor {
+        Cursor { round: 0, position, token: token.into(), file: None, filed: 0, due: None, finished: false }
+    }
+
+    fn commit(from: Option<Cursor>, to: Cursor, succeeded: u64) -> Commit {
+        let counts = Counts { succeeded, ..Counts::default() };
+        Commit { chunk: 0, from, to, counts, at: Timestamp(1) }
+    }
+
+    #[test]
+    fn a_commit_counts_once_however_often_it_is_sent() {
+        let mut group = Group::new(0, 10, 100, Timestamp(0));
+        let first = commit(None, cursor("a1", 4), 4);
+        for _ in 0..3 {
+            assert!(matches!(group.commit(&first), CommitOutcome::Committed(_)));
+        }
+        assert_eq!(group.counts.done(), 4);
+    }
+
+    #[test]
+    fn of_two_workers_from_one_cursor_one_loses() {
+        let mut group = Group::new(0, 10, 100, Timestamp(0));
+        assert!(matches!(group.commit(&commit(None, cursor("a1", 10), 10)), CommitOutcome::Committed(_)));
+        assert_eq!(group.commit(&commit(None, cursor("b1", 10), 10)), CommitOutcome::Lost);
+        assert!(group.is_done());
+    }
+
+    #[test]
+    fn a_closed_group_takes_nothing() {
+        let mut group = Group { open: false, ..Group::new(0, 10, 100, Timestamp(0)) };
+        assert_eq!(group.commit(&commit(None, cursor("a1", 4), 4)), CommitOutcome::Closed);
+        assert_eq!(group.counts.done(), 0);
+    }
+}

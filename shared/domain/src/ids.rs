@@ -1,0 +1,52 @@
+//! Ids: a job's is a UUIDv7, so that jobs sort by their age; an upload's is random, so that it cannot be guessed.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $new:expr) => {
+        $(#[$doc])*
+        #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub Uuid);
+
+        impl $name {
+            /// A new, unique id.
+            pub fn generate() -> Self {
+                Self($new)
+            }
+
+            /// Reads an id from a path or a message; `None` if it is not a UUID.
+            pub fn parse(text: &str) -> Option<Self> {
+                Uuid::try_parse(text).ok().map(Self)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+id!(
+    /// Identifies a job.
+    JobId,
+    Uuid::now_v7()
+);
+id!(
+    /// Identifies an upload, and so the file that was put under it.
+    FileGuid,
+    Uuid::new_v4()
+);
+
+/// The tenant of everything until there is sign-in. It is already part of every key and every message group.
+pub const DEFAULT_TENANT: &str = "default";
+
+/// Eight random characters that name one attempt at a chunk, so that no attempt takes another's write for its own.
+pub fn nonce() -> String {
+    const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let bits = Uuid::new_v4().as_u128();
+    (0..8).map(|i| char::from(ALPHABET[(bits >> (5 * i)) as usize & 31])).collect()
+}

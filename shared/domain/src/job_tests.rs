@@ -1,0 +1,116 @@
+//! Every transition as a table: before, event, after.
+
+use super::*;
+use crate::group::ChunkPlan;
+
+fn job(status: Status, stage: Stage) -> Job {
+    Job {
+        job_id: JobId(uuid::Uuid::nil()),
+        tenant: "t".into(),
+        job_type: "import".into(),
+        generation: 0,
+        status,
+        stage,
+        source: None,
+        tolerance: Tolerance::default(),
+        split_offset: 0,
+        item_count: 0,
+        groups: 1,
+        sent_groups: 0,
+        split_ended: false,
+        done_groups: BTreeSet::new(),
+        stop: None,
+        totals: None,
+        error: None,
+        issues: vec![],
+        resends: 0,
+        created_at: Timestamp(0),
+        started_at: None,
+        finished_at: None,
+        updated_at: Timestamp(0),
+        deadline_at: Timestamp(9),
+        expires_at: 9,
+    }
+}
+
+fn manifest(group: u32) -> Manifest {
+    Manifest { group, chunks: vec![ChunkPlan { first: 1, items: 3, start: 0, end: 30, oversize: false }] }
+}
+
+fn stop() -> Stop {
+    Stop { status: Status::Failed, error: None, at: Timestamp(1) }
+}
+
+fn finish(status: Status) -> Finish {
+    Finish { generation: 0, status, totals: Counts::default(), error: None, at: Timestamp(1) }
+}
+
+#[test]
+fn each_event_is_taken_in_its_stage_and_refused_in_the_others() {
+    use Stage::{Done, Processing, Queued, Splitting, Stopping};
+    use Status::{Canceled, Completed, Failed, Running, Waiting};
+    type Event = fn(&mut Job) -> Transition;
+    let begin: Event = |j| j.begin(Timestamp(1));
+    let next_group: Event = |j| j.commit_group(&manifest(1), 30, Timestamp(1));
+    let old_group: Event = |j| j.commit_group(&manifest(0), 30, Timestamp(1));
+    let end_split: Event = |j| j.end_split(1, &[], Timestamp(1));
+    let end_split_early: Event = |j| j.end_split(0, &[], Timestamp(1));
+    let stop: Event = |j| j.stop(&stop());
+    let complete: Event = |j| j.finish(&finish(Status::Completed));
+    let fail: Event = |j| j.finish(&finish(Status::Failed));
+    for (name, status, stage, event, after) in [
+        ("begin", Waiting, Queued, begin, Some((Running, Splitting))),
+        ("begin twice", Running, Splitting, begin, None),
+        ("begin while stopping", Waiting, Stopping, begin, None),
+        ("the next group", Running, Splitting, next_group, Some((Running, Splitting))),
+        ("a group again", Running, Splitting, old_group, None),
+        ("a group after the end", Running, Processing, next_group, None),
+        ("a group while stopping", Running, Stopping, next_group, None),
+        ("end of split", Running, Splitting, end_split, Some((Running, Processing))),
+        ("end of split by one who missed a group", Running, Splitting, end_split_early, None),
+        ("end of split while stopping", Running, Stopping, end_split, None),
+        ("stop", Running, Processing, stop, Some((Running, Stopping))),
+        ("stop of a waiting job", Waiting, Queued, stop, Some((Waiting, Stopping))),
+        ("stop twice", Running, Stopping, stop, None),
+        ("stop after the end", Completed, Done, stop, None),
+        ("complete", Running, Processing, complete, Some((Completed, Done))),
+        ("complete while stopping", Running, Stopping, complete, None),
+        ("fail while stopping", Running, Stopping, fail, Some((Failed, Done))),
+        ("complete twice", Completed, Done, complete, None),
+        ("fail after cancel", Canceled, Done, fail, None),
+    ] {
+        let mut job = job(status, stage);
+        let made = event(&mut job);
+        match after {
+            Some(after) => assert_eq!((job.status, job.stage), after, "{name}"),
+            None => assert_eq!((made, job.status, job.stage), (Transition::Refused, status, stage), "{name}"),
+        }
+    }
+}
+
+#[test]
+fn all_is_done_only_when_the_split_has_ended_and_every_group_is_done() {
+    let mut job = job(Status::Running, Stage::Splitting);
+    job.group_done(0, Timestamp(1));
+    assert!(!job.all_done());
+    job.end_split(1, &[], Timestamp(1));
+    assert!(job.all_done());
+}
+
+#[test]
+fn a_share_of_failures_counts_only_from_the_minimum_sample_on() {
+    let tolerance = Tolerance { max_failed: None, max_failed_percent: Some(10.0) };
+    let counts = |succeeded, failed| Counts { succeeded, failed, skipped: 0 };
+    assert_eq!(tolerance.exceeded(counts(0, 50), false), None);
+    assert!(tolerance.exceeded(counts(0, 50), true).is_some());
+    assert!(tolerance.exceeded(counts(80, 20), false).is_some());
+    assert_eq!(tolerance.exceeded(counts(90, 10), false), None);
+}
+
+#[test]
+fn one_failure_more_than_tolerated_stops_the_job() {
+    let tolerance = Tolerance { max_failed: Some(2), max_failed_percent: None };
+    let counts = |failed| Counts { succeeded: 9, failed, skipped: 0 };
+    assert_eq!(tolerance.exceeded(counts(2), false), None);
+    assert_eq!(tolerance.exceeded(counts(3), false).map(|e| e.code), Some("too_many_failures".into()));
+}

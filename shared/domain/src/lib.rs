@@ -1,0 +1,29 @@
+//! The rules of Longshore, without any I/O.
+//!
+//! Splitting, the ledger's decisions, the job's state machine, retries and progress are pure functions over plain
+//! values: time and ids come in as arguments, nothing here knows AWS. The same functions run in production, in the
+//! in-memory store, and in the protocol model that checks them exhaustively.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`ids`], [`time_stamp`] | job and upload ids, milliseconds since the epoch |
+//! | [`job`] | a job's state and every transition it can make |
+//! | [`group`], [`cursor`] | the ledger: groups, chunk cursors, the one conditional commit |
+//! | [`split`], [`records`] | cutting a stream into records, records into chunks, chunks into groups |
+//! | [`outcome`], [`work_file`] | what became of an item, and the files that say so |
+//! | [`retry`], [`progress`] | when transient items go round again; percent, rate and ETA |
+//! | [`message`], [`ports`] | what travels in queues; the traits that the adapters implement |
+
+pub mod cursor;
+pub mod group;
+pub mod ids;
+pub mod job;
+pub mod message;
+pub mod outcome;
+pub mod ports;
+pub mod progress;
+pub mod records;
+pub mod retry;
+pub mod split;
+pub mod time_stamp;
+pub mod work_file;

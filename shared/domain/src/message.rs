@@ -1,0 +1,83 @@
+//! What travels in the queues. Every message may come twice, late, or out of order; none is an authority.
+
+use serde::{Deserialize, Serialize};
+
+use crate::group::ChunkPlan;
+use crate::ids::JobId;
+
+/// Split this job, from its split cursor on.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CreateMessage {
+    /// The job.
+    pub job_id: JobId,
+    /// Its generation when this was sent.
+    pub generation: u32,
+    /// Groups that were committed when this was sent; part of the deduplication id only.
+    pub position: u32,
+    /// 0 from the API and from continuations; n for the sweeper's nth re-send, in a message group of its own.
+    #[serde(default)]
+    pub resend: u32,
+}
+
+impl CreateMessage {
+    /// A deduplication id that lets continuations, retries and the sweeper's re-sends through.
+    pub fn deduplication_id(&self) -> String {
+        format!("{}:{}:{}:{}", self.job_id, self.generation, self.position, self.resend)
+    }
+
+    /// One message group per job; a re-send has its own, so that it does not wait behind a dead splitter's message.
+    pub fn group_id(&self) -> String {
+        match self.resend {
+            0 => self.job_id.to_string(),
+            n => format!("{}:{n}", self.job_id),
+        }
+    }
+}
+
+/// Work this chunk, from its cursor on.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ChunkMessage {
+    /// The job.
+    pub job_id: JobId,
+    /// Whose: the message group, so that one tenant's flood does not starve another.
+    pub tenant: String,
+    /// Number of the group.
+    pub group: u32,
+    /// Number of the chunk within the group.
+    pub chunk: u32,
+    /// Its items and bytes.
+    pub plan: ChunkPlan,
+    /// The bytes themselves while they are few; else they are read by range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inline: Option<String>,
+}
+
+/// Every item has ended, or the job is to stop: report, and give the final status.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CompleteMessage {
+    /// The job.
+    pub job_id: JobId,
+    /// The generation that ended.
+    pub generation: u32,
+    /// 0 normally; n for the sweeper's nth re-send.
+    #[serde(default)]
+    pub resend: u32,
+}
+
+impl CompleteMessage {
+    /// Deduplicates the messages of the workers that saw the same end.
+    pub fn deduplication_id(&self) -> String {
+        format!("{}:{}:{}", self.job_id, self.generation, self.resend)
+    }
+
+    /// As [`CreateMessage::group_id`].
+    pub fn group_id(&self) -> String {
+        match self.resend {
+            0 => self.job_id.to_string(),
+            n => format!("{}:{n}", self.job_id),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! What the rules need from the world: few traits, in the domain's words. Adapters and in-memory fakes implement
+//! them and pass one conformance suite. Every write is conditional or harmless twice; what a condition met comes
+//! back as a named outcome, and [`PortError`] is left for what nobody expects.
+
+use std::future::Future;
+
+use serde_json::Value;
+
+use crate::group::{ChunkPlan, Commit, CommitOutcome, Group, Manifest};
+use crate::ids::{FileGuid, JobId};
+use crate::job::{Finish, Job, JobError, Stop, Transition};
+use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use crate::time_stamp::Timestamp;
+
+/// A remote service failed after its client's own retries: the caller gives the message back to its queue.
+#[derive(Debug, thiserror::Error)]
+#[error("{service}: {operation} failed")]
+pub struct PortError {
+    /// Which service: `store`, `queues`, `files`.
+    pub service: &'static str,
+    /// Which operation, in the port's words.
+    pub operation: &'static str,
+    /// What it said.
+    #[source]
+    pub source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+/// A result of a port.
+pub type PortResult<T> = Result<T, PortError>;
+
+/// What a job was asked to do: immutable, kept apart from the job.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Definition {
+    /// The options as the client sent them, checked.
+    pub options: Value,
+    /// Names of the columns, once the splitter has read them; none for JSON Lines or a job without a file.
+    pub columns: Option<Vec<String>>,
+}
+
+/// An upload as it was promised to the client.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Upload {
+    /// Its id.
+    pub file_guid: FileGuid,
+    /// Whose it is.
+    pub tenant: String,
+    /// Object key.
+    pub key: String,
+    /// The client's name for it.
+    pub file_name: String,
+    /// Its media type.
+    pub content_type: String,
+    /// The size that is signed into its URL.
+    pub size_bytes: u64,
+    /// When it is forgotten, in seconds.
+    pub expires_at: i64,
+}
+
+/// What an idempotency key met.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Created {
+    /// The job is stored.
+    New,
+    /// The same request was accepted before, as this job.
+    Replayed(JobId),
+    /// The key was used for another request.
+    KeyReused,
+}
+
+/// A client's key for a create, with the hash of the request that came with it.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct IdempotencyKey {
+    /// As sent.
+    pub key: String,
+    /// SHA-256 of the request, in hexadecimal.
+    pub request_hash: String,
+}
+
+/// A page of something, and where the next one begins.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Page<T> {
+    /// What is on it.
+    pub items: Vec<T>,
+    /// Opaque; none on the last page.
+    pub next: Option<String>,
+}
+
+/// Uploads and jobs as a whole.
+pub trait JobStore: Send + Sync {
+    /// Stores a new upload.
+    fn create_upload(&self, upload: &Upload) -> impl Future<Output = PortResult<()>> + Send;
+    /// Reads an upload.
+    fn upload(&self, id: FileGuid) -> impl Future<Output = PortResult<Option<Upload>>> + Send;
+    /// Stores a new job with its definition and its idempotency key, all or nothing.
+    fn create_job(
+        &self,
+        job: &Job,
+        definition: &Definition,
+        key: Option<&IdempotencyKey>,
+    ) -> impl Future<Output = PortResult<Created>> + Send;
+    /// Reads a job, consistently.
+    fn job(&self, id: JobId) -> impl Future<Output = PortResult<Option<Job>>> + Send;
+    /// Reads a job's definition.
+    fn definition(&self, id: JobId) -> impl Future<Output = PortResult<Option<Definition>>> + Send;
+    /// Ids of jobs that have not ended, oldest first, from an index that may lag.
+    fn unfinished(&self, after: Option<String>) -> impl Future<Output = PortResult<Page<JobId>>> + Send;
+}
+
+/// A job's transitions; each is one conditional write with the meaning of the function of the same name on [`Job`].
+/// A job that is absent refuses everything.
+pub trait JobTransitions: Send + Sync {
+    /// See [`Job::begin`].
+    fn begin(&self, id: JobId, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Stores the names of the columns, once.
+    fn put_columns(&self, id: JobId, columns: &[String]) -> impl Future<Output = PortResult<()>> + Send;
+    /// See [`Job::commit_group`]: group, manifest and split cursor, all or nothing.
+    fn commit_group(
+        &self,
+        id: JobId,
+        manifest: &Manifest,
+        split_offset: u64,
+        now: Timestamp,
+    ) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// See [`Job::end_split`].
+    fn end_split(
+        &self,
+        id: JobId,
+        groups: u32,
+        issues: &[JobError],
+        now: Timestamp,
+    ) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// See [`Job::stop`].
+    fn stop(&self, id: JobId, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// See [`Job::finish`]. Also takes the job off the index of unfinished ones.
+    fn finish(&self, id: JobId, finish: &Finish) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Counts one more re-send of the create or complete message, if it was `seen` before.
+    fn count_resend(&self, id: JobId, seen: u32, now: Timestamp)
+    -> impl Future<Output = PortResult<Transition>> + Send;
+}
+
+/// A worker's view of its chunk: the job and its group, read together.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ChunkState {
+    /// The job.
+    pub job: Job,
+    /// The group.
+    pub group: Group,
+}
+
+/// The ledger of one job's groups.
+pub trait Ledger: Send + Sync {
+    /// Reads job and group together, consistently; `None` if either is absent.
+    fn chunk_state(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<ChunkState>>> + Send;
+    /// See [`Group::commit`]: the one conditional write.
+    fn commit(&self, id: JobId, group: u32, commit: &Commit) -> impl Future<Output = PortResult<CommitOutcome>> + Send;
+    /// See [`Job::group_done`].
+    fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// All groups in order, then the job, consistently.
+    fn progress(&self, id: JobId) -> impl Future<Output = PortResult<Option<(Vec<Group>, Job)>>> + Send;
+    /// The plan of a group.
+    fn manifest(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<Manifest>>> + Send;
+    /// Closes a group: no commit can follow. Harmless twice. The group as it then is.
+    fn close(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<Group>>> + Send;
+    /// Counts one more re-send of a group's chunks, if it was `seen` before; false if another was first.
+    fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> impl Future<Output = PortResult<bool>> + Send;
+}
+
+/// Everything that is stored about jobs.
+pub trait Store: JobStore + JobTransitions + Ledger {}
+impl<T: JobStore + JobTransitions + Ledger> Store for T {}
+
+/// The three queues.
+pub trait Queues: Send + Sync {
+    /// Asks for a split.
+    fn send_create(&self, message: &CreateMessage) -> impl Future<Output = PortResult<()>> + Send;
+    /// Asks for chunks to be worked, no sooner than `delay_s` (0 to 900) from now.
+    fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> impl Future<Output = PortResult<()>> + Send;
+    /// Asks for the end of a job.
+    fn send_complete(&self, message: &CompleteMessage) -> impl Future<Output = PortResult<()>> + Send;
+}
+
+/// What is known of an object.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct FileInfo {
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// Entity tag.
+    pub etag: String,
+}
+
+/// What a read met.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub enum Read<T> {
+    /// It is there.
+    Found(T),
+    /// There is no such object.
+    Absent,
+    /// It is not the object that the entity tag names.
+    Changed,
+}
+
+/// A file that is being read.
+pub trait FileStream: Send {
+    /// The next block; `None` at the end.
+    fn next(&mut self) -> impl Future<Output = PortResult<Option<Vec<u8>>>> + Send;
+}
+
+/// A file that is being written; absent until `finish`.
+pub trait FileSink: Send {
+    /// Appends.
+    fn write(&mut self, bytes: &[u8]) -> impl Future<Output = PortResult<()>> + Send;
+    /// Makes the file appear as a whole, over one of the same name.
+    fn finish(self) -> impl Future<Output = PortResult<()>> + Send;
+}
+
+/// Sources, work files and reports.
+pub trait Files: Send + Sync {
+    /// How a file is streamed in.
+    type Stream: FileStream;
+    /// How a file is streamed out.
+    type Sink: FileSink;
+    /// Looks at a file without reading it.
+    fn info(&self, key: &str) -> impl Future<Output = PortResult<Option<FileInfo>>> + Send;
+    /// Streams a file from byte `start` on; `end` exclusive, to the end if none. Refuses another than `etag` names.
+    fn open(
+        &self,
+        key: &str,
+        etag: Option<&str>,
+        start: u64,
+        end: Option<u64>,
+    ) -> impl Future<Output = PortResult<Read<Self::Stream>>> + Send;
+    /// Reads a small file, or the range of a chunk, as a whole.
+    fn read(
+        &self,
+        key: &str,
+        etag: Option<&str>,
+        plan: Option<&ChunkPlan>,
+    ) -> impl Future<Output = PortResult<Read<Vec<u8>>>> + Send;
+    /// Writes a small file, over one of the same name.
+    fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> impl Future<Output = PortResult<()>> + Send;
+    /// Writes a file of any size in constant memory.
+    fn create(&self, key: &str, content_type: &str) -> impl Future<Output = PortResult<Self::Sink>> + Send;
+}

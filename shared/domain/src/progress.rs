@@ -1,0 +1,93 @@
+//! Percent, rate, ETA and the sentence that a person reads: derived from the job and its groups at each answer.
+
+use crate::group::Group;
+use crate::job::{Job, Stage, Status};
+use crate::outcome::Counts;
+use crate::time_stamp::Timestamp;
+
+/// What an answer says of a job's progress.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Progress {
+    /// Items known so far; all of them once `item_count_final`.
+    pub item_count: u64,
+    /// The whole file has been counted.
+    pub item_count_final: bool,
+    /// Items that have ended.
+    pub counts: Counts,
+    /// 0 to 100; 100 only when every item has ended. Never decreases.
+    pub percent: u8,
+    /// Items per second since the job was begun; 0 before the first one ended.
+    pub items_per_second: u64,
+    /// Seconds until the end at that rate; none while nothing has ended or nothing is left.
+    pub eta_seconds: Option<u64>,
+    /// When something last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Progress {
+    /// Reads the progress off a job and its groups, which must have been read before the job (see protocol).
+    pub fn of(job: &Job, groups: &[Group], now: Timestamp) -> Self {
+        let counts = job.totals.unwrap_or_else(|| sum(groups));
+        let item_count = if job.split_ended { job.item_count } else { groups.iter().map(|g| g.items).sum() };
+        let done_share = done_share(job, groups, counts);
+        let elapsed_ms = job.finished_at.unwrap_or(now).millis_since(job.started_at.unwrap_or(now)).max(1) as f64;
+        let running = !job.status.is_final() && done_share > 0.0 && done_share < 1.0;
+        Self {
+            item_count,
+            item_count_final: job.split_ended,
+            counts,
+            percent: percent(done_share),
+            items_per_second: (counts.done() as f64 * 1000.0 / elapsed_ms) as u64,
+            eta_seconds: running.then(|| (elapsed_ms * (1.0 / done_share - 1.0) / 1000.0).ceil() as u64),
+            updated_at: groups.iter().map(|g| g.progressed_at).fold(job.updated_at, Ord::max),
+        }
+    }
+
+    /// Items that have ended.
+    pub fn item_progress(&self) -> u64 {
+        self.counts.done()
+    }
+}
+
+/// The counts of all groups.
+pub fn sum(groups: &[Group]) -> Counts {
+    let mut counts = Counts::default();
+    groups.iter().for_each(|g| counts += g.counts);
+    counts
+}
+
+/// The share of the file whose items have ended, by bytes: the number of items is not known until the split ends,
+/// and a percentage that changed its measure then could fall. Each group's share only grows, so the sum does.
+fn done_share(job: &Job, groups: &[Group], counts: Counts) -> f64 {
+    if job.status == Status::Completed || (job.split_ended && counts.done() == job.item_count) {
+        return 1.0;
+    }
+    let total = job.source.as_ref().map_or(0, |s| s.size_bytes).max(1) as f64;
+    let done = |g: &Group| g.bytes as f64 * (g.counts.done() as f64 / g.items.max(1) as f64);
+    (groups.iter().map(done).sum::<f64>() / total).min(0.999)
+}
+
+fn percent(share: f64) -> u8 {
+    (share * 100.0 + 1e-9) as u8
+}
+
+/// The stage as a document shows it: `finishing` is `processing` with nothing left to do.
+pub fn shown_stage(job: &Job) -> Stage {
+    if job.stage == Stage::Processing && job.all_done() { Stage::Finishing } else { job.stage }
+}
+
+/// The sentence that a person reads.
+pub fn sentence(job: &Job, percent: u8) -> String {
+    match job.status {
+        Status::Waiting if job.stage == Stage::Stopping => "Job stopping...".into(),
+        Status::Waiting => "Waiting for job to start...".into(),
+        Status::Running if job.stage == Stage::Stopping => format!("Job stopping, {percent}% complete..."),
+        Status::Running => format!("Job running, {percent}% complete..."),
+        Status::Completed => "Job complete".into(),
+        Status::Canceled => "Job canceled".into(),
+        Status::Failed => match &job.error {
+            Some(error) => format!("Job failed: {}", error.message),
+            None => "Job failed".into(),
+        },
+    }
+}

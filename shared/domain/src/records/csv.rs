@@ -1,0 +1,153 @@
+//! Cuts CSV, by the rules of the `csv` crate's default reader and at the speed of `memchr`.
+//!
+//! The crate's own machine takes a byte at a time and copies cells, which the splitter does not want. This one jumps
+//! from one byte that could matter to the next. The two must agree on every input, or a chunk's rows are not the file's
+//! rows: `tests/records_properties.rs` compares them.
+
+use memchr::{memchr, memchr3};
+
+use super::Span;
+
+/// What the bytes read so far have led to; only needed where a block ends.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
+enum State {
+    /// No record is open: line breaks here are blank lines.
+    #[default]
+    Between,
+    /// The next byte is the first of a field: only here does a quote open.
+    FieldStart,
+    /// Inside an unquoted field, or in what follows a closing quote: quotes are letters.
+    InField,
+    /// Inside quotes: only a quote matters.
+    Quoted,
+    /// After a quote within quotes: the next byte tells a doubled quote from the closing one.
+    QuoteSeen,
+    /// After the `\r` that ended the record: a `\n` still belongs to it.
+    ReturnSeen,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct CsvMachine {
+    state: State,
+    start: u64,
+}
+
+impl CsvMachine {
+    /// The next record that ends in `block`, searched from `at` on; `None` once the block is used up.
+    pub(super) fn next(&mut self, block: &[u8], base: u64, at: &mut usize) -> Option<Span> {
+        while let Some(&byte) = block.get(*at) {
+            match self.state {
+                State::Between => self.skip_line_break_or_open(byte, base, at),
+                State::FieldStart => self.open_field(byte, at),
+                State::InField => {
+                    if let Some(content_end) = self.leave_field(block, at) {
+                        return Some(self.close(base + content_end as u64, base + *at as u64));
+                    }
+                }
+                State::Quoted => self.skip_to_quote(block, at),
+                State::QuoteSeen => self.read_after_quote(byte, at),
+                State::ReturnSeen => {
+                    let content_end = base + *at as u64 - 1;
+                    *at += usize::from(byte == b'\n');
+                    return Some(self.close(content_end, base + *at as u64));
+                }
+            }
+        }
+        None
+    }
+
+    /// The record that is open when the stream ends at `offset`.
+    pub(super) fn finish(&mut self, offset: u64) -> Option<Span> {
+        let state = self.state;
+        let content_end = match state {
+            State::Between => return None,
+            State::ReturnSeen => offset - 1,
+            _ => offset,
+        };
+        Some(Span { unterminated: state == State::Quoted, ..self.close(content_end, offset) })
+    }
+
+    pub(super) fn open_since(&self) -> Option<u64> {
+        (self.state != State::Between).then_some(self.start)
+    }
+
+    fn close(&mut self, content_end: u64, end: u64) -> Span {
+        self.state = State::Between;
+        Span { start: self.start, content_end, end, unterminated: false }
+    }
+
+    fn skip_line_break_or_open(&mut self, byte: u8, base: u64, at: &mut usize) {
+        if matches!(byte, b'\r' | b'\n') {
+            *at += 1;
+        } else {
+            self.start = base + *at as u64;
+            self.open_field(byte, at);
+        }
+    }
+
+    fn open_field(&mut self, byte: u8, at: &mut usize) {
+        if byte == b'"' {
+            *at += 1;
+            self.state = State::Quoted;
+        } else {
+            self.state = State::InField;
+        }
+    }
+
+    /// Runs over unquoted fields to the end of the record, which it returns, or to the next opening quote.
+    ///
+    /// A comma counts only if this run has passed it: one right before `at` was read in another state, or is none.
+    fn leave_field(&mut self, block: &[u8], at: &mut usize) -> Option<usize> {
+        let from = *at;
+        let after_comma = |here: usize| here > from && block[here - 1] == b',';
+        let Some(jump) = memchr3(b'\n', b'\r', b'"', &block[from..]) else {
+            *at = block.len();
+            if after_comma(block.len()) {
+                self.state = State::FieldStart;
+            }
+            return None;
+        };
+        let found = from + jump;
+        *at = found + 1;
+        match block[found] {
+            b'"' if after_comma(found) => self.state = State::Quoted,
+            b'"' => {}
+            b'\r' => match block.get(*at) {
+                None => self.state = State::ReturnSeen,
+                Some(next) => {
+                    *at += usize::from(*next == b'\n');
+                    return Some(found);
+                }
+            },
+            _ => return Some(found),
+        }
+        None
+    }
+
+    /// Runs to the next quote; where every field is quoted, straight on through the next one.
+    fn skip_to_quote(&mut self, block: &[u8], at: &mut usize) {
+        while let Some(jump) = memchr(b'"', &block[*at..]) {
+            *at += jump + 1;
+            if !block[*at..].starts_with(b",\"") {
+                self.state = State::QuoteSeen;
+                return;
+            }
+            *at += 2;
+        }
+        *at = block.len();
+    }
+
+    /// Anything but a quote or a comma is left for the unquoted state to read: it may be a line break.
+    fn read_after_quote(&mut self, byte: u8, at: &mut usize) {
+        self.state = match byte {
+            b'"' => State::Quoted,
+            b',' => State::FieldStart,
+            _ => State::InField,
+        };
+        *at += usize::from(self.state != State::InField);
+    }
+}
+
+#[cfg(test)]
+#[path = "csv_tests.rs"]
+mod tests;

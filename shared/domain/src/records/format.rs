@@ -1,0 +1,78 @@
+//! Names the two formats that Longshore cuts, and guesses one from what the client says of a file.
+//!
+//! Browsers send an empty or wrong content type for most data files, so the name and the type are both asked.
+
+use serde::{Deserialize, Serialize};
+
+/// How the records of a file are written.
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+pub enum Format {
+    /// Comma-separated values with double quotes; written `csv`.
+    #[serde(rename = "csv")]
+    Csv,
+    /// One JSON value per line; written `jsonl`.
+    #[serde(rename = "jsonl")]
+    JsonLines,
+}
+
+const JSON_LINES_EXTENSIONS: [&str; 2] = ["jsonl", "ndjson"];
+
+/// None of them is registered, so all that are in use are taken.
+const JSON_LINES_TYPES: [&str; 6] = [
+    "application/x-ndjson",
+    "application/ndjson",
+    "application/jsonl",
+    "application/x-jsonl",
+    "application/jsonlines",
+    "application/x-jsonlines",
+];
+
+impl Format {
+    /// The format that a file's name or content type announces; [`Format::Csv`] when neither says JSON Lines.
+    ///
+    /// Letter case and parameters of the content type (`; charset=utf-8`) do not matter. The bytes are not looked at.
+    pub fn of(file_name: &str, content_type: &str) -> Self {
+        let extension = file_name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let media_type = content_type.split(';').next().unwrap_or_default();
+        if is_one_of(extension, &JSON_LINES_EXTENSIONS) || is_one_of(media_type, &JSON_LINES_TYPES) {
+            Self::JsonLines
+        } else {
+            Self::Csv
+        }
+    }
+}
+
+fn is_one_of(word: &str, list: &[&str]) -> bool {
+    list.iter().any(|known| known.eq_ignore_ascii_case(word.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Format;
+
+    #[test]
+    fn the_format_follows_from_name_or_content_type() {
+        let table = [
+            ("people.csv", "text/csv", Format::Csv),
+            ("people.jsonl", "", Format::JsonLines),
+            ("PEOPLE.NDJSON", "application/octet-stream", Format::JsonLines),
+            ("people", "application/x-ndjson", Format::JsonLines),
+            ("people.txt", "Application/JSONL; charset=utf-8", Format::JsonLines),
+            ("people.txt", "application/x-jsonlines ; charset=utf-8", Format::JsonLines),
+            ("jsonl", "text/plain", Format::Csv),
+            ("people.jsonl.csv", "application/json", Format::Csv),
+            ("", "", Format::Csv),
+        ];
+        for (name, content_type, expected) in table {
+            assert_eq!(Format::of(name, content_type), expected, "{name:?} {content_type:?}");
+        }
+    }
+
+    #[test]
+    fn formats_are_written_as_their_file_extensions() {
+        for (format, text) in [(Format::Csv, "\"csv\""), (Format::JsonLines, "\"jsonl\"")] {
+            assert_eq!(serde_json::to_string(&format).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Format>(text).unwrap(), format);
+        }
+    }
+}

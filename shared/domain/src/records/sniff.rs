@@ -1,0 +1,103 @@
+//! Looks once at the first block of a file and refuses what is no text.
+//!
+//! Without it a workbook is split into thousands of "rows" that all fail. It judges the file, never its rows:
+//! a bad byte in a later row fails that row alone.
+
+use memchr::{memchr, memmem};
+
+use super::{Encoding, FileKind, Unreadable};
+
+/// How a readable file opens.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct Opening {
+    /// Bytes of the UTF-8 byte order mark: 3 or 0. The first record is to be sought behind it.
+    pub bom_len: usize,
+}
+
+const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// UTF-32 first: its little-endian mark begins with that of UTF-16.
+const FOREIGN_MARKS: [(&[u8], Encoding); 4] = [
+    (b"\xff\xfe\0\0", Encoding::Utf32),
+    (b"\0\0\xfe\xff", Encoding::Utf32),
+    (b"\xff\xfe", Encoding::Utf16),
+    (b"\xfe\xff", Encoding::Utf16),
+];
+
+const MAGICS: [(&[u8], FileKind); 5] = [
+    (b"PK\x03\x04", FileKind::Zip),
+    (b"PK\x05\x06", FileKind::Zip),
+    (b"\x1f\x8b", FileKind::Gzip),
+    (b"%PDF-", FileKind::Pdf),
+    (b"\xd0\xcf\x11\xe0", FileKind::OldWorkbook),
+];
+
+/// Parts that a zip archive holds near its start if it is a workbook: the first for Excel, the second for OpenDocument.
+const WORKBOOK_MARKS: [&[u8]; 2] = [b"[Content_Types].xml", b"opendocument.spreadsheet"];
+
+/// Long enough that no text has a NUL in every second place by chance, short enough to fit the smallest header.
+const UTF16_PROBE_BYTES: usize = 8;
+
+/// Judges a file by its first block (64 KiB are plenty); `whole_file` says that nothing comes after it.
+///
+/// # Errors
+/// [`Unreadable`], in this order: a foreign byte order mark, the opening bytes of a known binary format, UTF-16 without
+/// a mark, any NUL byte in the block, and - of a whole file only - nothing but white space.
+pub fn sniff(first_block: &[u8], whole_file: bool) -> Result<Opening, Unreadable> {
+    refuse_foreign_mark(first_block)?;
+    refuse_known_binary(first_block)?;
+    refuse_nul(first_block)?;
+    let bom_len = if first_block.starts_with(UTF8_MARK) { UTF8_MARK.len() } else { 0 };
+    if whole_file && first_block[bom_len..].trim_ascii().is_empty() {
+        return Err(Unreadable::Empty);
+    }
+    Ok(Opening { bom_len })
+}
+
+/// The text of a record that must be UTF-8 for the whole file to make sense: the header.
+///
+/// `base_offset` is where `bytes` begin in the file.
+///
+/// # Errors
+/// [`Unreadable::NotUtf8`] with the file's offset of the first bad byte.
+pub fn check_utf8(bytes: &[u8], base_offset: u64) -> Result<&str, Unreadable> {
+    std::str::from_utf8(bytes).map_err(|error| Unreadable::NotUtf8 {
+        encoding: Encoding::Unknown,
+        offset: base_offset + error.valid_up_to() as u64,
+    })
+}
+
+fn refuse_foreign_mark(block: &[u8]) -> Result<(), Unreadable> {
+    match FOREIGN_MARKS.iter().find(|(mark, _)| block.starts_with(mark)) {
+        Some((_, encoding)) => Err(Unreadable::NotUtf8 { encoding: *encoding, offset: 0 }),
+        None => Ok(()),
+    }
+}
+
+fn refuse_known_binary(block: &[u8]) -> Result<(), Unreadable> {
+    let Some((_, kind)) = MAGICS.iter().find(|(magic, _)| block.starts_with(magic)) else {
+        return Ok(());
+    };
+    let is_workbook = || WORKBOOK_MARKS.iter().any(|mark| memmem::find(block, mark).is_some());
+    let kind = if *kind == FileKind::Zip && is_workbook() { FileKind::Workbook } else { *kind };
+    Err(Unreadable::Binary { kind, offset: 0 })
+}
+
+fn refuse_nul(block: &[u8]) -> Result<(), Unreadable> {
+    let Some(nul) = memchr(0, block) else { return Ok(()) };
+    let offset = nul as u64;
+    if is_bare_utf16(block) {
+        return Err(Unreadable::NotUtf8 { encoding: Encoding::Utf16, offset });
+    }
+    Err(Unreadable::Binary { kind: FileKind::Unknown, offset })
+}
+
+/// Latin letters in UTF-16 have a NUL in every second place, and nowhere else.
+fn is_bare_utf16(block: &[u8]) -> bool {
+    let Some(probe) = block.get(..UTF16_PROBE_BYTES) else { return false };
+    [0, 1].iter().any(|side| probe.iter().enumerate().all(|(at, byte)| (*byte == 0) == (at % 2 == *side)))
+}
+
+#[cfg(test)]
+#[path = "sniff_tests.rs"]
+mod tests;

@@ -1,0 +1,96 @@
+//! What people upload by mistake, and what they are told.
+//!
+//! The sentences are part of the product: a change of one is a change to be seen in review.
+
+use super::*;
+
+fn refusal(block: &[u8], whole_file: bool) -> Unreadable {
+    sniff(block, whole_file).unwrap_err()
+}
+
+#[test]
+fn text_is_readable_with_and_without_a_byte_order_mark() {
+    let table: [(&[u8], usize); 5] = [
+        (b"a,b\n1,2\n", 0),
+        (b"\xef\xbb\xbfa,b\n", 3),
+        (b"{\"a\":1}\n", 0),
+        (b"name\nM\xfcller\n", 0),
+        (b"PK,name\n", 0),
+    ];
+    for (block, bom_len) in table {
+        assert_eq!(sniff(block, true), Ok(Opening { bom_len }), "{block:?}");
+    }
+}
+
+#[test]
+fn a_file_of_nothing_is_empty_only_once_it_has_ended() {
+    for block in [&b""[..], b"\xef\xbb\xbf", b" \t\r\n\n", b"\xef\xbb\xbf\r\n"] {
+        assert_eq!(refusal(block, true), Unreadable::Empty, "{block:?}");
+        assert!(sniff(block, false).is_ok(), "{block:?}");
+    }
+}
+
+#[test]
+fn binary_files_are_named() {
+    let table: [(&[u8], FileKind, u64); 8] = [
+        (b"PK\x03\x04\x14\0\x06\0..[Content_Types].xml", FileKind::Workbook, 0),
+        (b"PK\x03\x04\x14\0mimetypeapplication/vnd.oasis.opendocument.spreadsheet", FileKind::Workbook, 0),
+        (b"PK\x03\x04\x14\0people.csv", FileKind::Zip, 0),
+        (b"\x1f\x8b\x08\0", FileKind::Gzip, 0),
+        (b"%PDF-1.7\n", FileKind::Pdf, 0),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", FileKind::OldWorkbook, 0),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", FileKind::Unknown, 8),
+        (b"a,b\n1,\0\n", FileKind::Unknown, 6),
+    ];
+    for (block, kind, offset) in table {
+        assert_eq!(refusal(block, true), Unreadable::Binary { kind, offset }, "{block:?}");
+    }
+}
+
+#[test]
+fn other_unicode_encodings_are_named() {
+    let table: [(&[u8], Encoding, u64); 6] = [
+        (b"\xff\xfea\0,\0", Encoding::Utf16, 0),
+        (b"\xfe\xff\0a\0,", Encoding::Utf16, 0),
+        (b"\xff\xfe\0\0a\0\0\0", Encoding::Utf32, 0),
+        (b"\0\0\xfe\xff\0\0\0a", Encoding::Utf32, 0),
+        (b"n\0a\0m\0e\0\n\0", Encoding::Utf16, 1),
+        (b"\0n\0a\0m\0e\0\n", Encoding::Utf16, 0),
+    ];
+    for (block, encoding, offset) in table {
+        assert_eq!(refusal(block, true), Unreadable::NotUtf8 { encoding, offset }, "{block:?}");
+    }
+}
+
+#[test]
+fn a_header_in_an_older_encoding_is_refused_at_its_first_bad_byte() {
+    assert_eq!(check_utf8("näme".as_bytes(), 3), Ok("näme"));
+    let refused = check_utf8(b"id,n\xe4me", 3).unwrap_err();
+    assert_eq!(refused, Unreadable::NotUtf8 { encoding: Encoding::Unknown, offset: 7 });
+}
+
+#[test]
+fn every_refusal_has_a_code_and_says_what_where_and_what_to_do() {
+    let table = [
+        (
+            refusal(b"", true),
+            "file_empty",
+            "The file is empty: it holds no rows. Check that it was saved, and upload it again.",
+        ),
+        (
+            refusal(b"PK\x03\x04[Content_Types].xml", false),
+            "file_binary",
+            "The file is a spreadsheet workbook, not text (seen at byte 0). \
+             Open it in the spreadsheet program, save it as CSV and upload that.",
+        ),
+        (
+            refusal(b"\xff\xfea\0", false),
+            "file_not_utf8",
+            "The file is written in UTF-16, not UTF-8 (seen at byte 0). \
+             Save it as \"CSV UTF-8\", or in UTF-8, and upload it again.",
+        ),
+    ];
+    for (refused, code, text) in table {
+        assert_eq!((refused.code(), refused.to_string().as_str()), (code, text));
+    }
+}

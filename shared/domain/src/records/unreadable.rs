@@ -1,0 +1,107 @@
+//! Says why a file cannot be read, to the person who chose it.
+//!
+//! Most "broken imports" are workbooks, archives and UTF-16 exports. A count of bad rows does not help their owner;
+//! a sentence with the way out does.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// Why a file is refused before its first row; the text is written for the person who uploaded it.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Error)]
+pub enum Unreadable {
+    /// Nothing but a byte order mark, white space and blank lines.
+    #[error("The file is empty: it holds no rows. Check that it was saved, and upload it again.")]
+    Empty,
+    /// The bytes are no text.
+    #[error("The file is {kind}, not text (seen at byte {offset}). {}", kind.way_out())]
+    Binary {
+        /// What it seems to be.
+        kind: FileKind,
+        /// The byte that gave it away, counted from 0.
+        offset: u64,
+    },
+    /// Text, but in another encoding.
+    #[error(
+        "The file is {encoding}, not UTF-8 (seen at byte {offset}). Save it as \"CSV UTF-8\", or in UTF-8, and upload it again."
+    )]
+    NotUtf8 {
+        /// What it seems to be written in.
+        encoding: Encoding,
+        /// The first byte that is not UTF-8, counted from 0.
+        offset: u64,
+    },
+}
+
+impl Unreadable {
+    /// The stable name of the reason, for programs: `file_empty`, `file_binary`, `file_not_utf8`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Empty => "file_empty",
+            Self::Binary { .. } => "file_binary",
+            Self::NotUtf8 { .. } => "file_not_utf8",
+        }
+    }
+}
+
+/// What a file that is no text seems to be.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum FileKind {
+    /// A spreadsheet of today: `.xlsx` or `.ods`.
+    Workbook,
+    /// A spreadsheet of Excel 2003 or older: `.xls`.
+    OldWorkbook,
+    /// A zip archive without a spreadsheet's marks.
+    Zip,
+    /// A gzip file.
+    Gzip,
+    /// A PDF document.
+    Pdf,
+    /// Anything else with NUL bytes in it.
+    Unknown,
+}
+
+impl FileKind {
+    fn way_out(self) -> &'static str {
+        match self {
+            Self::Workbook | Self::OldWorkbook => "Open it in the spreadsheet program, save it as CSV and upload that.",
+            Self::Zip | Self::Gzip => "Unpack it and upload the CSV or JSON Lines file inside.",
+            Self::Pdf => "Export the table as CSV from the program that made it and upload that.",
+            Self::Unknown => "Save it as CSV or JSON Lines in UTF-8 and upload that.",
+        }
+    }
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Workbook => "a spreadsheet workbook",
+            Self::OldWorkbook => "an old Excel workbook",
+            Self::Zip => "a zip archive",
+            Self::Gzip => "a gzip archive",
+            Self::Pdf => "a PDF document",
+            Self::Unknown => "a binary file",
+        })
+    }
+}
+
+/// What text that is not UTF-8 seems to be written in.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Encoding {
+    /// Two bytes a letter: what Excel calls "Unicode text".
+    Utf16,
+    /// Four bytes a letter.
+    Utf32,
+    /// Some older encoding, such as Windows-1252; the bytes do not say which.
+    Unknown,
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Utf16 => "written in UTF-16",
+            Self::Utf32 => "written in UTF-32",
+            Self::Unknown => "written in an older encoding",
+        })
+    }
+}

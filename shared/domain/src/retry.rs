@@ -1,0 +1,55 @@
+//! When transient items go round again: 30 s, 2 min, 8 min, 30 min, 2 h with full jitter.
+
+use crate::time_stamp::Timestamp;
+
+/// The longest a queue can delay a message: 15 minutes (SQS `DelaySeconds`). Later rounds are sent by the sweeper.
+pub const MAX_QUEUE_DELAY_S: i64 = 900;
+
+/// Multiples of the base delay (30 s by default) for the rounds 1, 2, 3 ...; the last one repeats.
+const SCHEDULE: [i64; 5] = [1, 4, 16, 60, 240];
+
+/// When round `round` (from 1) may start. `fraction` in 0..1 is the jitter, `asked_s` the longest wait that an
+/// item of the round asked for. Full jitter: anything between now and the schedule's delay, but at least a second.
+pub fn due(now: Timestamp, round: u32, base_s: i64, fraction: f64, asked_s: i64) -> Timestamp {
+    let step = SCHEDULE[(round.max(1) as usize - 1).min(SCHEDULE.len() - 1)];
+    let delay = (step * base_s) as f64 * fraction.clamp(0.0, 1.0);
+    let whole = now.plus_seconds((delay as i64).max(asked_s).max(1));
+    Timestamp(whole.seconds() * 1000)
+}
+
+/// How long a round's message must be delayed in its queue, in seconds; `None` if it is later than a queue can
+/// delay, so that the sweeper has to send it.
+pub fn queue_delay_s(now: Timestamp, due: Timestamp) -> Option<i32> {
+    let seconds = due.millis_since(now).div_euclid(1000);
+    (seconds <= MAX_QUEUE_DELAY_S).then(|| i32::try_from(seconds).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_follow_the_schedule_and_the_jitter() {
+        let now = Timestamp(0);
+        for (round, fraction, asked_s, expected_s) in [
+            (1, 1.0, 0, 30),
+            (2, 1.0, 0, 120),
+            (3, 1.0, 0, 480),
+            (4, 1.0, 0, 1800),
+            (5, 1.0, 0, 7200),
+            (9, 1.0, 0, 7200),
+            (2, 0.5, 0, 60),
+            (1, 0.0, 0, 1),
+            (1, 0.5, 60, 60),
+        ] {
+            assert_eq!(due(now, round, 30, fraction, asked_s), Timestamp(expected_s * 1000), "round {round}");
+        }
+    }
+
+    #[test]
+    fn a_round_later_than_a_queue_can_delay_is_left_to_the_sweeper() {
+        assert_eq!(queue_delay_s(Timestamp(0), Timestamp(900_000)), Some(900));
+        assert_eq!(queue_delay_s(Timestamp(0), Timestamp(901_000)), None);
+        assert_eq!(queue_delay_s(Timestamp(5_000), Timestamp(0)), Some(0));
+    }
+}

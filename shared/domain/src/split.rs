@@ -1,0 +1,131 @@
+//! Records into chunks, chunks into groups: pure, in constant memory.
+
+use serde::{Deserialize, Serialize};
+
+use crate::group::{CHUNKS_PER_GROUP, ChunkPlan};
+use crate::records::Span;
+
+/// What one chunk may hold.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ChunkLimits {
+    /// Items in a chunk at most.
+    pub items: u32,
+    /// Bytes after which a chunk is cut at the next end of a record.
+    pub bytes: u64,
+    /// A longer item is not read but failed, in a chunk of its own.
+    pub item_bytes: u64,
+}
+
+/// Rows that travel inside their message: 48 KiB, so that with JSON's escapes it stays in one 64 KiB billing unit.
+pub const INLINE_BYTES: u64 = 48 * 1024;
+
+/// Chunks that a file is cut into until the job type's own limit is reached: enough to keep workers busy and
+/// progress moving, few enough that overhead falls as files grow.
+const CHUNKS_PER_FILE: u64 = 32;
+
+impl ChunkLimits {
+    /// Limits for a file of this size: chunks grow with the file, from inline ones up to the type's limit.
+    #[must_use]
+    pub fn for_file(self, size_bytes: u64) -> Self {
+        let bytes = (size_bytes / CHUNKS_PER_FILE).max(INLINE_BYTES).min(self.bytes);
+        Self { bytes, ..self }
+    }
+}
+
+/// How many chunks group `number` takes: 2, 4, 8 and from then on 16, so that the first items run early.
+pub fn chunks_in_group(number: u32) -> usize {
+    (2_usize << number.min(8)).min(CHUNKS_PER_GROUP)
+}
+
+/// Cuts a stream of records into chunks.
+#[derive(Clone, Debug)]
+pub struct Chunker {
+    limits: ChunkLimits,
+    next_item: u64,
+    open: Option<ChunkPlan>,
+}
+
+impl Chunker {
+    /// A chunker whose first record is item number `first` (from 1).
+    pub fn new(limits: ChunkLimits, first: u64) -> Self {
+        Self { limits, next_item: first, open: None }
+    }
+
+    /// Takes the next record; calls `cut` with each chunk that is full with it, or before it.
+    pub fn push(&mut self, span: Span, cut: &mut impl FnMut(ChunkPlan)) {
+        if span.content_end - span.start > self.limits.item_bytes {
+            self.finish().into_iter().for_each(&mut *cut);
+            let first = self.number();
+            return cut(ChunkPlan { first, items: 1, start: span.start, end: span.end, oversize: true });
+        }
+        let first = self.number();
+        let open = self.open.get_or_insert(ChunkPlan { first, items: 0, start: span.start, end: 0, oversize: false });
+        open.items += 1;
+        open.end = span.end;
+        if open.items >= self.limits.items || open.end - open.start >= self.limits.bytes {
+            self.finish().into_iter().for_each(cut);
+        }
+    }
+
+    /// The chunk that is open, if one is: at the end of the file.
+    pub fn finish(&mut self) -> Option<ChunkPlan> {
+        self.open.take()
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next_item += 1;
+        self.next_item - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(start: u64, end: u64) -> Span {
+        Span { start, content_end: end, end, unterminated: false }
+    }
+
+    fn cut(limits: ChunkLimits, ends: &[u64]) -> Vec<(u64, u32, u64, u64, bool)> {
+        let (mut chunker, mut plans, mut start) = (Chunker::new(limits, 1), Vec::new(), 0);
+        for end in ends {
+            chunker.push(span(start, *end), &mut |plan| plans.push(plan));
+            start = *end;
+        }
+        plans.extend(chunker.finish());
+        plans.into_iter().map(|p| (p.first, p.items, p.start, p.end, p.oversize)).collect()
+    }
+
+    const LIMITS: ChunkLimits = ChunkLimits { items: 2, bytes: 50, item_bytes: 100 };
+
+    #[test]
+    fn a_chunk_is_cut_at_its_item_limit() {
+        assert_eq!(cut(LIMITS, &[10, 20, 30]), [(1, 2, 0, 20, false), (3, 1, 20, 30, false)]);
+    }
+
+    #[test]
+    fn a_chunk_is_cut_at_the_first_record_end_past_its_byte_limit() {
+        assert_eq!(cut(LIMITS, &[60, 70]), [(1, 1, 0, 60, false), (2, 1, 60, 70, false)]);
+    }
+
+    #[test]
+    fn a_record_over_the_limit_has_a_chunk_of_its_own() {
+        assert_eq!(
+            cut(LIMITS, &[10, 200, 210]),
+            [(1, 1, 0, 10, false), (2, 1, 10, 200, true), (3, 1, 200, 210, false)]
+        );
+    }
+
+    #[test]
+    fn chunks_grow_with_the_file_up_to_the_types_limit() {
+        let limits = ChunkLimits { items: 1, bytes: 4 << 20, item_bytes: 1 };
+        for (size, bytes) in [(0, INLINE_BYTES), (64 << 20, 2 << 20), (1 << 40, 4 << 20)] {
+            assert_eq!(limits.for_file(size).bytes, bytes);
+        }
+    }
+
+    #[test]
+    fn groups_start_small() {
+        assert_eq!([0, 1, 2, 3, 4, 99].map(chunks_in_group), [2, 4, 8, 16, 16, 16]);
+    }
+}

@@ -1,0 +1,52 @@
+//! Time as milliseconds since the Unix epoch: what is stored, compared and passed in.
+
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// A moment, in milliseconds since 1970-01-01T00:00:00Z.
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// The machine's clock, now. Only `main` and adapters call it; rules get the time as an argument.
+    pub fn now() -> Self {
+        let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        Self(since_epoch.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// Whole seconds since the epoch, as DynamoDB's time to live wants them.
+    pub fn seconds(self) -> i64 {
+        self.0.div_euclid(1000)
+    }
+
+    /// This moment, `seconds` later.
+    #[must_use]
+    pub fn plus_seconds(self, seconds: i64) -> Self {
+        Self(self.0.saturating_add(seconds.saturating_mul(1000)))
+    }
+
+    /// Milliseconds from `earlier` to this moment; zero if it is later.
+    pub fn millis_since(self, earlier: Self) -> i64 {
+        (self.0 - earlier.0).max(0)
+    }
+
+    /// RFC 3339 in UTC with milliseconds, as the API answers it.
+    pub fn to_rfc3339(self) -> String {
+        OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
+            .ok()
+            .and_then(|t| t.format(&Rfc3339).ok())
+            .unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Timestamp;
+
+    #[test]
+    fn a_timestamp_is_written_as_rfc_3339() {
+        assert_eq!(Timestamp(1_700_000_000_123).to_rfc3339(), "2023-11-14T22:13:20.123Z");
+    }
+}

@@ -1,0 +1,116 @@
+//! Work files: what a commit vouches for beside its counts.
+//!
+//! A chunk's failed, skipped and transient items are written to a file before the commit that passes over them.
+//! Each file names its predecessor, and the cursor names the last, so the files that count form a chain; a file
+//! that no commit vouches for (its worker died or lost) is never read. JSON Lines: a header, then an entry a line.
+
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::Rejection;
+
+/// First line of a work file.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Header {
+    /// The round that wrote it.
+    pub round: u32,
+    /// Token of the file before it in the chunk's chain.
+    pub prev: Option<String>,
+}
+
+/// One item that did not simply succeed.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// Number of the item in the file, from 1.
+    pub n: u64,
+    /// What became of it.
+    #[serde(flatten)]
+    pub end: End,
+    /// The record as it stood in the source; not UTF-8 shows as U+FFFD. Empty for one that is too long to repeat.
+    pub raw: String,
+}
+
+/// What became of an item that did not simply succeed.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "snake_case")]
+pub enum End {
+    /// Failed for good.
+    Failed(Rejection),
+    /// Skipped.
+    Skipped {
+        /// Why.
+        reason: String,
+    },
+    /// Filed for the next round.
+    Transient {
+        /// How often it has been tried.
+        attempts: u32,
+        /// Why it could not be done.
+        reason: String,
+    },
+}
+
+/// A work file as a whole.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct WorkFile {
+    /// Its first line.
+    pub header: Header,
+    /// The rest.
+    pub entries: Vec<Entry>,
+}
+
+/// A work file that cannot be read: damage, or a newer version's.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkFileError {
+    /// There is no first line.
+    #[error("the work file is empty")]
+    Empty,
+    /// A line is not what it should be.
+    #[error("the work file has an unreadable line")]
+    Line(#[from] serde_json::Error),
+}
+
+impl WorkFile {
+    /// The bytes to store.
+    ///
+    /// # Errors
+    /// None in practice: every part can be written as JSON.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, WorkFileError> {
+        let mut out = serde_json::to_vec(&self.header)?;
+        out.push(b'\n');
+        for entry in &self.entries {
+            serde_json::to_writer(&mut out, entry)?;
+            out.push(b'\n');
+        }
+        Ok(out)
+    }
+
+    /// Reads a stored file.
+    ///
+    /// # Errors
+    /// If it is empty, or if a line is not an entry.
+    pub fn parse(bytes: &[u8]) -> Result<Self, WorkFileError> {
+        let mut lines = bytes.split(|b| *b == b'\n').filter(|l| !l.is_empty());
+        let header = serde_json::from_slice(lines.next().ok_or(WorkFileError::Empty)?)?;
+        let entries = lines.map(serde_json::from_slice).collect::<Result<_, _>>()?;
+        Ok(Self { header, entries })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_file_survives_storage() {
+        let entry = |n, end| Entry { n, end, raw: "a,\"b\nc\"".into() };
+        let file = WorkFile {
+            header: Header { round: 1, prev: Some("abc1".into()) },
+            entries: vec![
+                entry(7, End::Failed(Rejection::new("bad", Some("x"), "no"))),
+                entry(8, End::Skipped { reason: "asked".into() }),
+                entry(9, End::Transient { attempts: 2, reason: "busy".into() }),
+            ],
+        };
+        assert_eq!(WorkFile::parse(&file.to_bytes().unwrap()).unwrap(), file);
+    }
+}

@@ -1,0 +1,81 @@
+//! `cargo xtask`: everything a developer does here, one command each.
+//!
+//! A fresh clone has no tools: each command first sets up what it needs (a Python environment with the
+//! local emulator and SAM, the function binaries), and only what has changed since the last time.
+
+mod cargo;
+mod demo;
+mod deploy;
+mod deploy_local;
+mod down;
+mod emulator;
+mod front_door;
+mod functions;
+mod guard;
+mod process;
+mod progress;
+mod project;
+mod stack;
+mod state;
+mod test;
+mod tools;
+mod up;
+mod watch;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Set up, run, demonstrate and test Longshore on this machine.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Import a file through the whole local stack and check every row of the outcome
+    Demo(demo::Options),
+    /// Run every test: rules, model, properties, conformance, flows on the emulator
+    Test(test::Options),
+    /// Start the local stack, or bring a running one up to date
+    Up(up::Options),
+    /// Stop the local stack; harmless when nothing runs
+    Down,
+    /// Serve the HTTP functions with hot reload against the running local stack
+    Watch(watch::Options),
+    /// Build one function and put it onto the running local stack
+    DeployLocal(deploy_local::Options),
+    /// The reverse proxy that `up` leaves running
+    #[command(hide = true)]
+    FrontDoor(front_door::Options),
+    /// Takes the stack down when the process that started this one is gone
+    #[command(hide = true)]
+    Guard,
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<()> {
+    let project = project::Project::find()?;
+    match command {
+        Command::Demo(options) => demo::run(&project, &options),
+        Command::Test(options) => test::run(&project, &options),
+        Command::Up(options) => up::run(&project, &options),
+        Command::Down => down::run(&project),
+        Command::Watch(options) => watch::run(&project, &options),
+        Command::DeployLocal(options) => deploy_local::run(&project, &options),
+        Command::FrontDoor(options) => front_door::run(&options),
+        Command::Guard => guard::run(&project),
+    }
+}
