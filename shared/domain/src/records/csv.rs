@@ -38,14 +38,13 @@ impl CsvMachine {
         while let Some(&byte) = block.get(*at) {
             match self.state {
                 State::Between => self.skip_line_break_or_open(byte, base, at),
-                State::FieldStart => self.open_field(byte, at),
+                State::FieldStart | State::QuoteSeen => self.quote_or_letter(byte, at),
                 State::InField => {
                     if let Some(content_end) = self.leave_field(block, at) {
                         return Some(self.close(base + content_end as u64, base + *at as u64));
                     }
                 }
                 State::Quoted => self.skip_to_quote(block, at),
-                State::QuoteSeen => self.read_after_quote(byte, at),
                 State::ReturnSeen => {
                     let content_end = base + *at as u64 - 1;
                     *at += usize::from(byte == b'\n');
@@ -81,11 +80,12 @@ impl CsvMachine {
             *at += 1;
         } else {
             self.start = base + *at as u64;
-            self.open_field(byte, at);
+            self.quote_or_letter(byte, at);
         }
     }
 
-    fn open_field(&mut self, byte: u8, at: &mut usize) {
+    /// A quote opens a field, or doubles the one before it; anything else is left for the unquoted state to read.
+    fn quote_or_letter(&mut self, byte: u8, at: &mut usize) {
         if byte == b'"' {
             *at += 1;
             self.state = State::Quoted;
@@ -135,16 +135,6 @@ impl CsvMachine {
             *at += 2;
         }
         *at = block.len();
-    }
-
-    /// Anything but a quote or a comma is left for the unquoted state to read: it may be a line break.
-    fn read_after_quote(&mut self, byte: u8, at: &mut usize) {
-        self.state = match byte {
-            b'"' => State::Quoted,
-            b',' => State::FieldStart,
-            _ => State::InField,
-        };
-        *at += usize::from(self.state != State::InField);
     }
 }
 

@@ -1,0 +1,93 @@
+//! Cells of one CSV record: read by csv-core, held in buffers that are used again for the next record.
+
+use csv_core::{ReadRecordResult, Reader};
+
+/// Reads one record after the other without allocating for each.
+#[derive(Debug)]
+pub struct CellReader {
+    core: Reader,
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Default for CellReader {
+    fn default() -> Self {
+        Self { core: Reader::new(), text: vec![0; 1024], ends: vec![0; 32] }
+    }
+}
+
+/// The cells of one record, unquoted.
+#[derive(Copy, Clone, Debug)]
+pub struct Cells<'a> {
+    text: &'a [u8],
+    ends: &'a [usize],
+}
+
+impl<'a> Cells<'a> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none; a record has at least one.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Each cell's bytes, in order.
+    pub fn iter(self) -> impl Iterator<Item = &'a [u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(self.ends.iter()).map(move |(start, end)| &self.text[start..*end])
+    }
+}
+
+impl CellReader {
+    /// Reads the cells of one record, given without its terminator.
+    pub fn read(&mut self, record: &[u8]) -> Cells<'_> {
+        self.core.reset();
+        let (mut input, mut written, mut cells) = (record, 0, 0);
+        loop {
+            let (result, read, wrote, ended) =
+                self.core.read_record(input, &mut self.text[written..], &mut self.ends[cells..]);
+            input = &input[read..];
+            written += wrote;
+            cells += ended;
+            match result {
+                ReadRecordResult::OutputFull => self.text.resize(self.text.len() * 2, 0),
+                ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::Record | ReadRecordResult::End => break,
+            }
+        }
+        Cells { text: &self.text[..written], ends: &self.ends[..cells] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CellReader;
+
+    fn cells(record: &str) -> Vec<String> {
+        let mut reader = CellReader::default();
+        reader.read(record.as_bytes()).iter().map(|c| String::from_utf8_lossy(c).into_owned()).collect()
+    }
+
+    #[test]
+    fn cells_are_unquoted() {
+        assert_eq!(cells(r#"a,"b ""c"", d",,e"#), ["a", "b \"c\", d", "", "e"]);
+        assert_eq!(cells("\"two\nlines\""), ["two\nlines"]);
+    }
+
+    #[test]
+    fn many_and_long_cells_grow_the_buffers() {
+        let record = vec!["x".repeat(100); 5_000].join(",");
+        assert_eq!(cells(&record).len(), 5_000);
+    }
+
+    #[test]
+    fn a_reader_is_used_again() {
+        let mut reader = CellReader::default();
+        assert_eq!(reader.read(b"\"open").len(), 1);
+        assert_eq!(reader.read(b"a,b").len(), 2);
+    }
+}

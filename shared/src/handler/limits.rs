@@ -1,0 +1,46 @@
+//! What one job type may take: per chunk, per item, per job.
+
+use longshore_domain::split::ChunkLimits;
+
+/// Whether a job type works through a file.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Input {
+    /// A file is required: each of its records is an item.
+    File,
+    /// No file: the job is one item whose input is its options.
+    Options,
+}
+
+/// Limits of a job type.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct TypeLimits {
+    /// Items in one chunk at most. Slow items want small chunks: a chunk should be done in a minute or so.
+    pub chunk_items: u32,
+    /// Bytes after which a chunk is cut. Held in memory as a whole.
+    pub chunk_bytes: u64,
+    /// A longer item fails unread.
+    pub item_bytes: u64,
+    /// Items offered to the batch form at once, at most.
+    pub batch_items: usize,
+    /// How often an item that answers `Retry` goes round again before it fails.
+    pub item_retries: u32,
+    /// Seconds after which a job of this type is stopped; the stack's own limit if none.
+    pub job_time_limit_s: Option<i64>,
+}
+
+impl TypeLimits {
+    /// For items that take up to a few milliseconds.
+    pub const DEFAULT: Self = Self {
+        chunk_items: 1_000,
+        chunk_bytes: 1 << 20,
+        item_bytes: 16 << 20,
+        batch_items: 100,
+        item_retries: 5,
+        job_time_limit_s: None,
+    };
+
+    /// The part that the splitter needs.
+    pub fn chunk(&self) -> ChunkLimits {
+        ChunkLimits { items: self.chunk_items, bytes: self.chunk_bytes, item_bytes: self.item_bytes }
+    }
+}

@@ -1,0 +1,67 @@
+//! One record as a handler sees it, whatever the file's format.
+
+use csv::StringRecord;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{Cells, Rejection};
+
+/// One record of a file, or the options of a job without a file.
+#[derive(Copy, Clone, Debug)]
+pub enum Record<'a> {
+    /// A CSV row with as many cells as there are columns.
+    Row {
+        /// Names of the columns.
+        columns: &'a [String],
+        /// Its cells, which are UTF-8.
+        cells: Cells<'a>,
+    },
+    /// A line of JSON Lines.
+    Line(&'a [u8]),
+    /// The options of a job without a file.
+    Options(&'a Value),
+}
+
+impl<'a> Record<'a> {
+    /// Checks a CSV row, `bytes` unquoted into `cells`, before any handler sees it.
+    ///
+    /// # Errors
+    /// `not_utf8`, `too_few_cells`, `too_many_cells`.
+    pub fn row(columns: &'a [String], bytes: &[u8], cells: Cells<'a>) -> Result<Self, Rejection> {
+        if std::str::from_utf8(bytes).is_err() {
+            let message = "the row is not UTF-8; save the file as UTF-8";
+            return Err(Rejection::new("not_utf8", None, message));
+        }
+        let (have, want) = (cells.len(), columns.len());
+        if have == want {
+            return Ok(Self::Row { columns, cells });
+        }
+        let code = if have < want { "too_few_cells" } else { "too_many_cells" };
+        Err(Rejection::new(code, None, format!("the row has {have} cells, the header has {want} columns")))
+    }
+
+    /// Reads the record as serde does.
+    ///
+    /// # Errors
+    /// `malformed_row` or `malformed_json` with what serde said.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Rejection> {
+        match self {
+            Self::Row { columns, cells } => {
+                let row: StringRecord = cells.iter().map(|c| std::str::from_utf8(c).unwrap_or_default()).collect();
+                let header = StringRecord::from_iter(columns.iter());
+                row.deserialize(Some(&header)).map_err(|e| Rejection::new("malformed_row", None, e.to_string()))
+            }
+            Self::Line(line) => serde_json::from_slice(line).map_err(|e| malformed_json(line, &e)),
+            Self::Options(options) => T::deserialize((*options).clone())
+                .map_err(|e: serde_json::Error| Rejection::new("malformed_options", None, e.to_string())),
+        }
+    }
+}
+
+/// What is wrong with a line of JSON.
+pub(super) fn malformed_json(line: &[u8], error: &serde_json::Error) -> Rejection {
+    if std::str::from_utf8(line).is_err() {
+        return Rejection::new("not_utf8", None, "the line is not UTF-8; save the file as UTF-8");
+    }
+    Rejection::new("malformed_json", None, format!("the line is not the JSON that is expected: {error}"))
+}

@@ -1,0 +1,202 @@
+//! The registry: a flat list of job types, the typed trait erased behind two small ones.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use longshore_domain::job::{JobError, Tolerance};
+use longshore_domain::records::Format;
+use serde_json::Value;
+
+use super::{CellReader, Input, ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
+use crate::problem::FieldError;
+
+/// All job types that a function knows.
+#[derive(Default)]
+pub struct Registry {
+    types: Vec<Box<dyn AnyJobType>>,
+}
+
+impl Registry {
+    /// Adds a job type; the later one of two with the same name is found.
+    #[must_use]
+    pub fn with<T: JobType>(mut self, job_type: T) -> Self {
+        self.types.insert(0, Box::new(Arc::new(job_type)));
+        self
+    }
+
+    /// The job type of this name.
+    pub fn find(&self, name: &str) -> Option<&dyn AnyJobType> {
+        self.types.iter().find(|t| t.name() == name).map(AsRef::as_ref)
+    }
+
+    /// All names, for the error that lists them.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.types.iter().map(|t| t.name()).collect()
+    }
+}
+
+/// A job type of any options and items.
+pub trait AnyJobType: Send + Sync {
+    /// What clients write as `jobType`.
+    fn name(&self) -> &'static str;
+    /// Whether it works through a file.
+    fn input(&self) -> Input;
+    /// Its limits.
+    fn limits(&self) -> TypeLimits;
+    /// Reads and checks options.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them, with pointers that begin at the request's root.
+    fn prepare(&self, options: &Value) -> Result<Box<dyn PreparedJob>, Vec<FieldError>>;
+}
+
+/// A job type together with the options of one job.
+pub trait PreparedJob: Send + Sync {
+    /// See [`JobType::check_columns`].
+    ///
+    /// # Errors
+    /// If no row could be processed.
+    fn check_columns(&self, columns: &[String]) -> Result<Vec<JobError>, JobError>;
+    /// See [`JobType::tolerance`].
+    fn tolerance(&self) -> Tolerance;
+    /// Its limits.
+    fn limits(&self) -> TypeLimits;
+    /// The outcomes of the first of these items, at least of one.
+    fn run<'a>(
+        &'a self,
+        job: &'a JobContext,
+        items: &'a [RawItem<'a>],
+    ) -> Pin<Box<dyn Future<Output = Vec<Outcome>> + Send + 'a>>;
+}
+
+/// An item as the worker has it: a number and bytes.
+#[derive(Copy, Clone, Debug)]
+pub struct RawItem<'a> {
+    /// Number in the file, from 1.
+    pub number: u64,
+    /// How to read it.
+    pub shape: Shape<'a>,
+}
+
+/// How to read an item's bytes.
+#[derive(Copy, Clone, Debug)]
+pub enum Shape<'a> {
+    /// A record of a file.
+    Record {
+        /// The file's format.
+        format: Format,
+        /// Names of the columns of CSV.
+        columns: &'a [String],
+        /// The record without its terminator.
+        bytes: &'a [u8],
+        /// The file ended inside one of its quoted cells.
+        unterminated: bool,
+    },
+    /// The options of a job without a file.
+    Options(&'a Value),
+}
+
+impl<T: JobType> AnyJobType for Arc<T> {
+    fn name(&self) -> &'static str {
+        T::NAME
+    }
+
+    fn input(&self) -> Input {
+        T::INPUT
+    }
+
+    fn limits(&self) -> TypeLimits {
+        T::LIMITS
+    }
+
+    fn prepare(&self, options: &Value) -> Result<Box<dyn PreparedJob>, Vec<FieldError>> {
+        let options: T::Options = serde_path_to_error::deserialize(options)
+            .map_err(|e| vec![FieldError::in_options(e.path(), &e.inner().to_string())])?;
+        let errors = self.check(&options);
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        Ok(Box::new(Prepared { job_type: Arc::clone(self), options }))
+    }
+}
+
+struct Prepared<T: JobType> {
+    job_type: Arc<T>,
+    options: T::Options,
+}
+
+impl<T: JobType> Prepared<T> {
+    fn read(&self, item: &RawItem<'_>, cells: &mut CellReader) -> Result<T::Item, Rejection> {
+        match item.shape {
+            Shape::Options(options) => self.job_type.read(&self.options, &Record::Options(options)),
+            Shape::Record { unterminated: true, .. } => Err(unterminated(item.number)),
+            Shape::Record { format: Format::JsonLines, bytes, .. } => {
+                self.job_type.read(&self.options, &Record::Line(bytes))
+            }
+            Shape::Record { format: Format::Csv, columns, bytes, .. } => {
+                let record = Record::row(columns, bytes, cells.read(bytes))?;
+                self.job_type.read(&self.options, &record)
+            }
+        }
+    }
+
+    async fn run(&self, job: &JobContext, items: &[RawItem<'_>]) -> Vec<Outcome> {
+        let (read, good) = self.read_all(job, items);
+        let mut worked =
+            if good.is_empty() { Vec::new() } else { self.job_type.process_batch(job, &self.options, good).await }
+                .into_iter();
+        // Rejected records and outcomes are merged in the items' order; the first item without an outcome ends it.
+        let mut outcomes = Vec::with_capacity(read.len());
+        for rejection in read {
+            match rejection.map(Outcome::Reject).or_else(|| worked.next()) {
+                Some(outcome) => outcomes.push(outcome),
+                None => break,
+            }
+        }
+        outcomes
+    }
+
+    /// What is wrong with each record, if anything, and the items of the others.
+    fn read_all(&self, job: &JobContext, items: &[RawItem<'_>]) -> (Vec<Option<Rejection>>, Vec<(ItemKey, T::Item)>) {
+        let mut cells = CellReader::default();
+        let mut good = Vec::with_capacity(items.len());
+        let read = items.iter().map(|item| match self.read(item, &mut cells) {
+            Ok(value) => {
+                good.push((ItemKey { job_id: job.job_id, number: item.number }, value));
+                None
+            }
+            Err(rejection) => Some(rejection),
+        });
+        (read.collect(), good)
+    }
+}
+
+impl<T: JobType> PreparedJob for Prepared<T> {
+    fn check_columns(&self, columns: &[String]) -> Result<Vec<JobError>, JobError> {
+        self.job_type.check_columns(&self.options, columns)
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        self.job_type.tolerance(&self.options)
+    }
+
+    fn limits(&self) -> TypeLimits {
+        T::LIMITS
+    }
+
+    fn run<'a>(
+        &'a self,
+        job: &'a JobContext,
+        items: &'a [RawItem<'a>],
+    ) -> Pin<Box<dyn Future<Output = Vec<Outcome>> + Send + 'a>> {
+        Box::pin(Prepared::run(self, job, items))
+    }
+}
+
+fn unterminated(number: u64) -> Rejection {
+    let message = format!(
+        "a quote that opens in row {number} is never closed: everything after it was read as one cell; close or double the quote"
+    );
+    Rejection::new("unterminated_quote", None, message)
+}

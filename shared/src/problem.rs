@@ -1,0 +1,91 @@
+//! Errors over HTTP: RFC 9457 `application/problem+json`, with a JSON pointer (RFC 6901) for each bad field.
+
+use serde::Serialize;
+
+/// What is wrong with one field of a request.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+pub struct FieldError {
+    /// Where, as a JSON pointer into the request's body.
+    pub pointer: String,
+    /// Stable, in snake case.
+    pub code: String,
+    /// What, and what would be right.
+    pub detail: String,
+}
+
+impl FieldError {
+    /// An error at a pointer.
+    pub fn new(pointer: impl Into<String>, code: &str, detail: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), code: code.to_owned(), detail: detail.into() }
+    }
+
+    /// An error that serde found within the options.
+    pub fn in_options(path: &serde_path_to_error::Path, detail: &str) -> Self {
+        let pointer = path.iter().fold(String::from("/options"), |mut pointer, segment| {
+            match segment {
+                serde_path_to_error::Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
+                serde_path_to_error::Segment::Map { key } => pointer.push_str(&format!("/{}", escape(key))),
+                _ => {}
+            }
+            pointer
+        });
+        let code = if detail.starts_with("unknown field") { "unknown_option" } else { "invalid_option" };
+        Self::new(pointer, code, detail)
+    }
+}
+
+fn escape(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+/// An error answer. `kind` is stable and the end of its `type`; `detail` says what and the way out.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Problem {
+    /// HTTP status.
+    pub status: u16,
+    /// Stable name in kebab case.
+    pub kind: &'static str,
+    /// The same for every problem of the kind.
+    pub title: &'static str,
+    /// This very one.
+    pub detail: String,
+    /// The bad fields.
+    pub errors: Vec<FieldError>,
+}
+
+impl Problem {
+    /// A problem without fields.
+    pub fn new(status: u16, kind: &'static str, title: &'static str, detail: impl Into<String>) -> Self {
+        Self { status, kind, title, detail: detail.into(), errors: Vec::new() }
+    }
+
+    /// 422 with the bad fields.
+    pub fn invalid(errors: Vec<FieldError>) -> Self {
+        let detail = errors.iter().map(|e| format!("{}: {}", e.pointer, e.detail)).collect::<Vec<_>>().join("; ");
+        Self { errors, ..Self::new(422, "invalid-request", "The request has invalid fields", detail) }
+    }
+
+    /// 404 for something that is not there, or not the caller's.
+    pub fn not_found(what: &str) -> Self {
+        Self::new(404, "not-found", "Not found", format!("there is no {what} here"))
+    }
+
+    /// 500; the cause is in the logs, never in the answer.
+    pub fn internal() -> Self {
+        Self::new(500, "internal", "Internal error", "something failed on our side; try again")
+    }
+
+    /// The body.
+    pub fn to_json(&self) -> serde_json::Value {
+        let mut body = serde_json::json!({
+            "type": format!("urn:longshore:problem:{}", self.kind),
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+        });
+        if !self.errors.is_empty() {
+            body["errors"] = serde_json::json!(self.errors);
+        }
+        body
+    }
+}
