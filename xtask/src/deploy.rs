@@ -1,0 +1,111 @@
+//! Puts template.yaml and the functions onto the emulator, and later only what has changed.
+//!
+//! A new or changed template goes through `sam deploy`, as on AWS. When only code has changed, each changed
+//! function gets its new code directly: a second in place of ten.
+
+use crate::emulator::tail;
+use crate::progress::{self, Step};
+use crate::project::Project;
+use crate::stack::{Description, NAME, Stack};
+use crate::state::{Deployed, State};
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+/// Brings the stack to `code`, the functions' fingerprints, and `state` to what the stack says of itself.
+pub(crate) fn bring_up_to_date(stack: &Stack<'_>, code: BTreeMap<String, String>, state: &mut State) -> Result<()> {
+    let template = template_fingerprint(stack.project)?;
+    let wanted = Deployed { template, code };
+    if state.deployed.template != wanted.template {
+        // Whatever was put onto single functions meanwhile: CloudFormation does not know of it and, finding its
+        // own package unchanged, would leave it. So it is put right by name below.
+        let before = std::mem::take(&mut state.deployed);
+        sam_deploy(stack)?;
+        describe(stack, state)?;
+        state.deployed = Deployed { template: wanted.template.clone(), code: wanted.code.clone() };
+        if !before.template.is_empty() {
+            state.deployed.code.clear();
+        }
+    }
+    for (function, fingerprint) in &wanted.code {
+        if state.deployed.code.get(function) != Some(fingerprint) {
+            update_code(stack, state, function, fingerprint)?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts one function's placed binary onto the stack.
+pub(crate) fn update_code(stack: &Stack<'_>, state: &mut State, function: &str, fingerprint: &str) -> Result<()> {
+    let step = progress::step(&format!("Updating {function}"));
+    let name = state.physical_name(function)?;
+    stack.update_code(name, &stack.project.bootstrap(function))?;
+    state.deployed.code.insert(function.to_owned(), fingerprint.to_owned());
+    step.done();
+    Ok(())
+}
+
+fn describe(stack: &Stack<'_>, state: &mut State) -> Result<()> {
+    let Description { status, outputs, functions } = stack.describe()?;
+    let status = status.unwrap_or_else(|| "no stack".to_owned());
+    if !matches!(status.as_str(), "CREATE_COMPLETE" | "UPDATE_COMPLETE") {
+        bail!("the stack {NAME} is not usable ({status}):\n{}", stack.failures());
+    }
+    state.outputs = outputs;
+    state.functions = functions;
+    Ok(())
+}
+
+fn sam_deploy(stack: &Stack<'_>) -> Result<()> {
+    let step = progress::step("Deploying template.yaml");
+    let log = stack.project.log("deploy")?;
+    let mut file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+    let mut sam = stack.command("sam");
+    sam.current_dir(&stack.project.root)
+        .args(["deploy", "--config-env", "local", "--stack-name", NAME])
+        // Named, or SAM would take a left-over of `sam build` in its place.
+        .args(["--template-file", "template.yaml", "--no-confirm-changeset", "--no-fail-on-empty-changeset"])
+        .env("__SAM_CLI_APP_DIR", stack.project.state_dir()?.join("sam"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(file.try_clone()?);
+    if cfg!(target_arch = "aarch64") {
+        // This replaces the whole list of samconfig.toml.
+        let overrides = "Environment=local Architecture=arm64 RequireTls=false AllowedOrigins=*";
+        sam.args(["--parameter-overrides", overrides]);
+    }
+    let mut child = sam.spawn().context("cannot run sam")?;
+    let output = child.stdout.take().context("sam has no output")?;
+    for line in BufReader::new(output).lines() {
+        let line = line?;
+        writeln!(file, "{line}")?;
+        show(&step, &line);
+    }
+    if !child.wait()?.success() {
+        bail!("the deployment failed.\n{}\nThe end of {}:\n{}", stack.failures(), log.display(), tail(&log, 15));
+    }
+    step.done();
+    Ok(())
+}
+
+/// SAM's table of events: status, type, logical id, reason.
+fn show(step: &Step, line: &str) {
+    let mut words = line.split_whitespace();
+    if let (Some(status), Some(kind), Some(id)) = (words.next(), words.next(), words.next())
+        && kind.starts_with("AWS::")
+    {
+        step.detail(&format!("{id} {}", status.to_lowercase().replace('_', " ")));
+    }
+}
+
+fn template_fingerprint(project: &Project) -> Result<String> {
+    let mut hash = Sha256::new();
+    for name in ["template.yaml", "samconfig.toml"] {
+        let path = project.root.join(name);
+        hash.update(fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?);
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,41 @@
+//! `deploy-local`: one changed function onto the running stack, in the time of its own build.
+
+use crate::project::Project;
+use crate::stack::Stack;
+use crate::{deploy, functions, state, tools};
+use anyhow::{Result, bail};
+
+/// What `deploy-local` can be told.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Folder name of the function, such as process-item
+    function: String,
+    /// Take the binary of this package in place of the function's own: an example, an experiment
+    #[arg(long, value_name = "NAME")]
+    package: Option<String>,
+}
+
+/// The command.
+pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    let function = &options.function;
+    let known = functions::names(project)?;
+    if !known.contains(function) {
+        bail!("there is no function {function}; there are {}", known.join(", "));
+    }
+    let tools = tools::ensure(project)?;
+    let _lock = project.lock_stack()?;
+    let mut state = state::read(project)?;
+    if !state.is_up() {
+        bail!("the local stack is not running: start it with `cargo xtask up`");
+    }
+    let package = options.package.as_ref().unwrap_or(function);
+    let fingerprint = functions::build_one(project, function, package)?;
+    let endpoint = state.emulator_url.clone();
+    let stack = Stack { project, tools: &tools, endpoint: &endpoint };
+    deploy::update_code(&stack, &mut state, function, &fingerprint)?;
+    state::write(project, &state)?;
+    if package != function {
+        println!("{function} now runs {package}. `cargo xtask up` puts {function} itself back.");
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! The front door: gives the local API the root-level URLs that it has on AWS.
+//!
+//! The emulator serves an HTTP API below `/_aws/execute-api/ID/STAGE/`; clients, the page and every `Location` header
+//! expect it at `/`. This reverse proxy on 127.0.0.1 maps the one to the other. It reads a request whole before it
+//! passes it on, as API Gateway does, and has the same limit. A thread per connection is plenty for one developer.
+
+mod forward;
+mod request;
+
+pub(crate) use forward::Upstream;
+
+use crate::process::Background;
+use crate::project::Project;
+use anyhow::{Context, Result, bail};
+use forward::PATIENCE;
+use request::{Incoming, Refusal};
+use std::io::{BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Command;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Answered by the proxy itself: tells that it is there.
+pub(crate) const READY: &str = "/_front_door/ready";
+
+/// How long a client may keep a connection without a word.
+const IDLE: Duration = Duration::from_secs(75);
+
+/// How the hidden command is started.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Port on 127.0.0.1
+    #[arg(long)]
+    port: u16,
+    /// URL that stands for `/`
+    #[arg(long)]
+    upstream: String,
+}
+
+/// The hidden command: serves until it is killed.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let upstream = Upstream::new(options.upstream.clone(), PATIENCE);
+    serve(&listen(options.port)?, &Arc::new(upstream))
+}
+
+/// Opens the port, or says who could not have it.
+pub(crate) fn listen(port: u16) -> Result<TcpListener> {
+    TcpListener::bind(("127.0.0.1", port)).with_context(|| {
+        format!("port {port} on 127.0.0.1 is taken: name another with --port, or none to get a free one")
+    })
+}
+
+/// Serves every connection in a thread of its own.
+pub(crate) fn serve(listener: &TcpListener, upstream: &Arc<Upstream>) -> Result<()> {
+    for stream in listener.incoming() {
+        let stream = stream?;
+        let upstream = Arc::clone(upstream);
+        // A client that hangs up in the middle is its own affair.
+        thread::spawn(move || converse(&stream, &upstream));
+    }
+    Ok(())
+}
+
+/// Starts the proxy as a background process and waits until it listens.
+pub(crate) fn spawn(project: &Project, port: u16, upstream: &str) -> Result<Background> {
+    // For the good message: the same attempt in the background would end in a log.
+    drop(listen(port)?);
+    let log = project.log("front-door")?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["front-door", "--port", &port.to_string(), "--upstream", upstream]);
+    let process = Background::spawn(&mut command, &log)?;
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        if !process.is_alive() || Instant::now() > deadline {
+            bail!("the front door did not open: see {}", log.display());
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    Ok(process)
+}
+
+/// The port of a URL that ends with one.
+pub(crate) fn port_of(url: &str) -> Option<u16> {
+    url.rsplit_once(':')?.1.parse().ok()
+}
+
+/// Requests of one connection, one after the other, until the client or an error ends it.
+fn converse(stream: &TcpStream, upstream: &Upstream) -> Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(IDLE))?;
+    let mut reader = BufReader::new(stream);
+    let mut writer = stream;
+    loop {
+        let incoming = match request::read(&mut reader, &mut writer)? {
+            Incoming::Request(request) => request,
+            Incoming::End => return Ok(()),
+            Incoming::Refused(refusal) => return Ok(writer.write_all(&refuse(refusal))?),
+        };
+        let answer = if incoming.target == READY { ready() } else { upstream.forward(&incoming) };
+        writer.write_all(&answer)?;
+        if !incoming.keep_alive {
+            return Ok(());
+        }
+    }
+}
+
+fn ready() -> Vec<u8> {
+    b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_vec()
+}
+
+fn refuse(refusal: Refusal) -> Vec<u8> {
+    let (status, text) = match refusal {
+        Refusal::Malformed => ("400 Bad Request", "Bad request"),
+        Refusal::TooLarge => ("413 Content Too Large", "Request Too Long"),
+        Refusal::HeadersTooLarge => ("431 Request Header Fields Too Large", "Headers too long"),
+    };
+    let body = format!(r#"{{"message":"{text}"}}"#);
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}")
+        .into_bytes()
+}

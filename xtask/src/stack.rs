@@ -1,0 +1,109 @@
+//! Questions to the deployed stack, asked with boto3 by `infra/local/stack.py`: an AWS SDK of our own would cost
+//! xtask minutes of building, and it is what a fresh clone builds first.
+
+use crate::project::Project;
+use crate::tools::Tools;
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+/// The stack's name in samconfig.toml.
+pub(crate) const NAME: &str = "longshore";
+
+/// A stack on an emulator.
+pub(crate) struct Stack<'a> {
+    /// Whose `infra/local/stack.py` asks.
+    pub(crate) project: &'a Project,
+    /// With what it is run.
+    pub(crate) tools: &'a Tools,
+    /// The emulator.
+    pub(crate) endpoint: &'a str,
+}
+
+/// What is deployed.
+#[derive(Deserialize)]
+pub(crate) struct Description {
+    /// CloudFormation's word; none if there is no such stack.
+    pub(crate) status: Option<String>,
+    /// Outputs by name.
+    pub(crate) outputs: BTreeMap<String, String>,
+    /// Names of the functions by template id.
+    pub(crate) functions: BTreeMap<String, String>,
+}
+
+/// How a deployed function is configured.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FunctionConfig {
+    /// Its environment variables as in the template, references resolved.
+    pub(crate) environment: BTreeMap<String, String>,
+}
+
+impl Stack<'_> {
+    /// Outputs and functions.
+    pub(crate) fn describe(&self) -> Result<Description> {
+        self.ask(&["describe".as_ref(), NAME.as_ref()])
+    }
+
+    /// The events that tell why a deployment failed; empty when there are none, or none can be had.
+    pub(crate) fn failures(&self) -> String {
+        self.run(&["events".as_ref(), NAME.as_ref()]).unwrap_or_default()
+    }
+
+    /// Replaces the code of a function.
+    pub(crate) fn update_code(&self, function: &str, bootstrap: &Path) -> Result<()> {
+        self.run(&["update-code".as_ref(), function.as_ref(), bootstrap.as_os_str()])?;
+        Ok(())
+    }
+
+    /// Environment of a function.
+    pub(crate) fn config(&self, function: &str) -> Result<FunctionConfig> {
+        self.ask(&["config".as_ref(), function.as_ref()])
+    }
+
+    /// The API's routes, `POST /api/jobs` or `$default`, each with the name of its function.
+    pub(crate) fn routes(&self, api: &str) -> Result<BTreeMap<String, String>> {
+        self.ask(&["routes".as_ref(), api.as_ref()])
+    }
+
+    fn ask<T: DeserializeOwned>(&self, arguments: &[&OsStr]) -> Result<T> {
+        let text = self.run(arguments)?;
+        serde_json::from_str(&text).with_context(|| format!("cannot read stack.py's answer {text}"))
+    }
+
+    fn run(&self, arguments: &[&OsStr]) -> Result<String> {
+        let output = self
+            .command("python")
+            .arg(self.project.infra("stack.py"))
+            .args(arguments)
+            .output()
+            .context("cannot run the tools' Python")?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let last = said.trim().lines().last().unwrap_or("no message");
+            bail!("the emulator refused {}: {last}", arguments.join(OsStr::new(" ")).display());
+        }
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// A tool that talks to this emulator and, whatever the shell is logged in to, to nothing else.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = self.tools.command(program);
+        command
+            .env("AWS_ENDPOINT_URL", self.endpoint)
+            .env("AWS_ACCESS_KEY_ID", "test")
+            .env("AWS_SECRET_ACCESS_KEY", "test")
+            .env("AWS_REGION", "us-east-1")
+            .env("AWS_DEFAULT_REGION", "us-east-1")
+            .env("AWS_CONFIG_FILE", "/dev/null")
+            .env("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+            .env("AWS_EC2_METADATA_DISABLED", "true")
+            .env("SAM_CLI_TELEMETRY", "0")
+            .env("PYTHONUTF8", "1");
+        command
+    }
+}

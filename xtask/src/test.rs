@@ -1,0 +1,67 @@
+//! `test`: every test there is, after setting up what the tests on the emulator need.
+//!
+//! The tests start emulators of their own and never touch the stack of `up`. They find the tools and the function
+//! binaries by environment variables, so that plain `cargo test` can say what is missing.
+
+use crate::project::Project;
+use crate::{cargo, functions, tools};
+use anyhow::{Context, Result, bail};
+use std::process::{Command, Stdio};
+
+/// What `test` can be told.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Run the flows against the AWS emulator at this URL in place of starting one
+    #[arg(long, value_name = "URL")]
+    endpoint: Option<String>,
+    /// Write expected files anew from what the tests find
+    #[arg(long)]
+    update: bool,
+    /// Only tests with one of these in their names; after `--`, options for the test runner
+    #[arg(value_name = "FILTER", allow_hyphen_values = true, trailing_var_arg = true)]
+    rest: Vec<String>,
+}
+
+/// The command.
+pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    let tools = tools::ensure(project)?;
+    functions::build_all(project)?;
+    let configure = |cargo: &mut Command| {
+        cargo.env("LONGSHORE_VENV", &tools.venv).env("LONGSHORE_FUNCTIONS_DIR", project.functions_dir());
+        if let Some(url) = &options.endpoint {
+            cargo.env("LONGSHORE_ENDPOINT", url.trim_end_matches('/'));
+        }
+        if options.update {
+            cargo.env("LONGSHORE_UPDATE", "1");
+        }
+    };
+    let mut tests = cargo::command(project);
+    if has_nextest(project) {
+        tests.args(["nextest", "run", "--workspace"]).args(&options.rest);
+    } else {
+        tests.args(["test", "--workspace", "--lib", "--bins", "--tests"]).args(&options.rest);
+    }
+    configure(&mut tests);
+    check(&mut tests)?;
+    // Runners of tests leave the examples in the documentation out, or run them last: they are cheap, but build slowly.
+    if options.rest.is_empty() {
+        let mut docs = cargo::command(project);
+        docs.args(["test", "--workspace", "--doc"]);
+        configure(&mut docs);
+        check(&mut docs)?;
+    }
+    Ok(())
+}
+
+fn has_nextest(project: &Project) -> bool {
+    let mut cargo = cargo::command(project);
+    cargo.args(["nextest", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
+    cargo.status().is_ok_and(|status| status.success())
+}
+
+fn check(command: &mut Command) -> Result<()> {
+    if !command.status().context("cannot run cargo")?.success() {
+        bail!("tests failed: see above");
+    }
+    Ok(())
+}

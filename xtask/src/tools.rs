@@ -1,0 +1,162 @@
+//! The Python tools - emulator, SAM, cargo-lambda, linters - in a virtual environment of the project's own.
+//!
+//! The lock file decides everything: its content is the environment's stamp, so that a changed lock (or an
+//! interrupted installation, which has no stamp) installs afresh and anything else takes no time at all.
+
+use crate::progress;
+use crate::project::{Project, lock};
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What all pinned tools support.
+const OLDEST_PYTHON: (u32, u32) = (3, 10);
+
+/// A folder in which environments are shared between checkouts, one per lock file; CI keeps it between runs.
+const CACHE_VARIABLE: &str = "LONGSHORE_CACHE_DIR";
+
+/// An installed environment.
+pub(crate) struct Tools {
+    /// Root of the virtual environment.
+    pub(crate) venv: PathBuf,
+}
+
+impl Tools {
+    /// A command for one of the installed programs, with nothing inherited but what finds programs and files:
+    /// a developer's own AWS settings must not lead a local command to a real account.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.program(program));
+        command.env_clear();
+        for name in ["HOME", "LANG", "LC_ALL", "TMPDIR", "TERM"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command.env("PATH", self.path());
+        command
+    }
+
+    /// Where an installed program is.
+    pub(crate) fn program(&self, program: &str) -> PathBuf {
+        self.venv.join("bin").join(program)
+    }
+
+    /// The caller's search path, with these tools before all others.
+    pub(crate) fn path(&self) -> std::ffi::OsString {
+        let mut path = self.venv.join("bin").into_os_string();
+        if let Some(rest) = std::env::var_os("PATH") {
+            path.push(":");
+            path.push(rest);
+        }
+        path
+    }
+}
+
+/// Makes sure that the environment of the current lock file is there.
+pub(crate) fn ensure(project: &Project) -> Result<Tools> {
+    let requirements = project.infra("requirements.txt");
+    let locked =
+        fs::read_to_string(&requirements).with_context(|| format!("cannot read {}", requirements.display()))?;
+    let venv = place(project, &locked)?;
+    let tools = Tools { venv: venv.clone() };
+    let dir = venv.parent().context("no folder for the tools")?;
+    fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
+    let _lock = lock(&venv.with_extension("lock"), "another installation of the tools")?;
+    let stamp = venv.join("longshore.lock");
+    let installed = fs::read_to_string(&stamp).is_ok_and(|content| content == locked);
+    if installed && runs(&tools.program("python")) {
+        return Ok(tools);
+    }
+    let python = find_python()?;
+    if venv.exists() {
+        fs::remove_dir_all(&venv).with_context(|| format!("cannot remove {}", venv.display()))?;
+    }
+    create(&python, &venv)?;
+    install(&tools, &requirements, &project.log("tools")?)?;
+    fs::write(&stamp, locked)?;
+    Ok(tools)
+}
+
+fn place(project: &Project, locked: &str) -> Result<PathBuf> {
+    let Some(cache) = std::env::var_os(CACHE_VARIABLE).filter(|dir| !dir.is_empty()) else {
+        return Ok(project.state_dir()?.join("venv"));
+    };
+    let hash = Sha256::digest(locked.as_bytes());
+    let short: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    // Absolute, since the programs are run from other folders too.
+    let cache = std::path::absolute(&cache)?;
+    Ok(cache.join(format!("venv-{short}")))
+}
+
+/// False also when the Python that the environment was made from has been removed or replaced.
+fn runs(python: &Path) -> bool {
+    let status = Command::new(python).args(["-c", "import boto3"]).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// The first Python on the path that is new enough.
+fn find_python() -> Result<PathBuf> {
+    let (major, minor) = OLDEST_PYTHON;
+    for name in ["python3", "python3.13", "python3.12", "python3.11", "python3.10"] {
+        let check = format!("import sys; sys.exit(sys.version_info < ({major}, {minor}))");
+        let status = Command::new(name).arg("-c").arg(check).stderr(Stdio::null()).status();
+        if status.is_ok_and(|status| status.success()) {
+            return Ok(name.into());
+        }
+    }
+    bail!(
+        "python3 {major}.{minor} or newer is needed for the local AWS emulator and was not found.\n\
+         Install it (Debian, Ubuntu: apt install python3 python3-venv; macOS: brew install python3) and try again."
+    )
+}
+
+fn create(python: &Path, venv: &Path) -> Result<()> {
+    let step = progress::step("Creating a Python environment for the local tools");
+    let output = Command::new(python)
+        .args([OsStr::new("-m"), OsStr::new("venv"), venv.as_os_str()])
+        .output()
+        .with_context(|| format!("cannot run {}", python.display()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        bail!(
+            "{} -m venv failed: {}\nOn Debian and Ubuntu the module is a package of its own: apt install python3-venv",
+            python.display(),
+            said.trim()
+        );
+    }
+    step.done();
+    Ok(())
+}
+
+/// Installs exactly what is locked, by hash, wheels only: nothing is resolved and nothing is compiled.
+fn install(tools: &Tools, requirements: &Path, log: &Path) -> Result<()> {
+    let step = progress::step("Installing emulator, SAM and cargo-lambda (about a minute, once)");
+    // The person's own environment is kept here: a mirror or a proxy may be set in it.
+    let mut child = Command::new(tools.program("python"))
+        .args(["-m", "pip", "install", "--no-deps", "--require-hashes", "--only-binary", ":all:"])
+        .args(["--no-compile", "--disable-pip-version-check", "--progress-bar", "off", "--requirement"])
+        .arg(requirements)
+        .stdout(Stdio::piped())
+        .stderr(fs::File::create(log)?)
+        .spawn()
+        .context("cannot run pip")?;
+    let output = child.stdout.take().context("pip has no output")?;
+    for line in BufReader::new(output).lines() {
+        let line = line?;
+        if let Some(rest) = line.strip_prefix("Collecting ") {
+            step.detail(rest.split([' ', '=']).next().unwrap_or(rest));
+        } else if line.starts_with("Installing collected packages") {
+            step.detail("unpacking");
+        }
+    }
+    if !child.wait()?.success() {
+        let said = fs::read_to_string(log).unwrap_or_default();
+        bail!("the tools could not be installed from infra/local/requirements.txt:\n{}", said.trim());
+    }
+    step.done();
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! `up`: from a fresh clone to a running stack; on a running one, only what has changed.
+
+use crate::emulator::{self, Emulator};
+use crate::front_door;
+use crate::functions;
+use crate::progress;
+use crate::project::Project;
+use crate::stack::Stack;
+use crate::state::{self, State};
+use crate::{deploy, down, tools};
+use anyhow::{Result, bail};
+
+/// What `up` can be told.
+#[derive(clap::Args, Clone, Default)]
+pub(crate) struct Options {
+    /// Use the AWS emulator that runs at this URL (LocalStack or another) in place of starting one
+    #[arg(long, value_name = "URL")]
+    pub(crate) endpoint: Option<String>,
+    /// Serve the API at this port; by default at a free one
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+}
+
+/// The command: brings the stack up and says where it is.
+pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    let state = bring_up(project, options)?;
+    println!();
+    println!("  API       {}", state.api_url);
+    println!("  emulator  {}", state.emulator_url);
+    println!("  state     .longshore/local.json, logs beside it");
+    println!();
+    println!("Change code and run `cargo xtask up` again, or see `cargo xtask watch --help`.");
+    println!("Stop it with `cargo xtask down`.");
+    Ok(())
+}
+
+/// Brings the stack up, or up to date. When it returns, `api_url` answers.
+pub(crate) fn bring_up(project: &Project, options: &Options) -> Result<State> {
+    let tools = tools::ensure(project)?;
+    let code = functions::build_all(project)?;
+    let _lock = project.lock_stack()?;
+    let mut state = state::read(project)?;
+    if !same_place(&state, options) {
+        down::stop(project, &state)?;
+        state = State::default();
+    }
+    if state.emulator_url.is_empty() {
+        start_emulator(project, &tools, options, &mut state)?;
+    }
+    let endpoint = state.emulator_url.clone();
+    let stack = Stack { project, tools: &tools, endpoint: &endpoint };
+    let deployed = deploy::bring_up_to_date(&stack, code, &mut state);
+    // Also after a failure: part of it may be on the stack.
+    state::write(project, &state)?;
+    deployed?;
+    open_front_door(project, options, &mut state)?;
+    Ok(state)
+}
+
+/// Whether the stack of `state` still runs and is where it is wanted.
+fn same_place(state: &State, options: &Options) -> bool {
+    let url = options.endpoint.as_deref().map(|url| url.trim_end_matches('/'));
+    match (&state.emulator, url) {
+        (Some(process), None) => process.is_alive(),
+        (None, Some(url)) => state.emulator_url == url && emulator::answers(url),
+        // An emulator that was named once is the one meant until `down`.
+        (None, None) => !state.emulator_url.is_empty() && emulator::answers(&state.emulator_url),
+        (Some(_), Some(_)) => false,
+    }
+}
+
+fn start_emulator(project: &Project, tools: &tools::Tools, options: &Options, state: &mut State) -> Result<()> {
+    let remember = |emulator: &Emulator, state: &mut State| {
+        state.emulator_url.clone_from(&emulator.url);
+        state.emulator.clone_from(&emulator.process);
+        state::write(project, state)
+    };
+    if let Some(url) = &options.endpoint {
+        return remember(&emulator::attach(url)?, state);
+    }
+    emulator::start(project, tools, |emulator| remember(emulator, state))?;
+    Ok(())
+}
+
+fn open_front_door(project: &Project, options: &Options, state: &mut State) -> Result<()> {
+    let step = progress::step("Opening the front door");
+    let upstream = format!("{}/_aws/execute-api/{}/$default", state.emulator_url, state.output("ApiId")?);
+    let port = front_door::port_of(&state.api_url);
+    let wanted = options.port.or(port);
+    let open = state.front_door.as_ref().is_some_and(crate::process::Background::is_alive);
+    if !open || wanted != port {
+        if let Some(door) = state.front_door.take() {
+            door.stop()?;
+        }
+        let port = match wanted {
+            Some(port) => port,
+            None => emulator::free_port()?,
+        };
+        state.front_door = Some(front_door::spawn(project, port, &upstream)?);
+        state.api_url = format!("http://127.0.0.1:{port}");
+        state.web_url.clone_from(&state.api_url);
+        state::write(project, state)?;
+    }
+    if !emulator::answers(&format!("{}{}", state.api_url, front_door::READY)) {
+        bail!("the front door at {} does not answer: see .longshore/front-door.log", state.api_url);
+    }
+    step.done_with(&state.api_url);
+    Ok(())
+}
