@@ -29,8 +29,7 @@ fn main() {
     ] {
         let file = row.as_bytes().repeat(FILE_BYTES / row.len());
         let fed = best_of(&file, || feed_in_blocks(format, &file));
-        let held =
-            best_of(&file, || records(format, &file).fold(0, |rows, span| rows + black_box(span).end.min(1) as usize));
+        let held = best_of(&file, || records(format, &file).inspect(|span| _ = black_box(span)).count());
         println!("{name:<24} row {:>3} B   feed {fed:>5.2} GB/s   records() {held:>5.2} GB/s", row.len());
     }
 }
