@@ -111,12 +111,13 @@ pub trait JobStore: Send + Sync {
 pub trait JobTransitions: Send + Sync {
     /// See [`Job::begin`].
     fn begin(&self, id: JobId, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// Stores the names of the columns, once.
+    /// Stores the names of the columns with the job's definition, once: the first names stay.
     fn put_columns(&self, id: JobId, columns: &[String]) -> impl Future<Output = PortResult<()>> + Send;
-    /// See [`Job::commit_group`]: group, manifest and split cursor, all or nothing.
+    /// See [`Job::commit_group`]: group, manifest and split cursor, all or nothing. `job` as the splitter last saw it:
+    /// only its id and its expiry, which the group takes over, are read.
     fn commit_group(
         &self,
-        id: JobId,
+        job: &Job,
         manifest: &Manifest,
         split_offset: u64,
         now: Timestamp,

@@ -1,0 +1,82 @@
+//! The one place that reads the environment, so that what a function needs can be seen, typed and complained about.
+//!
+//! A function asks [`Aws`] for the adapters that it uses and for nothing else: a client that nobody asks for is never
+//! built, and a variable that nobody needs may be missing. A missing or malformed one is an error that names it.
+
+mod aws;
+mod calls;
+mod variable;
+
+pub use aws::Aws;
+pub use calls::{Calls, take_calls};
+pub use variable::{ConfigError, parsed, text};
+
+/// Names of the environment variables, as the template sets them.
+pub mod names {
+    /// Table of jobs, groups, uploads and idempotency keys.
+    pub const JOBS_TABLE: &str = "LONGSHORE_JOBS_TABLE";
+    /// Table of the records that imports write.
+    pub const RECORDS_TABLE: &str = "LONGSHORE_RECORDS_TABLE";
+    /// Bucket of uploads, work files and reports.
+    pub const BUCKET: &str = "LONGSHORE_BUCKET";
+    /// Queue of create-job messages (FIFO).
+    pub const CREATE_QUEUE: &str = "LONGSHORE_CREATE_JOB_QUEUE_URL";
+    /// Queue of chunks (standard).
+    pub const CHUNK_QUEUE: &str = "LONGSHORE_CHUNK_QUEUE_URL";
+    /// Queue of complete-job messages (FIFO).
+    pub const COMPLETE_QUEUE: &str = "LONGSHORE_COMPLETE_JOB_QUEUE_URL";
+    /// Dead letters of create-job.
+    pub const CREATE_DLQ: &str = "LONGSHORE_CREATE_JOB_DLQ_URL";
+    /// Dead letters of process-item.
+    pub const CHUNK_DLQ: &str = "LONGSHORE_CHUNK_DLQ_URL";
+    /// Dead letters of complete-job.
+    pub const COMPLETE_DLQ: &str = "LONGSHORE_COMPLETE_JOB_DLQ_URL";
+}
+
+/// Bytes of the largest upload: `LONGSHORE_MAX_FILE_BYTES`.
+///
+/// # Errors
+/// If it is missing or no whole number.
+pub fn max_file_bytes() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_MAX_FILE_BYTES")
+}
+
+/// Days until uploads, job files and job records expire: `LONGSHORE_RETENTION_DAYS`.
+///
+/// # Errors
+/// If it is missing or no whole number.
+pub fn retention_days() -> Result<i64, ConfigError> {
+    parsed("LONGSHORE_RETENTION_DAYS")
+}
+
+/// Seconds after which a job that has not ended is stopped: `LONGSHORE_JOB_TIME_LIMIT_SECONDS`.
+///
+/// # Errors
+/// If it is missing or no whole number.
+pub fn job_time_limit_s() -> Result<i64, ConfigError> {
+    parsed("LONGSHORE_JOB_TIME_LIMIT_SECONDS")
+}
+
+/// Seconds between the order to stop and the last count: `LONGSHORE_STOP_GRACE_SECONDS`.
+///
+/// # Errors
+/// If it is missing or no whole number.
+pub fn stop_grace_s() -> Result<i64, ConfigError> {
+    parsed("LONGSHORE_STOP_GRACE_SECONDS")
+}
+
+/// First delay of a transient item, in seconds: `LONGSHORE_RETRY_BASE_SECONDS`.
+///
+/// # Errors
+/// If it is missing or no whole number.
+pub fn retry_base_s() -> Result<i64, ConfigError> {
+    parsed("LONGSHORE_RETRY_BASE_SECONDS")
+}
+
+/// Seconds without progress after which the sweeper sends a chunk again: `LONGSHORE_STALL_SECONDS`.
+///
+/// # Errors
+/// If it is missing or no whole number.
+pub fn stall_s() -> Result<i64, ConfigError> {
+    parsed("LONGSHORE_STALL_SECONDS")
+}

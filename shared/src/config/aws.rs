@@ -1,0 +1,135 @@
+//! Builds the AWS clients: region, credentials and endpoint from the environment, as Lambda sets them.
+//!
+//! No credential chain: on Lambda the keys are in the environment, and the chain costs binary size and start-up time.
+//! All clients share one HTTP client, and with it the trust store, which is only read when TLS will be spoken.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::config::retry::RetryConfig;
+use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region, SharedCredentialsProvider, SharedHttpClient};
+use aws_smithy_http_client::Builder;
+use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
+use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
+use aws_types::SdkConfig;
+
+use super::calls::CountCalls;
+use super::{ConfigError, names, text};
+use crate::files::S3Files;
+use crate::queues::{DeadLetterQueues, QueueUrls, SqsQueues};
+use crate::store::dynamo::{DynamoStore, RetryConflicts};
+
+/// Attempts at one call, the first one included: enough to sit out a throttled second.
+const ATTEMPTS: u32 = 6;
+
+/// Scale of the first wait between attempts. The SDK's own second is too long for a conflict of two writers.
+const INITIAL_BACKOFF: Duration = Duration::from_millis(50);
+
+/// The longest wait between attempts.
+const MAX_BACKOFF: Duration = Duration::from_secs(5);
+
+/// What all clients have in common, and the adapters that are built from it.
+#[derive(Clone, Debug)]
+pub struct Aws {
+    shared: SdkConfig,
+    has_endpoint: bool,
+}
+
+impl Aws {
+    /// From `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` and, for an emulator,
+    /// `AWS_ENDPOINT_URL`.
+    ///
+    /// # Errors
+    /// If region or keys are missing.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        let credentials = Credentials::new(
+            text("AWS_ACCESS_KEY_ID")?,
+            text("AWS_SECRET_ACCESS_KEY")?,
+            text("AWS_SESSION_TOKEN").ok(),
+            None,
+            "environment",
+        );
+        Ok(Self::new(text("AWS_REGION")?, credentials, text("AWS_ENDPOINT_URL").ok()))
+    }
+
+    /// From values: for tests, and for programs that get their credentials elsewhere.
+    pub fn new(region: String, credentials: Credentials, endpoint: Option<String>) -> Self {
+        let plain = endpoint.as_deref().is_some_and(|url| url.starts_with("http://"));
+        let retries = RetryConfig::standard()
+            .with_max_attempts(ATTEMPTS)
+            .with_initial_backoff(INITIAL_BACKOFF)
+            .with_max_backoff(MAX_BACKOFF);
+        let mut builder = SdkConfig::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::new(region))
+            .credentials_provider(SharedCredentialsProvider::new(credentials))
+            .http_client(http_client(plain))
+            .retry_config(retries);
+        builder.set_endpoint_url(endpoint.clone());
+        Self { shared: builder.build(), has_endpoint: endpoint.is_some() }
+    }
+
+    /// A DynamoDB client.
+    pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
+        let config = aws_sdk_dynamodb::config::Builder::from(&self.shared);
+        let config = config.interceptor(CountCalls).retry_classifier(RetryConflicts).build();
+        aws_sdk_dynamodb::Client::from_conf(config)
+    }
+
+    /// An SQS client.
+    pub fn sqs(&self) -> aws_sdk_sqs::Client {
+        let config = aws_sdk_sqs::config::Builder::from(&self.shared).interceptor(CountCalls).build();
+        aws_sdk_sqs::Client::from_conf(config)
+    }
+
+    /// An S3 client. Checksums only where they are asked for: the signature covers each body already, and a
+    /// presigned URL must not demand one that a browser cannot compute.
+    pub fn s3(&self) -> aws_sdk_s3::Client {
+        use aws_sdk_s3::config::{RequestChecksumCalculation, ResponseChecksumValidation};
+        let config = aws_sdk_s3::config::Builder::from(&self.shared)
+            .interceptor(CountCalls)
+            .force_path_style(self.has_endpoint)
+            .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
+            .response_checksum_validation(ResponseChecksumValidation::WhenRequired)
+            .build();
+        aws_sdk_s3::Client::from_conf(config)
+    }
+
+    /// The ledger, in the table that `LONGSHORE_JOBS_TABLE` names.
+    ///
+    /// # Errors
+    /// If the variable is not set.
+    pub fn store(&self) -> Result<DynamoStore, ConfigError> {
+        Ok(DynamoStore::new(self.dynamodb(), text(names::JOBS_TABLE)?))
+    }
+
+    /// The queues whose URLs are set; a send to another one is an error when it happens.
+    pub fn queues(&self) -> SqsQueues {
+        SqsQueues::new(self.sqs(), QueueUrls::from_env())
+    }
+
+    /// The dead-letter queues.
+    ///
+    /// # Errors
+    /// If one of their URLs is not set.
+    pub fn dead_letters(&self) -> Result<DeadLetterQueues, ConfigError> {
+        let (creates, chunks) = (text(names::CREATE_DLQ)?, text(names::CHUNK_DLQ)?);
+        Ok(DeadLetterQueues::new(self.sqs(), creates, chunks, text(names::COMPLETE_DLQ)?))
+    }
+
+    /// The files, in the bucket that `LONGSHORE_BUCKET` names.
+    ///
+    /// # Errors
+    /// If the variable is not set.
+    pub fn files(&self) -> Result<S3Files, ConfigError> {
+        Ok(S3Files::new(self.s3(), text(names::BUCKET)?))
+    }
+}
+
+fn http_client(plain: bool) -> SharedHttpClient {
+    let builder = Builder::new().tls_provider(Provider::rustls(CryptoMode::Ring));
+    // Reading the system's certificates is the slowest step of a cold start; plain HTTP needs none of them.
+    match TlsContext::builder().with_trust_store(TrustStore::empty()).build() {
+        Ok(nothing_trusted) if plain => builder.tls_context(nothing_trusted).build_https(),
+        _ => builder.build_https(),
+    }
+}

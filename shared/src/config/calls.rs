@@ -1,0 +1,44 @@
+//! Counts every attempt at an AWS call, so that the cost of an invocation can be read off its last log line.
+//!
+//! Retries count: DynamoDB bills a refused conditional write, and a lost reply was a call all the same.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use aws_sdk_dynamodb::config::interceptors::BeforeTransmitInterceptorContextRef;
+use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_dynamodb::error::BoxError;
+use aws_smithy_runtime_api::client::orchestrator::Metadata;
+
+/// Attempts by service and operation, such as `DynamoDB.UpdateItem`.
+pub type Calls = BTreeMap<String, u64>;
+
+static CALLS: Mutex<Calls> = Mutex::new(Calls::new());
+
+/// What this process has called since this was last asked; the count starts again from nothing.
+pub fn take_calls() -> Calls {
+    std::mem::take(&mut *CALLS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The interceptor that counts; every client has it.
+#[derive(Debug)]
+pub(super) struct CountCalls;
+
+impl Intercept for CountCalls {
+    fn name(&self) -> &'static str {
+        "CountCalls"
+    }
+
+    fn read_before_attempt(
+        &self,
+        _: &BeforeTransmitInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        config: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        if let Some(call) = config.load::<Metadata>() {
+            let name = format!("{}.{}", call.service().replace(' ', ""), call.name());
+            *CALLS.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default() += 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,24 @@
+//! Sources, work files and reports: bytes in one bucket, never in the table.
+//!
+//! Reading and writing is the domain's port [`Files`](longshore_domain::ports::Files). The URLs by which clients put
+//! and get files themselves are made here too, without a call.
+
+mod presign;
+mod s3;
+mod sink;
+mod stream;
+
+use longshore_domain::ports::PortError;
+
+pub use presign::{PutUrl, content_disposition};
+pub use s3::S3Files;
+pub use sink::S3Sink;
+pub use stream::S3Stream;
+
+/// Names the failed operation in the port's words.
+fn failed<E>(operation: &'static str) -> impl Fn(E) -> PortError
+where
+    E: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    move |source| PortError { service: "files", operation, source: source.into() }
+}

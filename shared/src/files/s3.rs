@@ -1,0 +1,115 @@
+//! The files of one S3 bucket.
+
+use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_s3::operation::get_object::{GetObjectError, GetObjectOutput};
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::ports::{FileInfo, FileStream, Files, PortResult, Read};
+
+use super::{S3Sink, S3Stream, failed};
+
+/// The files of one bucket.
+#[derive(Clone, Debug)]
+pub struct S3Files {
+    pub(super) client: aws_sdk_s3::Client,
+    pub(super) bucket: String,
+}
+
+impl S3Files {
+    /// The files of this bucket.
+    pub fn new(client: aws_sdk_s3::Client, bucket: String) -> Self {
+        Self { client, bucket }
+    }
+}
+
+impl Files for S3Files {
+    type Stream = S3Stream;
+    type Sink = S3Sink;
+
+    /// HeadObject.
+    async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
+        match self.client.head_object().bucket(&self.bucket).key(key).send().await {
+            Ok(head) => Ok(Some(FileInfo {
+                size_bytes: head.content_length().and_then(|size| size.try_into().ok()).unwrap_or(0),
+                etag: head.e_tag.unwrap_or_default(),
+            })),
+            Err(error) if error.as_service_error().is_some_and(|e| e.is_not_found()) => Ok(None),
+            Err(error) => Err(failed("info")(error)),
+        }
+    }
+
+    /// GetObject with `Range` and `If-Match`. A range that begins at the end of the file is an empty stream.
+    async fn open(&self, key: &str, etag: Option<&str>, start: u64, end: Option<u64>) -> PortResult<Read<S3Stream>> {
+        if end.is_some_and(|end| end <= start) {
+            return Ok(Read::Found(S3Stream::empty()));
+        }
+        let get = self.client.get_object().bucket(&self.bucket).key(key);
+        let get = get.set_if_match(etag.map(str::to_owned)).set_range(range(start, end));
+        match get.send().await {
+            Ok(object) => Ok(Read::Found(S3Stream::of(object))),
+            Err(error) => refusal(error),
+        }
+    }
+
+    async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
+        let (start, end) = plan.map_or((0, None), |plan| (plan.start, Some(plan.end)));
+        let mut stream = match self.open(key, etag, start, end).await? {
+            Read::Found(stream) => stream,
+            Read::Absent => return Ok(Read::Absent),
+            Read::Changed => return Ok(Read::Changed),
+        };
+        let mut bytes = Vec::with_capacity(stream.size_bytes());
+        while let Some(block) = stream.next().await? {
+            bytes.extend_from_slice(&block);
+        }
+        Ok(Read::Found(bytes))
+    }
+
+    /// PutObject: harmless twice.
+    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
+        let put = self.client.put_object().bucket(&self.bucket).key(key).content_type(content_type);
+        put.body(bytes.into()).send().await.map(|_| ()).map_err(failed("write"))
+    }
+
+    async fn create(&self, key: &str, content_type: &str) -> PortResult<S3Sink> {
+        Ok(S3Sink::new(self.clone(), key, content_type))
+    }
+}
+
+/// `Range` for `start` to `end` (exclusive); none for a whole file, because an empty file has no first byte.
+fn range(start: u64, end: Option<u64>) -> Option<String> {
+    match (start, end) {
+        (0, None) => None,
+        (start, None) => Some(format!("bytes={start}-")),
+        (start, Some(end)) => Some(format!("bytes={start}-{}", end - 1)),
+    }
+}
+
+fn refusal(error: SdkError<GetObjectError, aws_sdk_s3::config::http::HttpResponse>) -> PortResult<Read<S3Stream>> {
+    let code = error.as_service_error().and_then(ProvideErrorMetadata::code).map(str::to_owned);
+    match code.as_deref() {
+        Some("NoSuchKey") => Ok(Read::Absent),
+        Some("PreconditionFailed") => Ok(Read::Changed),
+        Some("InvalidRange") => Ok(Read::Found(S3Stream::empty())),
+        _ => Err(failed("open")(error)),
+    }
+}
+
+impl S3Stream {
+    fn of(object: GetObjectOutput) -> Self {
+        let size = object.content_length().and_then(|size| size.try_into().ok()).unwrap_or(0);
+        Self::new(object.body, size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+
+    #[test]
+    fn the_end_of_a_range_is_exclusive_here_and_inclusive_in_http() {
+        assert_eq!(range(0, None), None);
+        assert_eq!(range(5, None).as_deref(), Some("bytes=5-"));
+        assert_eq!(range(0, Some(1)).as_deref(), Some("bytes=0-0"));
+        assert_eq!(range(5, Some(9)).as_deref(), Some("bytes=5-8"));
+    }
+}

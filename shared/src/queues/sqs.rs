@@ -1,0 +1,181 @@
+//! The three queues on SQS: two FIFO ones for control messages, one standard queue for chunks.
+//!
+//! Every send may happen twice (the SDK repeats a call whose reply was lost): on the FIFO queues deduplication
+//! swallows the second within five minutes, and a chunk that comes twice is harmless.
+
+use aws_sdk_sqs::types::{BatchResultErrorEntry, QueueAttributeName, SendMessageBatchRequestEntry};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::ports::{PortResult, Queues};
+use serde::Serialize;
+
+use super::{Backlog, failed};
+use crate::config::{ConfigError, names, text};
+
+/// Messages in one batch: SQS's limit.
+const BATCH_MESSAGES: usize = 10;
+
+/// Bytes in one batch: SQS's limit of 1 MiB, less what attributes may take.
+const BATCH_BYTES: usize = (1 << 20) - (16 << 10);
+
+/// Tries at a batch of which SQS takes only a part.
+const BATCH_TRIES: usize = 4;
+
+/// Where the queues are; each function knows those that it sends to.
+#[derive(Clone, Eq, PartialEq, Debug, Default)]
+pub struct QueueUrls {
+    /// Of create-job messages.
+    pub create: Option<String>,
+    /// Of chunks.
+    pub chunks: Option<String>,
+    /// Of complete-job messages.
+    pub complete: Option<String>,
+}
+
+impl QueueUrls {
+    /// From the environment, as far as they are set.
+    pub fn from_env() -> Self {
+        let url = |name| text(name).ok();
+        Self { create: url(names::CREATE_QUEUE), chunks: url(names::CHUNK_QUEUE), complete: url(names::COMPLETE_QUEUE) }
+    }
+}
+
+/// The queues on SQS.
+#[derive(Clone, Debug)]
+pub struct SqsQueues {
+    client: aws_sdk_sqs::Client,
+    urls: QueueUrls,
+}
+
+/// SQS took only a part of a batch, again and again.
+#[derive(Debug, thiserror::Error)]
+#[error("SQS refused {count} messages of a batch: {code}")]
+struct RefusedEntries {
+    count: usize,
+    code: String,
+}
+
+impl SqsQueues {
+    /// Queues behind these URLs.
+    pub fn new(client: aws_sdk_sqs::Client, urls: QueueUrls) -> Self {
+        Self { client, urls }
+    }
+
+    async fn send_fifo(&self, to: Fifo<'_>, message: &impl Serialize) -> PortResult<()> {
+        let body = serde_json::to_string(message).map_err(failed(to.operation))?;
+        self.client
+            .send_message()
+            .queue_url(url(to.url, to.variable, to.operation)?)
+            .message_body(body)
+            .message_group_id(to.group)
+            .message_deduplication_id(to.deduplication)
+            .send()
+            .await
+            .map(|_| ())
+            .map_err(failed(to.operation))
+    }
+
+    /// SendMessageBatch; what SQS itself could not take is sent again, what it will never take is an error at once.
+    async fn send_batch(&self, mut entries: Vec<SendMessageBatchRequestEntry>) -> PortResult<()> {
+        let url = url(&self.urls.chunks, names::CHUNK_QUEUE, "send_chunks")?;
+        for attempt in 1.. {
+            let batch = self.client.send_message_batch().queue_url(url).set_entries(Some(entries.clone()));
+            let refused = batch.send().await.map_err(failed("send_chunks"))?.failed;
+            let Some(first) = refused.first() else { break };
+            if attempt == BATCH_TRIES || refused.iter().any(BatchResultErrorEntry::sender_fault) {
+                let error = RefusedEntries { count: refused.len(), code: first.code().to_owned() };
+                return Err(failed("send_chunks")(error));
+            }
+            entries.retain(|entry| refused.iter().any(|refusal| refusal.id() == entry.id()));
+            // Not at once: SQS refuses parts of batches when it is overloaded.
+            tokio::time::sleep(std::time::Duration::from_millis(50 << attempt)).await;
+        }
+        Ok(())
+    }
+}
+
+impl Queues for SqsQueues {
+    async fn send_create(&self, message: &CreateMessage) -> PortResult<()> {
+        let to = Fifo {
+            operation: "send_create",
+            url: &self.urls.create,
+            variable: names::CREATE_QUEUE,
+            group: message.group_id(),
+            deduplication: message.deduplication_id(),
+        };
+        self.send_fifo(to, message).await
+    }
+
+    async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()> {
+        for batch in batches(messages, delay_s).map_err(failed("send_chunks"))? {
+            self.send_batch(batch).await?;
+        }
+        Ok(())
+    }
+
+    async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()> {
+        let to = Fifo {
+            operation: "send_complete",
+            url: &self.urls.complete,
+            variable: names::COMPLETE_QUEUE,
+            group: message.group_id(),
+            deduplication: message.deduplication_id(),
+        };
+        self.send_fifo(to, message).await
+    }
+}
+
+impl Backlog for SqsQueues {
+    /// GetQueueAttributes of the chunk queue.
+    async fn chunks(&self) -> PortResult<u64> {
+        use QueueAttributeName as Name;
+        let kinds = [
+            Name::ApproximateNumberOfMessages,
+            Name::ApproximateNumberOfMessagesNotVisible,
+            Name::ApproximateNumberOfMessagesDelayed,
+        ];
+        let url = url(&self.urls.chunks, names::CHUNK_QUEUE, "backlog")?;
+        let ask = self.client.get_queue_attributes().queue_url(url).set_attribute_names(Some(kinds.to_vec()));
+        let answer = ask.send().await.map_err(failed("backlog"))?.attributes.unwrap_or_default();
+        Ok(kinds.iter().filter_map(|kind| answer.get(kind)?.parse::<u64>().ok()).sum())
+    }
+}
+
+/// A send to a FIFO queue.
+struct Fifo<'a> {
+    operation: &'static str,
+    url: &'a Option<String>,
+    variable: &'static str,
+    group: String,
+    deduplication: String,
+}
+
+fn url<'a>(url: &'a Option<String>, variable: &'static str, operation: &'static str) -> PortResult<&'a str> {
+    url.as_deref().ok_or(ConfigError::Missing(variable)).map_err(failed(operation))
+}
+
+/// Packs messages in order into as few batches as SQS allows.
+fn batches(
+    messages: &[ChunkMessage],
+    delay_s: i32,
+) -> Result<Vec<Vec<SendMessageBatchRequestEntry>>, Box<dyn std::error::Error + Send + Sync>> {
+    let (mut batches, mut bytes) = (vec![Vec::new()], 0);
+    for message in messages {
+        let body = serde_json::to_string(message)?;
+        let open = batches.last().map_or(0, Vec::len);
+        if open == BATCH_MESSAGES || (open > 0 && bytes + body.len() > BATCH_BYTES) {
+            batches.push(Vec::new());
+            bytes = 0;
+        }
+        bytes += body.len();
+        if let Some(batch) = batches.last_mut() {
+            let entry = SendMessageBatchRequestEntry::builder().id(batch.len().to_string()).message_body(body);
+            batch.push(entry.message_group_id(&message.tenant).delay_seconds(delay_s).build()?);
+        }
+    }
+    batches.retain(|batch| !batch.is_empty());
+    Ok(batches)
+}
+
+#[cfg(test)]
+#[path = "sqs_tests.rs"]
+mod tests;

@@ -1,0 +1,36 @@
+//! Batches keep to SQS's limits.
+
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::ids::JobId;
+
+use super::*;
+
+fn message(chunk: u32, bytes: usize) -> ChunkMessage {
+    ChunkMessage {
+        job_id: JobId::generate(),
+        tenant: "t".into(),
+        group: 0,
+        chunk,
+        plan: ChunkPlan { first: 1, items: 1, start: 0, end: bytes as u64, oversize: false },
+        inline: Some("x".repeat(bytes)),
+    }
+}
+
+#[test]
+fn batches_keep_to_the_limits_of_sqs_and_to_the_order() {
+    for (count, bytes, expected) in
+        [(0, 10, vec![]), (25, 10, vec![10, 10, 5]), (4, 400_000, vec![2, 2]), (2, 1_040_000, vec![1, 1])]
+    {
+        let messages: Vec<_> = (0..count).map(|chunk| message(chunk, bytes)).collect();
+        let made = batches(&messages, 7).unwrap();
+        assert_eq!(made.iter().map(Vec::len).collect::<Vec<_>>(), expected, "{count} of {bytes}");
+        let bodies = made.iter().flatten().map(|e| serde_json::from_str(e.message_body()).unwrap());
+        assert_eq!(bodies.collect::<Vec<ChunkMessage>>(), messages);
+    }
+}
+
+#[test]
+fn a_chunk_waits_for_its_delay_in_its_tenants_message_group() {
+    let made = batches(&[message(0, 1)], 900).unwrap();
+    assert_eq!((made[0][0].delay_seconds(), made[0][0].message_group_id()), (900, Some("t")));
+}

@@ -1,0 +1,90 @@
+//! Groups and manifests as items. A group stays below 1,024 bytes, so that each commit costs one write unit.
+
+use std::collections::{BTreeMap, HashMap};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{ChunkPlan, Group, Manifest};
+use longshore_domain::ids::JobId;
+use longshore_domain::outcome::Counts;
+use longshore_domain::time_stamp::Timestamp;
+
+use super::item::{Item, ItemError, number, read_number, read_text, text, time};
+use super::keys::{GROUP, Key, SK};
+use crate::store::replay::CommittedGroup;
+
+/// A chunk in a stored manifest: first item, items, start, end, whether it is oversize. Names would double the size.
+type StoredPlan = (u64, u32, u64, u64, bool);
+
+/// The item of a group.
+pub(super) fn to_item(id: JobId, group: &Group, expires_at: i64) -> Item {
+    let mut item = Key::group(id, group.number).attributes();
+    let cursors = group.cursors.iter().map(|(chunk, cursor)| (chunk.to_string(), text(cursor.to_string())));
+    item.extend(
+        [
+            ("items", number(group.items)),
+            ("bytes", number(group.bytes)),
+            ("succeeded", number(group.counts.succeeded)),
+            ("failed", number(group.counts.failed)),
+            ("skipped", number(group.counts.skipped)),
+            ("cur", AttributeValue::M(cursors.collect())),
+            ("progressedAt", time(group.progressed_at)),
+            ("resends", number(group.resends)),
+            ("expiresAt", number(expires_at)),
+        ]
+        .map(|(name, value)| (name.to_owned(), value)),
+    );
+    if group.open {
+        item.insert("open".into(), AttributeValue::Bool(true));
+    }
+    item
+}
+
+/// The group of an item.
+pub(super) fn from_item(item: &Item) -> Result<Group, ItemError> {
+    let number = read_text(item, SK)?.strip_prefix(GROUP).and_then(|digits| digits.parse().ok());
+    Ok(Group {
+        number: number.ok_or(ItemError::Attribute(SK))?,
+        items: read_number(item, "items")?,
+        bytes: read_number(item, "bytes")?,
+        counts: Counts {
+            succeeded: read_number(item, "succeeded")?,
+            failed: read_number(item, "failed")?,
+            skipped: read_number(item, "skipped")?,
+        },
+        open: item.contains_key("open"),
+        cursors: cursors(item).ok_or(ItemError::Attribute("cur"))?,
+        progressed_at: Timestamp(read_number(item, "progressedAt")?),
+        resends: read_number(item, "resends")?,
+    })
+}
+
+fn cursors(item: &Item) -> Option<BTreeMap<u32, Cursor>> {
+    let stored: &HashMap<_, _> = item.get("cur")?.as_m().ok()?;
+    let cursor =
+        |(chunk, value): (&String, &AttributeValue)| Some((chunk.parse().ok()?, Cursor::parse(value.as_s().ok()?)?));
+    stored.iter().map(cursor).collect()
+}
+
+/// The item of a manifest.
+pub(super) fn manifest_item(id: JobId, group: &CommittedGroup, expires_at: i64) -> Result<Item, ItemError> {
+    let plan = |c: &ChunkPlan| (c.first, c.items, c.start, c.end, c.oversize);
+    let plans: Vec<StoredPlan> = group.manifest.chunks.iter().map(plan).collect();
+    let mut item = Key::manifest(id, group.manifest.group).attributes();
+    item.insert("chunks".into(), text(serde_json::to_string(&plans)?));
+    item.insert("at".into(), time(group.at));
+    item.insert("expiresAt".into(), number(expires_at));
+    Ok(item)
+}
+
+/// The manifest of an item.
+pub(super) fn manifest_from_item(group: u32, item: &Item) -> Result<CommittedGroup, ItemError> {
+    let plan = |(first, items, start, end, oversize): StoredPlan| ChunkPlan { first, items, start, end, oversize };
+    let plans: Vec<StoredPlan> = serde_json::from_str(read_text(item, "chunks")?)?;
+    let manifest = Manifest { group, chunks: plans.into_iter().map(plan).collect() };
+    Ok(CommittedGroup { manifest, at: Timestamp(read_number(item, "at")?) })
+}
+
+#[cfg(test)]
+#[path = "group_item_tests.rs"]
+mod tests;

@@ -1,0 +1,53 @@
+//! Reads and makes single attributes of an item. What cannot be read is damage, or a newer version's.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use longshore_domain::time_stamp::Timestamp;
+use serde::Serialize;
+
+/// An item, by attribute.
+pub(super) type Item = HashMap<String, AttributeValue>;
+
+/// An item of the table that is not what its key says.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ItemError {
+    /// An attribute is absent or of another kind.
+    #[error("the stored attribute {0} is absent or unreadable")]
+    Attribute(&'static str),
+    /// Serde says no.
+    #[error("the stored item is unreadable")]
+    Serde(#[from] serde_dynamo::Error),
+    /// A JSON attribute is none.
+    #[error("a stored JSON attribute is unreadable")]
+    Json(#[from] serde_json::Error),
+    /// DynamoDB answered a batch in part, again and again.
+    #[error("DynamoDB left keys of a batch unread, again and again")]
+    Unread,
+}
+
+pub(super) fn number(value: impl ToString) -> AttributeValue {
+    AttributeValue::N(value.to_string())
+}
+
+pub(super) fn text(value: impl Into<String>) -> AttributeValue {
+    AttributeValue::S(value.into())
+}
+
+pub(super) fn time(value: Timestamp) -> AttributeValue {
+    number(value.0)
+}
+
+/// Any value in DynamoDB's own types.
+pub(super) fn nested(value: &impl Serialize) -> Result<AttributeValue, ItemError> {
+    Ok(serde_dynamo::to_attribute_value(value)?)
+}
+
+pub(super) fn read_number<T: std::str::FromStr>(item: &Item, name: &'static str) -> Result<T, ItemError> {
+    let value = item.get(name).and_then(|value| value.as_n().ok());
+    value.and_then(|digits| digits.parse().ok()).ok_or(ItemError::Attribute(name))
+}
+
+pub(super) fn read_text<'a>(item: &'a Item, name: &'static str) -> Result<&'a str, ItemError> {
+    item.get(name).and_then(|value| value.as_s().ok()).map(String::as_str).ok_or(ItemError::Attribute(name))
+}

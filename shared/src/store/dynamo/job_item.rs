@@ -1,0 +1,47 @@
+//! A job as an item: flat, in the words of the job document.
+//!
+//! Three attributes are not serde's: `doneGroups` is a number set, so that `ADD` is idempotent; `unfinished` puts
+//! the job on the sparse index; and `createdAt`, the index's range key, is a string of fixed length that sorts.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use longshore_domain::job::Job;
+
+use super::item::{Item, ItemError, number, read_text, text};
+use super::keys::Key;
+
+/// On the job while it has not ended; its value is the partition key of the index of the same name.
+pub(super) const UNFINISHED: &str = "unfinished";
+
+/// The range key of the index: milliseconds with leading zeros.
+pub(super) const CREATED_AT: &str = "createdAt";
+
+const DONE_GROUPS: &str = "doneGroups";
+
+/// The item of a job.
+pub(super) fn to_item(job: &Job) -> Result<Item, ItemError> {
+    let mut item: Item = serde_dynamo::to_item(job)?;
+    item.retain(|_, value| !value.is_null());
+    item.extend(Key::job(job.job_id).attributes());
+    item.insert(CREATED_AT.into(), text(format!("{:015}", job.created_at.0)));
+    if !job.done_groups.is_empty() {
+        let groups = job.done_groups.iter().map(u32::to_string).collect();
+        item.insert(DONE_GROUPS.into(), AttributeValue::Ns(groups));
+    }
+    if !job.status.is_final() {
+        item.insert(UNFINISHED.into(), text("1"));
+    }
+    Ok(item)
+}
+
+/// The job of an item.
+pub(super) fn from_item(mut item: Item) -> Result<Job, ItemError> {
+    let created_at: i64 = read_text(&item, CREATED_AT)?.parse().map_err(|_| ItemError::Attribute(CREATED_AT))?;
+    item.insert(CREATED_AT.into(), number(created_at));
+    let groups = item.remove(DONE_GROUPS);
+    let mut job: Job = serde_dynamo::from_item(item)?;
+    if let Some(AttributeValue::Ns(groups)) = groups {
+        let groups: Result<_, _> = groups.iter().map(|group| group.parse()).collect();
+        job.done_groups = groups.map_err(|_| ItemError::Attribute(DONE_GROUPS))?;
+    }
+    Ok(job)
+}

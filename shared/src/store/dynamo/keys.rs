@@ -1,0 +1,66 @@
+//! Names every item of the table.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use longshore_domain::ids::{FileGuid, JobId};
+
+/// The partition key's attribute.
+pub(super) const PK: &str = "PK";
+
+/// The sort key's attribute.
+pub(super) const SK: &str = "SK";
+
+/// The sort key of a job: after its groups, before its manifests.
+pub(super) const JOB: &str = "JOB";
+
+/// What the sort keys of groups begin with.
+pub(super) const GROUP: &str = "GROUP#";
+
+/// The primary key of one item.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub(super) struct Key {
+    pub(super) pk: String,
+    pub(super) sk: String,
+}
+
+impl Key {
+    fn of_job(id: JobId, sk: impl Into<String>) -> Self {
+        Self { pk: job_pk(id), sk: sk.into() }
+    }
+
+    pub(super) fn job(id: JobId) -> Self {
+        Self::of_job(id, JOB)
+    }
+
+    pub(super) fn definition(id: JobId) -> Self {
+        Self::of_job(id, "DEFINITION")
+    }
+
+    pub(super) fn group(id: JobId, group: u32) -> Self {
+        Self::of_job(id, format!("{GROUP}{group:05}"))
+    }
+
+    pub(super) fn manifest(id: JobId, group: u32) -> Self {
+        Self::of_job(id, format!("MANIFEST#{group:05}"))
+    }
+
+    pub(super) fn upload(id: FileGuid) -> Self {
+        Self { pk: format!("UPLOAD#{id}"), sk: "UPLOAD".into() }
+    }
+
+    /// Tenants are never client input, so that a `#` in a client's key cannot reach into another tenant's.
+    pub(super) fn idempotency(tenant: &str, key: &str) -> Self {
+        Self { pk: format!("KEY#{tenant}#{key}"), sk: "KEY".into() }
+    }
+
+    /// As the SDK wants it.
+    pub(super) fn attributes(self) -> HashMap<String, AttributeValue> {
+        HashMap::from([(PK.into(), AttributeValue::S(self.pk)), (SK.into(), AttributeValue::S(self.sk))])
+    }
+}
+
+/// The partition of everything about a job.
+pub(super) fn job_pk(id: JobId) -> String {
+    format!("JOB#{id}")
+}

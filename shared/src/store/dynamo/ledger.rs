@@ -1,0 +1,179 @@
+//! The ledger of one job's groups: the conditional commit, and the consistent reads beside it.
+
+use aws_sdk_dynamodb::types::KeysAndAttributes;
+use longshore_domain::group::{Commit, CommitOutcome, Group, Manifest};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, Transition};
+use longshore_domain::ports::{ChunkState, Ledger, PortResult};
+use longshore_domain::time_stamp::Timestamp;
+
+use super::item::{Item, ItemError, number, read_text, text, time};
+use super::keys::{GROUP, JOB, Key, SK, job_pk};
+use super::update::{Update, Updated};
+use super::{DynamoStore, failed, group_item, job_item};
+use crate::store::replay::CommittedGroup;
+
+/// Tries at a batch that DynamoDB answers in part; throttled calls as a whole are the SDK's to retry.
+const BATCH_TRIES: u32 = 5;
+
+impl Ledger for DynamoStore {
+    /// One consistent BatchGetItem of `JOB` and `GROUP#g`.
+    async fn chunk_state(&self, id: JobId, group: u32) -> PortResult<Option<ChunkState>> {
+        let mut found = self.batch_get(vec![Key::job(id), Key::group(id, group)]).await?;
+        let mut take = |sk: &str| {
+            let at = found.iter().position(|item| read_text(item, SK).is_ok_and(|found| found == sk));
+            at.map(|at| found.swap_remove(at))
+        };
+        let (Some(job), Some(group)) = (take(JOB), take(&Key::group(id, group).sk)) else {
+            return Ok(None);
+        };
+        let job = job_item::from_item(job).map_err(failed("chunk_state"))?;
+        Ok(Some(ChunkState { job, group: group_item::from_item(&group).map_err(failed("chunk_state"))? }))
+    }
+
+    /// One UpdateItem of `GROUP#g`, if it is open and the chunk's cursor is still the old one. A refusal comes with
+    /// the group as it is: the cursor there tells a lost reply from a lost race.
+    async fn commit(&self, id: JobId, group: u32, commit: &Commit) -> PortResult<CommitOutcome> {
+        let read = |item: &Item| group_item::from_item(item).map_err(failed("commit"));
+        match self.update(commit_update(id, group, commit)).await? {
+            Updated::Took(item) => Ok(CommitOutcome::Committed(Box::new(read(&item)?))),
+            Updated::Absent => Ok(CommitOutcome::Absent),
+            Updated::Refused(item) => {
+                let group = read(&item)?;
+                Ok(CommitOutcome::of_refusal(group.cursors.get(&commit.chunk), commit, &group))
+            }
+        }
+    }
+
+    /// UpdateItem of `JOB`: `ADD` to a set, harmless twice.
+    async fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<Transition> {
+        let wish = Update {
+            operation: "group_done",
+            key: Key::job(id),
+            update: "ADD #doneGroups :group SET #updatedAt = :now".into(),
+            condition: "attribute_exists(#PK)".into(),
+            values: vec![
+                (":group", aws_sdk_dynamodb::types::AttributeValue::Ns(vec![group.to_string()])),
+                (":now", time(now)),
+            ],
+        };
+        self.transition(wish, |_| false).await
+    }
+
+    /// One consistent Query, paged, over `GROUP#` to `JOB`: groups first, so that no count is newer than the job's.
+    async fn progress(&self, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
+        let (mut groups, mut job, mut from) = (Vec::new(), None, None);
+        loop {
+            let page = self.progress_page(id, from).await?;
+            for item in page.items.unwrap_or_default() {
+                if read_text(&item, SK).is_ok_and(|sk| sk == JOB) {
+                    job = Some(job_item::from_item(item).map_err(failed("progress"))?);
+                } else {
+                    groups.push(group_item::from_item(&item).map_err(failed("progress"))?);
+                }
+            }
+            from = page.last_evaluated_key;
+            if from.is_none() {
+                return Ok(job.map(|job| (groups, job)));
+            }
+        }
+    }
+
+    /// Consistent GetItem of `MANIFEST#g`.
+    async fn manifest(&self, id: JobId, group: u32) -> PortResult<Option<Manifest>> {
+        Ok(self.committed_group(id, group).await?.map(|committed| committed.manifest))
+    }
+
+    /// UpdateItem of `GROUP#g`: removes `open`, harmless twice.
+    async fn close(&self, id: JobId, group: u32) -> PortResult<Option<Group>> {
+        let wish = Update {
+            operation: "close",
+            key: Key::group(id, group),
+            update: "REMOVE #open".into(),
+            condition: "attribute_exists(#PK)".into(),
+            values: vec![],
+        };
+        match self.update(wish).await? {
+            Updated::Took(item) => Ok(Some(group_item::from_item(&item).map_err(failed("close"))?)),
+            Updated::Refused(_) | Updated::Absent => Ok(None),
+        }
+    }
+
+    /// UpdateItem of `GROUP#g`, if `resends` is as it was seen. A lost reply reads as false: nothing is sent this
+    /// time, and the next sweep counts on from there.
+    async fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> PortResult<bool> {
+        let wish = Update {
+            operation: "count_group_resend",
+            key: Key::group(id, group),
+            update: "SET #resends = :next".into(),
+            condition: "attribute_exists(#PK) AND #resends = :seen".into(),
+            values: vec![(":seen", number(seen)), (":next", number(seen + 1))],
+        };
+        Ok(matches!(self.update(wish).await?, Updated::Took(_)))
+    }
+}
+
+impl DynamoStore {
+    /// Consistent GetItem of `MANIFEST#g`.
+    pub(super) async fn committed_group(&self, id: JobId, group: u32) -> PortResult<Option<CommittedGroup>> {
+        let item = self.get("manifest", Key::manifest(id, group)).await?;
+        item.map(|item| group_item::manifest_from_item(group, &item)).transpose().map_err(failed("manifest"))
+    }
+
+    async fn progress_page(
+        &self,
+        id: JobId,
+        from: Option<Item>,
+    ) -> PortResult<aws_sdk_dynamodb::operation::query::QueryOutput> {
+        let query = self.client.query().table_name(&self.table).consistent_read(true);
+        let query = query
+            .key_condition_expression("PK = :job AND SK BETWEEN :groups AND :end")
+            .expression_attribute_values(":job", text(job_pk(id)))
+            .expression_attribute_values(":groups", text(GROUP))
+            .expression_attribute_values(":end", text(JOB))
+            .set_exclusive_start_key(from);
+        query.send().await.map_err(failed("progress"))
+    }
+
+    /// Consistent BatchGetItem; asks again for what DynamoDB left out.
+    async fn batch_get(&self, keys: Vec<Key>) -> PortResult<Vec<Item>> {
+        let mut found = Vec::new();
+        let mut asked: Vec<_> = keys.into_iter().map(Key::attributes).collect();
+        for _ in 0..BATCH_TRIES {
+            let keys = KeysAndAttributes::builder().set_keys(Some(asked)).consistent_read(true);
+            let keys = keys.build().map_err(failed("chunk_state"))?;
+            let answer = self.client.batch_get_item().request_items(&self.table, keys).send().await;
+            let answer = answer.map_err(failed("chunk_state"))?;
+            found.extend(answer.responses.into_iter().flatten().flat_map(|(_, items)| items));
+            asked = answer.unprocessed_keys.into_iter().flatten().flat_map(|(_, left)| left.keys).collect();
+            if asked.is_empty() {
+                return Ok(found);
+            }
+        }
+        Err(failed("chunk_state")(ItemError::Unread))
+    }
+}
+
+fn commit_update(id: JobId, group: u32, commit: &Commit) -> Update {
+    let cursor = format!("#cur.#{}", commit.chunk);
+    let set = format!("SET {cursor} = :to, #progressedAt = :at, #resends = :zero");
+    let mut wish = Update {
+        operation: "commit",
+        key: Key::group(id, group),
+        update: format!("ADD #succeeded :succeeded, #failed :failed, #skipped :skipped {set}"),
+        condition: format!("attribute_exists(#PK) AND attribute_exists(#open) AND attribute_not_exists({cursor})"),
+        values: vec![
+            (":succeeded", number(commit.counts.succeeded)),
+            (":failed", number(commit.counts.failed)),
+            (":skipped", number(commit.counts.skipped)),
+            (":to", text(commit.to.to_string())),
+            (":at", time(commit.at)),
+            (":zero", number(0)),
+        ],
+    };
+    if let Some(from) = &commit.from {
+        wish.condition = format!("attribute_exists(#PK) AND attribute_exists(#open) AND {cursor} = :from");
+        wish.values.push((":from", text(from.to_string())));
+    }
+    wish
+}

@@ -1,0 +1,52 @@
+//! The ledger on DynamoDB: one table, one function per operation, its key and its condition in its doc.
+//!
+//! | item | `PK` | `SK` | holds |
+//! | --- | --- | --- | --- |
+//! | job | `JOB#id` | `JOB` | [`Job`](longshore_domain::job::Job), flat; `doneGroups`, a number set; `unfinished` |
+//! | definition | `JOB#id` | `DEFINITION` | options as JSON; the columns, once known |
+//! | group | `JOB#id` | `GROUP#00042` | counts, `open`, and `cur`: chunk to cursor. Below 1,024 bytes: one write unit |
+//! | manifest | `JOB#id` | `MANIFEST#00042` | the chunks as JSON; immutable |
+//! | upload | `UPLOAD#id` | `UPLOAD` | what was promised to the client |
+//! | key | `KEY#tenant#key` | `KEY` | idempotency key: hash of the request, job |
+//!
+//! `expiresAt` (seconds) is on every item: DynamoDB removes it some hours later. The index `unfinished` is sparse: a
+//! job leaves it with its final status. `GROUP#` sorts before `JOB`, so that one query reads groups, then the job.
+
+mod commit_group;
+mod expression;
+mod group_item;
+mod item;
+mod job_item;
+mod jobs;
+mod keys;
+mod ledger;
+mod retry;
+mod transitions;
+mod update;
+
+use longshore_domain::ports::PortError;
+
+pub use retry::RetryConflicts;
+
+/// The store on one DynamoDB table.
+#[derive(Clone, Debug)]
+pub struct DynamoStore {
+    client: aws_sdk_dynamodb::Client,
+    table: String,
+}
+
+impl DynamoStore {
+    /// A store on this table. The client needs [`RetryConflicts`], as [`Aws::dynamodb`](crate::config::Aws::dynamodb)
+    /// builds it: else an update that meets a transaction on the same item fails.
+    pub fn new(client: aws_sdk_dynamodb::Client, table: String) -> Self {
+        Self { client, table }
+    }
+}
+
+/// Names the failed operation in the port's words.
+fn failed<E>(operation: &'static str) -> impl Fn(E) -> PortError
+where
+    E: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    move |source| PortError { service: "store", operation, source: source.into() }
+}

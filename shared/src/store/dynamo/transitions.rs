@@ -1,0 +1,153 @@
+//! The transitions of a job: each is one UpdateItem of `JOB#id` / `JOB`, or one transaction with it.
+
+use longshore_domain::group::Manifest;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Finish, Job, JobError, Stage, Status, Stop, Transition};
+use longshore_domain::ports::{JobTransitions, PortResult};
+use longshore_domain::time_stamp::Timestamp;
+
+use super::item::{ItemError, nested, number, time};
+use super::keys::Key;
+use super::update::{Update, Updated};
+use super::{DynamoStore, failed, job_item};
+use crate::store::replay;
+
+impl JobTransitions for DynamoStore {
+    /// If `status` is waiting and `stage` queued.
+    async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
+        let wish = Update {
+            operation: "begin",
+            key: Key::job(id),
+            update: "SET #status = :running, #stage = :splitting, #startedAt = :now, #updatedAt = :now".into(),
+            condition: "attribute_exists(#PK) AND #status = :waiting AND #stage = :queued".into(),
+            values: vec![
+                (":running", word(Status::Running, "begin")?),
+                (":splitting", word(Stage::Splitting, "begin")?),
+                (":waiting", word(Status::Waiting, "begin")?),
+                (":queued", word(Stage::Queued, "begin")?),
+                (":now", time(now)),
+            ],
+        };
+        self.transition(wish, |job| replay::began(job, now)).await
+    }
+
+    /// UpdateItem of `JOB#id` / `DEFINITION`, if it exists; `if_not_exists` keeps the first names.
+    async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()> {
+        let wish = Update {
+            operation: "put_columns",
+            key: Key::definition(id),
+            update: "SET #columns = if_not_exists(#columns, :columns)".into(),
+            condition: "attribute_exists(#PK)".into(),
+            values: vec![(":columns", nested(&columns).map_err(failed("put_columns"))?)],
+        };
+        self.update(wish).await.map(|_| ())
+    }
+
+    async fn commit_group(
+        &self,
+        job: &Job,
+        manifest: &Manifest,
+        split_offset: u64,
+        now: Timestamp,
+    ) -> PortResult<Transition> {
+        self.transact_group(job, manifest, split_offset, now).await
+    }
+
+    /// If `stage` is splitting and `groups` is what the splitter committed.
+    async fn end_split(&self, id: JobId, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
+        let set = "SET #stage = :processing, #splitEnded = :true, #sentGroups = :groups, #updatedAt = :now";
+        let wish = Update {
+            operation: "end_split",
+            key: Key::job(id),
+            update: format!("{set}, #issues = list_append(#issues, :issues)"),
+            condition: "attribute_exists(#PK) AND #stage = :splitting AND #groups = :groups".into(),
+            values: vec![
+                (":processing", word(Stage::Processing, "end_split")?),
+                (":splitting", word(Stage::Splitting, "end_split")?),
+                (":true", aws_sdk_dynamodb::types::AttributeValue::Bool(true)),
+                (":groups", number(groups)),
+                (":issues", nested(&issues).map_err(failed("end_split"))?),
+                (":now", time(now)),
+            ],
+        };
+        self.transition(wish, |job| replay::split_ended(job, groups, issues, now)).await
+    }
+
+    /// If `status` is not final and `stage` not stopping.
+    async fn stop(&self, id: JobId, stop: &Stop) -> PortResult<Transition> {
+        let wish = Update {
+            operation: "stop",
+            key: Key::job(id),
+            update: "SET #stage = :stopping, #stop = :stop, #updatedAt = :now".into(),
+            condition: "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #stage <> :stopping".into(),
+            values: vec![
+                (":stopping", word(Stage::Stopping, "stop")?),
+                (":waiting", word(Status::Waiting, "stop")?),
+                (":running", word(Status::Running, "stop")?),
+                (":stop", nested(stop).map_err(failed("stop"))?),
+                (":now", time(stop.at)),
+            ],
+        };
+        self.transition(wish, |job| replay::stopped(job, stop)).await
+    }
+
+    /// If `status` is not final, `generation` is the one that ends, and no stopping job would be completed.
+    async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
+        let set = "SET #status = :status, #stage = :done, #totals = :totals, #error = :error";
+        let live = "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation";
+        let mut wish = Update {
+            operation: "finish",
+            key: Key::job(id),
+            update: format!("{set}, #finishedAt = :at, #updatedAt = :at REMOVE #unfinished"),
+            condition: live.into(),
+            values: vec![
+                (":status", word(finish.status, "finish")?),
+                (":done", word(Stage::Done, "finish")?),
+                (":waiting", word(Status::Waiting, "finish")?),
+                (":running", word(Status::Running, "finish")?),
+                (":generation", number(finish.generation)),
+                (":totals", nested(&finish.totals).map_err(failed("finish"))?),
+                (":error", nested(&finish.error).map_err(failed("finish"))?),
+                (":at", time(finish.at)),
+            ],
+        };
+        if finish.status == Status::Completed {
+            wish.condition = format!("{live} AND #stage <> :stopping");
+            wish.values.push((":stopping", word(Stage::Stopping, "finish")?));
+        }
+        self.transition(wish, |job| replay::finished(job, finish)).await
+    }
+
+    /// If `resends` is as it was seen.
+    async fn count_resend(&self, id: JobId, seen: u32, now: Timestamp) -> PortResult<Transition> {
+        let wish = Update {
+            operation: "count_resend",
+            key: Key::job(id),
+            update: "SET #resends = :next, #updatedAt = :now".into(),
+            condition: "attribute_exists(#PK) AND #resends = :seen".into(),
+            values: vec![(":seen", number(seen)), (":next", number(seen + 1)), (":now", time(now))],
+        };
+        self.transition(wish, |job| replay::resend_counted(job, seen, now)).await
+    }
+}
+
+impl DynamoStore {
+    /// An update of a job. A refusal by what this very call wrote before (its reply was lost) is no refusal.
+    pub(super) async fn transition(&self, wish: Update, own: impl Fn(&Job) -> bool) -> PortResult<Transition> {
+        let operation = wish.operation;
+        let read = |item| job_item::from_item(item).map_err(failed(operation));
+        match self.update(wish).await? {
+            Updated::Took(item) => Ok(Transition::Made(Box::new(read(item)?))),
+            Updated::Absent => Ok(Transition::Refused),
+            Updated::Refused(item) => {
+                let job = read(item)?;
+                Ok(if own(&job) { Transition::Made(Box::new(job)) } else { Transition::Refused })
+            }
+        }
+    }
+}
+
+/// A status or stage as it is stored.
+fn word(value: impl serde::Serialize, operation: &'static str) -> PortResult<aws_sdk_dynamodb::types::AttributeValue> {
+    nested(&value).map_err(|error: ItemError| failed(operation)(error))
+}

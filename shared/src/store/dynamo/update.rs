@@ -1,0 +1,67 @@
+//! One conditional UpdateItem, and what it met.
+
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure};
+use longshore_domain::ports::PortResult;
+
+use super::expression::names;
+use super::item::Item;
+use super::keys::Key;
+use super::{DynamoStore, failed};
+
+/// What to write, and when. Both expressions name attributes as `#attribute` and values as `:value`.
+pub(super) struct Update {
+    /// The port's word for it.
+    pub(super) operation: &'static str,
+    pub(super) key: Key,
+    pub(super) update: String,
+    /// Always with `attribute_exists(PK)`: an update of nothing would make a ghost.
+    pub(super) condition: String,
+    pub(super) values: Vec<(&'static str, AttributeValue)>,
+}
+
+/// What a conditional update met.
+pub(super) enum Updated {
+    /// It took; the whole item as it now is.
+    Took(Item),
+    /// Its condition did not hold for this item.
+    Refused(Item),
+    /// There is no such item.
+    Absent,
+}
+
+impl DynamoStore {
+    /// UpdateItem that returns the item: the new one if it took, the one in its way if not. An SDK retry of an
+    /// update whose reply was lost comes back as `Refused`; the caller compares.
+    pub(super) async fn update(&self, wish: Update) -> PortResult<Updated> {
+        let values = wish.values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Item>();
+        let answer = self
+            .client
+            .update_item()
+            .table_name(&self.table)
+            .set_key(Some(wish.key.attributes()))
+            .set_expression_attribute_names(Some(names(&[&wish.update, &wish.condition])))
+            .set_expression_attribute_values(Some(values).filter(|values| !values.is_empty()))
+            .update_expression(wish.update)
+            .condition_expression(wish.condition)
+            .return_values(ReturnValue::AllNew)
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .send()
+            .await;
+        match answer {
+            Ok(output) => Ok(Updated::Took(output.attributes.unwrap_or_default())),
+            Err(error) => refusal(error).map_err(|error| failed(wish.operation)(*error)),
+        }
+    }
+}
+
+fn refusal(error: SdkError<UpdateItemError>) -> Result<Updated, Box<SdkError<UpdateItemError>>> {
+    match error.as_service_error() {
+        Some(UpdateItemError::ConditionalCheckFailedException(refused)) => match refused.item() {
+            Some(item) if !item.is_empty() => Ok(Updated::Refused(item.clone())),
+            _ => Ok(Updated::Absent),
+        },
+        _ => Err(Box::new(error)),
+    }
+}

@@ -1,0 +1,71 @@
+//! Tells a caller's own earlier write from another's, when a condition refuses a call that was sent twice.
+//!
+//! The SDK repeats a call whose reply was lost; if the first try took, the second one finds its condition broken by
+//! itself. So each refusal is followed by the question asked here of what is stored, and "it is what this call would
+//! have written" makes the answer `Made`. Two callers with the same arguments in the same millisecond are both told
+//! so: that is harmless, because the write happened once and what follows it may happen twice.
+
+use longshore_domain::group::Manifest;
+use longshore_domain::job::{Finish, Job, JobError, Stage, Stop};
+use longshore_domain::ports::{Created, IdempotencyKey};
+use longshore_domain::time_stamp::Timestamp;
+
+/// `begin` at `now` took: the start time is the caller's.
+pub fn began(job: &Job, now: Timestamp) -> bool {
+    job.started_at == Some(now)
+}
+
+/// A group as a store keeps it for this question: its manifest and when it was committed.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct CommittedGroup {
+    /// The plan.
+    pub manifest: Manifest,
+    /// The splitter's time.
+    pub at: Timestamp,
+}
+
+/// `commit_group` took: it is the last group, with the caller's chunks at the caller's time. If another group has
+/// followed, another splitter is at work, and the caller had better stop.
+pub fn committed(job: &Job, stored: Option<&CommittedGroup>, own: &CommittedGroup) -> bool {
+    job.groups == own.manifest.group + 1 && stored == Some(own)
+}
+
+/// `end_split` took: the job has not been written since. If it has been, by a worker that ended a group, then that
+/// worker saw the end of the split too, and a refusal loses nothing.
+pub fn split_ended(job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> bool {
+    let same = job.groups == groups && job.issues.ends_with(issues) && job.updated_at == now;
+    job.stage == Stage::Processing && same
+}
+
+/// `stop` took: the reason and the time are the caller's.
+pub fn stopped(job: &Job, stop: &Stop) -> bool {
+    job.stage == Stage::Stopping && job.stop.as_ref() == Some(stop)
+}
+
+/// `finish` took: the final status and its time are the caller's.
+pub fn finished(job: &Job, finish: &Finish) -> bool {
+    (job.generation, job.status, job.finished_at) == (finish.generation, finish.status, Some(finish.at))
+}
+
+/// `count_resend` took: it was counted at the caller's time, and nothing has happened since. Else the message is
+/// sent at the next count.
+pub fn resend_counted(job: &Job, seen: u32, now: Timestamp) -> bool {
+    job.resends == seen + 1 && job.updated_at == now
+}
+
+/// What an idempotency key that is taken means to the caller: the request was accepted before, by this very call or
+/// by another, or the key names another request.
+pub fn key_taken(
+    key: &IdempotencyKey,
+    job: &Job,
+    stored_hash: &str,
+    stored_job: longshore_domain::ids::JobId,
+) -> Created {
+    if stored_job == job.job_id {
+        Created::New
+    } else if stored_hash == key.request_hash {
+        Created::Replayed(stored_job)
+    } else {
+        Created::KeyReused
+    }
+}
