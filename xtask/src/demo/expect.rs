@@ -1,0 +1,47 @@
+//! The second opinion: which rows are valid, by Python's csv and jsonschema.
+
+use super::{Mode, Plan};
+use crate::progress;
+use crate::project::Project;
+use crate::tools::Tools;
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+/// What an import of the file must come to.
+#[derive(Deserialize)]
+pub(super) struct Expected {
+    items: u64,
+    /// Numbers of the rows that must fail, from 1.
+    pub(super) invalid: BTreeSet<u64>,
+    /// Distinct keys of the rows that must succeed.
+    pub(super) keys: BTreeSet<String>,
+}
+
+/// Reads the file once more, elsewhere.
+pub(super) fn ask(project: &Project, tools: &Tools, plan: &Plan) -> Result<Expected> {
+    let step = progress::step("Checking every row by other means");
+    let mut python = tools.command("python");
+    python.env("PYTHONUTF8", "1").arg(project.infra("expected_rows.py")).arg(&plan.source.path);
+    python.args(["--key", &plan.key]);
+    if let Some(schema) = &plan.schema {
+        python.arg("--schema").arg(schema);
+    }
+    if plan.mode == Mode::Insert {
+        python.arg("--insert");
+    }
+    let output = python.output().context("cannot run the tools' Python")?;
+    if !output.status.success() {
+        bail!("the independent check failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let expected: Expected = serde_json::from_slice(&output.stdout)?;
+    ensure!(
+        expected.items == plan.source.items,
+        "two independent counts of the rows differ ({} and {}): is {} well-formed?",
+        expected.items,
+        plan.source.items,
+        plan.source.path.display()
+    );
+    step.done();
+    Ok(expected)
+}

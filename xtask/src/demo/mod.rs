@@ -1,0 +1,153 @@
+//! `demo`: a real file through the deployed stack, as a browser would send it, and proof that every row is accounted for.
+//!
+//! It believes nothing that the stack says of itself: rows are counted here with the csv crate, their validity is
+//! decided by another implementation in another language, and the records are read back one by one.
+
+mod api;
+mod expect;
+mod follow;
+mod records;
+mod report;
+mod show;
+mod source;
+mod verify;
+
+use crate::project::Project;
+use crate::tools::{self, Tools};
+use crate::{guard, state, up};
+use anyhow::{Context, Result, bail};
+use api::{Api, ImportOptions};
+use clap::ValueEnum;
+use serde::Serialize;
+use source::Source;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// What the demo imports when no file is named.
+const DEFAULT_FILE: &str = "examples/data/airports.csv";
+const DEFAULT_SCHEMA: &str = "examples/data/airports.schema.json";
+const DEFAULT_KEY: &str = "icao";
+
+/// What `demo` can be told.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// A CSV or JSON Lines file [default: 28,298 airports of examples/data]
+    file: Option<PathBuf>,
+    /// JSON Schema (2020-12) that every row must meet
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+    /// Dataset to import into [default: the file's name]
+    #[arg(long, value_name = "NAME")]
+    dataset: Option<String>,
+    /// Column that tells rows apart; needed with a file of your own
+    #[arg(long, value_name = "COLUMN")]
+    key: Option<String>,
+    /// What to do with a row whose key is there already
+    #[arg(long, value_enum, default_value = "upsert")]
+    mode: Mode,
+    /// Use the AWS emulator that runs at this URL in place of starting one
+    #[arg(long, value_name = "URL")]
+    endpoint: Option<String>,
+    /// Leave the stack running afterwards, also if the demo started it
+    #[arg(long)]
+    keep: bool,
+}
+
+/// How the import treats what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Mode {
+    /// The later row wins
+    Upsert,
+    /// The earlier row wins, the later one fails
+    Insert,
+    /// Nothing is written; the report says what would fail
+    Validate,
+}
+
+/// The command.
+pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    let started = Instant::now();
+    let plan = Plan::new(project, options)?;
+    let tools = tools::ensure(project)?;
+    let was_up = state::read(project)?.is_up();
+    // Before anything is started, so that nothing stays behind even if this process is killed.
+    let guard = if was_up { None } else { Some(guard::post()?) };
+    let up = up::Options { endpoint: options.endpoint.clone(), port: None };
+    let outcome = up::bring_up(project, &up).and_then(|state| import(project, &tools, &plan, &state.api_url));
+    if let Some(guard) = guard
+        && options.keep
+    {
+        guard.keep()?;
+    }
+    outcome?;
+    println!("\nDemo passed in {:.0} s.", started.elapsed().as_secs_f32());
+    Ok(())
+}
+
+/// What is imported, and how.
+pub(super) struct Plan {
+    source: Source,
+    schema: Option<PathBuf>,
+    dataset: String,
+    key: String,
+    mode: Mode,
+}
+
+impl Plan {
+    fn new(project: &Project, options: &Options) -> Result<Self> {
+        let (file, schema, key) = match (&options.file, &options.key) {
+            (Some(file), Some(key)) => (file.clone(), options.schema.clone(), key.clone()),
+            (Some(_), None) => bail!("which column tells the rows apart? Name it with --key COLUMN"),
+            (None, key) => (
+                project.root.join(DEFAULT_FILE),
+                Some(options.schema.clone().unwrap_or_else(|| project.root.join(DEFAULT_SCHEMA))),
+                key.clone().unwrap_or_else(|| DEFAULT_KEY.to_owned()),
+            ),
+        };
+        let source = Source::read(&file)?;
+        let dataset = options.dataset.clone().unwrap_or_else(|| dataset_name(&file));
+        Ok(Self { source, schema, dataset, key, mode: options.mode })
+    }
+
+    fn import_options(&self) -> Result<ImportOptions> {
+        let schema = self.schema.as_deref().map(read_schema).transpose()?;
+        Ok(ImportOptions { dataset: self.dataset.clone(), key: self.key.clone(), schema, mode: self.mode })
+    }
+}
+
+fn read_schema(path: &Path) -> Result<serde_json::Value> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is not JSON", path.display()))
+}
+
+/// The file's name without its extension, in letters that are safe in a URL.
+fn dataset_name(file: &Path) -> String {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect()
+}
+
+fn import(project: &Project, tools: &Tools, plan: &Plan, api_url: &str) -> Result<()> {
+    let api = Api::new(api_url);
+    let had_records = api.has_records(&plan.dataset)?;
+    let schema = if plan.schema.is_some() { ", checked against its schema" } else { "" };
+    println!(
+        "\nImporting {} ({} rows, {:.1} MB{schema}) into dataset {}",
+        project.short(&plan.source.path),
+        show::number(plan.source.items),
+        plan.source.size_bytes as f64 / 1e6,
+        plan.dataset,
+    );
+    let file_guid = api.upload(&plan.source)?;
+    let job = api.create_job(&file_guid, plan.import_options()?)?;
+    let job = follow::to_its_end(&api, &job)?;
+    let output = api.output(&job.job_id)?;
+    let failed = report::fetch(&api, &output, &project.state_dir()?.join("demo"))?;
+    show::outcome(project, &job, &output, &failed);
+    if job.status != "completed" {
+        bail!("the job ended as {}", job.status);
+    }
+    let expected = expect::ask(project, tools, plan)?;
+    verify::all(&api, plan, &expected, &output, &failed, had_records)
+}

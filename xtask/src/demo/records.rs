@@ -1,0 +1,29 @@
+//! Reads a whole dataset back through the API, page by page.
+
+use super::api::Api;
+use crate::progress;
+use anyhow::{Result, ensure};
+use std::collections::BTreeSet;
+
+/// As many as the API gives at once.
+const PAGE: u32 = 1000;
+
+/// All keys in the dataset. A key that comes twice is an error: pages must not overlap.
+pub(super) fn keys(api: &Api, dataset: &str) -> Result<BTreeSet<String>> {
+    let step = progress::step("Reading all records back");
+    let (mut keys, mut cursor) = (BTreeSet::new(), None::<String>);
+    loop {
+        let page = api.records(dataset, PAGE, cursor.as_deref())?;
+        for record in page.records {
+            ensure!(!keys.contains(&record.key), "the list of records has {} twice", record.key);
+            keys.insert(record.key);
+        }
+        step.detail(&keys.len().to_string());
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    step.done();
+    Ok(keys)
+}

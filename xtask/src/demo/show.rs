@@ -1,0 +1,62 @@
+//! What a person sees of the outcome.
+
+use super::api::{Job, Output};
+use super::report::Failed;
+use crate::project::Project;
+
+/// Counts, the first failures, and where the report lies.
+pub(super) fn outcome(project: &Project, job: &Job, output: &Output, failed: &Failed) {
+    let counts = output.counts;
+    println!();
+    println!("  {:>12}  rows{}", number(output.item_count), speed(job));
+    println!("  {:>12}  succeeded", number(counts.succeeded));
+    println!("  {:>12}  failed", number(counts.failed));
+    println!("  {:>12}  skipped", number(counts.skipped));
+    if counts.unprocessed > 0 {
+        println!("  {:>12}  not processed", number(counts.unprocessed));
+    }
+    if let Some(error) = &job.error {
+        println!("  error: {error}");
+    }
+    if !output.timings.is_empty() {
+        let all: Vec<String> = output.timings.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        println!("  timings: {}", all.join(", "));
+    }
+    if !failed.first.is_empty() {
+        println!("\n  The first rows that failed:");
+    }
+    for failure in &failed.first {
+        println!("  {:>12}  {}  {}: {}", number(failure.row), failure.code, failure.field, failure.message);
+    }
+    if let Some(path) = &failed.path {
+        println!("\n  All of them, with their columns: {}", project.short(path));
+    }
+    println!();
+}
+
+fn speed(job: &Job) -> String {
+    job.items_per_second.map_or_else(String::new, |rate| format!(" at {} rows/s", number(rate as u64)))
+}
+
+/// 28298 as 28,298.
+pub(super) fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn digits_are_grouped_by_three() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(number), ["0", "999", "1,000", "1,234,567"]);
+    }
+}

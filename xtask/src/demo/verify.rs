@@ -1,0 +1,93 @@
+//! The verdict: three claims of the stack, each held against what was found without its help.
+
+use super::api::{Api, Output};
+use super::expect::Expected;
+use super::report::Failed;
+use super::show::number;
+use super::{Mode, Plan, records};
+use anyhow::{Result, bail, ensure};
+use std::collections::BTreeSet;
+
+/// Names shown of a long list of differences.
+const SHOWN: usize = 5;
+
+/// Fails with everything that is wrong. `had_records`: the dataset was not empty before.
+pub(super) fn all(
+    api: &Api,
+    plan: &Plan,
+    expected: &Expected,
+    output: &Output,
+    failed: &Failed,
+    had_records: bool,
+) -> Result<()> {
+    let checks = [
+        ("every row is counted, once", counts(plan, output, failed)),
+        ("the report names the invalid rows, and no others", report(plan, expected, failed, had_records)),
+        ("the records table holds the valid rows", table(api, plan, expected, had_records)),
+    ];
+    let mut wrong = 0;
+    for (claim, outcome) in checks {
+        match outcome {
+            Ok(found) => println!("✓ {claim}: {found}"),
+            Err(error) => {
+                wrong += 1;
+                println!("✗ {claim}: {error:#}");
+            }
+        }
+    }
+    if wrong > 0 {
+        bail!("{wrong} of 3 checks failed");
+    }
+    Ok(())
+}
+
+fn counts(plan: &Plan, output: &Output, failed: &Failed) -> Result<String> {
+    let counts = output.counts;
+    let sum = counts.succeeded + counts.failed + counts.skipped + counts.unprocessed;
+    let rows = plan.source.items;
+    ensure!(sum == rows, "{counts:?} make {sum}, and the file has {rows} rows");
+    ensure!(output.item_count == rows, "itemCount is {}, and the file has {rows} rows", output.item_count);
+    ensure!(
+        failed.rows.len() as u64 == counts.failed,
+        "failed.csv has {} rows, and {} failed",
+        failed.rows.len(),
+        counts.failed
+    );
+    Ok(number(rows))
+}
+
+fn report(plan: &Plan, expected: &Expected, failed: &Failed, had_records: bool) -> Result<String> {
+    let named: BTreeSet<u64> = failed.rows.iter().copied().collect();
+    ensure!(named.len() == failed.rows.len(), "failed.csv names a row twice");
+    let missed = difference(&expected.invalid, &named);
+    ensure!(missed.is_empty(), "these rows are invalid and not named: {}", listed(&missed));
+    let wronged = difference(&named, &expected.invalid);
+    // What was there before makes rows fail that are in themselves valid.
+    let may_collide = plan.mode == Mode::Insert && had_records;
+    ensure!(wronged.is_empty() || may_collide, "these rows are valid and named: {}", listed(&wronged));
+    Ok(number(named.len() as u64))
+}
+
+fn table(api: &Api, plan: &Plan, expected: &Expected, had_records: bool) -> Result<String> {
+    let held = records::keys(api, &plan.dataset)?;
+    if plan.mode == Mode::Validate {
+        ensure!(held.is_empty() || had_records, "a validation wrote {} records", held.len());
+        return Ok("nothing was to be written".to_owned());
+    }
+    let missing = difference(&expected.keys, &held);
+    ensure!(missing.is_empty(), "these are missing: {}", listed(&missing));
+    let extra = difference(&held, &expected.keys);
+    ensure!(extra.is_empty() || had_records, "these should not be there: {}", listed(&extra));
+    Ok(format!("{} keys", number(expected.keys.len() as u64)))
+}
+
+fn difference<'a, T: Ord>(these: &'a BTreeSet<T>, those: &'a BTreeSet<T>) -> Vec<&'a T> {
+    these.difference(those).collect()
+}
+
+fn listed<T: ToString>(all: &[T]) -> String {
+    let first: Vec<String> = all.iter().take(SHOWN).map(ToString::to_string).collect();
+    let more = all.len().saturating_sub(SHOWN);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{rest}", first.join(", "))
+}
