@@ -50,3 +50,8 @@ pub fn nonce() -> String {
     let bits = Uuid::new_v4().as_u128();
     (0..8).map(|i| char::from(ALPHABET[(bits >> (5 * i)) as usize & 31])).collect()
 }
+
+/// A random fraction in 0..1, for jitter.
+pub fn fraction() -> f64 {
+    (Uuid::new_v4().as_u128() as u32) as f64 / f64::from(u32::MAX)
+}

@@ -1,0 +1,55 @@
+//! Gathers chunks until their group is full.
+
+use longshore_domain::group::{ChunkPlan, Manifest};
+use longshore_domain::ids::JobId;
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::split::chunks_in_group;
+
+/// The group that is being filled.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupBuilder {
+    number: u32,
+    chunks: Vec<ChunkPlan>,
+}
+
+impl GroupBuilder {
+    pub(crate) fn new(number: u32) -> Self {
+        Self { number, chunks: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, plan: ChunkPlan) {
+        self.chunks.push(plan);
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.chunks.len() >= chunks_in_group(self.number)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// The group's manifest; the next group is begun.
+    pub(crate) fn take(&mut self) -> Manifest {
+        self.number += 1;
+        Manifest { group: self.number - 1, chunks: std::mem::take(&mut self.chunks) }
+    }
+}
+
+/// The messages of a group; `bytes` gives the rows of a chunk that may travel inside its message.
+pub(crate) fn messages<'a>(
+    id: JobId,
+    tenant: &str,
+    manifest: &Manifest,
+    bytes: impl Fn(&ChunkPlan) -> Option<&'a [u8]>,
+) -> Vec<ChunkMessage> {
+    let message = |(chunk, plan): (u32, &ChunkPlan)| ChunkMessage {
+        job_id: id,
+        tenant: tenant.to_owned(),
+        group: manifest.group,
+        chunk,
+        plan: plan.clone(),
+        inline: bytes(plan).and_then(|rows| std::str::from_utf8(rows).ok()).map(str::to_owned),
+    };
+    (0..).zip(&manifest.chunks).map(message).collect()
+}

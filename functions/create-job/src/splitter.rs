@@ -1,0 +1,307 @@
+//! The split itself: resume, read the opening, stream, commit group after group, end.
+
+use longshore::chunk::{complete_if_done, source_changed, stop_job};
+use longshore::handler::Registry;
+use longshore::opening::{Opening, read_opening};
+use longshore::ports::Ports;
+use longshore_domain::group::{ChunkPlan, Manifest};
+use longshore_domain::job::{Job, JobError, SourceFile, Stage, Status, Stop, Transition};
+use longshore_domain::message::CreateMessage;
+use longshore_domain::ports::{FileStream, Files, PortError, Queues, Read, Store};
+use longshore_domain::records::Cutter;
+use longshore_domain::split::{ChunkLimits, Chunker, INLINE_BYTES};
+use longshore_domain::time_stamp::Timestamp;
+
+use crate::group_builder::{GroupBuilder, messages};
+
+/// Splits one job.
+pub struct Splitter<'a, S, Q, F> {
+    /// The services.
+    pub ports: &'a Ports<S, Q, F>,
+    /// The job types: their limits, and what they think of a file's columns.
+    pub registry: &'a Registry,
+    /// The time.
+    pub clock: fn() -> Timestamp,
+}
+
+/// How far a delivery brought the split. All are the message's end.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum SplitEnd {
+    /// Every group is committed and sent.
+    Ended,
+    /// The function's time is nearly over: another message goes on.
+    Continued,
+    /// The file cannot be read, or no row of it could be processed: the job fails.
+    Failed,
+    /// Another splitter is ahead, the job is split already, stops or has ended.
+    NothingToDo,
+    /// There is no such job: it was deleted.
+    Absent,
+}
+
+/// Why a split must be tried again.
+#[derive(Debug, thiserror::Error)]
+pub enum SplitError {
+    /// A service failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// The job's definition cannot be used by this function: it was deployed with other job types.
+    #[error("job {0}: its job type or its options are unknown to this function")]
+    Definition(String),
+    /// The ledger names a manifest that is not there.
+    #[error("manifest of group {0} is missing")]
+    ManifestMissing(u32),
+}
+
+/// Why a split goes no further without being an error.
+enum Halt {
+    End(SplitEnd),
+    Error(SplitError),
+}
+
+impl<E: Into<SplitError>> From<E> for Halt {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
+    /// Splits the job from its split cursor on, until the end or until `deadline` is near.
+    ///
+    /// # Errors
+    /// See [`SplitError`]; what was committed before it stays committed.
+    pub async fn split(&self, message: &CreateMessage, deadline: Timestamp) -> Result<SplitEnd, SplitError> {
+        match self.steps(message, deadline).await {
+            Ok(end) | Err(Halt::End(end)) => Ok(end),
+            Err(Halt::Error(error)) => Err(error),
+        }
+    }
+
+    async fn steps(&self, message: &CreateMessage, deadline: Timestamp) -> Result<SplitEnd, Halt> {
+        let job = self.begin(message).await?;
+        self.send_unsent(&job).await?;
+        let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
+        let Some(source) = &job.source else { return self.single_item(&job).await };
+        let (start, issues) = self.open(&job, source).await?;
+        let limits = limits.chunk().for_file(source.size_bytes);
+        let split = Split::new(self, &job, source, limits, start.max(job.split_offset), deadline);
+        split.run(&issues).await
+    }
+
+    /// Takes the job if it is to be split by this message.
+    async fn begin(&self, message: &CreateMessage) -> Result<Job, Halt> {
+        let Some(job) = self.ports.store.job(message.job_id).await? else { return Err(Halt::End(SplitEnd::Absent)) };
+        let job = match job.status {
+            Status::Waiting => match self.ports.store.begin(job.job_id, (self.clock)()).await? {
+                Transition::Made(job) => *job,
+                Transition::Refused => job,
+            },
+            _ => job,
+        };
+        if job.stage == Stage::Splitting && job.generation == message.generation {
+            return Ok(job);
+        }
+        Err(Halt::End(SplitEnd::NothingToDo))
+    }
+
+    /// Groups that an earlier attempt has committed and perhaps not sent.
+    async fn send_unsent(&self, job: &Job) -> Result<(), Halt> {
+        for group in job.sent_groups..job.groups {
+            let manifest = self.ports.store.manifest(job.job_id, group).await?;
+            let manifest = manifest.ok_or(SplitError::ManifestMissing(group))?;
+            self.ports.queues.send_chunks(&messages(job.job_id, &job.tenant, &manifest, |_| None), 0).await?;
+        }
+        Ok(())
+    }
+
+    /// A job without a file is one item whose input is its options.
+    async fn single_item(&self, job: &Job) -> Result<SplitEnd, Halt> {
+        if job.groups == 0 {
+            let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
+            self.commit(job, &Manifest { group: 0, chunks: vec![plan] }, 0, |_| None).await?;
+        }
+        self.end(job, 1, &[]).await
+    }
+
+    /// Where the first row begins, once the file and its columns are found usable.
+    async fn open(&self, job: &Job, source: &SourceFile) -> Result<(u64, Vec<JobError>), Halt> {
+        let opening = match read_opening(&self.ports.files, source).await? {
+            Ok(opening) => opening,
+            Err(error) => return Err(self.fail(job, error).await),
+        };
+        let Opening { start, columns, mut issues } = opening;
+        if let Some(columns) = columns {
+            match self.check_columns(job, &columns).await? {
+                Ok(more) => issues.extend(more),
+                Err(error) => return Err(self.fail(job, error).await),
+            }
+            self.ports.store.put_columns(job.job_id, &columns).await?;
+        }
+        Ok((start, issues))
+    }
+
+    async fn check_columns(
+        &self,
+        job: &Job,
+        columns: &[String],
+    ) -> Result<Result<Vec<JobError>, JobError>, SplitError> {
+        let unknown = || SplitError::Definition(job.job_id.to_string());
+        let definition = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;
+        let job_type = self.registry.find(&job.job_type).ok_or_else(unknown)?;
+        let prepared = job_type.prepare(&definition.options).map_err(|_| unknown())?;
+        Ok(prepared.check_columns(columns))
+    }
+
+    async fn fail(&self, job: &Job, error: JobError) -> Halt {
+        let stop = Stop { status: Status::Failed, error: Some(error), at: (self.clock)() };
+        match stop_job(self.ports, job.job_id, &stop).await {
+            Ok(()) => Halt::End(SplitEnd::Failed),
+            Err(error) => Halt::Error(error.into()),
+        }
+    }
+
+    /// One transaction, and only then the messages.
+    async fn commit<'b>(
+        &self,
+        job: &Job,
+        manifest: &Manifest,
+        split_offset: u64,
+        bytes: impl Fn(&ChunkPlan) -> Option<&'b [u8]>,
+    ) -> Result<(), Halt> {
+        match self.ports.store.commit_group(job, manifest, split_offset, (self.clock)()).await? {
+            Transition::Made(_) => {}
+            Transition::Refused => return Err(Halt::End(SplitEnd::NothingToDo)),
+        }
+        self.ports.queues.send_chunks(&messages(job.job_id, &job.tenant, manifest, bytes), 0).await?;
+        Ok(())
+    }
+
+    /// The item count is final. If every group is done by now, nobody else will ask for completion.
+    async fn end(&self, job: &Job, groups: u32, issues: &[JobError]) -> Result<SplitEnd, Halt> {
+        match self.ports.store.end_split(job.job_id, groups, issues, (self.clock)()).await? {
+            Transition::Made(job) => {
+                complete_if_done(self.ports, &job).await?;
+                Ok(SplitEnd::Ended)
+            }
+            Transition::Refused => Ok(SplitEnd::NothingToDo),
+        }
+    }
+}
+
+/// One pass over the source.
+struct Split<'a, S, Q, F> {
+    splitter: &'a Splitter<'a, S, Q, F>,
+    job: &'a Job,
+    source: &'a SourceFile,
+    start: u64,
+    cutter: Cutter,
+    chunker: Chunker,
+    group: GroupBuilder,
+    groups: u32,
+    deadline: Timestamp,
+    /// The rows of a file so small that its chunks travel inside their messages, from `start` on; else nothing.
+    rows: Option<Vec<u8>>,
+}
+
+impl<'a, S: Store, Q: Queues, F: Files> Split<'a, S, Q, F> {
+    fn new(
+        splitter: &'a Splitter<'a, S, Q, F>,
+        job: &'a Job,
+        source: &'a SourceFile,
+        limits: ChunkLimits,
+        start: u64,
+        deadline: Timestamp,
+    ) -> Self {
+        Self {
+            splitter,
+            job,
+            source,
+            start,
+            cutter: Cutter::starting_at(source.format, start),
+            chunker: Chunker::new(limits, job.item_count + 1),
+            group: GroupBuilder::new(job.groups),
+            groups: job.groups,
+            deadline,
+            rows: (limits.bytes <= INLINE_BYTES).then(Vec::new),
+        }
+    }
+
+    async fn run(mut self, issues: &[JobError]) -> Result<SplitEnd, Halt> {
+        if self.start < self.source.size_bytes {
+            let files = &self.splitter.ports.files;
+            let mut stream = match files.open(&self.source.key, Some(&self.source.etag), self.start, None).await? {
+                Read::Found(stream) => stream,
+                Read::Absent | Read::Changed => {
+                    return Err(self.splitter.fail(self.job, source_changed(self.source)).await);
+                }
+            };
+            while let Some(block) = stream.next().await? {
+                if self.block(&block).await? {
+                    return self.go_on_later().await;
+                }
+            }
+        }
+        self.last(issues).await
+    }
+
+    /// Takes a block; true if the time is nearly over and everything so far is committed.
+    async fn block(&mut self, block: &[u8]) -> Result<bool, Halt> {
+        if let Some(rows) = &mut self.rows {
+            rows.extend_from_slice(block);
+        }
+        let (mut plans, chunker) = (Vec::new(), &mut self.chunker);
+        self.cutter.feed(block, &mut |span| chunker.push(span, &mut |plan| plans.push(plan)));
+        for plan in plans {
+            self.group.push(plan);
+            if self.group.is_full() {
+                self.commit_group().await?;
+                if (self.splitter.clock)() >= self.deadline {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    async fn last(mut self, issues: &[JobError]) -> Result<SplitEnd, Halt> {
+        let (mut plans, chunker) = (Vec::new(), &mut self.chunker);
+        if let Some(span) = self.cutter.finish() {
+            chunker.push(span, &mut |plan| plans.push(plan));
+        }
+        plans.extend(chunker.finish());
+        for plan in plans {
+            self.group.push(plan);
+            if self.group.is_full() {
+                self.commit_group().await?;
+            }
+        }
+        if !self.group.is_empty() {
+            self.commit_group().await?;
+        }
+        let mut issues = issues.to_vec();
+        if self.groups == 0 {
+            issues.push(JobError::new("no_rows", "the file has a header and no rows"));
+        }
+        self.splitter.end(self.job, self.groups, &issues).await
+    }
+
+    async fn commit_group(&mut self) -> Result<(), Halt> {
+        let manifest = self.group.take();
+        let split_offset = manifest.chunks.last().map_or(self.start, |plan| plan.end);
+        let (rows, start) = (self.rows.as_deref(), self.start);
+        let bytes = |plan: &ChunkPlan| {
+            let inline = !plan.oversize && plan.end - plan.start <= INLINE_BYTES + INLINE_BYTES / 8;
+            rows.filter(|_| inline)?.get((plan.start - start) as usize..(plan.end - start) as usize)
+        };
+        self.splitter.commit(self.job, &manifest, split_offset, bytes).await?;
+        self.groups += 1;
+        Ok(())
+    }
+
+    async fn go_on_later(&self) -> Result<SplitEnd, Halt> {
+        let (job_id, generation) = (self.job.job_id, self.job.generation);
+        let message = CreateMessage { job_id, generation, position: self.groups, resend: 0 };
+        self.splitter.ports.queues.send_create(&message).await?;
+        Ok(SplitEnd::Continued)
+    }
+}

@@ -1,0 +1,57 @@
+//! The last job that this process has worked: its definition never changes, so a warm worker reads it once.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use longshore_domain::ids::JobId;
+use longshore_domain::job::Job;
+use longshore_domain::ports::{Definition, JobStore};
+
+use super::ChunkError;
+use crate::handler::{PreparedJob, Registry};
+use crate::ports::Ports;
+
+/// A job's definition with its options read.
+pub struct KnownJob {
+    id: JobId,
+    /// As stored.
+    pub definition: Definition,
+    /// The job type with its options.
+    pub prepared: Box<dyn PreparedJob>,
+}
+
+impl KnownJob {
+    /// Names of the columns; none unless the file is CSV.
+    pub fn columns(&self) -> &[String] {
+        self.definition.columns.as_deref().unwrap_or_default()
+    }
+}
+
+/// Keeps one [`KnownJob`].
+#[derive(Default)]
+pub struct KnownJobs(Mutex<Option<Arc<KnownJob>>>);
+
+impl KnownJobs {
+    /// The job's definition, read if it is not the one that is kept.
+    pub(super) async fn get<S: JobStore, Q, F>(
+        &self,
+        ports: &Ports<S, Q, F>,
+        registry: &Registry,
+        job: &Job,
+    ) -> Result<Arc<KnownJob>, ChunkError> {
+        if let Some(known) = self.kept().filter(|known| known.id == job.job_id) {
+            return Ok(known);
+        }
+        let unusable = |reason: String| ChunkError::Definition { job_type: job.job_type.clone(), reason };
+        let definition = ports.store.definition(job.job_id).await?;
+        let definition = definition.ok_or_else(|| unusable("its definition is missing".into()))?;
+        let job_type = registry.find(&job.job_type).ok_or_else(|| unusable("this function does not know it".into()))?;
+        let prepared = job_type.prepare(&definition.options).map_err(|errors| unusable(format!("{errors:?}")))?;
+        let known = Arc::new(KnownJob { id: job.job_id, definition, prepared });
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&known));
+        Ok(known)
+    }
+
+    fn kept(&self) -> Option<Arc<KnownJob>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,176 @@
+//! Works one chunk: reads its cursor, skips what is committed, asks the handler, commits.
+//!
+//! One piece of code for the worker that processes a chunk and for the sweeper that gives one up, so that the two
+//! can never count differently. Delivered twice: the second finds the cursor moved and adds nothing. Dies anywhere:
+//! the next delivery goes on from the last commit; the items after it are offered to the handler again, under the
+//! same keys. Never deletes a message, never decides from a read after a write.
+
+mod attempt;
+mod chain;
+mod ending;
+mod items;
+mod known;
+
+use longshore_domain::group::{CommitOutcome, Group};
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::ports::{ChunkState, Files, PortError, Queues, Store};
+use longshore_domain::retry;
+use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::work_file::WorkFileError;
+
+pub use chain::read_chain;
+pub use ending::{ask_for_completion, complete_if_done, roll_up, stop_job};
+pub use items::{source_changed, source_missing};
+pub use known::{KnownJob, KnownJobs};
+
+use crate::handler::Registry;
+use crate::ports::Ports;
+use attempt::Attempt;
+
+/// A round that is due within this time is begun at once: the queue's delay is in whole seconds.
+const EARLY_MS: i64 = 2_000;
+
+/// What a worker needs beside the message.
+pub struct Worker<'a, S, Q, F> {
+    /// The services.
+    pub ports: &'a Ports<S, Q, F>,
+    /// The job types.
+    pub registry: &'a Registry,
+    /// Definitions that this process has read before.
+    pub known: &'a KnownJobs,
+    /// Base of the retry schedule, in seconds.
+    pub retry_base_s: i64,
+    /// The time.
+    pub clock: fn() -> Timestamp,
+}
+
+/// How items get their outcomes.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Mode {
+    /// By the handler.
+    Work,
+    /// All that are left fail with `dead_lettered`: nobody could work this chunk.
+    GiveUp,
+}
+
+/// How far a delivery brought its chunk. All are the message's end.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum ChunkEnd {
+    /// Every item of the chunk has ended, now or before.
+    Finished,
+    /// Transient items wait for their next round.
+    NextRound,
+    /// The function's time is nearly over: another message goes on.
+    Continued,
+    /// The round is not due yet: sent again with the rest of its delay.
+    TooEarly,
+    /// Another worker has moved the cursor.
+    Lost,
+    /// The job stops or has ended.
+    NotLive,
+    /// There is no such job: it was deleted.
+    Absent,
+}
+
+/// Why a chunk could not be worked: the message goes back to its queue, and in the end to its dead-letter queue.
+#[derive(Debug, thiserror::Error)]
+pub enum ChunkError {
+    /// A service failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// A work file that a commit vouches for is not there.
+    #[error("work file {0} is missing")]
+    WorkFileMissing(String),
+    /// A work file is damaged.
+    #[error("work file {key} cannot be read")]
+    WorkFile {
+        /// Its key.
+        key: String,
+        /// What is wrong with it.
+        #[source]
+        source: WorkFileError,
+    },
+    /// The job's definition cannot be used by this function: it was deployed with other job types.
+    #[error("job type {job_type}: {reason}")]
+    Definition {
+        /// Its name.
+        job_type: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The chunk does not hold what its plan says.
+    #[error("the chunk holds {found} items, its plan says {planned}")]
+    Plan {
+        /// Items found.
+        found: usize,
+        /// Items planned.
+        planned: u32,
+    },
+    /// A handler answered no outcome at all, or more than there were items.
+    #[error("the handler answered {outcomes} outcomes for {items} items")]
+    Handler {
+        /// Outcomes answered.
+        outcomes: usize,
+        /// Items offered.
+        items: usize,
+    },
+}
+
+impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
+    /// Works a chunk until it is finished, the job stops, or `deadline` is near.
+    ///
+    /// # Errors
+    /// See [`ChunkError`]; what was committed before it stays committed.
+    pub async fn work(&self, message: &ChunkMessage, mode: Mode, deadline: Timestamp) -> Result<ChunkEnd, ChunkError> {
+        let Some(state) = self.ports.store.chunk_state(message.job_id, message.group).await? else {
+            return Ok(ChunkEnd::Absent);
+        };
+        if let Some(end) = self.nothing_to_do(message, &state).await? {
+            return Ok(end);
+        }
+        if mode == Mode::Work && self.send_again_if_early(message, &state.group).await? {
+            return Ok(ChunkEnd::TooEarly);
+        }
+        let known = self.known.get(self.ports, self.registry, &state.job).await?;
+        let end = Attempt::new(self, message, &state, &known, mode, deadline).run().await?;
+        if end == ChunkEnd::NextRound && mode == Mode::GiveUp {
+            // The items that earlier workers filed are a round of their own: take it at once.
+            return Box::pin(self.work(message, mode, deadline)).await;
+        }
+        Ok(end)
+    }
+
+    async fn nothing_to_do(&self, message: &ChunkMessage, state: &ChunkState) -> Result<Option<ChunkEnd>, ChunkError> {
+        if !state.job.is_live() {
+            return Ok(Some(ChunkEnd::NotLive));
+        }
+        if !state.group.cursors.get(&message.chunk).is_some_and(|c| c.finished) {
+            return Ok(None);
+        }
+        if state.group.is_done() {
+            // Whoever finished the chunk may have died before it said so.
+            roll_up(self.ports, message.job_id, message.group, (self.clock)()).await?;
+        }
+        Ok(Some(ChunkEnd::Finished))
+    }
+
+    async fn send_again_if_early(&self, message: &ChunkMessage, group: &Group) -> Result<bool, ChunkError> {
+        let now = (self.clock)();
+        let due = group.cursors.get(&message.chunk).and_then(|c| c.due);
+        let Some(due) = due.filter(|due| due.millis_since(now) > EARLY_MS) else { return Ok(false) };
+        if let Some(delay_s) = retry::queue_delay_s(now, due) {
+            self.ports.queues.send_chunks(std::slice::from_ref(message), delay_s).await?;
+        }
+        Ok(true)
+    }
+}
+
+/// A commit's outcome as the end of an attempt, if it is one.
+fn end_of(outcome: CommitOutcome) -> Result<Box<Group>, ChunkEnd> {
+    match outcome {
+        CommitOutcome::Committed(group) => Ok(group),
+        CommitOutcome::Lost => Err(ChunkEnd::Lost),
+        CommitOutcome::Closed => Err(ChunkEnd::NotLive),
+        CommitOutcome::Absent => Err(ChunkEnd::Absent),
+    }
+}
