@@ -4,4 +4,5 @@
 //! transitions: how a store knows its own write again when the reply was lost.
 
 pub mod dynamo;
+pub mod records;
 pub mod replay;

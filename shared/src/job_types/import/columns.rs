@@ -1,0 +1,146 @@
+//! A file's header against the options: what makes every row fail is an error before the first one is worked, and
+//! what merely looks odd is an issue that people see while the job runs.
+
+use longshore_domain::job::JobError;
+
+use super::schema::Schema;
+
+/// Names that a message lists.
+const LISTED: usize = 20;
+
+/// Checks a header.
+///
+/// # Errors
+/// `key_not_in_header`, `duplicate_column`, `required_column_missing`.
+pub(super) fn check(key: &str, schema: Option<&Schema>, columns: &[String]) -> Result<Vec<JobError>, JobError> {
+    if let Some(twice) = first_duplicate(columns) {
+        let message = format!("the header has two columns {twice:?}; rename or remove one of them");
+        return Err(JobError::new("duplicate_column", message));
+    }
+    if !columns.iter().any(|column| column == key) {
+        return Err(JobError::new("key_not_in_header", key_not_in_header(key, columns)));
+    }
+    let required = schema.map(Schema::required).unwrap_or_default();
+    let missing: Vec<_> = required.iter().filter(|name| !columns.contains(name)).map(String::as_str).collect();
+    if !missing.is_empty() {
+        return Err(JobError::new("required_column_missing", required_column_missing(&missing, columns)));
+    }
+    Ok(issues(schema, columns))
+}
+
+fn issues(schema: Option<&Schema>, columns: &[String]) -> Vec<JobError> {
+    let mut issues = Vec::new();
+    let nameless: Vec<_> =
+        columns.iter().enumerate().filter(|(_, c)| c.is_empty()).map(|(at, _)| (at + 1).to_string()).collect();
+    if !nameless.is_empty() {
+        let names: Vec<_> = nameless.iter().map(String::as_str).collect();
+        let message = format!("no name in the header for column {}: what it holds is not imported", listed(&names));
+        issues.push(JobError::new("column_without_name", message));
+    }
+    let unknown = |column: &&String| !column.is_empty() && schema.is_some_and(|schema| !schema.knows(column));
+    let unknown: Vec<_> = columns.iter().filter(unknown).map(String::as_str).collect();
+    if !unknown.is_empty() {
+        let message = format!("the schema has no property {}: its cells are imported as text", listed(&unknown));
+        issues.push(JobError::new("column_not_in_schema", message));
+    }
+    issues
+}
+
+/// Columns without a name are not imported and may be many.
+fn first_duplicate(columns: &[String]) -> Option<&str> {
+    let mut sorted: Vec<_> = columns.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    sorted.sort_unstable();
+    sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
+
+fn key_not_in_header(key: &str, columns: &[String]) -> String {
+    let hint = meant(key, columns).map_or_else(
+        || String::from("set the option key to the column that names a row"),
+        |meant| format!("did you mean {meant:?}?"),
+    );
+    format!("the key column {key:?} is not in the header, which has {}; {hint}", listed_all(columns))
+}
+
+fn required_column_missing(missing: &[&str], columns: &[String]) -> String {
+    let hints = missing.iter().filter_map(|name| Some((name, meant(name, columns)?)));
+    let hint = hints.map(|(name, meant)| format!("; is {meant:?} meant to be {name:?}?")).next().unwrap_or_default();
+    let (missing, columns) = (listed(missing), listed_all(columns));
+    format!(
+        "the schema requires {missing}, which no column gives, so every row would fail; the header has {columns}{hint}"
+    )
+}
+
+/// The column that differs from a name in case, spaces or punctuation only.
+fn meant<'a>(name: &str, columns: &'a [String]) -> Option<&'a str> {
+    let bare =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let wanted = bare(name);
+    columns.iter().find(|column| !wanted.is_empty() && bare(column) == wanted).map(String::as_str)
+}
+
+fn listed_all(columns: &[String]) -> String {
+    listed(&columns.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn listed(names: &[&str]) -> String {
+    let mut list = names.iter().take(LISTED).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    if names.len() > LISTED {
+        list.push_str(&format!(" and {} more", names.len() - LISTED));
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::schema::Schema;
+    use super::check;
+
+    fn columns(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn error(key: &str, schema: Option<&Schema>, names: &[&str]) -> (String, String) {
+        let error = check(key, schema, &columns(names)).unwrap_err();
+        (error.code, error.message)
+    }
+
+    #[test]
+    fn a_missing_key_column_is_told_with_the_way_out() {
+        let (code, message) = error("email", None, &["name", " E-Mail"]);
+        assert_eq!(code, "key_not_in_header");
+        assert_eq!(
+            message,
+            r#"the key column "email" is not in the header, which has "name", " E-Mail"; did you mean " E-Mail"?"#
+        );
+        let many: Vec<String> = (0..30).map(|n| format!("c{n}")).collect();
+        let message = check("id", None, &many).unwrap_err().message;
+        assert!(message.contains(r#""c19" and 10 more; set the option key"#), "{message}");
+    }
+
+    #[test]
+    fn two_columns_of_one_name_are_an_error() {
+        assert_eq!(error("id", None, &["id", "a", "id"]).0, "duplicate_column");
+    }
+
+    #[test]
+    fn a_required_property_without_a_column_is_an_error_at_once() {
+        let schema = Schema::compile(&json!({"properties": {"id": {}}, "required": ["id", "zip code"]})).unwrap();
+        let (code, message) = error("id", Some(&schema), &["id", "Zip_Code"]);
+        assert_eq!(code, "required_column_missing");
+        assert!(message.ends_with(r#"is "Zip_Code" meant to be "zip code"?"#), "{message}");
+    }
+
+    #[test]
+    fn odd_columns_are_issues() {
+        let schema = Schema::compile(&json!({"properties": {"id": {}}})).unwrap();
+        let issues = check("id", Some(&schema), &columns(&["id", "extra", "", "more", ""])).unwrap();
+        let codes: Vec<_> = issues.iter().map(|issue| issue.code.as_str()).collect();
+        assert_eq!(codes, ["column_without_name", "column_not_in_schema"]);
+        assert!(issues[1].message.contains(r#""extra", "more""#));
+        assert_eq!(check("id", None, &columns(&["id", "extra"])), Ok(vec![]));
+        let open = Schema::compile(&json!({"properties": {"id": {}}, "patternProperties": {"^x": {}}})).unwrap();
+        assert_eq!(check("id", Some(&open), &columns(&["id", "x1"])), Ok(vec![]));
+    }
+}

@@ -1,0 +1,153 @@
+//! What a schema says about the columns of a table: which there are, which must be there, and what their cells are.
+//!
+//! Read from the root's `properties` and `required`, through local `$ref`s and `allOf`; a property's kind from its
+//! `type`, else from its `enum` or `const`, else from its `anyOf` and `oneOf` together. What is said in other places
+//! (`if`, `dependentSchemas`) holds for the check all the same, only not for reading cells.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+/// References and combinations are followed this deep, so that a schema that names itself comes to an end.
+const MAX_DEPTH: u8 = 8;
+
+/// The types that a column's cells may have. An empty one is text.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
+pub(super) struct Kind {
+    pub(super) text: bool,
+    pub(super) integer: bool,
+    pub(super) number: bool,
+    pub(super) boolean: bool,
+}
+
+impl Kind {
+    /// Text only.
+    pub(super) const TEXT: Self = Self { text: true, integer: false, number: false, boolean: false };
+
+    fn or(self, other: Self) -> Self {
+        Self {
+            text: self.text || other.text,
+            integer: self.integer || other.integer,
+            number: self.number || other.number,
+            boolean: self.boolean || other.boolean,
+        }
+    }
+
+    fn named(name: &Value) -> Self {
+        match name.as_str() {
+            Some("string") => Self::TEXT,
+            Some("integer") => Self { integer: true, ..Self::default() },
+            Some("number") => Self { integer: true, number: true, ..Self::default() },
+            Some("boolean") => Self { boolean: true, ..Self::default() },
+            _ => Self::default(),
+        }
+    }
+
+    fn of_value(value: &Value) -> Self {
+        match value {
+            Value::String(_) => Self::TEXT,
+            Value::Number(_) => Self { integer: true, number: true, ..Self::default() },
+            Value::Bool(_) => Self { boolean: true, ..Self::default() },
+            _ => Self::default(),
+        }
+    }
+}
+
+/// What a schema says about columns.
+#[derive(Debug, Default)]
+pub(super) struct Shape {
+    pub(super) kinds: HashMap<String, Kind>,
+    pub(super) required: Vec<String>,
+    pub(super) open: bool,
+}
+
+impl Shape {
+    pub(super) fn of(schema: &Value) -> Self {
+        let mut shape = Self::default();
+        shape.add(schema, schema, MAX_DEPTH);
+        shape
+    }
+
+    fn add(&mut self, root: &Value, schema: &Value, depth: u8) {
+        let Some(depth) = depth.checked_sub(1) else { return };
+        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+            for (name, property) in properties {
+                let kind = self.kinds.entry(name.clone()).or_default();
+                *kind = kind.or(kind_of(root, property, MAX_DEPTH));
+            }
+        }
+        for name in list(schema, "required").iter().filter_map(Value::as_str) {
+            if !self.required.iter().any(|known| known == name) {
+                self.required.push(name.to_owned());
+            }
+        }
+        self.open |= schema.get("patternProperties").is_some();
+        let referred = resolve(root, schema);
+        referred.into_iter().chain(list(schema, "allOf")).for_each(|part| self.add(root, part, depth));
+    }
+}
+
+fn kind_of(root: &Value, schema: &Value, depth: u8) -> Kind {
+    let Some(depth) = depth.checked_sub(1) else { return Kind::default() };
+    let union = |kinds: &mut dyn Iterator<Item = Kind>| kinds.fold(Kind::default(), Kind::or);
+    match (schema.get("type"), schema.get("enum"), schema.get("const")) {
+        (Some(Value::Array(names)), ..) => union(&mut names.iter().map(Kind::named)),
+        (Some(name), ..) => Kind::named(name),
+        (_, Some(Value::Array(values)), _) => union(&mut values.iter().map(Kind::of_value)),
+        (.., Some(value)) => Kind::of_value(value),
+        _ => {
+            let parts = ["anyOf", "oneOf", "allOf"].into_iter().flat_map(|name| list(schema, name));
+            union(&mut resolve(root, schema).into_iter().chain(parts).map(|part| kind_of(root, part, depth)))
+        }
+    }
+}
+
+/// What a local reference names.
+fn resolve<'a>(root: &'a Value, schema: &Value) -> Option<&'a Value> {
+    root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
+}
+
+fn list<'a>(schema: &'a Value, name: &str) -> &'a [Value] {
+    schema.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Kind, Shape};
+
+    fn kind(property: Value) -> Kind {
+        let schema = json!({"properties": {"p": property}, "$defs": {"id": {"type": "integer"}, "loop": {"$ref": "#/$defs/loop"}}});
+        Shape::of(&schema).kinds["p"]
+    }
+
+    #[test]
+    fn a_kind_is_found_wherever_the_schema_says_it() {
+        let integer = Kind { integer: true, ..Kind::default() };
+        let number = Kind { integer: true, number: true, ..Kind::default() };
+        assert_eq!(kind(json!({"type": "string"})), Kind::TEXT);
+        assert_eq!(kind(json!({"type": "integer"})), integer);
+        assert_eq!(kind(json!({"type": ["integer", "null"]})), integer);
+        assert_eq!(kind(json!({"$ref": "#/$defs/id"})), integer);
+        assert_eq!(kind(json!({"anyOf": [{"type": "integer"}, {"type": "null"}]})), integer);
+        assert_eq!(kind(json!({"allOf": [{"$ref": "#/$defs/id"}, {"minimum": 1}]})), integer);
+        assert_eq!(kind(json!({"enum": [1, 2.5, null]})), number);
+        assert_eq!(kind(json!({"const": true})), Kind { boolean: true, ..Kind::default() });
+        assert_eq!(kind(json!({"type": ["string", "integer"]})), Kind { text: true, integer: true, ..Kind::default() });
+        assert_eq!(kind(json!({"$ref": "#/$defs/loop"})), Kind::default());
+        assert_eq!(kind(json!(true)), Kind::default());
+    }
+
+    #[test]
+    fn properties_are_found_through_references_and_all_of() {
+        let schema = json!({
+            "$ref": "#/$defs/row",
+            "allOf": [{"properties": {"b": {"type": "boolean"}}, "required": ["b", "a"]}],
+            "$defs": {"row": {"properties": {"a": {"type": "integer"}}, "required": ["a"]}}
+        });
+        let shape = Shape::of(&schema);
+        assert_eq!(shape.kinds.len(), 2);
+        assert_eq!(shape.required, ["a", "b"]);
+    }
+}

@@ -1,0 +1,87 @@
+//! `import`: every row of a file becomes a record of a dataset, checked against a JSON Schema on its way.
+//!
+//! Delivered twice, late, or by two workers at once: every write carries its writer (job and row) and a condition on
+//! the one that is there, so the records come out as if the file had been worked once, in order. What it never does:
+//! delete a record, or overwrite one in mode `insert`.
+
+mod coerce;
+mod columns;
+mod kinds;
+mod options;
+mod row;
+mod schema;
+mod violation;
+mod write;
+
+use longshore_domain::job::{JobError, Tolerance};
+
+pub use self::options::{ImportOptions, Mode};
+pub use self::row::Row;
+use self::write::Target;
+use crate::handler::{ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
+use crate::problem::FieldError;
+use crate::store::records::RecordStore;
+
+/// Imports the rows of a file into a dataset.
+#[derive(Debug)]
+pub struct Import<R> {
+    records: R,
+}
+
+impl<R> Import<R> {
+    /// Imports into these records.
+    pub fn new(records: R) -> Self {
+        Self { records }
+    }
+}
+
+impl<R: RecordStore> JobType for Import<R> {
+    const NAME: &'static str = "import";
+    const LIMITS: TypeLimits = TypeLimits {
+        // A checked row takes a microsecond or two and a written one a tenth of a millisecond: a chunk is done in
+        // well under a minute either way.
+        chunk_items: 50_000,
+        chunk_bytes: 4 << 20,
+        // Forty calls of 25 statements, eight at once: some 100 ms between two looks at whether the job still runs.
+        batch_items: 1_000,
+        ..TypeLimits::DEFAULT
+    };
+    type Options = ImportOptions;
+    type Item = Row;
+
+    fn check(&self, options: &ImportOptions) -> Vec<FieldError> {
+        options.check()
+    }
+
+    fn check_columns(&self, options: &ImportOptions, columns: &[String]) -> Result<Vec<JobError>, JobError> {
+        columns::check(&options.key, options.compiled(), columns)
+    }
+
+    fn tolerance(&self, options: &ImportOptions) -> Tolerance {
+        options.tolerance()
+    }
+
+    fn read(&self, options: &ImportOptions, record: &Record<'_>) -> Result<Row, Rejection> {
+        row::read(options, record)
+    }
+
+    async fn process(&self, job: &JobContext, options: &ImportOptions, key: ItemKey, item: Row) -> Outcome {
+        let mut outcomes = self.process_batch(job, options, vec![(key, item)]).await;
+        outcomes.pop().unwrap_or(Outcome::Ok)
+    }
+
+    async fn process_batch(
+        &self,
+        job: &JobContext,
+        options: &ImportOptions,
+        items: Vec<(ItemKey, Row)>,
+    ) -> Vec<Outcome> {
+        match options.mode.rule() {
+            None => vec![Outcome::Ok; items.len()],
+            Some(rule) => {
+                let target = Target { dataset: options.dataset_of(job), rule, key: &options.key };
+                write::write(&self.records, &target, items).await
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What a client says about an import, and everything that can be wrong with it.
+
+use std::sync::OnceLock;
+
+use longshore_domain::job::Tolerance;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::schema::Schema;
+use crate::handler::JobContext;
+use crate::problem::FieldError;
+use crate::store::records::{Dataset, Rule};
+
+/// A schema describes one row; whoever needs more is describing something else.
+const MAX_SCHEMA_BYTES: usize = 64 << 10;
+/// The longest name of a dataset: it is part of every record's key.
+const MAX_DATASET_BYTES: usize = 64;
+
+/// The options of an import.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ImportOptions {
+    /// Where the records go: 1 to 64 of `A-Z a-z 0-9 _ -`.
+    pub dataset: String,
+    /// The column or property whose value is a record's key.
+    pub key: String,
+    /// A JSON Schema for one row; without one every row with a key is right and every CSV cell is a string.
+    #[serde(default)]
+    pub schema: Option<Value>,
+    /// What happens to a record that is there.
+    #[serde(default)]
+    pub mode: Mode,
+    /// This many rows may fail; one more stops the job.
+    #[serde(default)]
+    pub max_failed: Option<u64>,
+    /// This share of the rows may fail, 0 to 100.
+    #[serde(default)]
+    pub max_failed_percent: Option<f64>,
+    /// The schema, compiled once per job: that costs as much as checking thousands of rows.
+    #[serde(skip)]
+    compiled: OnceLock<Schema>,
+}
+
+/// What an import does with its rows.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Mode {
+    /// Writes every row, over what is there; of two rows with one key the later one stands at the end.
+    #[default]
+    Upsert,
+    /// Writes rows whose key is free, and fails the others with `duplicate_key`.
+    Insert,
+    /// Writes nothing, and reports all that can be known without writing.
+    Validate,
+}
+
+impl Mode {
+    /// Under which rule it writes, if it does.
+    pub fn rule(self) -> Option<Rule> {
+        match self {
+            Self::Upsert => Some(Rule::Upsert),
+            Self::Insert => Some(Rule::Insert),
+            Self::Validate => None,
+        }
+    }
+}
+
+impl ImportOptions {
+    /// Everything that is wrong beyond the types; compiles the schema.
+    pub fn check(&self) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        if !is_name(&self.dataset) {
+            let detail = format!("a dataset's name is 1 to {MAX_DATASET_BYTES} of the characters A-Z a-z 0-9 _ -");
+            errors.push(FieldError::new("/options/dataset", "invalid_dataset", detail));
+        }
+        if self.key.is_empty() {
+            let detail = "key names the column or property that holds a record's key; it must not be empty";
+            errors.push(FieldError::new("/options/key", "invalid_key", detail));
+        }
+        if self.max_failed_percent.is_some_and(|percent| !(0.0..=100.0).contains(&percent)) {
+            let detail = "maxFailedPercent is a number from 0 to 100";
+            errors.push(FieldError::new("/options/maxFailedPercent", "invalid_percent", detail));
+        }
+        errors.extend(self.compile().err());
+        errors
+    }
+
+    /// The schema, if there is one and [`ImportOptions::check`] has found no fault.
+    pub(super) fn compiled(&self) -> Option<&Schema> {
+        self.compiled.get()
+    }
+
+    /// How many failed rows the job tolerates.
+    pub fn tolerance(&self) -> Tolerance {
+        Tolerance { max_failed: self.max_failed, max_failed_percent: self.max_failed_percent }
+    }
+
+    /// The dataset, as the job's tenant has it.
+    pub(super) fn dataset_of(&self, job: &JobContext) -> Dataset {
+        Dataset { tenant: job.tenant.clone(), name: self.dataset.clone() }
+    }
+
+    fn compile(&self) -> Result<(), FieldError> {
+        let Some(schema) = &self.schema else { return Ok(()) };
+        let size = schema.to_string().len();
+        if size > MAX_SCHEMA_BYTES {
+            let detail = format!("the schema has {size} bytes; up to {MAX_SCHEMA_BYTES} are taken");
+            return Err(FieldError::new("/options/schema", "schema_too_large", detail));
+        }
+        let compiled = Schema::compile(schema)?;
+        self.compiled.get_or_init(|| compiled);
+        Ok(())
+    }
+}
+
+/// Whether a text may name a dataset.
+fn is_name(text: &str) -> bool {
+    let fits = (1..=MAX_DATASET_BYTES).contains(&text.len());
+    fits && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::ImportOptions;
+
+    fn check(options: Value) -> Vec<(String, String)> {
+        let options: ImportOptions = serde_json::from_value(options).unwrap();
+        options.check().into_iter().map(|e| (e.pointer, e.code)).collect()
+    }
+
+    fn with_schema(schema: Value) -> Vec<(String, String)> {
+        check(json!({"dataset": "d", "key": "k", "schema": schema}))
+    }
+
+    #[test]
+    fn options_are_checked_field_by_field() {
+        assert_eq!(check(json!({"dataset": "Crm_2-x", "key": "id", "maxFailedPercent": 0, "maxFailed": 0})), []);
+        let bad = check(json!({"dataset": "a/b", "key": "", "maxFailedPercent": 100.1, "schema": {"type": "strng"}}));
+        let pointers: Vec<_> = bad.iter().map(|(pointer, _)| pointer.as_str()).collect();
+        assert_eq!(pointers, ["/options/dataset", "/options/key", "/options/maxFailedPercent", "/options/schema/type"]);
+        assert_eq!(check(json!({"dataset": "x".repeat(65), "key": "k"})).len(), 1);
+        assert_eq!(check(json!({"dataset": "", "key": "k"})).len(), 1);
+    }
+
+    #[test]
+    fn unknown_and_mistyped_options_are_refused() {
+        for bad in [
+            json!({"dataset": "d"}),
+            json!({"dataset": "d", "key": "k", "keys": "k"}),
+            json!({"dataset": "d", "key": "k", "mode": "replace"}),
+            json!({"dataset": "d", "key": "k", "maxFailed": -1}),
+            json!({"dataset": "d", "key": "k", "compiled": null}),
+        ] {
+            assert!(serde_json::from_value::<ImportOptions>(bad.clone()).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_schema_that_cannot_be_used_is_refused_where_it_is_wrong() {
+        let one = |pointer: &str, code: &str| vec![(pointer.to_owned(), code.to_owned())];
+        assert_eq!(
+            with_schema(json!({"properties": {"a": {"minimum": "1"}}})),
+            one("/options/schema/properties/a/minimum", "invalid_schema")
+        );
+        assert_eq!(
+            with_schema(json!({"properties": {"a": {"pattern": "("}}})),
+            one("/options/schema/properties/a/pattern", "invalid_schema")
+        );
+        assert_eq!(with_schema(json!("string")), one("/options/schema", "invalid_schema"));
+        assert_eq!(
+            with_schema(json!({"$ref": "https://example.com/row.json"})),
+            one("/options/schema", "invalid_schema")
+        );
+        assert_eq!(
+            with_schema(json!({"$schema": "http://json-schema.org/draft-04/schema#"})),
+            one("/options/schema/$schema", "invalid_schema")
+        );
+        assert_eq!(with_schema(json!({"title": "x".repeat(70_000)})), one("/options/schema", "schema_too_large"));
+        assert_eq!(with_schema(json!({"$schema": "https://json-schema.org/draft/2020-12/schema"})), []);
+    }
+}

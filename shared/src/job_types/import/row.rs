@@ -1,0 +1,123 @@
+//! One record of a file as a record of a dataset: read by header, checked, and known by its key.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::coerce::coerce;
+use super::kinds::Kind;
+use super::options::{ImportOptions, Mode};
+use crate::handler::{Cells, Record, Rejection};
+use crate::store::records::{MAX_KEY_BYTES, Misfit, fits};
+
+/// A row that may be written; without content where nothing will be.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+pub struct Row {
+    /// Its key.
+    pub(super) key: String,
+    /// Its properties.
+    pub(super) data: Map<String, Value>,
+}
+
+/// Reads and checks a record. Everything that can be known without writing is found here, in every mode.
+///
+/// # Errors
+/// `malformed_json`, `not_an_object`, `number_too_long`, `schema_…`, `missing_key`, `invalid_key`, `key_too_long`,
+/// `record_too_large`, `record_too_deep`, `number_out_of_range`, `property_without_name`.
+pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, Rejection> {
+    let mut row = match record {
+        Record::Row { columns, cells } => by_header(options, columns, *cells),
+        Record::Line(line) => object(record, line)?,
+        Record::Options(_) => return Err(Rejection::new("no_file", None, "an import works through a file")),
+    };
+    if let Some(schema) = options.compiled() {
+        schema.check(&row)?;
+    }
+    let Value::Object(data) = &mut row else { return Err(not_an_object()) };
+    let key = key_of(&options.key, data)?;
+    fits(&key, data).map_err(|misfit| refused(&misfit))?;
+    if options.mode == Mode::Validate {
+        return Ok(Row::default());
+    }
+    let key = key.into_owned();
+    Ok(Row { key, data: std::mem::take(data) })
+}
+
+/// An empty cell is an absent property: CSV cannot tell the two apart, and `required` then means what people expect.
+fn by_header(options: &ImportOptions, columns: &[String], cells: Cells<'_>) -> Value {
+    let schema = options.compiled();
+    let filled = columns.iter().zip(cells.iter()).filter(|(column, cell)| !cell.is_empty() && !column.is_empty());
+    let properties = filled.map(|(column, cell)| {
+        let kind = schema.map_or(Kind::TEXT, |schema| schema.kind(column));
+        (column.clone(), coerce(std::str::from_utf8(cell).unwrap_or_default(), kind))
+    });
+    Value::Object(properties.collect())
+}
+
+fn object(record: &Record<'_>, line: &[u8]) -> Result<Value, Rejection> {
+    let value: Value = record.parse()?;
+    if !value.is_object() {
+        return Err(not_an_object());
+    }
+    if has_huge_number(&value) && has_long_integer(line) {
+        let message = "the line has an integer with more digits than 64 bits hold; write it as a string to keep them";
+        return Err(Rejection::new("number_too_long", None, message));
+    }
+    Ok(value)
+}
+
+/// Whether there is a decimal so large that it may have been an integer with too many digits.
+fn has_huge_number(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_f64() && number.as_f64().is_some_and(|n| n.abs() >= 9.2e18),
+        Value::Array(values) => values.iter().any(has_huge_number),
+        Value::Object(members) => members.values().any(has_huge_number),
+        _ => false,
+    }
+}
+
+fn has_long_integer(line: &[u8]) -> bool {
+    line.chunk_by(|a, b| a.is_ascii_digit() && b.is_ascii_digit()).any(|run| run.len() > 18)
+}
+
+/// A key is text, an integer or a boolean; others have more than one way to be written.
+fn key_of<'a>(name: &str, data: &'a Map<String, Value>) -> Result<Cow<'a, str>, Rejection> {
+    let key = match data.get(name) {
+        Some(Value::String(text)) if !text.is_empty() => Cow::Borrowed(text.as_str()),
+        Some(Value::Number(number)) if !number.is_f64() => Cow::Owned(number.to_string()),
+        Some(Value::Bool(truth)) => Cow::Borrowed(if *truth { "true" } else { "false" }),
+        None | Some(Value::Null | Value::String(_)) => {
+            let message = format!("{name} is the key of a record, and it is missing or empty");
+            return Err(Rejection::new("missing_key", Some(name), message));
+        }
+        Some(_) => {
+            let message = format!("{name} is the key of a record: it must be text, an integer, true or false");
+            return Err(Rejection::new("invalid_key", Some(name), message));
+        }
+    };
+    if key.len() > MAX_KEY_BYTES {
+        let message =
+            format!("{name} is the key of a record and has {} bytes; a key has up to {MAX_KEY_BYTES}", key.len());
+        return Err(Rejection::new("key_too_long", Some(name), message));
+    }
+    Ok(key)
+}
+
+fn refused(misfit: &Misfit) -> Rejection {
+    let (code, field) = match misfit {
+        Misfit::TooLarge(_) => ("record_too_large", None),
+        Misfit::TooDeep(name) => ("record_too_deep", Some(name)),
+        Misfit::NumberOutOfRange(name) => ("number_out_of_range", Some(name)),
+        Misfit::EmptyName(name) => ("property_without_name", Some(name)),
+    };
+    Rejection::new(code, field.map(String::as_str), misfit.to_string())
+}
+
+fn not_an_object() -> Rejection {
+    Rejection::new("not_an_object", None, r#"the line must be a JSON object, {"property": value, …}"#)
+}
+
+#[cfg(test)]
+#[path = "row_tests.rs"]
+mod tests;

@@ -1,0 +1,112 @@
+//! Rows and lines, and what becomes of them.
+
+use serde_json::{Value, json};
+
+use super::super::options::ImportOptions;
+use super::{Row, read};
+use crate::handler::{CellReader, Record, Rejection};
+
+fn options(mode: &str, schema: Value) -> ImportOptions {
+    let options = json!({"dataset": "d", "key": "id", "mode": mode, "schema": schema});
+    let options: ImportOptions = serde_json::from_value(options).unwrap();
+    assert_eq!(options.check(), []);
+    options
+}
+
+fn row(options: &ImportOptions, header: &str, row: &str) -> Result<Row, Rejection> {
+    let columns: Vec<String> = header.split(',').map(str::to_owned).collect();
+    let mut reader = CellReader::default();
+    read(options, &Record::row(&columns, row.as_bytes(), reader.read(row.as_bytes()))?)
+}
+
+fn line(options: &ImportOptions, line: &str) -> Result<Row, Rejection> {
+    read(options, &Record::Line(line.as_bytes()))
+}
+
+fn fault(result: Result<Row, Rejection>) -> (String, Option<String>) {
+    let rejection = result.unwrap_err();
+    (rejection.code, rejection.field)
+}
+
+#[test]
+fn a_row_becomes_an_object_by_header() {
+    let schema = json!({"properties": {"age": {"type": "integer"}, "vip": {"type": "boolean"}}});
+    let read = row(&options("upsert", schema), "id,age,vip,note,", "007,42,TRUE,,lost").unwrap();
+    assert_eq!(read.key, "007");
+    assert_eq!(Value::Object(read.data), json!({"id": "007", "age": 42, "vip": true}));
+}
+
+#[test]
+fn without_a_schema_every_cell_is_text() {
+    let read = row(&options("upsert", Value::Null), "id,n", "1,2").unwrap();
+    assert_eq!(Value::Object(read.data), json!({"id": "1", "n": "2"}));
+}
+
+#[test]
+fn an_empty_cell_is_an_absent_property() {
+    let schema = json!({"properties": {"a": {"minLength": 1}}, "required": ["a"]});
+    let options = options("upsert", schema);
+    assert_eq!(fault(row(&options, "id,a", "1,")), ("schema_required".into(), Some("a".into())));
+    assert!(row(&options, "id,a", "1,x").is_ok());
+}
+
+#[test]
+fn a_line_must_be_an_object() {
+    let options = options("upsert", Value::Null);
+    assert_eq!(line(&options, r#"{"id": 1, "a": [1.5, null]}"#).unwrap().key, "1");
+    for bad in ["[]", "1", "\"x\"", "null"] {
+        assert_eq!(fault(line(&options, bad)).0, "not_an_object", "{bad}");
+    }
+    assert_eq!(fault(line(&options, "{")).0, "malformed_json");
+}
+
+#[test]
+fn an_integer_in_a_line_keeps_every_digit_or_is_refused() {
+    let options = options("upsert", Value::Null);
+    let read = line(&options, r#"{"id": 1, "n": 18446744073709551615}"#).unwrap();
+    assert_eq!(read.data["n"], json!(u64::MAX));
+    assert_eq!(fault(line(&options, r#"{"id": 1, "n": [18446744073709551616]}"#)).0, "number_too_long");
+    assert!(line(&options, r#"{"id": 1, "n": 1e30}"#).is_ok());
+    assert!(line(&options, r#"{"id": 1, "n": "18446744073709551616"}"#).is_ok());
+}
+
+#[test]
+fn a_key_is_text_an_integer_or_a_boolean() {
+    let options = options("upsert", Value::Null);
+    for (value, key) in [(json!("a"), "a"), (json!(-7), "-7"), (json!(true), "true"), (json!(" "), " ")] {
+        assert_eq!(line(&options, &json!({"id": value}).to_string()).unwrap().key, key);
+    }
+    for value in [json!(""), json!(null)] {
+        let found = fault(line(&options, &json!({"id": value}).to_string()));
+        assert_eq!(found, ("missing_key".into(), Some("id".into())));
+    }
+    assert_eq!(fault(line(&options, "{}")).0, "missing_key");
+    for value in [json!({}), json!([]), json!(1.5)] {
+        assert_eq!(fault(line(&options, &json!({"id": value}).to_string())).0, "invalid_key");
+    }
+    let (fits, long) = ("é".repeat(512), "é".repeat(513));
+    assert!(row(&options, "id,a", &format!("{fits},1")).is_ok());
+    assert_eq!(fault(row(&options, "id,a", &format!("{long},1"))).0, "key_too_long");
+}
+
+#[test]
+fn what_the_table_cannot_hold_is_told() {
+    let options = options("upsert", Value::Null);
+    let large = "x".repeat(410_000);
+    assert_eq!(fault(row(&options, "id,a", &format!("1,{large}"))).0, "record_too_large");
+    assert_eq!(fault(line(&options, r#"{"id": 1, "a": 1e200}"#)), ("number_out_of_range".into(), Some("a".into())));
+    assert_eq!(fault(line(&options, r#"{"id": 1, "a": {"": 1}}"#)).0, "property_without_name");
+    let deep = format!(r#"{{"id": 1, "a": {}1{}}}"#, "[".repeat(40), "]".repeat(40));
+    assert_eq!(fault(line(&options, &deep)).0, "record_too_deep");
+}
+
+#[test]
+fn validate_reports_the_same_and_keeps_nothing() {
+    let schema = json!({"properties": {"n": {"type": "integer"}}});
+    let [write, validate] = ["insert", "validate"].map(|mode| options(mode, schema.clone()));
+    for cells in ["1,2", ",2", "1,x", &format!("{},1", "x".repeat(2_000)), &format!("1,{}", "9".repeat(410_000))] {
+        let (written, checked) = (row(&write, "id,n", cells), row(&validate, "id,n", cells));
+        assert_eq!(written.err(), checked.clone().err());
+        assert!(checked.is_err() || checked == Ok(Row::default()));
+    }
+}

@@ -1,0 +1,195 @@
+//! What a schema finds wrong with a row, as a sentence for the person who mends it.
+
+use jsonschema::ValidationError;
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use serde_json::Value;
+
+use super::coerce::is_long_integer;
+use crate::handler::Rejection;
+
+/// Characters of a value that a message quotes: enough to find it, and no report full of essays.
+const QUOTED_CHARS: usize = 40;
+
+/// The rejection for the first error of a row that has `more` beside it. Its code is `schema_` and the keyword.
+pub(super) fn rejection(error: &ValidationError<'_>, more: usize) -> Rejection {
+    let mut message = message(error);
+    if more > 0 {
+        message.push_str(&format!(" (and {more} more)"));
+    }
+    Rejection::new(format!("schema_{}", snake_case(error.kind().keyword())), field(error).as_deref(), message)
+}
+
+/// The property at fault: the missing or unexpected one, else the one that holds the wrong value.
+fn field(error: &ValidationError<'_>) -> Option<String> {
+    let place = error.instance_path().as_str().trim_start_matches('/');
+    let named = match error.kind() {
+        ValidationErrorKind::Required { property } => property.as_str(),
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected.first().map(String::as_str),
+        _ => None,
+    };
+    let place = place.replace("~1", "/").replace("~0", "~");
+    match (place.as_str(), named) {
+        ("", named) => named.map(str::to_owned),
+        (_, Some(named)) => Some(format!("{place}/{named}")),
+        (_, None) => Some(place),
+    }
+}
+
+fn message(error: &ValidationError<'_>) -> String {
+    let value = quoted(error.instance());
+    let name = field(error).unwrap_or_else(|| String::from("the row"));
+    match error.kind() {
+        ValidationErrorKind::Required { .. } => format!("{name} is required and missing or empty"),
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+            format!("the schema allows no {}", shortened(&unexpected.join(", "), 5 * QUOTED_CHARS))
+        }
+        ValidationErrorKind::Type { .. } if error.instance().as_str().is_some_and(is_long_integer) => {
+            format!(
+                "{name} is {value}: more digits than a 64-bit integer holds; make the property a string to keep them"
+            )
+        }
+        ValidationErrorKind::Type { kind } => format!("{name} is {value}; it must be {}", types(kind)),
+        ValidationErrorKind::Pattern { pattern } => {
+            format!("{name} is {value}; it must match the pattern {}", shortened(pattern, 5 * QUOTED_CHARS))
+        }
+        ValidationErrorKind::Format { format } => format!("{name} is {value}; it must be of the format {format}"),
+        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
+            format!("{name} is {value}, which is none of the forms that the schema allows")
+        }
+        _ => shortened(&format!("{name}: {}", error.masked_with(value)), 10 * QUOTED_CHARS),
+    }
+}
+
+fn types(kind: &TypeKind) -> String {
+    let names: Vec<_> = match kind {
+        TypeKind::Single(one) => vec![one.to_string()],
+        TypeKind::Multiple(set) => set.iter().map(|one| one.to_string()).collect(),
+    };
+    let told = names.iter().map(|name| match name.as_str() {
+        "boolean" => "true or false",
+        "integer" => "an integer",
+        "object" => "an object",
+        "array" => "an array",
+        "null" => "empty",
+        "number" => "a number",
+        _ => "a string",
+    });
+    told.collect::<Vec<_>>().join(" or ")
+}
+
+fn quoted(value: &Value) -> String {
+    shortened(&value.to_string(), QUOTED_CHARS)
+}
+
+fn shortened(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn snake_case(keyword: &str) -> String {
+    let mut snake = String::with_capacity(keyword.len() + 4);
+    for c in keyword.trim_start_matches('$').chars() {
+        if c.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::schema::Schema;
+
+    fn violation(property: Value, value: Value) -> (String, Option<String>, String) {
+        let schema = json!({
+            "properties": {"p": property}, "required": ["p"], "additionalProperties": false
+        });
+        let row = if value.is_null() { json!({}) } else { json!({"p": value}) };
+        told(schema, row)
+    }
+
+    fn told(schema: Value, row: Value) -> (String, Option<String>, String) {
+        let rejection = Schema::compile(&schema).unwrap().check(&row).unwrap_err();
+        (rejection.code, rejection.field, rejection.message)
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_what_would_be_right() {
+        let long = "x".repeat(100);
+        let rules: [(Value, Value, &str, &str); 13] = [
+            (json!({"type": "integer"}), json!("12a"), "schema_type", r#"p is "12a"; it must be an integer"#),
+            (
+                json!({"type": ["boolean", "null"]}),
+                json!("1"),
+                "schema_type",
+                r#"p is "1"; it must be empty or true or false"#,
+            ),
+            (
+                json!({"type": "integer"}),
+                json!("18446744073709551616"),
+                "schema_type",
+                r#"p is "18446744073709551616": more digits than a 64-bit integer holds; make the property a string to keep them"#,
+            ),
+            (json!({}), json!(null), "schema_required", "p is required and missing or empty"),
+            (json!({"pattern": "^a"}), json!("b"), "schema_pattern", r#"p is "b"; it must match the pattern ^a"#),
+            (json!({"format": "email"}), json!("b"), "schema_format", r#"p is "b"; it must be of the format email"#),
+            (json!({"minimum": 5}), json!(4), "schema_minimum", "p: 4 is less than the minimum of 5"),
+            (
+                json!({"exclusiveMaximum": 5}),
+                json!(5),
+                "schema_exclusive_maximum",
+                "p: 5 is greater than or equal to the maximum of 5",
+            ),
+            (json!({"enum": ["a", "b"]}), json!("c"), "schema_enum", r#"p: "c" is not one of "a" or "b""#),
+            (
+                json!({"maxLength": 3}),
+                json!(long),
+                "schema_max_length",
+                r#"p: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx… is longer than 3 characters"#,
+            ),
+            (json!({"const": 1}), json!(2), "schema_const", "p: 1 was expected"),
+            (
+                json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+                json!("x"),
+                "schema_any_of",
+                r#"p is "x", which is none of the forms that the schema allows"#,
+            ),
+            (json!({"multipleOf": 0.5}), json!(0.7), "schema_multiple_of", "p: 0.7 is not a multiple of 0.5"),
+        ];
+        for (property, value, code, message) in rules {
+            assert_eq!(violation(property, value), (code.to_owned(), Some("p".to_owned()), message.to_owned()));
+        }
+    }
+
+    #[test]
+    fn the_first_of_several_errors_is_told_and_the_others_counted() {
+        let schema = json!({"properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}});
+        let (_, field, message) = told(schema, json!({"a": "x", "b": "y"}));
+        assert_eq!(
+            (field.as_deref(), message.as_str()),
+            (Some("a"), r#"a is "x"; it must be an integer (and 1 more)"#)
+        );
+    }
+
+    #[test]
+    fn an_unexpected_or_nested_property_is_named() {
+        let (code, field, message) = told(json!({"additionalProperties": false}), json!({"x": 1}));
+        assert_eq!(
+            (code.as_str(), field.as_deref(), message.as_str()),
+            ("schema_additional_properties", Some("x"), "the schema allows no x")
+        );
+        let nested = json!({"properties": {"address": {"required": ["zip"]}}});
+        let (_, field, message) = told(nested, json!({"address": {}}));
+        assert_eq!(
+            (field.as_deref(), message.as_str()),
+            (Some("address/zip"), "address/zip is required and missing or empty")
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! Rows into records: which of several rows with one key is sent, and what each row is then told.
+
+use std::collections::HashMap;
+
+use super::row::Row;
+use crate::handler::{ItemKey, Outcome};
+use crate::store::records::{Dataset, NewRecord, RecordStore, Rule, Writer, Written};
+
+/// Where rows go, and how.
+pub(super) struct Target<'a> {
+    pub(super) dataset: Dataset,
+    pub(super) rule: Rule,
+    /// The name of the key, for the rejections.
+    pub(super) key: &'a str,
+}
+
+/// Writes rows of one job, given in the order of the file. One outcome each.
+///
+/// Of rows with one key only one is sent, as the rule wants it: the last in an upsert, the first in an insert. The
+/// others are told what follows from its fate.
+pub(super) async fn write(records: &impl RecordStore, target: &Target<'_>, items: Vec<(ItemKey, Row)>) -> Vec<Outcome> {
+    let rule = target.rule;
+    let (rows, chosen) = choose(rule, items);
+    let senders: Vec<Writer> = chosen.iter().map(|record| record.writer).collect();
+    let written = records.put(&target.dataset, rule, chosen).await;
+    let fates = rows.into_iter().map(|(writer, sent)| {
+        let fate = written.get(sent).cloned().unwrap_or_else(|| Written::Unknown(String::from("not answered")));
+        let fate = if senders[sent] == writer { fate } else { follow(rule, fate, senders[sent]) };
+        outcome(fate, writer, target.key)
+    });
+    fates.collect()
+}
+
+/// The records to be sent, and for each row its writer and the record that is sent for its key.
+fn choose(rule: Rule, items: Vec<(ItemKey, Row)>) -> (Vec<(Writer, usize)>, Vec<NewRecord>) {
+    let mut chosen: Vec<NewRecord> = Vec::with_capacity(items.len());
+    let mut sent: HashMap<String, usize> = HashMap::with_capacity(items.len());
+    let mut rows = Vec::with_capacity(items.len());
+    for (item, Row { key, data }) in items {
+        let writer = Writer { job: item.job_id, row: item.number };
+        let next = chosen.len();
+        let at = *sent.entry(key.clone()).or_insert(next);
+        let record = NewRecord { key, data, writer };
+        if at == next {
+            chosen.push(record);
+        } else if rule == Rule::Upsert {
+            chosen[at] = record;
+        }
+        rows.push((writer, at));
+    }
+    (rows, chosen)
+}
+
+/// The fate of a row whose key another row of the same batch was sent for.
+fn follow(rule: Rule, sent: Written, sender: Writer) -> Written {
+    match (rule, sent) {
+        (Rule::Upsert, Written::Stored) => Written::Superseded(Some(sender)),
+        (Rule::Insert, Written::Stored) => Written::Taken(Some(sender)),
+        // That row is out of the way, and this one has not been tried.
+        (_, Written::Refused(_)) => Written::Unknown(String::from("another row with this key was tried first")),
+        (_, other) => other,
+    }
+}
+
+/// What a row is told. That a later row of the same file stands in its place is what an upsert is meant to do; that
+/// another job does is worth telling.
+fn outcome(fate: Written, writer: Writer, key: &str) -> Outcome {
+    match fate {
+        Written::Stored | Written::Superseded(None) => Outcome::Ok,
+        Written::Superseded(Some(holder)) if holder.job == writer.job => Outcome::Ok,
+        Written::Superseded(Some(holder)) => {
+            Outcome::Skip { reason: format!("job {}, which was created later, has written this record", holder.job) }
+        }
+        Written::Taken(holder) => Outcome::reject("duplicate_key", Some(key), taken(holder, writer)),
+        Written::Refused(reason) => {
+            Outcome::reject("record_refused", None, format!("the records table does not take this row: {reason}"))
+        }
+        Written::Unknown(reason) => Outcome::Retry { after: None, reason },
+    }
+}
+
+fn taken(holder: Option<Writer>, writer: Writer) -> String {
+    match holder {
+        Some(holder) if holder.job == writer.job => format!("row {} of this file has the same key", holder.row),
+        Some(holder) => {
+            format!("a record with this key is there already, from row {} of job {}", holder.row, holder.job)
+        }
+        None => String::from("a record with this key is there already"),
+    }
+}
+
+#[cfg(test)]
+#[path = "write_tests.rs"]
+mod tests;

@@ -1,0 +1,115 @@
+//! A page of a dataset: its shards queried in order, several at once where they turn out to hold little.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use futures::future::try_join_all;
+use longshore_domain::ports::{Page, PortError};
+use longshore_domain::time_stamp::Timestamp;
+
+use super::DynamoRecords;
+use crate::store::records::cursor::Cursor;
+use crate::store::records::shard::{self, SHARDS};
+use crate::store::records::{Dataset, ListError, StoredRecord, Writer, size};
+
+/// Shards queried at once, at most. One at first, twice as many each time that they did not fill the page: a large
+/// dataset costs one query a page, and a small one is seen as a whole in eight round trips.
+const SHARDS_AT_ONCE: u8 = 16;
+
+/// Bytes of records on one page, roughly: the API answers through a Lambda, which can say 6 MB.
+const PAGE_BYTES: usize = 4 << 20;
+
+type Item = HashMap<String, AttributeValue>;
+
+/// Reads a page. One record more than the page holds is asked for, so that the last page knows that it is the last.
+pub(super) async fn page(
+    records: &DynamoRecords,
+    from: &Dataset,
+    limit: usize,
+    cursor: Option<&str>,
+) -> Result<Page<StoredRecord>, ListError> {
+    let mut at = Some(Cursor::decode(cursor)?);
+    let mut page = Filling { items: Vec::new(), limit, bytes: 0, more: false };
+    let mut width = 1;
+    while let Some(start) = at.take().filter(|_| !page.more) {
+        let end = start.shard.saturating_add(width).min(SHARDS);
+        let wanted = limit + 1 - page.items.len();
+        let answers = try_join_all((start.shard..end).map(|shard| {
+            let after = start.after.clone().filter(|_| shard == start.shard);
+            query(records, from, Cursor { shard, after }, wanted)
+        }))
+        .await?;
+        at = page.take(answers).or((end < SHARDS).then_some(Cursor { shard: end, after: None }));
+        width = (width * 2).min(SHARDS_AT_ONCE);
+    }
+    let next = page.items.last().filter(|_| page.more).map(|last| Cursor::behind(&last.key).encode());
+    Ok(Page { items: page.items, next })
+}
+
+struct Filling {
+    items: Vec<StoredRecord>,
+    limit: usize,
+    bytes: usize,
+    /// There is a record that did not go onto the page.
+    more: bool,
+}
+
+impl Filling {
+    /// Takes what shards in a row have answered; where to go on if one of them has not told all.
+    fn take(&mut self, answers: Vec<(Vec<Item>, Option<Cursor>)>) -> Option<Cursor> {
+        for (items, rest) in answers {
+            for record in items.into_iter().filter_map(stored) {
+                self.bytes += size::bytes(&record.key, &record.record);
+                let full = self.items.len() == self.limit || (self.bytes > PAGE_BYTES && !self.items.is_empty());
+                if full {
+                    self.more = true;
+                    return None;
+                }
+                self.items.push(record);
+            }
+            if rest.is_some() {
+                return rest;
+            }
+        }
+        None
+    }
+}
+
+/// `Query` of one shard, consistent, from behind a key on. Where to go on, if it holds more than it answered.
+async fn query(
+    records: &DynamoRecords,
+    from: &Dataset,
+    at: Cursor,
+    limit: usize,
+) -> Result<(Vec<Item>, Option<Cursor>), PortError> {
+    let partition = shard::partition(from, at.shard);
+    let start = at.after.map(|key| {
+        HashMap::from([
+            (String::from("PK"), AttributeValue::S(partition.clone())),
+            (String::from("SK"), AttributeValue::S(key)),
+        ])
+    });
+    let output = records
+        .client
+        .query()
+        .table_name(&records.table)
+        .key_condition_expression("PK = :pk")
+        .expression_attribute_values(":pk", AttributeValue::S(partition))
+        .consistent_read(true)
+        .limit(i32::try_from(limit).unwrap_or(i32::MAX))
+        .set_exclusive_start_key(start)
+        .send()
+        .await
+        .map_err(|e| PortError { service: "store", operation: "list records", source: Box::new(e) })?;
+    let last = output.last_evaluated_key.as_ref().and_then(|key| key.get("SK")?.as_s().ok().cloned());
+    Ok((output.items.unwrap_or_default(), last.map(|key| Cursor { shard: at.shard, after: Some(key) })))
+}
+
+/// Reads an item; `None` for one that is no record at all.
+fn stored(mut item: Item) -> Option<StoredRecord> {
+    let Some(AttributeValue::S(key)) = item.remove("SK") else { return None };
+    let writer = item.get("writer").and_then(|w| w.as_s().ok()).and_then(|w| Writer::parse(w));
+    let updated_at = item.get("updatedAt").and_then(|t| t.as_n().ok()).and_then(|t| t.parse().ok()).unwrap_or_default();
+    let record = serde_dynamo::from_attribute_value(item.remove("data")?).ok()?;
+    Some(StoredRecord { key, record, writer, updated_at: Timestamp(updated_at) })
+}

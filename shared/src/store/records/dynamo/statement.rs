@@ -1,0 +1,137 @@
+//! One record's write as a PartiQL statement, and what its answer means: the pure half of the adapter.
+
+use aws_sdk_dynamodb::error::BuildError;
+use aws_sdk_dynamodb::types::{
+    AttributeValue, BatchStatementError, BatchStatementErrorCodeEnum as Code, BatchStatementRequest,
+    ReturnValuesOnConditionCheckFailure,
+};
+use longshore_domain::time_stamp::Timestamp;
+
+use crate::store::records::{Dataset, NewRecord, Rule, Writer, Written, shard};
+
+/// What is sent for a record.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(super) enum Step {
+    /// Write it if the key is free.
+    Insert,
+    /// Write it over what is there, if the rule allows.
+    Update,
+}
+
+/// What follows from an answer.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub(super) enum Next {
+    /// The record's fate is known.
+    Done(Written),
+    /// The other statement is due: the key is taken, or free again.
+    Go(Step),
+    /// The same again, later; why.
+    Wait(String),
+}
+
+/// A record on its way into the table.
+#[derive(Debug)]
+pub(super) struct Pending {
+    /// Its place among the records given.
+    pub(super) index: usize,
+    /// What is to be sent next.
+    pub(super) step: Step,
+    /// Whether its key was found taken.
+    pub(super) was_present: bool,
+    /// How often `INSERT` found it taken.
+    duplicates: u32,
+    key: [AttributeValue; 2],
+    values: [AttributeValue; 3],
+    writer: Writer,
+}
+
+impl Pending {
+    /// Puts a record into the table's terms.
+    pub(super) fn new(into: &Dataset, index: usize, record: NewRecord, step: Step, now: Timestamp) -> Self {
+        let partition = shard::partition(into, shard::of(&record.key));
+        // JSON has a place in DynamoDB for each of its values, so this cannot fail.
+        let data = serde_dynamo::to_attribute_value(record.data).unwrap_or(AttributeValue::Null(true));
+        Self {
+            index,
+            step,
+            was_present: false,
+            duplicates: 0,
+            key: [AttributeValue::S(partition), AttributeValue::S(record.key)],
+            values: [data, AttributeValue::S(record.writer.to_string()), AttributeValue::N(now.0.to_string())],
+            writer: record.writer,
+        }
+    }
+
+    /// The statement of its step. Harmless twice: an `UPDATE` accepts its own writer, under either rule.
+    pub(super) fn statement(&self, table: &str, rule: Rule) -> Result<BatchStatementRequest, BuildError> {
+        let (key, values) = (self.key.iter().cloned(), self.values.iter().cloned());
+        let builder = BatchStatementRequest::builder();
+        let builder = match self.step {
+            Step::Insert => builder.statement(insert(table)).set_parameters(Some(key.chain(values).collect())),
+            Step::Update => builder
+                .statement(update(table, rule))
+                .set_parameters(Some(values.chain(key).chain([self.values[1].clone()]).collect()))
+                .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld),
+        };
+        builder.build()
+    }
+
+    /// What its answer means; `None` is success.
+    pub(super) fn next(&mut self, rule: Rule, error: Option<&BatchStatementError>) -> Next {
+        self.was_present |= matches!((self.step, error), (Step::Update, None));
+        let Some(error) = error else { return Next::Done(Written::Stored) };
+        let message = error.message().unwrap_or("no reason given");
+        match error.code() {
+            Some(Code::DuplicateItem) => {
+                self.was_present = true;
+                self.duplicates += 1;
+                Next::Go(Step::Update)
+            }
+            Some(Code::ConditionalCheckFailed) => self.refused(rule, error),
+            Some(Code::ValidationError | Code::ItemCollectionSizeLimitExceeded) => {
+                Next::Done(Written::Refused(message.to_owned()))
+            }
+            code => Next::Wait(format!("{}: {message}", code.map_or("Unknown", Code::as_str))),
+        }
+    }
+
+    /// The condition of an `UPDATE` did not hold: another has the key, or nobody has it (any more).
+    fn refused(&mut self, rule: Rule, error: &BatchStatementError) -> Next {
+        let Some(item) = error.item() else {
+            return if self.duplicates < 2 { Next::Go(Step::Insert) } else { Next::Done(unnamed_holder(rule)) };
+        };
+        self.was_present = true;
+        let holder = item.get("writer").and_then(|w| w.as_s().ok()).and_then(|w| Writer::parse(w));
+        match holder.map(|holder| rule.refusal(holder, self.writer)) {
+            Some(Some(refusal)) => Next::Done(refusal),
+            Some(None) => Next::Go(Step::Update),
+            None if rule == Rule::Insert => Next::Done(Written::Taken(None)),
+            None => Next::Done(Written::Refused(String::from("the key is taken by a record that no import wrote"))),
+        }
+    }
+}
+
+/// Taken, said `INSERT` twice, and not to be overwritten, said `UPDATE` twice, without an image of what is there.
+fn unnamed_holder(rule: Rule) -> Written {
+    match rule {
+        Rule::Insert => Written::Taken(None),
+        Rule::Upsert => Written::Superseded(None),
+    }
+}
+
+/// Key: `PK`, `SK`. Condition, built into `INSERT`: there is no such item.
+fn insert(table: &str) -> String {
+    format!(r#"INSERT INTO "{table}" VALUE {{'PK': ?, 'SK': ?, 'data': ?, 'writer': ?, 'updatedAt': ?}}"#)
+}
+
+/// Key: `PK`, `SK`. Condition: the item is there, and its writer is this one or, in an upsert, an earlier one.
+/// Leaves alone what else somebody put into the item, `expiresAt` above all.
+fn update(table: &str, rule: Rule) -> String {
+    let holder = match rule {
+        Rule::Insert => "=",
+        Rule::Upsert => "<=",
+    };
+    format!(
+        r#"UPDATE "{table}" SET "data" = ? SET "writer" = ? SET "updatedAt" = ? WHERE "PK" = ? AND "SK" = ? AND "writer" {holder} ?"#
+    )
+}

@@ -1,0 +1,82 @@
+//! Records in memory, under the same rules as the table: for tests and for trying a job type out.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use longshore_domain::ports::Page;
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::{Map, Value};
+
+use super::cursor::Cursor;
+use super::{Dataset, ListError, NewRecord, RecordStore, Rule, StoredRecord, Writer, Written, shard};
+
+/// Records of all datasets; clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryRecords {
+    records: Arc<Mutex<BTreeMap<Place, Stored>>>,
+}
+
+/// In the order in which the table is walked.
+type Place = (Dataset, u8, String);
+
+#[derive(Clone, Debug)]
+struct Stored {
+    data: Map<String, Value>,
+    writer: Writer,
+    updated_at: Timestamp,
+}
+
+impl MemoryRecords {
+    /// How many records there are in all.
+    pub fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Place, Stored>> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put_one(&self, into: &Dataset, rule: Rule, record: NewRecord) -> Written {
+        let place = (into.clone(), shard::of(&record.key), record.key);
+        let mut records = self.lock();
+        if let Some(refusal) = records.get(&place).and_then(|holder| rule.refusal(holder.writer, record.writer)) {
+            return refusal;
+        }
+        let stored = Stored { data: record.data, writer: record.writer, updated_at: Timestamp::now() };
+        records.insert(place, stored);
+        Written::Stored
+    }
+}
+
+impl RecordStore for MemoryRecords {
+    async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
+        records.into_iter().map(|record| self.put_one(into, rule, record)).collect()
+    }
+
+    async fn list(&self, from: &Dataset, limit: usize, cursor: Option<&str>) -> Result<Page<StoredRecord>, ListError> {
+        let Cursor { shard, after } = Cursor::decode(cursor)?;
+        let start = Bound::Excluded((from.clone(), shard, after.unwrap_or_default()));
+        let records = self.lock();
+        let mut rest = records.range((start, Bound::Unbounded)).take_while(|((dataset, ..), _)| dataset == from);
+        let items: Vec<_> = rest.by_ref().take(limit).map(|((.., key), stored)| stored.named(key)).collect();
+        let next = rest.next().and(items.last()).map(|last| Cursor::behind(&last.key).encode());
+        Ok(Page { items, next })
+    }
+}
+
+impl Stored {
+    fn named(&self, key: &str) -> StoredRecord {
+        StoredRecord {
+            key: key.to_owned(),
+            record: self.data.clone(),
+            writer: Some(self.writer),
+            updated_at: self.updated_at,
+        }
+    }
+}

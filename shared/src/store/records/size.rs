@@ -1,0 +1,146 @@
+//! What the records table can hold, known before anything is written, so that `validate` reports it too.
+//!
+//! Sizes follow DynamoDB's rules, rounded up where these are vague: a record that passes is never refused for its
+//! size, and one within a hundred bytes of the limit may be refused although it would just fit.
+
+use serde_json::{Map, Number, Value};
+
+/// The longest key: DynamoDB's limit for a sort key.
+pub const MAX_KEY_BYTES: usize = 1024;
+
+/// DynamoDB's limit for an item: names and values together.
+const MAX_ITEM_BYTES: usize = 400 * 1024;
+
+/// Everything in an item that is neither key nor data: names of attributes, partition key (a tenant's id of up to
+/// 128 bytes, a dataset's name of up to 64), writer, times.
+const FIXED_BYTES: usize = 2 * 2 + 12 + 128 + 64 + 4 + (6 + 57) + (9 + 21) + (9 + 21) + 3;
+
+/// DynamoDB nests 32 levels deep, the attribute itself being the first.
+const MAX_DEPTH: usize = 31;
+
+/// Why the table cannot hold a record.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub enum Misfit {
+    /// Key and properties need this many bytes.
+    TooLarge(usize),
+    /// The property named holds values nested too deep.
+    TooDeep(String),
+    /// The property named holds a number beyond 1e125, or nearer to zero than 1e-130.
+    NumberOutOfRange(String),
+    /// The property named, or one in it, has an empty name.
+    EmptyName(String),
+}
+
+impl std::fmt::Display for Misfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooLarge(bytes) => {
+                write!(f, "the record takes {bytes} bytes; a record holds up to {MAX_ITEM_BYTES}, names included")
+            }
+            Self::TooDeep(name) => write!(f, "{name} is nested deeper than {MAX_DEPTH} levels"),
+            Self::NumberOutOfRange(name) => {
+                write!(f, "{name} holds a number that is too large or too near to zero to be stored; make it a string")
+            }
+            Self::EmptyName(name) => write!(f, "{name:?} holds a property without a name"),
+        }
+    }
+}
+
+/// Whether the table can hold a record.
+///
+/// # Errors
+/// Why it cannot.
+pub fn fits(key: &str, data: &Map<String, Value>) -> Result<(), Misfit> {
+    let bytes = total(key, data)?;
+    if bytes > MAX_ITEM_BYTES { Err(Misfit::TooLarge(bytes)) } else { Ok(()) }
+}
+
+/// Bytes of a record that fits.
+pub(super) fn bytes(key: &str, data: &Map<String, Value>) -> usize {
+    total(key, data).unwrap_or(MAX_ITEM_BYTES)
+}
+
+fn total(key: &str, data: &Map<String, Value>) -> Result<usize, Misfit> {
+    data.iter().try_fold(FIXED_BYTES + key.len(), |sum, (name, value)| {
+        if name.is_empty() {
+            return Err(Misfit::EmptyName(name.clone()));
+        }
+        Ok(sum + 1 + name.len() + value_bytes(value, 2).map_err(|odd| odd.in_property(name))?)
+    })
+}
+
+enum Odd {
+    Depth,
+    Number,
+    Name,
+}
+
+impl Odd {
+    fn in_property(self, name: &str) -> Misfit {
+        match self {
+            Self::Depth => Misfit::TooDeep(name.to_owned()),
+            Self::Number => Misfit::NumberOutOfRange(name.to_owned()),
+            Self::Name => Misfit::EmptyName(name.to_owned()),
+        }
+    }
+}
+
+fn value_bytes(value: &Value, depth: usize) -> Result<usize, Odd> {
+    match value {
+        Value::Null | Value::Bool(_) => Ok(1),
+        Value::Number(number) => number_bytes(number),
+        Value::String(text) => Ok(text.len()),
+        Value::Array(_) | Value::Object(_) if depth > MAX_DEPTH => Err(Odd::Depth),
+        Value::Array(values) => values.iter().try_fold(3, |sum, v| Ok(sum + 1 + value_bytes(v, depth + 1)?)),
+        Value::Object(members) => members.iter().try_fold(3, |sum, (name, v)| {
+            if name.is_empty() {
+                return Err(Odd::Name);
+            }
+            Ok(sum + 1 + name.len() + value_bytes(v, depth + 1)?)
+        }),
+    }
+}
+
+/// Two digits a byte and one more: 21 bytes for the most that there can be, which is what is charged for all.
+fn number_bytes(number: &Number) -> Result<usize, Odd> {
+    const BYTES: usize = 21;
+    if !number.is_f64() {
+        return Ok(BYTES);
+    }
+    let size = number.as_f64().unwrap_or_default().abs();
+    if size == 0.0 || (1e-130..1e125).contains(&size) { Ok(BYTES) } else { Err(Odd::Number) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{MAX_DEPTH, Misfit, fits};
+
+    fn check(data: Value) -> Result<(), Misfit> {
+        fits("k", data.as_object().unwrap())
+    }
+
+    fn nested(levels: usize) -> Value {
+        (0..levels).fold(json!(1), |inner, _| json!([inner]))
+    }
+
+    #[test]
+    fn a_record_fits_up_to_the_size_of_an_item() {
+        assert_eq!(check(json!({"id": 1, "note": "x".repeat(409_000), "tags": ["a", null, true]})), Ok(()));
+        assert!(matches!(check(json!({"note": "x".repeat(409_600)})), Err(Misfit::TooLarge(n)) if n > 409_600));
+        let many: serde_json::Map<_, _> = (0..20_000).map(|n| (format!("column-{n}"), json!(n))).collect();
+        assert!(matches!(check(Value::Object(many)), Err(Misfit::TooLarge(_))));
+    }
+
+    #[test]
+    fn what_the_table_refuses_is_known_before() {
+        assert_eq!(check(json!({"a": nested(MAX_DEPTH - 1)})), Ok(()));
+        assert_eq!(check(json!({"a": nested(MAX_DEPTH)})), Err(Misfit::TooDeep("a".into())));
+        assert_eq!(check(json!({"a": 1e126})), Err(Misfit::NumberOutOfRange("a".into())));
+        assert_eq!(check(json!({"a": -1e-131})), Err(Misfit::NumberOutOfRange("a".into())));
+        assert_eq!(check(json!({"a": [0.0, u64::MAX, -1.5]})), Ok(()));
+        assert_eq!(check(json!({"a": {"": 1}})), Err(Misfit::EmptyName("a".into())));
+        assert_eq!(check(json!({"": 1})), Err(Misfit::EmptyName("".into())));
+    }
+}

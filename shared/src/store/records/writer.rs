@@ -1,0 +1,77 @@
+//! Who wrote a record, and who may write over whom: the rules that make writes independent of their order.
+
+use longshore_domain::ids::JobId;
+
+use super::Written;
+
+/// One row of one job. Later jobs are greater (their ids begin with the time), and so are later rows of one job.
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
+pub struct Writer {
+    /// The job.
+    pub job: JobId,
+    /// Number of the row, from 1.
+    pub row: u64,
+}
+
+impl Writer {
+    /// Reads what [`Writer`] displays.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (job, row) = text.split_once('#')?;
+        Some(Self { job: JobId::parse(job)?, row: row.parse().ok()? })
+    }
+}
+
+/// Text that sorts as the writers do, so that the table can compare it.
+impl std::fmt::Display for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}#{:020}", self.job, self.row)
+    }
+}
+
+/// What a write does with a key that is there already.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Rule {
+    /// It overwrites nothing but its own write: the first one to come has the key.
+    Insert,
+    /// It overwrites its own write and that of an earlier row or job: the latest one has the key.
+    Upsert,
+}
+
+impl Rule {
+    /// What becomes of `new` where `holder` has the key; `None` if it overwrites it.
+    pub fn refusal(self, holder: Writer, new: Writer) -> Option<Written> {
+        match self {
+            Self::Insert => (holder != new).then_some(Written::Taken(Some(holder))),
+            Self::Upsert => (holder > new).then_some(Written::Superseded(Some(holder))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_domain::ids::JobId;
+
+    use super::{Rule, Writer, Written};
+
+    #[test]
+    fn a_writer_reads_back_and_its_text_sorts_as_it_does() {
+        let (old, new) = (JobId::generate(), JobId::generate());
+        let writers = [(old, 1), (old, 2), (old, 10), (old, u64::MAX), (new, 1)].map(|(job, row)| Writer { job, row });
+        let texts = writers.map(|w| w.to_string());
+        assert!(writers.is_sorted() && texts.is_sorted());
+        assert_eq!(texts.map(|t| Writer::parse(&t)), writers.map(Some));
+        assert_eq!(Writer::parse("nonsense"), None);
+    }
+
+    #[test]
+    fn insert_gives_way_to_all_but_its_own_write_and_upsert_to_later_ones_only() {
+        let job = JobId::generate();
+        let [first, second] = [1, 2].map(|row| Writer { job, row });
+        assert_eq!(Rule::Insert.refusal(first, first), None);
+        assert_eq!(Rule::Insert.refusal(first, second), Some(Written::Taken(Some(first))));
+        assert_eq!(Rule::Insert.refusal(second, first), Some(Written::Taken(Some(second))));
+        assert_eq!(Rule::Upsert.refusal(first, first), None);
+        assert_eq!(Rule::Upsert.refusal(first, second), None);
+        assert_eq!(Rule::Upsert.refusal(second, first), Some(Written::Superseded(Some(second))));
+    }
+}
