@@ -3,6 +3,7 @@
 //! Reading and writing is the domain's port [`Files`](longshore_domain::ports::Files). The URLs by which clients put
 //! and get files themselves are made here too, without a call.
 
+mod memory;
 mod presign;
 mod s3;
 mod sink;
@@ -10,6 +11,7 @@ mod stream;
 
 use longshore_domain::ports::PortError;
 
+pub use memory::{MemoryFiles, MemorySink, MemoryStream};
 pub use presign::{PutUrl, content_disposition};
 pub use s3::S3Files;
 pub use sink::S3Sink;

@@ -3,6 +3,7 @@
 //! Sending is the domain's port [`Queues`](longshore_domain::ports::Queues). What only the sweeper needs is here.
 
 mod dead_letters;
+mod memory;
 mod sqs;
 
 use std::future::Future;
@@ -11,6 +12,7 @@ use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{PortError, PortResult};
 
 pub use dead_letters::DeadLetterQueues;
+pub use memory::{MemoryQueues, SentChunk};
 pub use sqs::{QueueUrls, SqsQueues};
 
 /// How much waits.

@@ -4,5 +4,6 @@
 //! transitions: how a store knows its own write again when the reply was lost.
 
 pub mod dynamo;
+pub mod memory;
 pub mod records;
 pub mod replay;

@@ -1,0 +1,129 @@
+//! The files in memory, for tests.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::ports::{FileInfo, FileSink, FileStream, Files, PortResult, Read};
+use sha2::{Digest, Sha256};
+
+/// Bytes of a block of a stream: small, so that tests see many, and odd, so that records lie across them.
+const BLOCK_BYTES: usize = 8191;
+
+/// Files in memory; clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryFiles(Arc<Mutex<BTreeMap<String, Arc<[u8]>>>>);
+
+impl MemoryFiles {
+    /// The bytes of a file.
+    pub fn get(&self, key: &str) -> Option<Vec<u8>> {
+        self.files().get(key).map(|bytes| bytes.to_vec())
+    }
+
+    /// Puts a file, over one of the same name.
+    pub fn put(&self, key: &str, bytes: impl Into<Vec<u8>>) {
+        self.files().insert(key.to_owned(), bytes.into().into());
+    }
+
+    /// Removes a file.
+    pub fn remove(&self, key: &str) {
+        self.files().remove(key);
+    }
+
+    /// Names of all files, in order.
+    pub fn keys(&self) -> Vec<String> {
+        self.files().keys().cloned().collect()
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<[u8]>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Files for MemoryFiles {
+    type Stream = MemoryStream;
+    type Sink = MemorySink;
+
+    async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
+        let info = |bytes: &Arc<[u8]>| FileInfo { size_bytes: bytes.len() as u64, etag: etag(bytes) };
+        Ok(self.files().get(key).map(info))
+    }
+
+    async fn open(
+        &self,
+        key: &str,
+        expected: Option<&str>,
+        start: u64,
+        end: Option<u64>,
+    ) -> PortResult<Read<MemoryStream>> {
+        let Some(bytes) = self.files().get(key).cloned() else {
+            return Ok(Read::Absent);
+        };
+        if expected.is_some_and(|expected| expected != etag(&bytes)) {
+            return Ok(Read::Changed);
+        }
+        let end = end.map_or(bytes.len(), |end| bytes.len().min(end as usize));
+        let position = end.min(start as usize);
+        Ok(Read::Found(MemoryStream { bytes, position, end }))
+    }
+
+    async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
+        let (start, end) = plan.map_or((0, None), |plan| (plan.start, Some(plan.end)));
+        Ok(match self.open(key, etag, start, end).await? {
+            Read::Found(stream) => Read::Found(stream.bytes[stream.position..stream.end].to_vec()),
+            Read::Absent => Read::Absent,
+            Read::Changed => Read::Changed,
+        })
+    }
+
+    async fn write(&self, key: &str, _: &str, bytes: Vec<u8>) -> PortResult<()> {
+        self.put(key, bytes);
+        Ok(())
+    }
+
+    async fn create(&self, key: &str, _: &str) -> PortResult<MemorySink> {
+        Ok(MemorySink { files: self.clone(), key: key.to_owned(), bytes: Vec::new() })
+    }
+}
+
+/// A file that is being read.
+#[derive(Debug)]
+pub struct MemoryStream {
+    bytes: Arc<[u8]>,
+    position: usize,
+    end: usize,
+}
+
+impl FileStream for MemoryStream {
+    async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
+        let end = self.end.min(self.position + BLOCK_BYTES);
+        let block = self.bytes[self.position..end].to_vec();
+        self.position = end;
+        Ok(Some(block).filter(|block| !block.is_empty()))
+    }
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub struct MemorySink {
+    files: MemoryFiles,
+    key: String,
+    bytes: Vec<u8>,
+}
+
+impl FileSink for MemorySink {
+    async fn write(&mut self, bytes: &[u8]) -> PortResult<()> {
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    async fn finish(self) -> PortResult<()> {
+        self.files.put(&self.key, self.bytes);
+        Ok(())
+    }
+}
+
+fn etag(bytes: &[u8]) -> String {
+    let hash = Sha256::digest(bytes);
+    format!("\"{}\"", hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>())
+}

@@ -1,0 +1,133 @@
+//! The queues in memory, for tests: they keep what was sent until a test takes it and delivers it as it likes -
+//! once, twice, late, or not at all.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::ports::{PortResult, Queues};
+
+use super::{Backlog, DeadLetter, DeadLetters, Unreadable};
+
+/// Queues in memory; clones share their messages.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryQueues(Arc<Mutex<Messages>>);
+
+#[derive(Debug, Default)]
+struct Messages {
+    creates: Vec<CreateMessage>,
+    chunks: Vec<SentChunk>,
+    completes: Vec<CompleteMessage>,
+    seen: BTreeSet<String>,
+    dead_creates: Vec<CreateMessage>,
+    dead_chunks: Vec<ChunkMessage>,
+    dead_completes: Vec<CompleteMessage>,
+    unreadable: Vec<Unreadable>,
+}
+
+/// A chunk message as it was sent.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct SentChunk {
+    /// The message.
+    pub message: ChunkMessage,
+    /// How long it is to wait.
+    pub delay_s: i32,
+}
+
+impl MemoryQueues {
+    /// Takes all create messages.
+    pub fn take_creates(&self) -> Vec<CreateMessage> {
+        std::mem::take(&mut self.messages().creates)
+    }
+
+    /// Takes all chunk messages.
+    pub fn take_chunks(&self) -> Vec<SentChunk> {
+        std::mem::take(&mut self.messages().chunks)
+    }
+
+    /// Takes all complete messages.
+    pub fn take_completes(&self) -> Vec<CompleteMessage> {
+        std::mem::take(&mut self.messages().completes)
+    }
+
+    /// Lets five minutes pass: no deduplication id is remembered.
+    pub fn forget_deduplication(&self) {
+        self.messages().seen.clear();
+    }
+
+    /// A create message that was received too often.
+    pub fn bury_create(&self, message: CreateMessage) {
+        self.messages().dead_creates.push(message);
+    }
+
+    /// A chunk message that was received too often.
+    pub fn bury_chunk(&self, message: ChunkMessage) {
+        self.messages().dead_chunks.push(message);
+    }
+
+    /// A complete message that was received too often.
+    pub fn bury_complete(&self, message: CompleteMessage) {
+        self.messages().dead_completes.push(message);
+    }
+
+    /// Something that is no message, in every dead-letter queue.
+    pub fn bury_unreadable(&self, letter: Unreadable) {
+        self.messages().unreadable.push(letter);
+    }
+
+    fn messages(&self) -> MutexGuard<'_, Messages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queues for MemoryQueues {
+    async fn send_create(&self, message: &CreateMessage) -> PortResult<()> {
+        let mut messages = self.messages();
+        if messages.seen.insert(format!("create {} {}", message.group_id(), message.deduplication_id())) {
+            messages.creates.push(message.clone());
+        }
+        Ok(())
+    }
+
+    async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()> {
+        let sent = messages.iter().map(|message| SentChunk { message: message.clone(), delay_s });
+        self.messages().chunks.extend(sent);
+        Ok(())
+    }
+
+    async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()> {
+        let mut messages = self.messages();
+        if messages.seen.insert(format!("complete {} {}", message.group_id(), message.deduplication_id())) {
+            messages.completes.push(message.clone());
+        }
+        Ok(())
+    }
+}
+
+impl Backlog for MemoryQueues {
+    async fn chunks(&self) -> PortResult<u64> {
+        Ok(self.messages().chunks.len() as u64)
+    }
+}
+
+impl DeadLetters for MemoryQueues {
+    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
+        let messages = self.messages();
+        Ok(letters(&messages.dead_creates, &messages.unreadable))
+    }
+
+    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
+        let messages = self.messages();
+        Ok(letters(&messages.dead_chunks, &messages.unreadable))
+    }
+
+    async fn completes(&self) -> PortResult<Vec<DeadLetter<CompleteMessage>>> {
+        let messages = self.messages();
+        Ok(letters(&messages.dead_completes, &messages.unreadable))
+    }
+}
+
+fn letters<T: Clone>(dead: &[T], unreadable: &[Unreadable]) -> Vec<DeadLetter<T>> {
+    let readable = dead.iter().cloned().map(Ok);
+    readable.chain(unreadable.iter().cloned().map(Err)).collect()
+}

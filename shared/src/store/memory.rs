@@ -1,0 +1,190 @@
+//! The store in memory, for tests: the domain's own functions under one lock.
+//!
+//! It passes the conformance suite of the DynamoDB store, so that what a handler's test proves on it holds there.
+
+mod records;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use longshore_domain::group::{Commit, CommitOutcome, Group, Manifest};
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::{Finish, Job, JobError, Stop, Transition};
+use longshore_domain::ports::{
+    ChunkState, Created, Definition, IdempotencyKey, JobStore, JobTransitions, Ledger, Page, PortResult, Upload,
+};
+use longshore_domain::time_stamp::Timestamp;
+
+use super::replay::{self, CommittedGroup};
+use records::{JobRecords, Records};
+
+/// Jobs in one page of unfinished ones.
+const UNFINISHED_PAGE: usize = 100;
+
+/// A store in memory; clones share their records.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryStore(Arc<Mutex<Records>>);
+
+impl MemoryStore {
+    fn records(&self) -> MutexGuard<'_, Records> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One conditional write of a job; `own` recognises what this very call wrote before.
+    fn transition(
+        &self,
+        id: JobId,
+        make: impl FnOnce(&mut Job) -> Transition,
+        own: impl FnOnce(&Job) -> bool,
+    ) -> PortResult<Transition> {
+        let mut records = self.records();
+        let Some(job) = records.jobs.get_mut(&id).map(|of_job| &mut of_job.job) else {
+            return Ok(Transition::Refused);
+        };
+        Ok(match make(job) {
+            Transition::Refused if own(job) => Transition::Made(Box::new(job.clone())),
+            met => met,
+        })
+    }
+}
+
+impl JobStore for MemoryStore {
+    async fn create_upload(&self, upload: &Upload) -> PortResult<()> {
+        self.records().uploads.insert(upload.file_guid, upload.clone());
+        Ok(())
+    }
+
+    async fn upload(&self, id: FileGuid) -> PortResult<Option<Upload>> {
+        Ok(self.records().uploads.get(&id).cloned())
+    }
+
+    async fn create_job(
+        &self,
+        job: &Job,
+        definition: &Definition,
+        key: Option<&IdempotencyKey>,
+    ) -> PortResult<Created> {
+        Ok(self.records().create_job(job, definition, key))
+    }
+
+    async fn job(&self, id: JobId) -> PortResult<Option<Job>> {
+        Ok(self.records().jobs.get(&id).map(|of_job| of_job.job.clone()))
+    }
+
+    async fn definition(&self, id: JobId) -> PortResult<Option<Definition>> {
+        Ok(self.records().jobs.get(&id).map(|of_job| of_job.definition.clone()))
+    }
+
+    async fn unfinished(&self, after: Option<String>) -> PortResult<Page<JobId>> {
+        let records = self.records();
+        let live = records.jobs.values().map(|of_job| &of_job.job).filter(|job| !job.status.is_final());
+        let mut positions: Vec<_> = live.map(|job| (position(job), job.job_id)).collect();
+        positions.sort();
+        positions.retain(|(position, _)| after.as_ref().is_none_or(|after| position > after));
+        let next = positions.get(UNFINISHED_PAGE - 1).filter(|_| positions.len() > UNFINISHED_PAGE);
+        let next = next.map(|(position, _)| position.clone());
+        Ok(Page { items: positions.into_iter().take(UNFINISHED_PAGE).map(|(_, id)| id).collect(), next })
+    }
+}
+
+impl JobTransitions for MemoryStore {
+    async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
+        self.transition(id, |job| job.begin(now), |job| replay::began(job, now))
+    }
+
+    async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()> {
+        if let Some(of_job) = self.records().jobs.get_mut(&id) {
+            of_job.definition.columns.get_or_insert_with(|| columns.to_vec());
+        }
+        Ok(())
+    }
+
+    async fn commit_group(
+        &self,
+        job: &Job,
+        manifest: &Manifest,
+        split_offset: u64,
+        now: Timestamp,
+    ) -> PortResult<Transition> {
+        let mut records = self.records();
+        let Some(of_job) = records.jobs.get_mut(&job.job_id) else {
+            return Ok(Transition::Refused);
+        };
+        let own = CommittedGroup { manifest: manifest.clone(), at: now };
+        Ok(of_job.commit_group(own, split_offset))
+    }
+
+    async fn end_split(&self, id: JobId, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
+        let own = |job: &Job| replay::split_ended(job, groups, issues, now);
+        self.transition(id, |job| job.end_split(groups, issues, now), own)
+    }
+
+    async fn stop(&self, id: JobId, stop: &Stop) -> PortResult<Transition> {
+        self.transition(id, |job| job.stop(stop), |job| replay::stopped(job, stop))
+    }
+
+    async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
+        self.transition(id, |job| job.finish(finish), |job| replay::finished(job, finish))
+    }
+
+    async fn count_resend(&self, id: JobId, seen: u32, now: Timestamp) -> PortResult<Transition> {
+        let count = |job: &mut Job| {
+            if job.resends != seen {
+                return Transition::Refused;
+            }
+            job.resends += 1;
+            job.updated_at = now;
+            Transition::Made(Box::new(job.clone()))
+        };
+        self.transition(id, count, |job| replay::resend_counted(job, seen, now))
+    }
+}
+
+impl Ledger for MemoryStore {
+    async fn chunk_state(&self, id: JobId, group: u32) -> PortResult<Option<ChunkState>> {
+        let records = self.records();
+        let state = |of_job: &JobRecords| {
+            let group = of_job.groups.get(&group)?.clone();
+            Some(ChunkState { job: of_job.job.clone(), group })
+        };
+        Ok(records.jobs.get(&id).and_then(state))
+    }
+
+    async fn commit(&self, id: JobId, group: u32, commit: &Commit) -> PortResult<CommitOutcome> {
+        let mut records = self.records();
+        Ok(records.group(id, group).map_or(CommitOutcome::Absent, |group| group.commit(commit)))
+    }
+
+    async fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<Transition> {
+        self.transition(id, |job| job.group_done(group, now), |_| false)
+    }
+
+    async fn progress(&self, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
+        let records = self.records();
+        let of_job = records.jobs.get(&id);
+        Ok(of_job.map(|of_job| (of_job.groups.values().cloned().collect(), of_job.job.clone())))
+    }
+
+    async fn manifest(&self, id: JobId, group: u32) -> PortResult<Option<Manifest>> {
+        let records = self.records();
+        let stored = records.jobs.get(&id).and_then(|of_job| of_job.manifests.get(&group));
+        Ok(stored.map(|committed| committed.manifest.clone()))
+    }
+
+    async fn close(&self, id: JobId, group: u32) -> PortResult<Option<Group>> {
+        let mut records = self.records();
+        Ok(records.group(id, group).map(|group| {
+            group.open = false;
+            group.clone()
+        }))
+    }
+
+    async fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> PortResult<bool> {
+        let mut records = self.records();
+        let unchanged = records.group(id, group).filter(|group| group.resends == seen);
+        Ok(unchanged.map(|group| group.resends += 1).is_some())
+    }
+}
+
+fn position(job: &Job) -> String {
+    format!("{:015}.{}", job.created_at.0, job.job_id)
+}
