@@ -12,8 +12,9 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a process may take to stop by itself before it is killed.
-const STOP_PATIENCE: Duration = Duration::from_secs(5);
+/// How long a process may take to stop by itself before it is killed. Short: none of ours has anything to save, and the
+/// emulator would wait for its functions.
+const STOP_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A background process of ours, leader of its own process group.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
@@ -125,7 +126,7 @@ mod tests {
         };
         assert!(parent.is_alive());
         parent.stop()?;
-        let deadline = Instant::now() + STOP_PATIENCE;
+        let deadline = Instant::now() + Duration::from_secs(10);
         while started(child).is_some() && Instant::now() < deadline {
             std::thread::yield_now();
         }

@@ -83,12 +83,12 @@ fn start_emulator(project: &Project, tools: &tools::Tools, options: &Options, st
 }
 
 fn open_front_door(project: &Project, options: &Options, state: &mut State) -> Result<()> {
-    let step = progress::step("Opening the front door");
     let upstream = format!("{}/_aws/execute-api/{}/$default", state.emulator_url, state.output("ApiId")?);
     let port = front_door::port_of(&state.api_url);
     let wanted = options.port.or(port);
     let open = state.front_door.as_ref().is_some_and(crate::process::Background::is_alive);
     if !open || wanted != port {
+        let step = progress::step("Opening the front door");
         if let Some(door) = state.front_door.take() {
             door.stop()?;
         }
@@ -100,10 +100,10 @@ fn open_front_door(project: &Project, options: &Options, state: &mut State) -> R
         state.api_url = format!("http://127.0.0.1:{port}");
         state.web_url.clone_from(&state.api_url);
         state::write(project, state)?;
+        step.done_with(&state.api_url);
     }
     if !emulator::answers(&format!("{}{}", state.api_url, front_door::READY)) {
         bail!("the front door at {} does not answer: see .longshore/front-door.log", state.api_url);
     }
-    step.done_with(&state.api_url);
     Ok(())
 }

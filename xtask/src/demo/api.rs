@@ -118,7 +118,7 @@ impl Api {
             "size": source.size_bytes,
             "sha256": source.sha256,
         });
-        let answer = self.agent.post(format!("{}/api/uploads", self.base)).send_json(request)?;
+        let answer = self.agent.post(format!("{}/api/uploads", self.base)).send_json(request);
         let upload: Upload = read(answer, StatusCode::CREATED, "asking for an upload")?;
         let mut put = ureq::http::Request::builder().method(upload.method.as_str()).uri(&upload.url);
         for (name, value) in &upload.headers {
@@ -127,7 +127,7 @@ impl Api {
         if !upload.headers.keys().any(|name| name.eq_ignore_ascii_case("content-length")) {
             put = put.header("content-length", source.size_bytes);
         }
-        let answer = self.agent.run(put.body(File::open(&source.path)?)?)?;
+        let answer = self.agent.run(put.body(File::open(&source.path)?)?);
         expect_status(answer, StatusCode::OK, "putting the file into the bucket")?;
         Ok(upload.file_guid)
     }
@@ -135,29 +135,28 @@ impl Api {
     /// Creates the job. Returns the URL to poll, which the answer names.
     pub(super) fn create_job(&self, file_guid: &str, options: ImportOptions) -> Result<String> {
         let request = serde_json::json!({ "jobType": "import", "fileGuid": file_guid, "options": options });
-        let answer = self.agent.post(format!("{}/api/jobs", self.base)).send_json(request)?;
-        let location = header(&answer, "location");
-        expect_status(answer, StatusCode::ACCEPTED, "creating the job")?;
-        let location = location.context("the answer to creating a job has no Location")?;
+        let answer = self.agent.post(format!("{}/api/jobs", self.base)).send_json(request);
+        let answer = expect_status(answer, StatusCode::ACCEPTED, "creating the job")?;
+        let location = header(&answer, "location").context("the answer to creating a job has no Location")?;
         Ok(self.absolute(&location))
     }
 
     /// Reads the job at `url`, as [`Api::create_job`] returned it.
     pub(super) fn poll(&self, url: &str) -> Result<Polled> {
-        let answer = self.agent.get(url).call()?;
+        let answer = expect_status(self.agent.get(url).call(), StatusCode::OK, "reading the job")?;
         let wait = header(&answer, "retry-after").and_then(|seconds| seconds.parse().ok());
-        let job = read(answer, StatusCode::OK, "reading the job")?;
+        let job = read(Ok(answer), StatusCode::OK, "reading the job")?;
         Ok(Polled { job, wait: Duration::from_secs(wait.unwrap_or(1)) })
     }
 
     pub(super) fn output(&self, job_id: &str) -> Result<Output> {
         let url = format!("{}/api/jobs/{job_id}/output", self.base);
-        read(self.agent.get(url).call()?, StatusCode::OK, "reading the result")
+        read(self.agent.get(url).call(), StatusCode::OK, "reading the result")
     }
 
     /// Follows a presigned link of the result.
     pub(super) fn download(&self, url: &str, what: &str) -> Result<Body> {
-        let answer = self.agent.get(self.absolute(url)).call()?;
+        let answer = self.agent.get(self.absolute(url)).call();
         Ok(expect_status(answer, StatusCode::OK, what)?.into_body())
     }
 
@@ -167,7 +166,7 @@ impl Api {
         if let Some(cursor) = cursor {
             request = request.query("cursor", cursor);
         }
-        read(request.call()?, StatusCode::OK, "reading records")
+        read(request.call(), StatusCode::OK, "reading records")
     }
 
     pub(super) fn has_records(&self, dataset: &str) -> Result<bool> {
@@ -183,7 +182,10 @@ fn header(answer: &Response<Body>, name: &str) -> Option<String> {
     Some(answer.headers().get(name)?.to_str().ok()?.to_owned())
 }
 
-fn expect_status(mut answer: Response<Body>, status: StatusCode, what: &str) -> Result<Response<Body>> {
+type Answer = Result<Response<Body>, ureq::Error>;
+
+fn expect_status(answer: Answer, status: StatusCode, what: &str) -> Result<Response<Body>> {
+    let mut answer = answer.with_context(|| format!("{what} got no answer"))?;
     if answer.status() != status {
         let body = answer.body_mut().read_to_string().unwrap_or_default();
         bail!("{what}: {} in place of {status}: {body}", answer.status());
@@ -191,7 +193,7 @@ fn expect_status(mut answer: Response<Body>, status: StatusCode, what: &str) -> 
     Ok(answer)
 }
 
-fn read<T: DeserializeOwned>(answer: Response<Body>, status: StatusCode, what: &str) -> Result<T> {
+fn read<T: DeserializeOwned>(answer: Answer, status: StatusCode, what: &str) -> Result<T> {
     let text = expect_status(answer, status, what)?.into_body().with_config().limit(u64::MAX).read_to_string()?;
     serde_json::from_str(&text).with_context(|| format!("{what}: cannot make sense of {text}"))
 }
