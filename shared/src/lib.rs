@@ -3,14 +3,17 @@
 //! This crate is everything that knows AWS, HTTP or the environment, and the trait that a team implements to add a
 //! job type of its own ([`handler::JobType`]). The rules without I/O are in `longshore-domain`.
 
+pub mod batch;
 pub mod chunk;
 pub mod config;
 pub mod files;
 pub mod handler;
+pub mod http;
 pub mod job_types;
 pub mod opening;
 pub mod ports;
 pub mod problem;
 pub mod queues;
+pub mod result;
 pub mod store;
 pub mod telemetry;

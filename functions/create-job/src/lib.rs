@@ -6,9 +6,48 @@
 //! - **Delivered twice:** the split cursor is the guard. Of two splitters one commits a group, the other stops.
 //! - **If it fails:** the next delivery goes on from the split cursor, after sending again every group that is
 //!   committed and not known to be sent. A duplicate chunk message is harmless.
-//! - **Never:** holds more than a block and a chunk in memory, sends a chunk whose group is not committed.
+//! - **Never:** holds more than a block and a small file in memory, sends a chunk whose group is not committed.
 
 mod group_builder;
 mod splitter;
 
+use std::error::Error;
+
+use longshore::batch::{self, MessageHandler};
+use longshore::config::Aws;
+use longshore::handler::Registry;
+use longshore::ports::Ports;
+use longshore_domain::message::CreateMessage;
+use longshore_domain::ports::{Files, Queues, Store};
+use longshore_domain::time_stamp::Timestamp;
+
 pub use splitter::{SplitEnd, SplitError, Splitter};
+
+/// The function: services and job types.
+pub struct CreateJob<S, Q, F> {
+    ports: Ports<S, Q, F>,
+    registry: Registry,
+}
+
+impl<S: Store, Q: Queues, F: Files> MessageHandler for CreateJob<S, Q, F> {
+    type Message = CreateMessage;
+    const FUNCTION: &'static str = "create-job";
+
+    async fn handle(
+        &self,
+        message: CreateMessage,
+        deadline: Timestamp,
+    ) -> Result<String, Box<dyn Error + Send + Sync>> {
+        let splitter = Splitter { ports: &self.ports, registry: &self.registry, clock: Timestamp::now };
+        Ok(format!("{:?}", splitter.split(&message, deadline).await?))
+    }
+}
+
+/// Runs the function with these job types, configured from the environment.
+///
+/// # Errors
+/// If the environment lacks something, or the runtime's API fails.
+pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_runtime::Error> {
+    let ports = Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? };
+    batch::serve(CreateJob { ports, registry }).await
+}

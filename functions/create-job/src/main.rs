@@ -1,2 +1,13 @@
-//! x
-fn main() {}
+//! Wires `create-job`: the job types that come with Longshore, on AWS.
+
+use longshore::config::Aws;
+use longshore::job_types::builtin;
+use longshore::telemetry;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_runtime::Error> {
+    telemetry::init();
+    let aws = Aws::from_env()?;
+    let registry = builtin(aws.records()?);
+    create_job::serve(&aws, registry).await
+}

@@ -1,1 +1,59 @@
-//! x
+//! Works one chunk, item by item.
+//!
+//! - **Trigger:** the queue of chunks, from the splitter, from the round before, from a worker that ran out of time,
+//!   and from the sweeper.
+//! - **Reads and writes:** job and group in one read, the chunk's range of the source unless it came inside the
+//!   message; a work file for what did not succeed, and one conditional update per commit.
+//! - **Delivered twice:** the second finds the cursor moved and adds nothing; items after the last commit are offered
+//!   to the handler again, under the same keys.
+//! - **If it fails:** the message comes back after its visibility timeout and goes on from the last commit; after the
+//!   last receive it reaches the dead-letter queue, and the sweeper accounts for its items.
+//! - **Never:** counts without the condition, starts an item more than three seconds after it saw the job running.
+//!
+//! The work itself is [`longshore::chunk`], which the sweeper shares.
+
+use std::error::Error;
+
+use longshore::batch::{self, MessageHandler};
+use longshore::chunk::{KnownJobs, Mode, Worker};
+use longshore::config::{self, Aws};
+use longshore::handler::Registry;
+use longshore::ports::Ports;
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::ports::{Files, Queues, Store};
+use longshore_domain::time_stamp::Timestamp;
+
+/// The function: services, job types, and what this process remembers.
+pub struct ProcessItem<S, Q, F> {
+    ports: Ports<S, Q, F>,
+    registry: Registry,
+    known: KnownJobs,
+    retry_base_s: i64,
+}
+
+impl<S: Store, Q: Queues, F: Files> MessageHandler for ProcessItem<S, Q, F> {
+    type Message = ChunkMessage;
+    const FUNCTION: &'static str = "process-item";
+
+    async fn handle(&self, message: ChunkMessage, deadline: Timestamp) -> Result<String, Box<dyn Error + Send + Sync>> {
+        let worker = Worker {
+            ports: &self.ports,
+            registry: &self.registry,
+            known: &self.known,
+            retry_base_s: self.retry_base_s,
+            clock: Timestamp::now,
+        };
+        let end = worker.work(&message, Mode::Work, deadline).await?;
+        Ok(format!("{end:?}"))
+    }
+}
+
+/// Runs the function with these job types, configured from the environment.
+///
+/// # Errors
+/// If the environment lacks something, or the runtime's API fails.
+pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_runtime::Error> {
+    let ports = Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? };
+    let retry_base_s = config::retry_base_s()?;
+    batch::serve(ProcessItem { ports, registry, known: KnownJobs::default(), retry_base_s }).await
+}

@@ -1,2 +1,27 @@
-//! x
-fn main() {}
+//! Wires `sweep`: one run per invocation, on AWS.
+
+use std::time::Instant;
+
+use lambda_runtime::{Error, LambdaEvent, service_fn};
+use longshore::config::{self, Aws, take_calls};
+use longshore::ports::Ports;
+use longshore::telemetry;
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::{Value, json};
+use sweep::Sweep;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    telemetry::init();
+    let aws = Aws::from_env()?;
+    let ports = Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? };
+    let (dead_letters, stall_s) = (aws.dead_letters()?, config::stall_s()?);
+    let sweep = &Sweep { ports, dead_letters, stall_s, clock: Timestamp::now };
+    lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
+        let (started, deadline) = (Instant::now(), Timestamp(event.context.deadline as i64 - 5_000));
+        let swept = sweep.run(deadline).await;
+        telemetry::record_invocation("sweep", started, &take_calls());
+        Ok::<_, Error>(json!({ "jobs": swept.jobs, "pushes": swept.pushes, "failures": swept.failures }))
+    }))
+    .await
+}

@@ -104,8 +104,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 batch = 1;
                 continue;
             };
-            batch =
-                next_batch(batch, self.known.prepared.limits().batch_items, (self.worker.clock)().millis_since(began));
+            batch = next_batch(batch, self.known.limits().batch_items, (self.worker.clock)().millis_since(began));
             if let Some(rejection) = self.take(&items, outcomes) {
                 return self.fatal(rejection).await;
             }
@@ -143,11 +142,11 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     /// offered one by one it fails alone.
     async fn outcomes(&self, items: &Items, batch: usize) -> Result<Option<Vec<Outcome>>, ChunkError> {
         let count = batch.min(items.len() - self.position);
-        if self.mode == Mode::GiveUp {
+        let Some(prepared) = self.known.prepared.as_ref().filter(|_| self.mode == Mode::Work) else {
             return Ok(Some(vec![Outcome::Reject(dead_lettered()); count]));
-        }
+        };
         if items.oversize {
-            return Ok(Some(vec![Outcome::Reject(oversize(self.known.prepared.limits().item_bytes))]));
+            return Ok(Some(vec![Outcome::Reject(oversize(self.known.limits().item_bytes))]));
         }
         let context = JobContext {
             job_id: self.message.job_id,
@@ -156,7 +155,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         };
         let range = self.position..self.position + count;
         let raw: Vec<_> = range.map(|i| items.item(i, self.job.source.as_ref(), self.known)).collect();
-        match AssertUnwindSafe(self.known.prepared.run(&context, &raw)).catch_unwind().await {
+        match AssertUnwindSafe(prepared.run(&context, &raw)).catch_unwind().await {
             Ok(outcomes) if outcomes.is_empty() || outcomes.len() > count => {
                 Err(ChunkError::Handler { outcomes: outcomes.len(), items: count })
             }
@@ -194,7 +193,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     }
 
     fn transient(&self, attempts: u32, reason: String) -> End {
-        if attempts <= self.known.prepared.limits().item_retries {
+        if attempts <= self.known.limits().item_retries {
             return End::Transient { attempts, reason };
         }
         End::Failed(Rejection::new(

@@ -6,8 +6,8 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{Definition, JobStore};
 
-use super::ChunkError;
-use crate::handler::{PreparedJob, Registry};
+use super::{ChunkError, Mode};
+use crate::handler::{PreparedJob, Registry, TypeLimits};
 use crate::ports::Ports;
 
 /// A job's definition with its options read.
@@ -15,11 +15,16 @@ pub struct KnownJob {
     id: JobId,
     /// As stored.
     pub definition: Definition,
-    /// The job type with its options.
-    pub prepared: Box<dyn PreparedJob>,
+    /// The job type with its options; none for whoever only gives its chunks up.
+    pub prepared: Option<Box<dyn PreparedJob>>,
 }
 
 impl KnownJob {
+    /// The limits of its job type.
+    pub fn limits(&self) -> TypeLimits {
+        self.prepared.as_ref().map_or(TypeLimits::DEFAULT, |prepared| prepared.limits())
+    }
+
     /// Names of the columns; none unless the file is CSV.
     pub fn columns(&self) -> &[String] {
         self.definition.columns.as_deref().unwrap_or_default()
@@ -37,6 +42,7 @@ impl KnownJobs {
         ports: &Ports<S, Q, F>,
         registry: &Registry,
         job: &Job,
+        mode: Mode,
     ) -> Result<Arc<KnownJob>, ChunkError> {
         if let Some(known) = self.kept().filter(|known| known.id == job.job_id) {
             return Ok(known);
@@ -44,8 +50,14 @@ impl KnownJobs {
         let unusable = |reason: String| ChunkError::Definition { job_type: job.job_type.clone(), reason };
         let definition = ports.store.definition(job.job_id).await?;
         let definition = definition.ok_or_else(|| unusable("its definition is missing".into()))?;
-        let job_type = registry.find(&job.job_type).ok_or_else(|| unusable("this function does not know it".into()))?;
-        let prepared = job_type.prepare(&definition.options).map_err(|errors| unusable(format!("{errors:?}")))?;
+        let prepared = match mode {
+            Mode::GiveUp => None,
+            Mode::Work => {
+                let job_type = registry.find(&job.job_type);
+                let job_type = job_type.ok_or_else(|| unusable("this function does not know it".into()))?;
+                Some(job_type.prepare(&definition.options).map_err(|errors| unusable(format!("{errors:?}")))?)
+            }
+        };
         let known = Arc::new(KnownJob { id: job.job_id, definition, prepared });
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&known));
         Ok(known)

@@ -131,7 +131,7 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         if mode == Mode::Work && self.send_again_if_early(message, &state.group).await? {
             return Ok(ChunkEnd::TooEarly);
         }
-        let known = self.known.get(self.ports, self.registry, &state.job).await?;
+        let known = self.known.get(self.ports, self.registry, &state.job, mode).await?;
         let end = Attempt::new(self, message, &state, &known, mode, deadline).run().await?;
         if end == ChunkEnd::NextRound && mode == Mode::GiveUp {
             // The items that earlier workers filed are a round of their own: take it at once.

@@ -17,6 +17,7 @@ use super::{ConfigError, names, text};
 use crate::files::S3Files;
 use crate::queues::{DeadLetterQueues, QueueUrls, SqsQueues};
 use crate::store::dynamo::{DynamoStore, RetryConflicts};
+use crate::store::records::DynamoRecords;
 
 /// Attempts at one call, the first one included: enough to sit out a throttled second.
 const ATTEMPTS: u32 = 6;
@@ -100,6 +101,14 @@ impl Aws {
     /// If the variable is not set.
     pub fn store(&self) -> Result<DynamoStore, ConfigError> {
         Ok(DynamoStore::new(self.dynamodb(), text(names::JOBS_TABLE)?))
+    }
+
+    /// The records, in the table that `LONGSHORE_RECORDS_TABLE` names.
+    ///
+    /// # Errors
+    /// If the variable is not set.
+    pub fn records(&self) -> Result<DynamoRecords, ConfigError> {
+        Ok(DynamoRecords::new(self.dynamodb(), text(names::RECORDS_TABLE)?))
     }
 
     /// The queues whose URLs are set; a send to another one is an error when it happens.

@@ -1,0 +1,110 @@
+//! Carries out what was decided. Each push is counted by a conditional write first, so that two sweeps send one.
+
+use longshore::chunk::{ChunkError, KnownJobs, Mode, Worker, ask_for_completion, roll_up, stop_job};
+use longshore::handler::Registry;
+use longshore::ports::Ports;
+use longshore_domain::group::Manifest;
+use longshore_domain::job::{Finish, Job, Stop, Transition};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::ports::{Files, PortResult, Queues, Store};
+use longshore_domain::progress;
+use longshore_domain::time_stamp::Timestamp;
+
+use crate::decide::Action;
+
+/// What a push needs.
+pub(crate) struct Actor<'a, S, Q, F> {
+    pub(crate) ports: &'a Ports<S, Q, F>,
+    pub(crate) registry: &'a Registry,
+    pub(crate) known: &'a KnownJobs,
+    pub(crate) clock: fn() -> Timestamp,
+    pub(crate) deadline: Timestamp,
+}
+
+impl<S: Store, Q: Queues, F: Files> Actor<'_, S, Q, F> {
+    pub(crate) async fn act(&self, job: &Job, action: Action) -> Result<(), ChunkError> {
+        tracing::info!(job.id = %job.job_id, ?action, "a job is pushed");
+        match action {
+            Action::Stop(stop) => stop_job(self.ports, job.job_id, &stop).await?,
+            Action::SendCreate => self.send_create(job).await?,
+            Action::SendComplete => self.send_complete(job).await?,
+            Action::EndWithoutReport(stop) => self.end_without_report(job, &stop).await?,
+            Action::RollUp { group } => roll_up(self.ports, job.job_id, group, (self.clock)()).await?,
+            Action::SendChunks { group, seen, chunks } => self.send_chunks(job, group, seen, &chunks).await?,
+            Action::GiveUp { group, chunks } => self.give_up(job, group, &chunks).await?,
+        }
+        Ok(())
+    }
+
+    async fn send_create(&self, job: &Job) -> PortResult<()> {
+        let Transition::Made(_) = self.ports.store.count_resend(job.job_id, job.resends, (self.clock)()).await? else {
+            return Ok(());
+        };
+        let (job_id, generation) = (job.job_id, job.generation);
+        let message = CreateMessage { job_id, generation, position: job.groups, resend: job.resends + 1 };
+        self.ports.queues.send_create(&message).await
+    }
+
+    async fn send_complete(&self, job: &Job) -> PortResult<()> {
+        let Transition::Made(_) = self.ports.store.count_resend(job.job_id, job.resends, (self.clock)()).await? else {
+            return Ok(());
+        };
+        let message = CompleteMessage { job_id: job.job_id, generation: job.generation, resend: job.resends + 1 };
+        self.ports.queues.send_complete(&message).await
+    }
+
+    /// The counts are exact all the same: every group is closed before they are read.
+    async fn end_without_report(&self, job: &Job, stop: &Stop) -> PortResult<()> {
+        if let Transition::Made(job) = self.ports.store.stop(job.job_id, stop).await? {
+            // Workers may still be at it; the next sweep closes the groups.
+            return ask_for_completion(self.ports, &job).await;
+        }
+        let mut groups = Vec::new();
+        for group in 0..job.groups {
+            groups.extend(self.ports.store.close(job.job_id, group).await?);
+        }
+        let totals = progress::sum(&groups);
+        let (generation, error) = (job.generation, stop.error.clone());
+        let finish = Finish { generation, status: stop.status, totals, error, at: (self.clock)() };
+        self.ports.store.finish(job.job_id, &finish).await.map(|_| ())
+    }
+
+    async fn send_chunks(&self, job: &Job, group: u32, seen: u32, chunks: &[u32]) -> PortResult<()> {
+        if !self.ports.store.count_group_resend(job.job_id, group, seen).await? {
+            return Ok(());
+        }
+        let Some(manifest) = self.ports.store.manifest(job.job_id, group).await? else { return Ok(()) };
+        let messages: Vec<_> = chunks.iter().filter_map(|chunk| message(job, &manifest, *chunk)).collect();
+        self.ports.queues.send_chunks(&messages, 0).await
+    }
+
+    async fn give_up(&self, job: &Job, group: u32, chunks: &[u32]) -> Result<(), ChunkError> {
+        let Some(manifest) = self.ports.store.manifest(job.job_id, group).await? else { return Ok(()) };
+        for chunk in chunks {
+            if let Some(message) = message(job, &manifest, *chunk) {
+                self.give_up_chunk(&message).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Commits what is left of a chunk as failed, with code `dead_lettered`.
+    pub(crate) async fn give_up_chunk(&self, message: &ChunkMessage) -> Result<(), ChunkError> {
+        let worker = Worker {
+            ports: self.ports,
+            registry: self.registry,
+            known: self.known,
+            retry_base_s: 0,
+            clock: self.clock,
+        };
+        let end = worker.work(message, Mode::GiveUp, self.deadline).await?;
+        tracing::info!(job.id = %message.job_id, group = message.group, chunk = message.chunk, ?end, "a chunk is given up");
+        Ok(())
+    }
+}
+
+fn message(job: &Job, manifest: &Manifest, chunk: u32) -> Option<ChunkMessage> {
+    let plan = manifest.chunks.get(chunk as usize)?.clone();
+    let (job_id, tenant) = (job.job_id, job.tenant.clone());
+    Some(ChunkMessage { job_id, tenant, group: manifest.group, chunk, plan, inline: None })
+}
