@@ -1,0 +1,20 @@
+//! Wires the functions that know job types: the built-in ones and `invite`. One binary serves all three; which one
+//! it is, Lambda says by the handler's name in the template.
+
+use invite::{Invite, LogMailer};
+use lambda_runtime::Error;
+use longshore::config::Aws;
+use longshore::job_types::builtin;
+use longshore::telemetry;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    telemetry::init();
+    let aws = Aws::from_env()?;
+    let registry = builtin(aws.records()?).with(Invite { mailer: LogMailer });
+    match std::env::var("_HANDLER").as_deref() {
+        Ok("jobs-api") => jobs_api::serve(&aws, registry).await,
+        Ok("create-job") => create_job::serve(&aws, registry).await,
+        _ => process_item::serve(&aws, registry).await,
+    }
+}

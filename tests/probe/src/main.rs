@@ -1,0 +1,20 @@
+//! Wires the functions that know job types, with the built-in ones, the example and the probe.
+
+use invite::{Invite, LogMailer};
+use lambda_runtime::Error;
+use longshore::config::Aws;
+use longshore::job_types::builtin;
+use longshore::telemetry;
+use probe::Probe;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    telemetry::init();
+    let aws = Aws::from_env()?;
+    let registry = builtin(aws.records()?).with(Invite { mailer: LogMailer }).with(Probe);
+    match std::env::var("_HANDLER").as_deref() {
+        Ok("jobs-api") => jobs_api::serve(&aws, registry).await,
+        Ok("create-job") => create_job::serve(&aws, registry).await,
+        _ => process_item::serve(&aws, registry).await,
+    }
+}
