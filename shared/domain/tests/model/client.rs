@@ -1,0 +1,76 @@
+//! The client: creates the job, asks for its status, and may cancel it.
+
+use std::collections::BTreeSet;
+
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, SourceFile, Stage, Status, Stop, Tolerance};
+use longshore_domain::progress::{Progress, sum};
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+
+use crate::bounds::Flaw;
+use crate::protocol::Protocol;
+use crate::world::{Answer, World};
+
+/// A job that was accepted and whose create message is sent.
+pub(crate) fn job(size_bytes: u64) -> Job {
+    let (key, etag, name) = Default::default();
+    Job {
+        job_id: JobId(Default::default()),
+        tenant: String::new(),
+        job_type: String::new(),
+        generation: 0,
+        status: Status::Waiting,
+        stage: Stage::Queued,
+        source: Some(SourceFile { key, size_bytes, etag, format: Format::Csv, name }),
+        tolerance: Tolerance::default(),
+        split_offset: 0,
+        item_count: 0,
+        groups: 0,
+        sent_groups: 0,
+        split_ended: false,
+        done_groups: BTreeSet::new(),
+        stop: None,
+        totals: None,
+        error: None,
+        issues: vec![],
+        resends: 0,
+        created_at: Timestamp(0),
+        started_at: None,
+        finished_at: None,
+        updated_at: Timestamp(0),
+        deadline_at: Timestamp(9),
+        expires_at: 9,
+    }
+}
+
+/// Cancels the job. `sent` if the API then lived to ask for completion.
+pub(crate) fn stop(world: &mut World, sent: bool) {
+    world.left.stops -= 1;
+    world.job.stop(&Stop { status: Status::Canceled, error: None, at: world.now() });
+    if sent {
+        world.announce();
+    } else {
+        world.left.losses -= 1;
+        world.record.losses += 1;
+    }
+}
+
+/// The second half of a status call: reads the job after its groups, and answers.
+///
+/// Found by this model: the job can end between the two reads, and then its totals belong to groups that were not
+/// read. So the groups are read again if they are not what the totals say, and the item count is the job's own.
+pub(crate) fn answer(protocol: &Protocol, world: &mut World) {
+    world.left.reads -= 1;
+    let mut groups = world.reading.take().unwrap_or_default();
+    let careful = protocol.flaw != Flaw::StaleAnswer;
+    if careful && world.job.totals.is_some_and(|totals| totals != sum(&groups)) {
+        groups.clone_from(&world.groups);
+    }
+    let progress = Progress::of(&world.job, &groups, Timestamp(1));
+    let listed = groups.iter().map(|group| group.items).sum();
+    let item_count = if careful || world.job.split_ended { world.job.item_count } else { listed };
+    let (counts, percent, ended) = (progress.counts, progress.percent, world.job.status.is_final());
+    let answer = Answer { counts, item_count, percent, ended };
+    world.record.answers = (world.record.answers.1, answer);
+}

@@ -1,0 +1,61 @@
+//! Every job ends: no run of the system goes on for ever, and each comes to rest at a final status.
+//!
+//! The checker cannot say that no state comes back, so a depth-first walk of its own does. Without a circle every
+//! run is finite; "what comes to rest is final" and "no sweep is in vain" say where it ends.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use stateright::Model;
+
+use crate::bounds::{Bounds, Nature::*};
+use crate::protocol::Protocol;
+use crate::world::World;
+
+/// Whether a state is on the path that is being walked, or was left for good.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Walk {
+    OnPath,
+    Left,
+}
+
+fn name(world: &World) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    world.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Walks every path to its end. How many states were met; panics if one comes back or rests without an end.
+fn walk(protocol: &Protocol) -> usize {
+    let mut walked: HashMap<u64, Walk> = HashMap::new();
+    let mut path: Vec<(u64, Vec<World>)> = Vec::new();
+    let mut next = protocol.init_states();
+    loop {
+        while let Some(world) = next.pop() {
+            let id = name(&world);
+            match walked.get(&id) {
+                Some(Walk::OnPath) => panic!("a state comes back: {world:?}"),
+                Some(Walk::Left) => continue,
+                None => {}
+            }
+            walked.insert(id, Walk::OnPath);
+            let after = protocol.next_states(&world);
+            assert!(!after.is_empty() || world.job.status.is_final(), "rests without an end: {world:?}");
+            path.push((id, std::mem::replace(&mut next, after)));
+        }
+        let Some((id, rest)) = path.pop() else { return walked.len() };
+        walked.insert(id, Walk::Left);
+        next = rest;
+    }
+}
+
+#[test]
+fn no_state_comes_back_and_every_run_ends_at_a_final_status() {
+    let file = vec![vec![vec![Good, Busy(1)]], vec![vec![Bad]]];
+    let crashes = Bounds { stops: 1, crashes: 1, lost_replies: 1, ..Bounds::default() };
+    let losses = Bounds { stops: 1, losses: 1, duplicates: 1, ..Bounds::default() };
+    for (bounds, sweeper) in [(crashes, false), (losses, true)] {
+        let states = walk(&Protocol { bounds: bounds.clone(), sweeper, ..Protocol::of(file.clone()) });
+        println!("{bounds:?}: {states} states, none twice on a path");
+    }
+}

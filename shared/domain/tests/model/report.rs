@@ -1,0 +1,82 @@
+//! The report as completion builds it, and the truth that the counts are held against.
+//!
+//! Both come from walking a chunk's chain of work files back from its cursor. Each rule puts items where it thinks
+//! they belong without looking at the others, so that an item lost or listed twice shows.
+
+use longshore_domain::cursor::Cursor;
+use longshore_domain::outcome::Counts;
+
+use crate::world::{File, Mark, Place, Report, World};
+
+/// Items of a round, in order: the chunk's own ones, or those that the round before filed.
+pub(crate) fn items_of_round(chain: &[&File], own: &[u8], round: u32) -> Vec<u8> {
+    let Some(before) = round.checked_sub(1) else { return own.to_vec() };
+    entries(chain, before).filter(|(_, mark)| *mark == Mark::Transient).map(|(item, _)| item).collect()
+}
+
+/// The files that the cursor vouches for, first to last.
+pub(crate) fn chain<'a>(world: &'a World, cursor: Option<&Cursor>) -> Vec<&'a File> {
+    let mut files = Vec::new();
+    let mut next = cursor.and_then(|c| c.file.clone());
+    while let Some(file) = next.and_then(|token| world.files.get(&token)) {
+        files.push(file);
+        next = file.prev.clone();
+    }
+    files.reverse();
+    files
+}
+
+/// Puts the items of one chunk where the cursor and its files say.
+pub(crate) fn place(report: &mut Report, own: &[u8], cursor: Option<&Cursor>, files: &[&File]) {
+    let Some(cursor) = cursor else { return own.iter().for_each(|i| put(report, *i, Place::Unprocessed)) };
+    for round in 0..=cursor.round {
+        let items = items_of_round(files, own, round);
+        let ended = round < cursor.round || cursor.finished;
+        let passed = if ended { items.len() } else { cursor.position as usize };
+        for item in &items[passed.min(items.len())..] {
+            put(report, *item, Place::Unprocessed);
+        }
+        for item in &items[..passed.min(items.len())] {
+            place_passed(report, *item, files, round, ended);
+        }
+    }
+}
+
+fn place_passed(report: &mut Report, item: u8, files: &[&File], round: u32, ended: bool) {
+    let mut filed = false;
+    for (_, mark) in entries(files, round).filter(|(i, _)| *i == item) {
+        filed = true;
+        match mark {
+            Mark::Failed => put(report, item, Place::Failed),
+            Mark::Skipped => put(report, item, Place::Skipped),
+            Mark::Transient if !ended => put(report, item, Place::Unprocessed),
+            Mark::Transient | Mark::Ok => {}
+        }
+    }
+    if !filed {
+        put(report, item, Place::Succeeded);
+    }
+}
+
+/// Counts of the items that are in one place each; `None` if an item is nowhere, or in two places.
+pub(crate) fn counts(report: &[Vec<Place>]) -> Option<Counts> {
+    let mut counts = Counts::default();
+    for places in report {
+        match places.as_slice() {
+            [Place::Succeeded] => counts.succeeded += 1,
+            [Place::Failed] => counts.failed += 1,
+            [Place::Skipped] => counts.skipped += 1,
+            [Place::Unprocessed] => {}
+            _ => return None,
+        }
+    }
+    Some(counts)
+}
+
+fn entries<'a>(files: &'a [&File], round: u32) -> impl Iterator<Item = (u8, Mark)> + 'a {
+    files.iter().filter(move |f| f.round == round).flat_map(|f| f.entries.iter().copied())
+}
+
+fn put(report: &mut Report, item: u8, place: Place) {
+    report[item as usize].push(place);
+}
