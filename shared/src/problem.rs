@@ -34,7 +34,8 @@ impl FieldError {
     }
 }
 
-fn escape(key: &str) -> String {
+/// A key as one step of a JSON pointer.
+pub(crate) fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 

@@ -1,0 +1,90 @@
+//! Every field of a request for an upload, right and wrong.
+
+use longshore::http::Fields;
+use serde_json::{Value, json};
+
+use super::UploadRequest;
+
+const MAX: u64 = 1_000;
+const HASH: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+const HASH_BASE64: &str = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
+
+fn read(changes: Value) -> Result<UploadRequest, Vec<(String, String)>> {
+    let mut body = json!({"fileName": "people.csv", "contentType": "text/csv", "size": 10});
+    for (name, value) in changes.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    let fields = Fields::new(body.as_object().cloned().unwrap());
+    let said = |e: longshore::problem::FieldError| (e.pointer, e.code);
+    UploadRequest::read(fields, MAX).map_err(|problem| problem.errors.into_iter().map(said).collect())
+}
+
+fn refused(changes: Value) -> Vec<(String, String)> {
+    read(changes).unwrap_err()
+}
+
+fn one(pointer: &str, code: &str) -> Vec<(String, String)> {
+    vec![(pointer.to_owned(), code.to_owned())]
+}
+
+#[test]
+fn a_good_request_is_read() {
+    let request = read(json!({"size": MAX, "sha256": null})).unwrap();
+    assert_eq!((request.file_name.as_str(), request.size_bytes, request.sha256), ("people.csv", MAX, None));
+}
+
+#[test]
+fn a_checksum_is_taken_in_both_spellings() {
+    for spelling in [HASH, &HASH.to_uppercase(), HASH_BASE64] {
+        assert_eq!(read(json!({"sha256": spelling})).unwrap().sha256.as_deref(), Some(HASH_BASE64));
+    }
+    for bad in ["", &HASH[1..], &"x".repeat(64), &"é".repeat(32), &"!".repeat(44), &HASH_BASE64.replace('=', "A")] {
+        assert_eq!(refused(json!({"sha256": bad})), one("/sha256", "invalid_sha256"), "{bad}");
+    }
+    assert_eq!(refused(json!({"sha256": 1})), one("/sha256", "invalid_sha256"));
+}
+
+#[test]
+fn a_size_is_a_whole_number_within_the_limit() {
+    for (size, code) in [
+        (json!(0), "empty_file"),
+        (json!(-1), "invalid_size"),
+        (json!(1.5), "invalid_size"),
+        (json!("10"), "invalid_size"),
+        (json!(null), "invalid_size"),
+        (json!(MAX + 1), "file_too_large"),
+        (json!(u64::MAX), "file_too_large"),
+    ] {
+        assert_eq!(refused(json!({"size": size.clone()})), one("/size", code), "{size}");
+    }
+}
+
+#[test]
+fn a_file_name_can_be_anything_that_can_be_shown() {
+    let long = "ü".repeat(255);
+    for good in ["a", "Größe / 100 %.csv", "名前.jsonl", long.as_str()] {
+        assert!(read(json!({"fileName": good})).is_ok(), "{good}");
+    }
+    for bad in [json!(""), json!("a\nb"), json!("a\u{0}"), json!("\u{85}"), json!("x".repeat(256)), json!(1)] {
+        assert_eq!(refused(json!({"fileName": bad.clone()})), one("/fileName", "invalid_file_name"), "{bad}");
+    }
+}
+
+#[test]
+fn a_content_type_must_look_like_one() {
+    for good in ["text/csv", "application/x-ndjson; charset=utf-8", "application/vnd.ms-excel", "text/csv;header=present"] {
+        assert!(read(json!({"contentType": good})).is_ok(), "{good}");
+    }
+    let long = format!("text/{}", "x".repeat(255));
+    for bad in ["", "csv", "text/", "/csv", "text/csv;", "text/csv; charset", "text/c sv", "text/csv\r\nX: y", "text/csv;  a=b", " text/csv", "a/b/c", &long] {
+        assert_eq!(refused(json!({"contentType": bad})), one("/contentType", "invalid_content_type"), "{bad}");
+    }
+}
+
+#[test]
+fn all_faults_are_said_at_once() {
+    let said = refused(json!({"fileName": "", "size": 0, "colour": "red", "sha256": "x"}));
+    let pointers: Vec<_> = said.iter().map(|(pointer, _)| pointer.as_str()).collect();
+    assert_eq!(pointers, ["/fileName", "/size", "/sha256", "/colour"]);
+    assert_eq!(UploadRequest::read(Fields::new(serde_json::Map::new()), MAX).unwrap_err().errors.len(), 3);
+}

@@ -1,0 +1,117 @@
+//! Reads the JSON object that a request carries, within a limit of bytes.
+//!
+//! API Gateway lets 10 MB through and an emulator lets anything through, so the limit is held here.
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, header};
+use serde_json::Value;
+
+use super::{Failure, Fields};
+use crate::problem::{FieldError, Problem};
+
+/// The members of the JSON object in a request's body of up to `LIMIT` bytes. The last argument of a handler.
+///
+/// Refused: another content type than JSON (415), more than `LIMIT` bytes (413), no JSON (400, with line and
+/// column), JSON that is no object (422).
+#[derive(Debug)]
+pub struct JsonFields<const LIMIT: usize>(pub Fields);
+
+impl<S: Send + Sync, const LIMIT: usize> FromRequest<S> for JsonFields<LIMIT> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Failure> {
+        if !is_json(request.headers()) {
+            return Err(unsupported_media_type().into());
+        }
+        if declared_bytes(request.headers()).is_some_and(|bytes| bytes > LIMIT as u64) {
+            return Err(too_long(LIMIT).into());
+        }
+        let bytes = read(request.into_body(), LIMIT).await?;
+        Ok(Self(object(&bytes)?))
+    }
+}
+
+async fn read(body: Body, limit: usize) -> Result<Vec<u8>, Problem> {
+    // The body is in memory already, so that only its length can be at fault.
+    to_bytes(body, limit).await.map(Vec::from).map_err(|_| too_long(limit))
+}
+
+fn object(bytes: &[u8]) -> Result<Fields, Problem> {
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(members)) => Ok(Fields::new(members)),
+        Ok(_) => {
+            let detail = "the body must be a JSON object";
+            Err(Problem::invalid(vec![FieldError::new("", "invalid_type", detail)]))
+        }
+        Err(error) => {
+            let detail = format!("the body is not JSON: {error}");
+            Err(Problem::new(400, "malformed-json", "Malformed JSON", detail))
+        }
+    }
+}
+
+/// `application/json` or `application/…+json`, whatever its parameters and its case.
+fn is_json(headers: &HeaderMap) -> bool {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let subtype = media_type.strip_prefix("application/").unwrap_or_default();
+    subtype == "json" || (subtype.len() > "+json".len() && subtype.ends_with("+json"))
+}
+
+fn declared_bytes(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn too_long(limit: usize) -> Problem {
+    let detail = format!("the body may have up to {} KiB; data belongs into an uploaded file", limit / 1024);
+    Problem::new(413, "body-too-large", "Request body too large", detail)
+}
+
+fn unsupported_media_type() -> Problem {
+    let detail = "send JSON, with the header Content-Type: application/json";
+    Problem::new(415, "unsupported-media-type", "Unsupported media type", detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn json_is_known_by_its_media_type() {
+        for (value, expected) in [
+            ("application/json", true),
+            ("Application/JSON; charset=utf-8", true),
+            ("application/vnd.api+json", true),
+            ("application/+json", false),
+            ("text/json", false),
+            ("application/x-www-form-urlencoded", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static(value))]);
+            assert_eq!(is_json(&headers), expected, "{value}");
+        }
+        assert!(!is_json(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn malformed_json_is_refused_with_its_position() {
+        let problem = object(b"{\"a\": 1,\n \"b\" 2}").unwrap_err();
+        assert_eq!((problem.status, problem.kind), (400, "malformed-json"));
+        assert!(problem.detail.contains("line 2 column 6"), "{}", problem.detail);
+        let deep = format!("{{\"a\":{}", "[".repeat(10_000));
+        assert_eq!(object(deep.as_bytes()).unwrap_err().status, 400);
+        assert_eq!(object(b"\xff").unwrap_err().status, 400);
+        assert_eq!(object(b"").unwrap_err().status, 400);
+    }
+
+    #[test]
+    fn json_that_is_no_object_is_refused() {
+        for body in ["[]", "null", "1", "\"{}\""] {
+            let problem = object(body.as_bytes()).unwrap_err();
+            assert_eq!((problem.status, problem.errors[0].pointer.as_str()), (422, ""), "{body}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Why a call has no answer: the client's doing, or ours.
+
+use std::error::Error;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use longshore_domain::ports::PortError;
+
+use crate::problem::Problem;
+use crate::telemetry;
+
+/// The media type of RFC 9457.
+const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
+
+/// Why a call has no answer. As a response it is always a problem document that no cache keeps.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The client can do something about it.
+    #[error("{}", .0.detail)]
+    Problem(Problem),
+    /// Something failed on our side: answered as 500 without the cause, which is logged here and nowhere else.
+    #[error(transparent)]
+    Ours(Box<dyn Error + Send + Sync>),
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<PortError> for Failure {
+    fn from(error: PortError) -> Self {
+        Self::Ours(Box::new(error))
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Problem(problem) => problem.into_response(),
+            Self::Ours(error) => {
+                tracing::error!(error = telemetry::chain(error.as_ref()), "a call failed on our side");
+                Problem::internal().into_response()
+            }
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.to_json().to_string()));
+        *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        response.headers_mut().insert(header::CONTENT_TYPE, PROBLEM_JSON);
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+    }
+}

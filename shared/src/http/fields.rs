@@ -1,0 +1,128 @@
+//! Takes a request's object apart, member by member, and gathers everything that is wrong with it, so that a client
+//! hears of all its mistakes at once.
+
+use serde_json::{Map, Value};
+
+use crate::problem::{FieldError, Problem, escape};
+
+/// What is wrong with a value: a stable code, and a sentence that says what would be right.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Bad {
+    /// Stable, in snake case.
+    pub code: &'static str,
+    /// For people.
+    pub detail: String,
+}
+
+impl Bad {
+    /// A fault from its two parts.
+    pub fn new(code: &'static str, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into() }
+    }
+}
+
+/// A value that was read, or what is wrong with it.
+pub type Checked<T> = Result<T, Bad>;
+
+/// The members of an object that are not yet read, and what was wrong with those that are.
+#[derive(Debug)]
+pub struct Fields {
+    members: Map<String, Value>,
+    known: Vec<&'static str>,
+    errors: Vec<FieldError>,
+}
+
+impl Fields {
+    /// Nothing is read yet.
+    pub fn new(members: Map<String, Value>) -> Self {
+        Self { members, known: Vec::new(), errors: Vec::new() }
+    }
+
+    /// Reads a member that must be there.
+    pub fn required<T>(&mut self, name: &'static str, read: impl FnOnce(&Value) -> Checked<T>) -> Option<T> {
+        self.known.push(name);
+        let Some(value) = self.members.remove(name) else {
+            self.refuse(name, &Bad::new("required", format!("{name} is required")));
+            return None;
+        };
+        self.noted(name, read(&value))
+    }
+
+    /// Reads a member that may be missing; `null` is as good as missing.
+    pub fn optional<T>(&mut self, name: &'static str, read: impl FnOnce(&Value) -> Checked<T>) -> Option<T> {
+        self.known.push(name);
+        let value = self.members.remove(name).filter(|value| !value.is_null())?;
+        self.noted(name, read(&value))
+    }
+
+    /// Notes a fault that only shows once several members are read.
+    pub fn refuse(&mut self, name: &str, bad: &Bad) {
+        self.errors.push(FieldError::new(format!("/{}", escape(name)), bad.code, &*bad.detail));
+    }
+
+    /// Notes faults with pointers of their own.
+    pub fn refuse_all(&mut self, errors: Vec<FieldError>) {
+        self.errors.extend(errors);
+    }
+
+    /// The end: every member that nobody read is unknown.
+    ///
+    /// # Errors
+    /// 422 with everything that was noted.
+    pub fn finish(self) -> Result<(), Problem> {
+        let errors = self.all_errors();
+        if errors.is_empty() { Ok(()) } else { Err(Problem::invalid(errors)) }
+    }
+
+    /// What is wrong, where something is known to be.
+    pub fn into_problem(self) -> Problem {
+        Problem::invalid(self.all_errors())
+    }
+
+    fn all_errors(self) -> Vec<FieldError> {
+        let known = self.known.join(", ");
+        let unknown = self.members.keys().map(|name| {
+            let detail = format!("there is no such field; the fields are {known}");
+            FieldError::new(format!("/{}", escape(name)), "unknown_field", detail)
+        });
+        self.errors.into_iter().chain(unknown).collect()
+    }
+
+    fn noted<T>(&mut self, name: &'static str, checked: Checked<T>) -> Option<T> {
+        checked.map_err(|bad| self.refuse(name, &bad)).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn fields(body: Value) -> Fields {
+        Fields::new(body.as_object().cloned().unwrap())
+    }
+
+    fn number(value: &Value) -> Checked<u64> {
+        value.as_u64().ok_or_else(|| Bad::new("invalid_type", "a number"))
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_said_at_once() {
+        let mut fields = fields(json!({"a": "x", "c": null, "e/f": 1}));
+        assert_eq!(fields.required("a", number), None);
+        assert_eq!(fields.required("b", number), None);
+        assert_eq!(fields.optional("c", number), None);
+        let problem = fields.finish().unwrap_err();
+        let said: Vec<_> = problem.errors.iter().map(|e| (e.pointer.as_str(), e.code.as_str())).collect();
+        assert_eq!(said, [("/a", "invalid_type"), ("/b", "required"), ("/e~1f", "unknown_field")]);
+    }
+
+    #[test]
+    fn what_is_right_is_read() {
+        let mut fields = fields(json!({"a": 1, "b": 2}));
+        assert_eq!((fields.required("a", number), fields.optional("b", number)), (Some(1), Some(2)));
+        assert_eq!(fields.optional("c", number), None);
+        assert_eq!(fields.finish(), Ok(()));
+    }
+}

@@ -1,0 +1,43 @@
+//! Runs a router as a Lambda function behind an HTTP API.
+
+use std::convert::Infallible;
+use std::time::Instant;
+
+use axum::Router;
+use axum::response::Response;
+use lambda_http::tower::ServiceExt;
+use lambda_http::{Request, RequestExt, service_fn};
+use tracing::{Instrument, Span};
+
+use crate::config::take_calls;
+use crate::telemetry;
+
+/// Serves requests until the process is ended. Each leaves one last log line with its cost.
+///
+/// # Errors
+/// If the runtime's API fails.
+pub async fn serve(function: &'static str, router: Router) -> Result<(), lambda_http::Error> {
+    let router = &router;
+    lambda_http::run(service_fn(move |request| answer(function, router.clone(), request))).await
+}
+
+async fn answer(function: &'static str, router: Router, request: Request) -> Result<Response, Infallible> {
+    let started = Instant::now();
+    let span = span(&request);
+    let response = router.oneshot(request).instrument(span).await;
+    telemetry::record_invocation(function, started, &take_calls());
+    response
+}
+
+/// What every record of a call carries. Never the query string: a cursor or a token may be in it.
+fn span(request: &Request) -> Span {
+    let id = request.lambda_context_ref().map(|context| context.request_id.as_str());
+    let trace = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
+    tracing::error_span!(
+        "request",
+        request.id = id,
+        request.method = %request.method(),
+        request.path = request.uri().path(),
+        traceparent = trace,
+    )
+}

@@ -1,0 +1,22 @@
+//! What the HTTP functions share: reading a request, answering a problem, running a router on Lambda.
+//!
+//! Every error that a client sees is `application/problem+json`, those of the framework included: an unknown path, a
+//! wrong method, a body that is too long or no JSON. What failed on our side is logged once, with its cause, and
+//! answered without it.
+
+mod body;
+mod failure;
+mod fields;
+mod lambda;
+mod parameters;
+mod routes;
+
+pub use body::JsonFields;
+pub use failure::Failure;
+pub use fields::{Bad, Checked, Fields};
+pub use lambda::serve;
+pub use parameters::{PathText, QueryText};
+pub use routes::with_problems;
+
+/// What every handler returns.
+pub type Answer = Result<axum::response::Response, Failure>;

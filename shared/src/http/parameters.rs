@@ -1,0 +1,49 @@
+//! Reads what a path and a query string say, with problems in place of the framework's plain texts.
+
+use std::collections::BTreeMap;
+
+use axum::extract::{FromRequestParts, Path, Query};
+use axum::http::request::Parts;
+
+use super::Failure;
+use crate::problem::Problem;
+
+/// The one parameter of a path, percent-decoded. A path that cannot be decoded names nothing: 404.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct PathText(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathText {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        match Path::from_request_parts(parts, state).await {
+            Ok(Path(text)) => Ok(Self(text)),
+            Err(_) => Err(Problem::not_found("resource").into()),
+        }
+    }
+}
+
+/// The parameters of a query string, by name; of two with one name the last. Those that nobody asks for are ignored.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct QueryText(BTreeMap<String, String>);
+
+impl QueryText {
+    /// The value of a parameter.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for QueryText {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        match Query::from_request_parts(parts, state).await {
+            Ok(Query(parameters)) => Ok(Self(parameters)),
+            Err(_) => {
+                let detail = "the query string cannot be read";
+                Err(Problem::new(400, "malformed-query", "Malformed query string", detail).into())
+            }
+        }
+    }
+}

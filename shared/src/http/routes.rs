@@ -1,0 +1,47 @@
+//! Answers the calls that no handler takes.
+
+use axum::Router;
+use axum::http::{Method, Uri};
+
+use crate::problem::Problem;
+
+/// Gives a router problems for unknown paths (404) and wrong methods (405, with `Allow`). Call it last: the second
+/// one covers the routes that are there.
+pub fn with_problems<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
+    router.fallback(not_found).method_not_allowed_fallback(method_not_allowed)
+}
+
+async fn not_found(uri: Uri) -> Problem {
+    Problem::new(404, "not-found", "Not found", format!("there is nothing at {}", uri.path()))
+}
+
+async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
+    let detail = format!("{} does not take {method}; the header Allow lists what it takes", uri.path());
+    Problem::new(405, "method-not-allowed", "Method not allowed", detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::{Request, header};
+    use axum::routing::get;
+    use lambda_http::tower::ServiceExt;
+
+    use super::*;
+
+    async fn call(method: &str, path: &str) -> (u16, Option<String>, String) {
+        let router: Router = with_problems(Router::new().route("/there", get(async || "here")));
+        let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+        let response = router.oneshot(request).await.unwrap();
+        let text = |name| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+        (response.status().as_u16(), text(header::ALLOW), text(header::CONTENT_TYPE).unwrap_or_default())
+    }
+
+    #[tokio::test]
+    async fn unknown_paths_and_wrong_methods_are_problems() {
+        let json = "application/problem+json";
+        assert_eq!(call("GET", "/elsewhere").await, (404, None, json.into()));
+        assert_eq!(call("POST", "/there").await, (405, Some("GET,HEAD".into()), json.into()));
+        assert_eq!(call("GET", "/there").await.0, 200);
+    }
+}
