@@ -55,6 +55,7 @@ fn message(error: &ValidationError<'_>) -> String {
             format!("{name} is {value}; it must match the pattern {}", shortened(pattern, 5 * QUOTED_CHARS))
         }
         ValidationErrorKind::Format { format } => format!("{name} is {value}; it must be of the format {format}"),
+        ValidationErrorKind::FalseSchema => format!("{name} holds {value}, which the schema does not allow there"),
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
             format!("{name} is {value}, which is none of the forms that the schema allows")
         }
@@ -180,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_unexpected_or_nested_property_is_named() {
-        let (code, field, message) = told(json!({"additionalProperties": false}), json!({"x": 1}));
+        let (code, field, message) = told(json!({"properties": {"a": {}}, "additionalProperties": false}), json!({"x": 1}));
         assert_eq!(
             (code.as_str(), field.as_deref(), message.as_str()),
             ("schema_additional_properties", Some("x"), "the schema allows no x")

@@ -1,1 +1,167 @@
-//! Interleavings.
+//! Chunks in any order, repeated and overlapping, leave what one run in order leaves. Any store that keeps the rules
+//! of the port passes; this is the job type against the one in memory.
+
+use std::collections::BTreeMap;
+
+use futures::executor::block_on;
+use longshore_domain::ids::JobId;
+use serde_json::json;
+
+use super::{Target, write};
+use crate::handler::{ItemKey, Outcome};
+use crate::job_types::import::Row;
+use crate::store::records::{Dataset, MemoryRecords, NewRecord, RecordStore, Rule, StoredRecord, Writer, Written};
+
+/// Numbers by chance, the same in every run (SplitMix64).
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % n
+    }
+}
+
+fn dataset() -> Dataset {
+    Dataset { tenant: "default".into(), name: "d".into() }
+}
+
+fn rows(job: JobId, numbered: &[(u64, String)]) -> Vec<(ItemKey, Row)> {
+    let row = |(number, key): &(u64, String)| {
+        let data = json!({"id": key, "row": number}).as_object().cloned().unwrap();
+        (ItemKey { job_id: job, number: *number }, Row { key: key.clone(), data })
+    };
+    numbered.iter().map(row).collect()
+}
+
+fn deliver(records: &impl RecordStore, rule: Rule, job: JobId, numbered: &[(u64, String)]) -> Vec<Outcome> {
+    let target = Target { dataset: dataset(), rule, key: "id" };
+    block_on(write(records, &target, rows(job, numbered)))
+}
+
+fn all(records: &MemoryRecords) -> BTreeMap<String, StoredRecord> {
+    let page = block_on(records.list(&dataset(), usize::MAX - 1, None)).unwrap();
+    page.items.into_iter().map(|record| (record.key.clone(), record)).collect()
+}
+
+fn code(outcome: &Outcome) -> &str {
+    match outcome {
+        Outcome::Reject(rejection) => &rejection.code,
+        Outcome::Ok => "ok",
+        Outcome::Skip { .. } => "skip",
+        Outcome::Retry { .. } => "retry",
+        Outcome::Fatal(_) => "fatal",
+    }
+}
+
+/// Forty rows over a dozen keys, in chunks of up to eight, delivered in any order, some of them twice or in part.
+fn deliveries(chance: &mut Chance) -> (Vec<(u64, String)>, Vec<Vec<(u64, String)>>) {
+    let file: Vec<_> = (1..=40).map(|number| (number, format!("k{}", chance.below(12)))).collect();
+    let size = 1 + chance.below(8) as usize;
+    let chunks: Vec<_> = file.chunks(size).collect();
+    let mut order: Vec<_> = (0..chunks.len() * 2).map(|n| n % chunks.len()).collect();
+    for at in (1..order.len()).rev() {
+        order.swap(at, chance.below(at as u64 + 1) as usize);
+    }
+    let mut seen = vec![false; chunks.len()];
+    let deliveries = order.into_iter().map(|at| {
+        // The first delivery may die on its way: the second is whole then.
+        let whole = std::mem::replace(&mut seen[at], true);
+        let end = if whole { chunks[at].len() } else { chance.below(chunks[at].len() as u64 + 1) as usize };
+        chunks[at][..end].to_vec()
+    });
+    let deliveries = deliveries.collect();
+    (file, deliveries)
+}
+
+#[test]
+fn an_upsert_leaves_the_later_row_in_any_order_of_chunks() {
+    for seed in 0..500 {
+        let (file, deliveries) = deliveries(&mut Chance(seed));
+        let (records, job) = (MemoryRecords::default(), JobId::generate());
+        for chunk in &deliveries {
+            assert!(deliver(&records, Rule::Upsert, job, chunk).iter().all(|o| *o == Outcome::Ok), "seed {seed}");
+        }
+        let last: BTreeMap<_, _> = file.into_iter().map(|(number, key)| (key, number)).collect();
+        let stored: BTreeMap<_, _> =
+            all(&records).into_iter().map(|(key, record)| (key, record.record["row"].as_u64().unwrap())).collect();
+        assert_eq!(stored, last, "seed {seed}");
+    }
+}
+
+#[test]
+fn an_insert_takes_exactly_one_row_of_each_key_and_says_so_again() {
+    for seed in 0..500 {
+        let (file, deliveries) = deliveries(&mut Chance(seed));
+        let (records, job) = (MemoryRecords::default(), JobId::generate());
+        let mut told: BTreeMap<u64, String> = BTreeMap::new();
+        for chunk in &deliveries {
+            for ((number, _), outcome) in chunk.iter().zip(deliver(&records, Rule::Insert, job, chunk)) {
+                let before = told.insert(*number, code(&outcome).to_owned());
+                assert!(before.is_none_or(|before| before == code(&outcome)), "seed {seed}, row {number}");
+            }
+        }
+        let stored = all(&records);
+        for (number, key) in file {
+            let winner = stored[&key].writer == Some(Writer { job, row: number });
+            assert_eq!(told[&number], if winner { "ok" } else { "duplicate_key" }, "seed {seed}, row {number}");
+        }
+    }
+}
+
+#[test]
+fn an_insert_fails_a_key_of_another_job_and_names_it() {
+    let (records, first, second) = (MemoryRecords::default(), JobId::generate(), JobId::generate());
+    deliver(&records, Rule::Insert, first, &[(7, "a".into())]);
+    let outcomes = deliver(&records, Rule::Insert, second, &[(1, "a".into()), (2, "b".into()), (3, "b".into())]);
+    assert_eq!(outcomes.iter().map(code).collect::<Vec<_>>(), ["duplicate_key", "ok", "duplicate_key"]);
+    let Outcome::Reject(taken) = &outcomes[0] else { panic!("{outcomes:?}") };
+    assert_eq!(taken.field.as_deref(), Some("id"));
+    assert!(taken.message.contains(&format!("row 7 of job {first}")), "{}", taken.message);
+    let Outcome::Reject(twin) = &outcomes[2] else { panic!("{outcomes:?}") };
+    assert_eq!(twin.message, "row 2 of this file has the same key");
+}
+
+#[test]
+fn a_job_that_was_created_later_is_not_overwritten_by_a_late_chunk() {
+    let (records, old, new) = (MemoryRecords::default(), JobId::generate(), JobId::generate());
+    assert_eq!(deliver(&records, Rule::Upsert, new, &[(1, "a".into())]), [Outcome::Ok]);
+    assert_eq!(deliver(&records, Rule::Upsert, old, &[(9, "a".into())]).iter().map(code).collect::<Vec<_>>(), ["skip"]);
+    assert_eq!(all(&records)["a"].writer, Some(Writer { job: new, row: 1 }));
+}
+
+/// Answers the same for every record.
+struct Answers(Written);
+
+impl RecordStore for Answers {
+    async fn put(&self, _: &Dataset, _: Rule, records: Vec<NewRecord>) -> Vec<Written> {
+        vec![self.0.clone(); records.len()]
+    }
+
+    async fn list(
+        &self,
+        _: &Dataset,
+        _: usize,
+        _: Option<&str>,
+    ) -> Result<longshore_domain::ports::Page<StoredRecord>, crate::store::records::ListError> {
+        Err(crate::store::records::ListError::BadCursor)
+    }
+}
+
+#[test]
+fn a_row_never_succeeds_by_another_that_did_not() {
+    let twice = [(1, String::from("a")), (2, String::from("a"))];
+    let told = |rule, written| {
+        let outcomes = deliver(&Answers(written), rule, JobId::generate(), &twice);
+        outcomes.iter().map(code).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let unknown = || Written::Unknown("throttled".into());
+    let refused = || Written::Refused("no".into());
+    assert_eq!(told(Rule::Upsert, unknown()), ["retry", "retry"]);
+    assert_eq!(told(Rule::Insert, unknown()), ["retry", "retry"]);
+    assert_eq!(told(Rule::Upsert, refused()), ["retry", "record_refused"]);
+    assert_eq!(told(Rule::Insert, refused()), ["record_refused", "retry"]);
+    assert_eq!(told(Rule::Insert, Written::Taken(None)), ["duplicate_key", "duplicate_key"]);
+}
