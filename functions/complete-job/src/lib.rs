@@ -1,1 +1,27 @@
-//! x
+//! Ends a job: writes its report and gives it its final status.
+//!
+//! - **Trigger:** `complete-job.fifo`, from the worker that ends the last item, from the splitter, from whoever stops
+//!   a job, and from the sweeper.
+//! - **Reads and writes:** the job and its groups; of a job that is stopping it closes every group, so that no worker
+//!   can commit any more. Then the work files of the chunks that filed something, and of a stopped job the source.
+//!   Writes `failed.csv`, `skipped.csv`, `unprocessed.csv` (each only if it has a row), `result.json`, and at last the
+//!   job: one conditional write.
+//! - **Delivered twice**, even at the same time, or begun again after a crash at any step: the rows come from images
+//!   that can change no more, so the same files are written over themselves with the same content. The final status is
+//!   written once; whoever comes second makes `result.json` say what the job says.
+//! - **If it fails:** the next delivery begins again. If the rows that it finds are not those that the ledger counted,
+//!   no file appears and the job gets no final status: better no report than a false one.
+//! - **Never:** holds more than a few chunks in memory, reads a work file that no commit vouches for, changes a job
+//!   that has a final status.
+//!
+//! The files and the items that succeeded are the input, each item exactly once. In the files, cells that a spreadsheet
+//! could take for a formula (they begin with `=`, `+`, `-`, `@`, a tab or a carriage return, and are no plain number)
+//! have an apostrophe before them.
+
+mod completer;
+mod ending;
+mod report;
+
+use longshore::ports::Ports;
+
+pub use completer::{CompleteEnd, CompleteError, Completer};

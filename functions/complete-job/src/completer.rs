@@ -1,0 +1,204 @@
+//! The end of a job: make sure that nothing counts any more, report, give the final status.
+
+use std::time::Duration;
+
+use longshore::chunk::ChunkError;
+use longshore::ports::{Ports, report_key};
+use longshore::result::{RESULT_NAME, Report, ResultDocument};
+use longshore_domain::group::Group;
+use longshore_domain::job::{Job, Stage, Status, Transition};
+use longshore_domain::message::CompleteMessage;
+use longshore_domain::ports::{Files, PortError, Queues, Store};
+use longshore_domain::time_stamp::Timestamp;
+
+use crate::ending::{Ending, grace_left_ms};
+use crate::report::write_report;
+
+/// A job that is told to stop while its report is written refuses to be completed; the second try sees it stopping,
+/// and nothing but a final status can come after that.
+const TRIES: usize = 2;
+
+/// Ends one job.
+pub struct Completer<'a, S, Q, F> {
+    /// The services.
+    pub ports: &'a Ports<S, Q, F>,
+    /// Milliseconds between the order to stop and the closing of the groups. Longer than a worker may go on without
+    /// looking whether its job still runs, so that no item starts after the closing.
+    pub stop_grace_ms: i64,
+    /// The time.
+    pub clock: fn() -> Timestamp,
+}
+
+/// What a delivery came to. All are the message's end.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum CompleteEnd {
+    /// The report is written and the job has this final status.
+    Finished(Status),
+    /// It had a final status already, or another delivery was first.
+    AlreadyFinished,
+    /// The message is of another generation than the job.
+    OtherGeneration,
+    /// Items are still to end. Whoever ends the last one, or the sweeper, asks again.
+    NothingToDo,
+    /// There is no such job: it was deleted.
+    Absent,
+}
+
+/// Why a job could not be ended: the message goes back to its queue. No final status is written.
+#[derive(Debug, thiserror::Error)]
+pub enum CompleteError {
+    /// A service failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// The job says that every group is done, and its groups do not.
+    #[error("the job has ended and {0} of its groups have not")]
+    Unfinished(usize),
+    /// The ledger names a manifest that is not there.
+    #[error("manifest of group {0} is missing")]
+    ManifestMissing(u32),
+    /// A chunk's work files or its range of the source cannot be read as they must.
+    #[error("chunk {chunk} of group {group} cannot be reported")]
+    Chunk {
+        /// Number of the group.
+        group: u32,
+        /// Number of the chunk within it.
+        chunk: u32,
+        /// What is wrong.
+        #[source]
+        source: ChunkError,
+    },
+    /// The ledger counted other items than the work files hold: a report would be false.
+    #[error("group {group} counted {counted} {outcome} items, {found} are found")]
+    Miscounted {
+        /// Number of the group.
+        group: u32,
+        /// Which items.
+        outcome: &'static str,
+        /// As the ledger has it.
+        counted: u64,
+        /// As the files have it.
+        found: u64,
+    },
+    /// A row could not be written as CSV.
+    #[error("a row could not be written")]
+    Row(#[from] csv::Error),
+    /// The result document could not be written as JSON.
+    #[error("the result document could not be written")]
+    Result(#[from] serde_json::Error),
+}
+
+impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
+    /// Ends the job if it can be ended. A job that is stopping is waited for until its grace has passed.
+    ///
+    /// # Errors
+    /// See [`CompleteError`]; the next delivery begins again.
+    pub async fn complete(&self, message: &CompleteMessage) -> Result<CompleteEnd, CompleteError> {
+        for _ in 0..TRIES {
+            let ending = match self.ending(message).await? {
+                Ok(ending) => ending,
+                Err(end) => return Ok(end),
+            };
+            if let Some(end) = self.end(&ending).await? {
+                return Ok(end);
+            }
+        }
+        Ok(CompleteEnd::NothingToDo)
+    }
+
+    /// The job and its groups once nothing counts any more, or why there is nothing to end.
+    async fn ending(&self, message: &CompleteMessage) -> Result<Result<Ending, CompleteEnd>, CompleteError> {
+        let Some((groups, job)) = self.ports.store.progress(message.job_id).await? else {
+            return Ok(Err(CompleteEnd::Absent));
+        };
+        if let Some(end) = nothing_to_end(&job, message.generation) {
+            return Ok(Err(end));
+        }
+        let groups = match job.stage {
+            Stage::Stopping => self.close(&job).await?,
+            _ => self.done(&job, groups).await?,
+        };
+        Ok(groups.map(|groups| Ending { job, groups }).ok_or(CompleteEnd::Absent))
+    }
+
+    /// Closes every group of a stopping job; none if it was deleted meanwhile. The job's own number of groups is the
+    /// last one, because no group is committed to a job that is stopping.
+    async fn close(&self, job: &Job) -> Result<Option<Vec<Group>>, CompleteError> {
+        let wait_ms = grace_left_ms(job, self.stop_grace_ms, (self.clock)());
+        tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+        let mut closed = Vec::with_capacity(job.groups as usize);
+        for number in 0..job.groups {
+            match self.ports.store.close(job.job_id, number).await? {
+                Some(group) => closed.push(group),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(closed))
+    }
+
+    /// The groups of a job that says that they are all done. They were read before the job, so the last of them may
+    /// have ended in between: then they are read again.
+    async fn done(&self, job: &Job, groups: Vec<Group>) -> Result<Option<Vec<Group>>, CompleteError> {
+        if unfinished(job, &groups) == 0 {
+            return Ok(Some(groups));
+        }
+        let Some((groups, _)) = self.ports.store.progress(job.job_id).await? else { return Ok(None) };
+        match unfinished(job, &groups) {
+            0 => Ok(Some(groups)),
+            n => Err(CompleteError::Unfinished(n)),
+        }
+    }
+
+    /// Report, result document, final status, in this order; `None` if the job was told to stop meanwhile.
+    async fn end(&self, ending: &Ending) -> Result<Option<CompleteEnd>, CompleteError> {
+        let report = write_report(self.ports, ending).await?;
+        let finish = ending.finish((self.clock)());
+        let mut finished = ending.job.clone();
+        finished.finish(&finish);
+        let result = self.write_result(&finished, report).await?;
+        match self.ports.store.finish(finished.job_id, &finish).await? {
+            Transition::Made(_) => Ok(Some(CompleteEnd::Finished(finish.status))),
+            Transition::Refused => self.lost(&finished, result).await,
+        }
+    }
+
+    async fn write_result(&self, finished: &Job, report: Report) -> Result<ResultDocument, CompleteError> {
+        let result = ResultDocument::new(finished, report);
+        self.put_result(&result).await?;
+        Ok(result)
+    }
+
+    async fn put_result(&self, result: &ResultDocument) -> Result<(), CompleteError> {
+        let key = report_key(result.job_id, RESULT_NAME);
+        Ok(self.ports.files.write(&key, "application/json", serde_json::to_vec(result)?).await?)
+    }
+
+    /// Another delivery was first, and its result document may just have been overwritten by this one's, which has
+    /// another time and perhaps another status: the one that the job has is written again.
+    async fn lost(&self, finished: &Job, result: ResultDocument) -> Result<Option<CompleteEnd>, CompleteError> {
+        let Some(job) = self.ports.store.job(finished.job_id).await? else { return Ok(Some(CompleteEnd::Absent)) };
+        if job.generation != finished.generation {
+            return Ok(Some(CompleteEnd::OtherGeneration));
+        }
+        if !job.status.is_final() {
+            return Ok(None);
+        }
+        let result = result.with_job(&job);
+        self.put_result(&result).await?;
+        Ok(Some(CompleteEnd::AlreadyFinished))
+    }
+}
+
+fn nothing_to_end(job: &Job, generation: u32) -> Option<CompleteEnd> {
+    if job.generation != generation {
+        return Some(CompleteEnd::OtherGeneration);
+    }
+    if job.status.is_final() {
+        return Some(CompleteEnd::AlreadyFinished);
+    }
+    (job.stage != Stage::Stopping && !job.all_done()).then_some(CompleteEnd::NothingToDo)
+}
+
+/// How many of a job's groups are missing or have items that have not ended.
+fn unfinished(job: &Job, groups: &[Group]) -> usize {
+    (job.groups as usize).saturating_sub(groups.iter().filter(|group| group.is_done()).count())
+}

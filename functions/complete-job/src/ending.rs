@@ -1,0 +1,51 @@
+//! A job whose counts can change no more: every item has ended, or every group is closed.
+
+use longshore_domain::group::Group;
+use longshore_domain::job::{Finish, Job, JobError, Stage, Status, Stop};
+use longshore_domain::outcome::Counts;
+use longshore_domain::progress;
+use longshore_domain::time_stamp::Timestamp;
+
+/// A job that is to get its final status, with its groups as they will stay.
+pub(crate) struct Ending {
+    pub(crate) job: Job,
+    pub(crate) groups: Vec<Group>,
+}
+
+impl Ending {
+    /// It was told to stop: what has not ended is unprocessed.
+    pub(crate) fn stopped(&self) -> bool {
+        self.job.stage == Stage::Stopping
+    }
+
+    /// The counts of all groups.
+    pub(crate) fn totals(&self) -> Counts {
+        progress::sum(&self.groups)
+    }
+
+    /// The end as it will be written: the reason for the stop, or completed unless too many items failed.
+    pub(crate) fn finish(&self, at: Timestamp) -> Finish {
+        let totals = self.totals();
+        let (status, error) = match &self.job.stop {
+            Some(Stop { status, error, .. }) if self.stopped() => (*status, error.clone()),
+            _ if self.stopped() => (Status::Failed, Some(stopped_without_reason())),
+            _ => match self.job.tolerance.exceeded(totals, true) {
+                Some(error) => (Status::Failed, Some(error)),
+                None => (Status::Completed, None),
+            },
+        };
+        Finish { generation: self.job.generation, status, totals, error, at }
+    }
+}
+
+fn stopped_without_reason() -> JobError {
+    JobError::new("stopped", "the job was stopped, and no reason is stored")
+}
+
+/// How long to wait until no worker starts an item any more, in milliseconds: never more than the grace itself,
+/// whatever the clocks say.
+pub(crate) fn grace_left_ms(job: &Job, grace_ms: i64, now: Timestamp) -> u64 {
+    let stopped_at = job.stop.as_ref().map_or(job.updated_at, |stop| stop.at);
+    let left = if job.groups == 0 { 0 } else { (stopped_at.0 + grace_ms - now.0).min(grace_ms) };
+    u64::try_from(left).unwrap_or(0)
+}

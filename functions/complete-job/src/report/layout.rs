@@ -1,0 +1,79 @@
+//! What a report needs to know of the input before its first row: the columns, and what was never split.
+
+use longshore::opening::{Opening, read_opening};
+use longshore_domain::job::{Job, JobError, SourceFile};
+use longshore_domain::ports::{Definition, Files, Store};
+use longshore_domain::records::Format;
+use serde_json::Value;
+
+use super::row::Columns;
+use crate::ending::Ending;
+use crate::{CompleteError, Ports};
+
+/// How the input is laid out.
+pub(super) struct Layout {
+    /// What the rows of the report repeat.
+    pub(super) columns: Columns,
+    /// The one item of a job without a file.
+    pub(super) options: Vec<u8>,
+    /// The part of the input that no group holds.
+    pub(super) unsplit: Unsplit,
+}
+
+/// The part of the input that no group holds.
+pub(super) enum Unsplit {
+    /// None.
+    Nothing,
+    /// The one item of a job without a file.
+    Item,
+    /// The source from this byte on.
+    From(u64),
+    /// All of it, and it cannot be read.
+    Unreadable(JobError),
+}
+
+impl Layout {
+    /// Reads the definition, and the opening of the file if that does not say enough; nothing at all for a job whose
+    /// items all succeeded.
+    pub(super) async fn read<S: Store, Q, F: Files>(
+        ports: &Ports<S, Q, F>,
+        ending: &Ending,
+    ) -> Result<Self, CompleteError> {
+        let job = &ending.job;
+        if !ending.stopped() && !ending.groups.iter().any(|g| g.cursors.values().any(|c| c.file.is_some())) {
+            return Ok(Self { columns: Columns::Raw, options: Vec::new(), unsplit: Unsplit::Nothing });
+        }
+        let definition = ports.store.definition(job.job_id).await?;
+        let definition = definition.unwrap_or(Definition { options: Value::Null, columns: None });
+        let unsplit = ending.stopped() && !job.split_ended;
+        let Some(source) = &job.source else {
+            let unsplit = if unsplit && job.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };
+            return Ok(Self { columns: Columns::Raw, options: definition.options.to_string().into_bytes(), unsplit });
+        };
+        let needs_opening =
+            (unsplit && job.groups == 0) || (source.format == Format::Csv && definition.columns.is_none());
+        let opening = if needs_opening { Some(read_opening(&ports.files, source).await?) } else { None };
+        Ok(Self::of_file(job, source, definition.columns, opening, unsplit))
+    }
+
+    fn of_file(
+        job: &Job,
+        source: &SourceFile,
+        stored: Option<Vec<String>>,
+        opening: Option<Result<Opening, JobError>>,
+        unsplit: bool,
+    ) -> Self {
+        let unsplit = match &opening {
+            _ if !unsplit => Unsplit::Nothing,
+            Some(Err(error)) if job.groups == 0 => Unsplit::Unreadable(error.clone()),
+            Some(Ok(opening)) if job.groups == 0 => Unsplit::From(opening.start),
+            _ => Unsplit::From(job.split_offset),
+        };
+        let read = || opening.and_then(Result::ok).and_then(|opening| opening.columns);
+        let columns = match source.format {
+            Format::Csv => stored.or_else(read).map_or(Columns::Raw, Columns::Named),
+            Format::JsonLines => Columns::Raw,
+        };
+        Self { columns, options: Vec::new(), unsplit }
+    }
+}

@@ -1,0 +1,203 @@
+//! One row of a report: the item's own cells, made rectangular and harmless.
+//!
+//! People open these files in a spreadsheet, mend them and upload them again. So every row has as many cells as the
+//! header, nothing of the original row is lost, and no cell that came from outside can be taken for a formula
+//! (CWE-1236): one that begins with `=`, `+`, `-`, `@`, a tab or a carriage return gets an apostrophe before it, which
+//! spreadsheets take as "this is text". A plain number such as `-5.2` or `+3e4` is no formula and stays as it is.
+
+use csv::ByteRecord;
+use longshore::handler::CellReader;
+
+/// What the rows of a report repeat of their items.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub(crate) enum Columns {
+    /// The cells under these columns.
+    Named(Vec<String>),
+    /// The raw text of a JSON line, or the options of a job without a file.
+    Raw,
+}
+
+/// Name of the one column that holds a raw item.
+const RAW_COLUMN: &str = "item";
+
+/// Writes one row after the other into one record that is used again.
+pub(crate) struct RowBuilder {
+    columns: Columns,
+    cells: CellReader,
+    record: ByteRecord,
+}
+
+impl RowBuilder {
+    pub(crate) fn new(columns: Columns) -> Self {
+        Self { columns, cells: CellReader::default(), record: ByteRecord::new() }
+    }
+
+    /// The header: the item's number, its own columns, and what is said of it. A name of ours that is taken by the
+    /// file (a report that was mended and uploaded again has them all) gets a number: two columns of one name are refused.
+    pub(crate) fn header(&mut self, said: &[&str]) -> &ByteRecord {
+        let raw = [RAW_COLUMN.to_owned()];
+        let own: &[String] = match &self.columns {
+            Columns::Named(names) => names,
+            Columns::Raw => &raw,
+        };
+        self.record.clear();
+        self.record.push_field(free_name("row", own).as_bytes());
+        own.iter().for_each(|name| push_safe(&mut self.record, name.as_bytes()));
+        said.iter().for_each(|name| self.record.push_field(free_name(name, own).as_bytes()));
+        &self.record
+    }
+
+    /// A row: the item's number, its cells out of `raw`, and what is said of it. Missing cells are empty; surplus
+    /// ones go into the last cell, joined by commas. Not UTF-8 shows as U+FFFD.
+    pub(crate) fn row(&mut self, number: u64, raw: &[u8], said: &[&str]) -> &ByteRecord {
+        self.record.clear();
+        self.record.push_field(number.to_string().as_bytes());
+        let text = String::from_utf8_lossy(raw);
+        match &self.columns {
+            Columns::Raw => push_safe(&mut self.record, text.as_bytes()),
+            Columns::Named(names) => {
+                push_cells(&mut self.record, names.len(), self.cells.read(text.as_bytes()).iter());
+            }
+        }
+        said.iter().for_each(|cell| push_safe(&mut self.record, cell.as_bytes()));
+        &self.record
+    }
+}
+
+fn push_cells<'a>(record: &mut ByteRecord, columns: usize, mut cells: impl Iterator<Item = &'a [u8]>) {
+    for _ in 1..columns {
+        push_safe(record, cells.next().unwrap_or_default());
+    }
+    match (cells.next(), cells.next()) {
+        (last, None) => push_safe(record, last.unwrap_or_default()),
+        (last, Some(surplus)) => {
+            let mut rest = vec![last.unwrap_or_default(), surplus];
+            rest.extend(cells);
+            push_safe(record, &rest.join(&b','));
+        }
+    }
+}
+
+fn push_safe(record: &mut ByteRecord, cell: &[u8]) {
+    if is_formula(cell) {
+        record.push_field(&[b"'", cell].concat());
+    } else {
+        record.push_field(cell);
+    }
+}
+
+/// Whether a spreadsheet could take the cell for a formula.
+fn is_formula(cell: &[u8]) -> bool {
+    matches!(cell.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r')) && !is_number(cell)
+}
+
+/// Whether the cell is nothing but a decimal number: sign, digits with at most one point, exponent.
+fn is_number(cell: &[u8]) -> bool {
+    let unsigned = |text: &[u8]| text.strip_prefix(b"+").or(text.strip_prefix(b"-")).unwrap_or(text).to_vec();
+    let digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    let cell = unsigned(cell);
+    let mut parts = cell.splitn(2, |b| matches!(b, b'e' | b'E'));
+    let (mantissa, exponent) = (parts.next().unwrap_or_default(), parts.next());
+    let points = mantissa.iter().filter(|b| **b == b'.').count();
+    let plain: Vec<u8> = mantissa.iter().copied().filter(|b| *b != b'.').collect();
+    points <= 1 && digits(&plain) && exponent.is_none_or(|e| digits(&unsigned(e)))
+}
+
+fn free_name(name: &str, taken: &[String]) -> String {
+    let numbered = (2..).map(|n| format!("{name}_{n}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !taken.contains(name)).unwrap_or_else(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(record: &ByteRecord) -> Vec<String> {
+        record.iter().map(|c| String::from_utf8(c.to_vec()).unwrap()).collect()
+    }
+
+    fn builder(columns: &[&str]) -> RowBuilder {
+        RowBuilder::new(Columns::Named(columns.iter().map(|c| (*c).to_owned()).collect()))
+    }
+
+    #[test]
+    fn formulas_are_neutralised_and_numbers_are_not() {
+        for (cell, expected) in [
+            ("=1+1", "'=1+1"),
+            ("+cmd", "'+cmd"),
+            ("-x", "'-x"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "'\t=1"),
+            ("\rx", "'\rx"),
+            ("-", "'-"),
+            ("+", "'+"),
+            ("-.", "'-."),
+            ("-e5", "'-e5"),
+            ("-5e", "'-5e"),
+            ("--5", "'--5"),
+            ("-1-2", "'-1-2"),
+            ("-1.2.3", "'-1.2.3"),
+            ("+49 30 1", "'+49 30 1"),
+            ("-5.2", "-5.2"),
+            ("-.5", "-.5"),
+            ("+3e4", "+3e4"),
+            ("+3E-4", "+3E-4"),
+            ("-5", "-5"),
+            ("+4930", "+4930"),
+            ("a=b", "a=b"),
+            ("", ""),
+            ("'=1", "'=1"),
+        ] {
+            let mut record = ByteRecord::new();
+            push_safe(&mut record, cell.as_bytes());
+            assert_eq!(cells(&record), [expected], "{cell:?}");
+        }
+    }
+
+    #[test]
+    fn rows_are_rectangular_and_lose_nothing() {
+        for (raw, expected) in [
+            ("a,b,c", ["7", "a", "b", "c", "why"]),
+            ("a", ["7", "a", "", "", "why"]),
+            ("", ["7", "", "", "", "why"]),
+            ("a,b,c,d,e", ["7", "a", "b", "c,d,e", "why"]),
+            ("a,b,c,", ["7", "a", "b", "c,", "why"]),
+            ("a,b,c,\"d,\"\"\"", ["7", "a", "b", "c,d,\"", "why"]),
+            ("a,b,=c,d", ["7", "a", "b", "'=c,d", "why"]),
+            ("a,b,-1,2", ["7", "a", "b", "'-1,2", "why"]),
+            ("\"a\nb\",=1,-1", ["7", "a\nb", "'=1", "-1", "why"]),
+        ] {
+            assert_eq!(cells(builder(&["x", "y", "z"]).row(7, raw.as_bytes(), &["why"])), expected, "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_an_item_is_neutralised_too() {
+        assert_eq!(cells(builder(&["x"]).row(1, b"a", &["=code", "@f", "-m"])), ["1", "a", "'=code", "'@f", "'-m"]);
+    }
+
+    #[test]
+    fn a_row_that_is_not_utf8_is_shown_as_far_as_it_can_be() {
+        assert_eq!(cells(builder(&["x", "y"]).row(1, b"a\xFF,b", &[])), ["1", "a\u{FFFD}", "b"]);
+    }
+
+    #[test]
+    fn a_raw_item_is_one_cell() {
+        let mut builder = RowBuilder::new(Columns::Raw);
+        assert_eq!(cells(builder.header(&["reason"])), ["row", "item", "reason"]);
+        assert_eq!(cells(builder.row(1, b"{\"a\":1,\"b\":2}", &["r"])), ["1", "{\"a\":1,\"b\":2}", "r"]);
+    }
+
+    #[test]
+    fn names_that_the_file_has_taken_are_numbered() {
+        let said = ["code", "field", "message"];
+        for (own, expected) in [
+            (vec!["a", "=b"], "row,a,'=b,code,field,message"),
+            (vec!["row", "a", "code"], "row_2,row,a,code,code_2,field,message"),
+            (vec!["row", "row_2"], "row_3,row,row_2,code,field,message"),
+        ] {
+            assert_eq!(cells(builder(&own).header(&said)).join(","), expected);
+        }
+    }
+}
