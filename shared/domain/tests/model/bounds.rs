@@ -65,6 +65,8 @@ pub(crate) enum Flaw {
     TokensRepeat,
     /// Completion reads every work file of a chunk, vouched for or not.
     UnvouchedFiles,
+    /// The report, one file that each completion writes over, also says what became of the job.
+    ReportNamesStatus,
     /// Completion acknowledges when its final status is refused.
     CompletionGivesUp,
     /// Nobody but the worker of the last commit rolls its group up.

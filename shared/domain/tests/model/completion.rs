@@ -21,6 +21,7 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, step: &Step) -> Optio
         }
         Step::Report { status } => {
             world.report = Some(write(protocol, world));
+            world.reported = (protocol.flaw == Flaw::ReportNamesStatus).then_some(status);
             Some(Step::Finish { totals: sum(&world.groups), status })
         }
         Step::Finish { totals, status } => {

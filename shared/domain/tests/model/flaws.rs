@@ -103,6 +103,19 @@ fn a_completion_that_gives_up_when_refused_leaves_a_stopped_job_without_an_end()
 }
 
 #[test]
+fn a_report_that_names_the_status_is_made_false_by_a_second_completion() {
+    caught(
+        "nothing moves after the end",
+        Protocol {
+            flaw: Flaw::ReportNamesStatus,
+            runs: [1, 1, 2],
+            bounds: Bounds { stops: 1, duplicates: 1, ..Bounds::default() },
+            ..Protocol::of(vec![vec![vec![Good]]])
+        },
+    );
+}
+
+#[test]
 fn a_roll_up_that_nobody_repeats_is_lost_with_its_worker() {
     caught(
         "what comes to rest is final",

@@ -111,6 +111,7 @@ impl Model for Protocol {
             groups: vec![],
             files: Default::default(),
             report: None,
+            reported: None,
             queue: [(Message::Create, 1)].into(),
             announced: false,
             runs: vec![],

@@ -137,6 +137,8 @@ pub(crate) struct World {
     pub(crate) groups: Vec<Group>,
     pub(crate) files: BTreeMap<String, File>,
     pub(crate) report: Option<Report>,
+    /// The status that the report names, where it names one.
+    pub(crate) reported: Option<Status>,
     pub(crate) queue: BTreeMap<Message, u8>,
     /// The complete message with the first deduplication id was sent: a second one is swallowed.
     pub(crate) announced: bool,
@@ -230,7 +232,7 @@ impl World {
         (job.status, job.stage, job.groups, job.sent_groups, job.split_ended, job.item_count).hash(state);
         (&job.done_groups, job.stop.is_some(), job.totals, job.resends, job.updated_at).hash(state);
         self.groups.iter().for_each(|g| hash_group(g, state));
-        self.report.hash(state);
+        (&self.report, self.reported).hash(state);
     }
 }
 
