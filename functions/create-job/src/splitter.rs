@@ -56,8 +56,14 @@ pub enum SplitError {
 /// Why a split goes no further without being an error.
 enum Halt {
     End(SplitEnd),
+    /// A write was refused: another splitter is ahead, the job stops, or it was our own write whose reply was lost.
+    Refused,
     Error(SplitError),
 }
+
+/// How often a splitter that was refused looks at the job again and goes on from there. A splitter that gives up at
+/// once hangs its job if it was refused by its own write; one that never does would race another for ever.
+const LOOKS: u32 = 4;
 
 impl<E: Into<SplitError>> From<E> for Halt {
     fn from(error: E) -> Self {
@@ -71,10 +77,14 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// # Errors
     /// See [`SplitError`]; what was committed before it stays committed.
     pub async fn split(&self, message: &CreateMessage, deadline: Timestamp) -> Result<SplitEnd, SplitError> {
-        match self.steps(message, deadline).await {
-            Ok(end) | Err(Halt::End(end)) => Ok(end),
-            Err(Halt::Error(error)) => Err(error),
+        for _ in 0..LOOKS {
+            match self.steps(message, deadline).await {
+                Ok(end) | Err(Halt::End(end)) => return Ok(end),
+                Err(Halt::Refused) => {}
+                Err(Halt::Error(error)) => return Err(error),
+            }
         }
+        Ok(SplitEnd::NothingToDo)
     }
 
     async fn steps(&self, message: &CreateMessage, deadline: Timestamp) -> Result<SplitEnd, Halt> {
@@ -94,10 +104,14 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let job = match job.status {
             Status::Waiting => match self.ports.store.begin(job.job_id, (self.clock)()).await? {
                 Transition::Made(job) => *job,
-                Transition::Refused => job,
+                Transition::Refused => return Err(Halt::Refused),
             },
             _ => job,
         };
+        if job.split_ended {
+            // Whoever ended the split may have died before it asked for completion.
+            complete_if_done(self.ports, &job).await?;
+        }
         if job.stage == Stage::Splitting && job.generation == message.generation {
             return Ok(job);
         }
@@ -170,7 +184,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     ) -> Result<(), Halt> {
         match self.ports.store.commit_group(job, manifest, split_offset, (self.clock)()).await? {
             Transition::Made(_) => {}
-            Transition::Refused => return Err(Halt::End(SplitEnd::NothingToDo)),
+            Transition::Refused => return Err(Halt::Refused),
         }
         self.ports.queues.send_chunks(&messages(job.job_id, &job.tenant, manifest, bytes), 0).await?;
         Ok(())
@@ -183,7 +197,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
                 complete_if_done(self.ports, &job).await?;
                 Ok(SplitEnd::Ended)
             }
-            Transition::Refused => Ok(SplitEnd::NothingToDo),
+            Transition::Refused => Err(Halt::Refused),
         }
     }
 }

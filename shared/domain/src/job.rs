@@ -258,8 +258,11 @@ impl Job {
         self.touch(now)
     }
 
-    /// A group's items have all ended. Harmless twice.
+    /// A group's items have all ended. Harmless twice; refused once the status is final, for then nothing changes.
     pub fn group_done(&mut self, group: u32, now: Timestamp) -> Transition {
+        if self.status.is_final() {
+            return Transition::Refused;
+        }
         self.done_groups.insert(group);
         self.touch(now)
     }

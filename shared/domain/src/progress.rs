@@ -25,15 +25,15 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Reads the progress off a job and its groups, which must have been read before the job (see protocol).
+    /// Reads the progress off a job and its groups, which must have been read before the job: then the job counts at
+    /// least their items. If the job has totals that the groups do not sum to, they are too old: read them again.
     pub fn of(job: &Job, groups: &[Group], now: Timestamp) -> Self {
         let counts = job.totals.unwrap_or_else(|| sum(groups));
-        let item_count = if job.split_ended { job.item_count } else { groups.iter().map(|g| g.items).sum() };
         let done_share = done_share(job, groups, counts);
         let elapsed_ms = job.finished_at.unwrap_or(now).millis_since(job.started_at.unwrap_or(now)).max(1) as f64;
         let running = !job.status.is_final() && done_share > 0.0 && done_share < 1.0;
         Self {
-            item_count,
+            item_count: job.item_count,
             item_count_final: job.split_ended,
             counts,
             percent: percent(done_share),

@@ -10,6 +10,7 @@ mod kinds;
 mod options;
 mod row;
 mod schema;
+mod sheet;
 mod violation;
 mod write;
 

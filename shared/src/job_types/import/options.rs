@@ -1,12 +1,13 @@
 //! What a client says about an import, and everything that can be wrong with it.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use longshore_domain::job::Tolerance;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::schema::Schema;
+use super::sheet::Sheet;
 use crate::handler::JobContext;
 use crate::problem::FieldError;
 use crate::store::records::{Dataset, Rule};
@@ -39,6 +40,8 @@ pub struct ImportOptions {
     /// The schema, compiled once per job: that costs as much as checking thousands of rows.
     #[serde(skip)]
     compiled: OnceLock<Schema>,
+    #[serde(skip)]
+    sheet: Mutex<Sheet>,
 }
 
 /// What an import does with its rows.
@@ -88,6 +91,11 @@ impl ImportOptions {
     /// The schema, if there is one and [`ImportOptions::check`] has found no fault.
     pub(super) fn compiled(&self) -> Option<&Schema> {
         self.compiled.get()
+    }
+
+    /// The row that is being read. A worker reads its rows one after the other, so nobody waits here.
+    pub(super) fn sheet(&self) -> MutexGuard<'_, Sheet> {
+        self.sheet.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many failed rows the job tolerates.

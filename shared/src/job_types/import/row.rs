@@ -5,10 +5,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::coerce::coerce;
-use super::kinds::Kind;
 use super::options::{ImportOptions, Mode};
-use crate::handler::{Cells, Record, Rejection};
+use crate::handler::{Record, Rejection};
 use crate::store::records::{MAX_KEY_BYTES, Misfit, fits};
 
 /// A row that may be written; without content where nothing will be.
@@ -26,33 +24,24 @@ pub struct Row {
 /// `malformed_json`, `not_an_object`, `number_too_long`, `schema_…`, `missing_key`, `invalid_key`, `key_too_long`,
 /// `record_too_large`, `record_too_deep`, `number_out_of_range`, `property_without_name`.
 pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, Rejection> {
-    let mut row = match record {
-        Record::Row { columns, cells } => by_header(options, columns, *cells),
-        Record::Line(line) => object(record, line)?,
-        Record::Options(_) => return Err(Rejection::new("no_file", None, "an import works through a file")),
-    };
-    if let Some(schema) = options.compiled() {
-        schema.check(&row)?;
+    match record {
+        Record::Row { columns, cells } => checked(options, options.sheet().fill(options.compiled(), columns, *cells)),
+        Record::Line(line) => checked(options, &object(record, line)?),
+        Record::Options(_) => Err(Rejection::new("no_file", None, "an import works through a file")),
     }
-    let Value::Object(data) = &mut row else { return Err(not_an_object()) };
-    let key = key_of(&options.key, data)?;
-    fits(&key, data).map_err(|misfit| refused(&misfit))?;
-    if options.mode == Mode::Validate {
-        return Ok(Row::default());
-    }
-    let key = key.into_owned();
-    Ok(Row { key, data: std::mem::take(data) })
 }
 
-/// An empty cell is an absent property: CSV cannot tell the two apart, and `required` then means what people expect.
-fn by_header(options: &ImportOptions, columns: &[String], cells: Cells<'_>) -> Value {
-    let schema = options.compiled();
-    let filled = columns.iter().zip(cells.iter()).filter(|(column, cell)| !cell.is_empty() && !column.is_empty());
-    let properties = filled.map(|(column, cell)| {
-        let kind = schema.map_or(Kind::TEXT, |schema| schema.kind(column));
-        (column.clone(), coerce(std::str::from_utf8(cell).unwrap_or_default(), kind))
-    });
-    Value::Object(properties.collect())
+fn checked(options: &ImportOptions, row: &Value) -> Result<Row, Rejection> {
+    if let Some(schema) = options.compiled() {
+        schema.check(row)?;
+    }
+    let data = row.as_object().ok_or_else(not_an_object)?;
+    let key = key_of(&options.key, data)?;
+    fits(&key, data).map_err(|misfit| refused(&misfit))?;
+    match options.mode {
+        Mode::Validate => Ok(Row::default()),
+        Mode::Insert | Mode::Upsert => Ok(Row { key: key.into_owned(), data: data.clone() }),
+    }
 }
 
 fn object(record: &Record<'_>, line: &[u8]) -> Result<Value, Rejection> {

@@ -110,3 +110,14 @@ fn validate_reports_the_same_and_keeps_nothing() {
         assert!(checked.is_err() || checked == Ok(Row::default()));
     }
 }
+
+#[test]
+fn a_row_keeps_nothing_of_the_row_before_it() {
+    let schema = json!({"properties": {"n": {"type": "integer"}}});
+    let options = options("upsert", schema);
+    let read = |header, cells| Value::Object(row(&options, header, cells).unwrap().data);
+    assert_eq!(read("id,n,a", "1,2,long text"), json!({"id": "1", "n": 2, "a": "long text"}));
+    assert_eq!(read("id,n,a", "2,,b"), json!({"id": "2", "a": "b"}));
+    assert_eq!(read("id,n,a", "3,4,"), json!({"id": "3", "n": 4}));
+    assert_eq!(read("a,id", "x,4"), json!({"id": "4", "a": "x"}));
+}

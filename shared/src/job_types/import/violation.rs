@@ -181,7 +181,8 @@ mod tests {
 
     #[test]
     fn an_unexpected_or_nested_property_is_named() {
-        let (code, field, message) = told(json!({"properties": {"a": {}}, "additionalProperties": false}), json!({"x": 1}));
+        let (code, field, message) =
+            told(json!({"properties": {"a": {}}, "additionalProperties": false}), json!({"x": 1}));
         assert_eq!(
             (code.as_str(), field.as_deref(), message.as_str()),
             ("schema_additional_properties", Some("x"), "the schema allows no x")

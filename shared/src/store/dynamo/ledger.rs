@@ -45,14 +45,16 @@ impl Ledger for DynamoStore {
         }
     }
 
-    /// UpdateItem of `JOB`: `ADD` to a set, harmless twice.
+    /// UpdateItem of `JOB`, if `status` is not final: `ADD` to a set, harmless twice.
     async fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<Transition> {
         let wish = Update {
             operation: "group_done",
             key: Key::job(id),
             update: "ADD #doneGroups :group SET #updatedAt = :now".into(),
-            condition: "attribute_exists(#PK)".into(),
+            condition: "attribute_exists(#PK) AND #status IN (:waiting, :running)".into(),
             values: vec![
+                (":waiting", text("waiting")),
+                (":running", text("running")),
                 (":group", aws_sdk_dynamodb::types::AttributeValue::Ns(vec![group.to_string()])),
                 (":now", time(now)),
             ],
