@@ -81,7 +81,7 @@ fn watch(stack: &Stack<'_>, function: &str, name: &str) -> Result<Watched> {
         .env("AWS_REGION", "us-east-1")
         .env("AWS_ACCESS_KEY_ID", "test")
         .env("AWS_SECRET_ACCESS_KEY", "test")
-        .args(["lambda", "watch", "--package", function, "--bin", function])
+        .args(["lambda", "watch", "--package", function])
         .args(["--invoke-address", "127.0.0.1", "--invoke-port", &port.to_string()]);
     let process = cargo_lambda.spawn().context("cannot run cargo-lambda")?;
     Ok(Watched { function: function.to_owned(), name: name.to_owned(), port, process })
