@@ -22,6 +22,38 @@ mod completer;
 mod ending;
 mod report;
 
+use std::error::Error;
+
+use longshore::batch::{self, MessageHandler};
+use longshore::config::{self, Aws};
 use longshore::ports::Ports;
+use longshore_domain::message::CompleteMessage;
+use longshore_domain::ports::{Files, Queues, Store};
+use longshore_domain::time_stamp::Timestamp;
 
 pub use completer::{CompleteEnd, CompleteError, Completer};
+
+/// The function: services and the grace of a stop.
+pub struct CompleteJob<S, Q, F> {
+    ports: Ports<S, Q, F>,
+    stop_grace_ms: i64,
+}
+
+impl<S: Store, Q: Queues, F: Files> MessageHandler for CompleteJob<S, Q, F> {
+    type Message = CompleteMessage;
+    const FUNCTION: &'static str = "complete-job";
+
+    async fn handle(&self, message: CompleteMessage, _: Timestamp) -> Result<String, Box<dyn Error + Send + Sync>> {
+        let completer = Completer { ports: &self.ports, stop_grace_ms: self.stop_grace_ms, clock: Timestamp::now };
+        Ok(format!("{:?}", completer.complete(&message).await?))
+    }
+}
+
+/// Runs the function, configured from the environment.
+///
+/// # Errors
+/// If the environment lacks something, or the runtime's API fails.
+pub async fn serve(aws: &Aws) -> Result<(), lambda_runtime::Error> {
+    let ports = Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? };
+    batch::serve(CompleteJob { ports, stop_grace_ms: config::stop_grace_s()? * 1000 }).await
+}

@@ -60,10 +60,7 @@ impl Group {
     /// The meaning of a commit: add the counts and move the cursor if it is still the old one.
     pub fn commit(&mut self, commit: &Commit) -> CommitOutcome {
         let current = self.cursors.get(&commit.chunk);
-        if !self.open {
-            return CommitOutcome::Closed;
-        }
-        if current != commit.from.as_ref() {
+        if !self.open || current != commit.from.as_ref() {
             return CommitOutcome::of_refusal(current, commit, self);
         }
         self.counts += commit.counts;

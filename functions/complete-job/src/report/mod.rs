@@ -16,6 +16,7 @@ mod rest;
 mod row;
 mod table;
 
+use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 use longshore::result::{Report, ReportFiles, ResultCounts};
 use longshore_domain::group::{Group, Manifest};
@@ -104,8 +105,11 @@ impl<'a, S: Store, F: Files> ReportWriter<'a, S, F> {
     }
 
     async fn chunks(&mut self, chunks: Vec<Chunk<'_>>) -> Result<(), CompleteError> {
-        let reader = &self.reader;
-        let mut read = stream::iter(chunks.into_iter().map(|chunk| reader.read(chunk))).buffered(READ_AHEAD);
+        let mut reads: Vec<BoxFuture<'_, Result<ChunkRows, CompleteError>>> = Vec::with_capacity(chunks.len());
+        for chunk in chunks {
+            reads.push(Box::pin(self.reader.read(chunk)));
+        }
+        let mut read = stream::iter(reads).buffered(READ_AHEAD);
         while let Some(rows) = read.next().await {
             let rows = rows?;
             self.source_gone |= rows.source_gone;

@@ -1,0 +1,147 @@
+//! Jobs whose items have all ended.
+
+use complete_job::{CompleteEnd, Completer};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Status, Tolerance};
+use longshore_domain::message::CompleteMessage;
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::json;
+
+use crate::fixture::{Fixture, now};
+use crate::hand::{Hand, What};
+
+const PEOPLE: &str = "name,=age,note\nAda,36,\"a, \"\"b\"\"\"\nBob\nCem,1,2,3\n=Dan,-5.2,-x\nEve,1,\"two\nlines\"\n";
+
+fn worked(fixture: &Fixture, whats: &[What]) {
+    for plan in fixture.split(10, None) {
+        Hand::new(fixture, &plan).work(whats, false);
+    }
+    fixture.roll_up();
+}
+
+#[test]
+fn a_completed_job_reports_what_failed_and_what_was_skipped() {
+    let fixture = Fixture::csv(PEOPLE);
+    worked(&fixture, &[What::Fail, What::Fail, What::Skip, What::Fail, What::Ok]);
+    assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Completed));
+    let report = fixture.report();
+    let text = |name: &str| String::from_utf8(report[&format!("jobs/{}/report/{name}", fixture.id)].clone()).unwrap();
+    assert_eq!(
+        text("failed.csv"),
+        "row,name,'=age,note,code,field,message\r\n\
+         1,Ada,36,\"a, \"\"b\"\"\",bad,,'@1 is wrong\r\n\
+         2,Bob,,,bad,name,'@2 is wrong\r\n\
+         4,'=Dan,-5.2,'-x,bad,name,'@4 is wrong\r\n"
+    );
+    assert_eq!(text("skipped.csv"), "row,name,'=age,note,reason\r\n3,Cem,1,\"2,3\",\"asked, \"\"politely\"\"\"\r\n");
+    assert_eq!(report.len(), 3, "{:?}", report.keys());
+}
+
+#[test]
+fn the_result_document_says_how_it_ended() {
+    let fixture = Fixture::csv(PEOPLE);
+    worked(&fixture, &[What::Fail, What::Fail, What::Skip, What::Fail, What::Ok]);
+    fixture.complete().unwrap();
+    let prefix = format!("jobs/{}/report", fixture.id);
+    assert_eq!(
+        serde_json::to_value(fixture.result()).unwrap(),
+        json!({
+            "jobId": fixture.id, "jobType": "probe", "status": "completed", "itemCount": 5,
+            "counts": { "succeeded": 1, "failed": 3, "skipped": 1, "unprocessed": 0 },
+            "timings": {
+                "createdAt": "1970-01-01T00:00:01Z", "startedAt": "1970-01-01T00:00:02Z",
+                "finishedAt": "1970-01-01T00:01:00Z", "queuedMs": 1_000, "runMs": 58_000,
+            },
+            "error": null,
+            "issues": [{ "code": "unknown_column", "message": "the column \"z\" is not in the schema" }],
+            "files": {
+                "failed": { "key": format!("{prefix}/failed.csv"), "rows": 3 },
+                "skipped": { "key": format!("{prefix}/skipped.csv"), "rows": 1 },
+            },
+        })
+    );
+    let job = fixture.job();
+    assert_eq!((job.status, job.totals.unwrap().done()), (Status::Completed, 5));
+}
+
+#[test]
+fn a_job_whose_items_all_succeeded_reads_no_file_and_writes_only_its_result() {
+    let fixture = Fixture::csv(PEOPLE);
+    worked(&fixture, &[What::Ok; 5]);
+    fixture.ports.files.set(|operation, key| operation == "write" && key.ends_with("result.json"));
+    assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Completed));
+    assert_eq!(fixture.report().len(), 1);
+}
+
+#[test]
+fn a_job_of_zero_items_completes() {
+    let fixture = Fixture::csv("name\n");
+    fixture.split(10, None);
+    assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Completed));
+    assert_eq!(fixture.result().item_count, 0);
+}
+
+#[test]
+fn more_failures_than_tolerated_fail_the_job_at_its_end() {
+    let tolerance = Tolerance { max_failed: Some(1), ..Tolerance::default() };
+    let fixture = Fixture::of_file(PEOPLE.as_bytes(), Format::Csv, tolerance);
+    worked(&fixture, &[What::Fail, What::Fail, What::Ok, What::Ok, What::Ok]);
+    assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Failed));
+    assert_eq!(fixture.result().error.unwrap().code, "too_many_failures");
+    assert_eq!(fixture.rows("failed.csv").len(), 2);
+}
+
+#[test]
+fn json_lines_are_repeated_as_they_were() {
+    let lines = "{\"a\":1,\"b\":[2,3]}\n{\"c\":\"=x\"}\n-7\n=oops\n";
+    let fixture = Fixture::of_file(lines.as_bytes(), Format::JsonLines, Tolerance::default());
+    worked(&fixture, &[What::Fail, What::Skip, What::Fail, What::Fail]);
+    fixture.complete().unwrap();
+    assert_eq!(fixture.table("failed.csv").unwrap()[0], ["row", "item", "code", "field", "message"]);
+    let rows = fixture.rows("failed.csv");
+    let items: Vec<_> = rows.iter().map(|(n, cells)| (*n, cells[0].as_str())).collect();
+    assert_eq!(items, [(1, "{\"a\":1,\"b\":[2,3]}"), (3, "-7"), (4, "'=oops")]);
+    assert_eq!(fixture.rows("skipped.csv")[&2], ["{\"c\":\"=x\"}", "asked, \"politely\""]);
+}
+
+#[test]
+fn a_job_without_a_file_reports_its_options() {
+    let fixture = Fixture::of_options(json!({ "n": -1 }));
+    let plans = fixture.split_options();
+    Hand::new(&fixture, &plans[0]).work(&[What::Fail], false);
+    fixture.roll_up();
+    assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Completed));
+    assert_eq!(fixture.rows("failed.csv")[&1], ["{\"n\":-1}", "bad", "", "'@1 is wrong"]);
+}
+
+#[test]
+fn a_job_with_items_left_is_not_ended() {
+    let fixture = Fixture::csv(PEOPLE);
+    fixture.split(10, None);
+    assert_eq!(fixture.complete().unwrap(), CompleteEnd::NothingToDo);
+    assert!(fixture.report().is_empty());
+}
+
+#[test]
+fn a_finished_job_is_not_touched() {
+    let fixture = Fixture::csv(PEOPLE);
+    worked(&fixture, &[What::Fail; 5]);
+    fixture.complete().unwrap();
+    let (job, report) = (fixture.job(), fixture.report());
+    fixture.ports.files.set(|operation, key| panic!("{operation} {key}"));
+    assert_eq!(fixture.complete().unwrap(), CompleteEnd::AlreadyFinished);
+    assert_eq!((fixture.job(), fixture.report()), (job, report));
+}
+
+#[test]
+fn another_generations_message_and_an_absent_job_are_harmless() {
+    let fixture = Fixture::csv(PEOPLE);
+    worked(&fixture, &[What::Ok; 5]);
+    let other = CompleteMessage { job_id: fixture.id, generation: 1, resend: 0 };
+    let absent = CompleteMessage { job_id: JobId::generate(), generation: 0, resend: 0 };
+    let completer = Completer { ports: &fixture.ports, stop_grace_ms: 0, clock: Timestamp::now };
+    assert_eq!(now(completer.complete(&other)).unwrap(), CompleteEnd::OtherGeneration);
+    assert_eq!(now(completer.complete(&absent)).unwrap(), CompleteEnd::Absent);
+    assert!(fixture.report().is_empty());
+}

@@ -1,0 +1,210 @@
+//! A job over in-memory services, split as the splitter splits it.
+
+use std::collections::BTreeMap;
+
+use complete_job::{CompleteEnd, CompleteError, Completer};
+use futures::FutureExt;
+use longshore::opening::read_opening;
+use longshore::ports::{Ports, report_key};
+use longshore::queues::MemoryQueues;
+use longshore::result::ResultDocument;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::group::{ChunkPlan, Manifest};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, JobError, SourceFile, Stage, Status, Stop, Tolerance, Transition};
+use longshore_domain::message::CompleteMessage;
+use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
+use longshore_domain::records::{Format, records};
+use longshore_domain::split::{ChunkLimits, Chunker, chunks_in_group};
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::{Value, json};
+
+use crate::hooked::Hooked;
+
+const SOURCE_KEY: &str = "uploads/default/source";
+
+pub(crate) type TestPorts = Ports<MemoryStore, MemoryQueues, Hooked>;
+
+/// A future over in-memory services never waits.
+pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
+    future.now_or_never().expect("in-memory services answer at once")
+}
+
+pub(crate) struct Fixture {
+    pub(crate) ports: TestPorts,
+    pub(crate) id: JobId,
+}
+
+/// The chunks of a job that have been committed, by group and number.
+pub(crate) type Plans = Vec<((u32, u32), ChunkPlan)>;
+
+impl Fixture {
+    /// A job over a CSV file, begun.
+    pub(crate) fn csv(text: &str) -> Self {
+        Self::of_file(text.as_bytes(), Format::Csv, Tolerance::default())
+    }
+
+    pub(crate) fn of_file(bytes: &[u8], format: Format, tolerance: Tolerance) -> Self {
+        let ports =
+            TestPorts { store: MemoryStore::default(), queues: MemoryQueues::default(), files: Hooked::default() };
+        ports.files.inner.put(SOURCE_KEY, bytes);
+        let info = now(ports.files.info(SOURCE_KEY)).unwrap().unwrap();
+        let (key, name) = (SOURCE_KEY.to_owned(), "people.csv".to_owned());
+        let source = SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name };
+        Self::stored(ports, Some(source), tolerance, json!({}))
+    }
+
+    /// A job whose one item is its options.
+    pub(crate) fn of_options(options: Value) -> Self {
+        let ports =
+            TestPorts { store: MemoryStore::default(), queues: MemoryQueues::default(), files: Hooked::default() };
+        Self::stored(ports, None, Tolerance::default(), options)
+    }
+
+    fn stored(ports: TestPorts, source: Option<SourceFile>, tolerance: Tolerance, options: Value) -> Self {
+        let job = waiting(source, tolerance);
+        let fixture = Self { ports, id: job.job_id };
+        now(fixture.ports.store.create_job(&job, &Definition { options, columns: None }, None)).unwrap();
+        made(now(fixture.ports.store.begin(job.job_id, Timestamp(2_000))).unwrap());
+        fixture
+    }
+
+    pub(crate) fn job(&self) -> Job {
+        now(self.ports.store.job(self.id)).unwrap().unwrap()
+    }
+
+    /// Cuts the file into chunks of so many items and commits the first `groups` groups, or all and the end.
+    pub(crate) fn split(&self, chunk_items: u32, groups: Option<usize>) -> Plans {
+        let source = self.job().source.unwrap();
+        let opening = now(read_opening(&self.ports.files, &source)).unwrap().unwrap();
+        if let Some(columns) = &opening.columns {
+            now(self.ports.store.put_columns(self.id, columns)).unwrap();
+        }
+        let bytes = self.ports.files.inner.get(SOURCE_KEY).unwrap();
+        let limits = ChunkLimits { items: chunk_items, bytes: 1 << 20, item_bytes: 40 };
+        let (mut chunker, mut plans) = (Chunker::new(limits, 1), Vec::new());
+        for mut span in records(source.format, &bytes[opening.start as usize..]) {
+            span.start += opening.start;
+            span.content_end += opening.start;
+            span.end += opening.start;
+            chunker.push(span, &mut |plan| plans.push(plan));
+        }
+        plans.extend(chunker.finish());
+        self.commit(plans, groups)
+    }
+
+    /// The one chunk of a job without a file.
+    pub(crate) fn split_options(&self) -> Plans {
+        self.commit(vec![ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false }], None)
+    }
+
+    fn commit(&self, plans: Vec<ChunkPlan>, groups: Option<usize>) -> Plans {
+        let (mut rest, mut committed, mut number) = (plans.as_slice(), Plans::new(), 0);
+        while !rest.is_empty() && groups.is_none_or(|groups| groups > number as usize) {
+            let (chunks, after) = rest.split_at(rest.len().min(chunks_in_group(number)));
+            let manifest = Manifest { group: number, chunks: chunks.to_vec() };
+            let end = chunks[chunks.len() - 1].end;
+            made(now(self.ports.store.commit_group(&self.job(), &manifest, end, Timestamp(3_000))).unwrap());
+            committed.extend((0..).zip(chunks).map(|(n, plan)| ((number, n), plan.clone())));
+            (rest, number) = (after, number + 1);
+        }
+        if groups.is_none() {
+            made(now(self.ports.store.end_split(self.id, number, &[], Timestamp(4_000))).unwrap());
+        }
+        committed
+    }
+
+    /// Says of every group whose items have ended that they have.
+    pub(crate) fn roll_up(&self) {
+        let (groups, _) = now(self.ports.store.progress(self.id)).unwrap().unwrap();
+        for group in groups.iter().filter(|group| group.is_done()) {
+            made(now(self.ports.store.group_done(self.id, group.number, Timestamp(8_000))).unwrap());
+        }
+    }
+
+    pub(crate) fn cancel(&self) {
+        let error = Some(JobError::new("canceled", "canceled by the client"));
+        let stop = Stop { status: Status::Canceled, error, at: Timestamp(9_000) };
+        made(now(self.ports.store.stop(self.id, &stop)).unwrap());
+    }
+
+    pub(crate) fn complete(&self) -> Result<CompleteEnd, CompleteError> {
+        self.complete_at(|| Timestamp(60_000))
+    }
+
+    pub(crate) fn complete_at(&self, clock: fn() -> Timestamp) -> Result<CompleteEnd, CompleteError> {
+        let message = CompleteMessage { job_id: self.id, generation: 0, resend: 0 };
+        let completer = Completer { ports: &self.ports, stop_grace_ms: 5_000, clock };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(completer.complete(&message))
+    }
+
+    /// The lines of a file of the report, header first.
+    pub(crate) fn table(&self, name: &str) -> Option<Vec<Vec<String>>> {
+        let bytes = self.ports.files.inner.get(&report_key(self.id, name))?;
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
+        let lines = reader.records().map(|r| r.expect("rectangular").iter().map(str::to_owned).collect());
+        Some(lines.collect())
+    }
+
+    /// The rows of a file of the report by the number of their items, without it; each number once.
+    pub(crate) fn rows(&self, name: &str) -> BTreeMap<u64, Vec<String>> {
+        let lines = self.table(name).unwrap_or_default();
+        let rows = lines.iter().skip(1).map(|row| (row[0].parse().unwrap(), row[1..].to_vec()));
+        let numbers: Vec<u64> = rows.clone().map(|(n, _)| n).collect();
+        assert!(numbers.is_sorted_by(|a, b| a < b), "{name}: {numbers:?}");
+        rows.collect()
+    }
+
+    pub(crate) fn result(&self) -> ResultDocument {
+        serde_json::from_slice(&self.ports.files.inner.get(&report_key(self.id, "result.json")).unwrap()).unwrap()
+    }
+
+    /// Every file of the report.
+    pub(crate) fn report(&self) -> BTreeMap<String, Vec<u8>> {
+        let files = &self.ports.files.inner;
+        let keys = files.keys().into_iter().filter(|key| key.contains("/report/"));
+        keys.map(|key| (key.clone(), files.get(&key).unwrap())).collect()
+    }
+
+    pub(crate) fn lose_source(&self) {
+        self.ports.files.inner.remove(SOURCE_KEY);
+    }
+}
+
+pub(crate) fn made(transition: Transition) -> Job {
+    match transition {
+        Transition::Made(job) => *job,
+        Transition::Refused => panic!("the test's own step was refused"),
+    }
+}
+
+fn waiting(source: Option<SourceFile>, tolerance: Tolerance) -> Job {
+    Job {
+        job_id: JobId::generate(),
+        tenant: "default".into(),
+        job_type: "probe".into(),
+        generation: 0,
+        status: Status::Waiting,
+        stage: Stage::Queued,
+        source,
+        tolerance,
+        split_offset: 0,
+        item_count: 0,
+        groups: 0,
+        sent_groups: 0,
+        split_ended: false,
+        done_groups: [].into(),
+        stop: None,
+        totals: None,
+        error: None,
+        issues: vec![JobError::new("unknown_column", "the column \"z\" is not in the schema")],
+        resends: 0,
+        created_at: Timestamp(1_000),
+        started_at: None,
+        finished_at: None,
+        updated_at: Timestamp(1_000),
+        deadline_at: Timestamp(3_600_000),
+        expires_at: 86_400,
+    }
+}

@@ -1,0 +1,98 @@
+//! Files in memory that ask a test before every operation: it may refuse, or do something at that moment.
+
+use std::sync::{Arc, Mutex};
+
+use longshore::files::{MemoryFiles, MemorySink, MemoryStream};
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::ports::{FileInfo, FileSink, FileStream, Files, PortError, PortResult, Read};
+
+/// Called with the operation and its key before it happens; false refuses it.
+pub(crate) type Hook = Box<dyn FnMut(&str, &str) -> bool + Send>;
+
+#[derive(Clone, Default)]
+pub(crate) struct Hooked {
+    pub(crate) inner: MemoryFiles,
+    hook: Arc<Mutex<Option<Hook>>>,
+}
+
+impl Hooked {
+    pub(crate) fn set(&self, hook: impl FnMut(&str, &str) -> bool + Send + 'static) {
+        *self.hook.lock().unwrap() = Some(Box::new(hook));
+    }
+
+    pub(crate) fn clear(&self) {
+        *self.hook.lock().unwrap() = None;
+    }
+
+    fn ask(&self, operation: &'static str, key: &str) -> PortResult<()> {
+        // Taken out while it runs, so that what it does may come back here.
+        let hook = self.hook.lock().unwrap().take();
+        let Some(mut hook) = hook else { return Ok(()) };
+        let allowed = hook(operation, key);
+        *self.hook.lock().unwrap() = Some(hook);
+        let refused = || PortError { service: "files", operation, source: "the test says no".into() };
+        if allowed { Ok(()) } else { Err(refused()) }
+    }
+}
+
+pub(crate) struct HookedStream(MemoryStream, Hooked, String);
+
+impl FileStream for HookedStream {
+    async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
+        self.1.ask("next", &self.2)?;
+        self.0.next().await
+    }
+}
+
+pub(crate) struct HookedSink(MemorySink, Hooked, String);
+
+impl FileSink for HookedSink {
+    async fn write(&mut self, bytes: &[u8]) -> PortResult<()> {
+        self.1.ask("append", &self.2)?;
+        self.0.write(bytes).await
+    }
+
+    async fn finish(self) -> PortResult<()> {
+        self.1.ask("finish", &self.2)?;
+        self.0.finish().await
+    }
+}
+
+impl Files for Hooked {
+    type Stream = HookedStream;
+    type Sink = HookedSink;
+
+    async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
+        self.inner.info(key).await
+    }
+
+    async fn open(
+        &self,
+        key: &str,
+        etag: Option<&str>,
+        start: u64,
+        end: Option<u64>,
+    ) -> PortResult<Read<HookedStream>> {
+        self.ask("open", key)?;
+        Ok(match self.inner.open(key, etag, start, end).await? {
+            Read::Found(stream) => Read::Found(HookedStream(stream, self.clone(), key.to_owned())),
+            Read::Absent => Read::Absent,
+            Read::Changed => Read::Changed,
+        })
+    }
+
+    async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
+        self.ask("read", key)?;
+        self.inner.read(key, etag, plan).await
+    }
+
+    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
+        self.ask("write", key)?;
+        self.inner.write(key, content_type, bytes).await
+    }
+
+    async fn create(&self, key: &str, content_type: &str) -> PortResult<HookedSink> {
+        self.ask("create", key)?;
+        Ok(HookedSink(self.inner.create(key, content_type).await?, self.clone(), key.to_owned()))
+    }
+}

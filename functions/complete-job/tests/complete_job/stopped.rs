@@ -1,0 +1,145 @@
+//! Jobs that were told to stop: what has not ended is listed, each item once.
+
+use complete_job::CompleteEnd;
+use longshore_domain::group::CommitOutcome;
+use longshore_domain::job::{JobError, Status, Stop, Tolerance};
+use longshore_domain::ports::{JobStore, JobTransitions};
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::json;
+
+use crate::fixture::{Fixture, made, now};
+use crate::hand::{Hand, What};
+
+const LONG: &str = "a cell that is longer than a row of these tests may be";
+
+fn numbered(rows: u64) -> String {
+    let rows: String = (1..=rows).map(|n| format!("p{n},{n}\n")).collect();
+    format!("name,age\n{rows}")
+}
+
+fn unprocessed(fixture: &Fixture) -> Vec<u64> {
+    fixture.rows("unprocessed.csv").into_keys().collect()
+}
+
+#[test]
+fn a_canceled_job_lists_every_item_that_has_not_ended() {
+    let fixture = Fixture::csv(&numbered(20));
+    let plans = fixture.split(4, Some(2));
+    assert_eq!(plans.len(), 5, "two chunks and the three that are left, four items each");
+    let mut first = Hand::new(&fixture, &plans[0]);
+    first.work(&[What::Ok, What::Fail, What::Later, What::Skip], false);
+    let mut second = Hand::new(&fixture, &plans[1]);
+    second.work(&[What::Later, What::Ok, What::Later, What::Later], false);
+    second.work(&[What::Ok, What::Later], false);
+    let mut third = Hand::new(&fixture, &plans[2]);
+    third.work(&[What::Later, What::Ok], false);
+    fixture.cancel();
+    assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Canceled));
+    assert_eq!(unprocessed(&fixture), [3, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
+    assert_eq!(fixture.table("unprocessed.csv").unwrap()[..2], [["row", "name", "age"], ["3", "p3", "3"]]);
+    let result = fixture.result();
+    assert_eq!((result.item_count, result.counts.succeeded, result.counts.unprocessed), (20, 4, 14));
+    assert_eq!(result.error.unwrap().code, "canceled");
+}
+
+#[test]
+fn the_part_that_was_never_split_is_listed() {
+    let fixture = Fixture::csv(&numbered(5_000));
+    let plans = fixture.split(100, Some(1));
+    Hand::new(&fixture, &plans[1]).work(&[What::Ok; 100], false);
+    fixture.cancel();
+    fixture.complete().unwrap();
+    let rows = fixture.rows("unprocessed.csv");
+    assert!(rows.keys().copied().eq((1..=100).chain(201..=5_000)));
+    assert!(rows.iter().all(|(n, cells)| *cells == [format!("p{n}"), n.to_string()]));
+    assert_eq!(fixture.result().item_count, 5_000);
+}
+
+#[test]
+fn a_job_that_is_stopped_before_its_first_group_lists_the_whole_file() {
+    let fixture = Fixture::csv(&numbered(3));
+    fixture.cancel();
+    assert_eq!(fixture.complete_at(|| Timestamp(9_000)).unwrap(), CompleteEnd::Finished(Status::Canceled));
+    assert_eq!(unprocessed(&fixture), [1, 2, 3]);
+    assert_eq!(fixture.table("unprocessed.csv").unwrap()[0], ["row", "name", "age"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_ends_its_job_without_rows() {
+    let fixture = Fixture::of_file(b"PK\x03\x04 a spreadsheet\0\0", Format::Csv, Tolerance::default());
+    let error = Some(JobError::new("unreadable", "this is a spreadsheet"));
+    let stop = Stop { status: Status::Failed, error, at: Timestamp(9_000) };
+    made(now(fixture.ports.store.stop(fixture.id, &stop)).unwrap());
+    assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Failed));
+    let result = fixture.result();
+    assert_eq!((result.item_count, result.error.unwrap().code.as_str()), (0, "unreadable"));
+    assert_eq!(result.issues.len(), 2, "the job's own, and why the file cannot be listed: {:?}", result.issues);
+}
+
+#[test]
+fn an_item_that_is_too_long_is_listed_by_its_number() {
+    let fixture = Fixture::csv(&format!("name,age\na,1\n{LONG},2\nb,3\n"));
+    fixture.split(10, None);
+    fixture.cancel();
+    fixture.complete().unwrap();
+    let rows = fixture.table("unprocessed.csv").unwrap();
+    assert_eq!(rows[1..], [["1", "a", "1"], ["2", "", ""], ["3", "b", "3"]]);
+}
+
+#[test]
+fn without_its_source_a_job_lists_numbers_and_what_its_workers_have_filed() {
+    let fixture = Fixture::csv(&numbered(30));
+    let plans = fixture.split(4, Some(1));
+    Hand::new(&fixture, &plans[0]).work(&[What::Later, What::Ok], false);
+    fixture.lose_source();
+    fixture.cancel();
+    assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Canceled));
+    let rows = fixture.table("unprocessed.csv").unwrap();
+    assert_eq!(rows[1..4], [["1", "p1", "1"], ["3", "", ""], ["4", "", ""]]);
+    assert_eq!(rows.len(), 1 + 7);
+    let issues: Vec<_> = fixture.result().issues.into_iter().map(|issue| issue.code).collect();
+    assert_eq!(issues, ["unknown_column", "rest_not_listed", "source_gone"]);
+}
+
+#[test]
+fn json_lines_and_options_are_listed_as_they_were() {
+    let lines = Fixture::of_file(b"{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n", Format::JsonLines, Tolerance::default());
+    lines.split(1, Some(1));
+    lines.cancel();
+    lines.complete().unwrap();
+    let rows = lines.table("unprocessed.csv").unwrap();
+    assert_eq!(rows, [["row", "item"], ["1", "{\"a\":1}"], ["2", "{\"a\":2}"], ["3", "{\"a\":3}"]]);
+    for split in [false, true] {
+        let options = Fixture::of_options(json!({ "n": 1 }));
+        if split {
+            options.split_options();
+        }
+        options.cancel();
+        options.complete().unwrap();
+        assert_eq!(options.table("unprocessed.csv").unwrap(), [["row", "item"], ["1", "{\"n\":1}"]], "split: {split}");
+    }
+}
+
+#[test]
+fn a_job_that_is_stopped_after_its_last_item_has_nothing_unprocessed() {
+    let fixture = Fixture::csv(&numbered(2));
+    let plans = fixture.split(4, None);
+    Hand::new(&fixture, &plans[0]).work(&[What::Ok, What::Fail], false);
+    fixture.roll_up();
+    fixture.cancel();
+    assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Canceled));
+    assert_eq!((unprocessed(&fixture).len(), fixture.rows("failed.csv").len()), (0, 1));
+}
+
+#[test]
+fn a_worker_that_comes_after_the_closing_commits_nothing() {
+    let fixture = Fixture::csv(&numbered(8));
+    let plans = fixture.split(4, None);
+    let mut late = Hand::new(&fixture, &plans[1]);
+    late.work(&[What::Fail], false);
+    fixture.cancel();
+    fixture.complete().unwrap();
+    assert_eq!(late.work(&[What::Ok], false), CommitOutcome::Closed);
+    assert_eq!(now(fixture.ports.store.job(fixture.id)).unwrap().unwrap().totals.unwrap().done(), 1);
+}
