@@ -1,1 +1,82 @@
-//! x
+//! Jobs over HTTP: created, watched, and their results fetched.
+//!
+//! - **Trigger:** every call of the HTTP API but `POST /api/uploads`; those that nobody knows are answered here too.
+//! - **Reads and writes:** a create writes the job, its definition and its idempotency key in one transaction, then
+//!   sends the create message. Everything else only reads, strongly consistent, groups before the job.
+//! - **Called twice:** with an `Idempotency-Key` the second create answers the first one's job; without one it is
+//!   another job. Reads change nothing.
+//! - **If it fails:** a job whose message could not be sent is there, waiting; the sweeper sends the message.
+//! - **Never:** answers counts that do not add up, an internal cause, or a link that outlives 15 minutes.
+
+mod backend;
+mod create;
+mod document;
+mod etag;
+mod job;
+mod links;
+mod output;
+mod pace;
+mod records;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get, post};
+use longshore::config::{self, Aws};
+use longshore::handler::Registry;
+use longshore::http;
+use longshore::ports::Ports;
+use longshore::problem::Problem;
+use longshore_domain::time_stamp::Timestamp;
+
+pub use backend::{Api, Backend, Deployed, Limits};
+pub use document::{JobCounts, JobDocument, Links};
+pub use links::DownloadUrls;
+pub use output::{FileLink, FileLinks, OutputDocument};
+pub use records::{RecordDocument, RecordsDocument};
+
+/// The calls that this function answers.
+pub const ROUTES: [(&str, &str); 4] = [
+    ("POST", "/api/jobs"),
+    ("GET", "/api/jobs/{jobId}"),
+    ("GET", "/api/jobs/{jobId}/output"),
+    ("GET", "/api/datasets/{dataset}/records"),
+];
+
+/// The function as a router.
+pub fn router<B: Backend>(api: Api<B>) -> Router {
+    let router = Router::new()
+        .route("/api/jobs", post(create::create::<B>))
+        .route("/api/jobs/{jobId}", get(job::get::<B>))
+        .route("/api/jobs/{jobId}/output", get(output::get::<B>))
+        .route("/api/datasets/{dataset}/records", get(records::list::<B>))
+        .route("/api/uploads", any(uploads));
+    http::with_problems(router).with_state(Arc::new(api))
+}
+
+/// Runs the function with these job types, configured from the environment.
+///
+/// # Errors
+/// If the environment lacks something, or the runtime's API fails.
+pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Error> {
+    let api = Api::<Deployed> {
+        ports: Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? },
+        records: aws.records()?,
+        registry,
+        limits: Limits {
+            max_file_bytes: config::max_file_bytes()?,
+            retention_days: config::retention_days()?,
+            job_time_limit_s: config::job_time_limit_s()?,
+        },
+        clock: Timestamp::now,
+    };
+    http::serve("jobs-api", router(api)).await
+}
+
+/// What API Gateway does not hand to the function of uploads has the wrong method.
+async fn uploads() -> Response {
+    let problem = Problem::new(405, "method-not-allowed", "Method not allowed", "/api/uploads takes POST");
+    ([(header::ALLOW, "POST")], problem).into_response()
+}

@@ -1,2 +1,13 @@
-//! x
-fn main() {}
+//! Wires `jobs-api`: the job types that come with Longshore, on AWS.
+
+use longshore::config::Aws;
+use longshore::job_types::builtin;
+use longshore::telemetry;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    telemetry::init();
+    let aws = Aws::from_env()?;
+    let registry = builtin(aws.records()?);
+    jobs_api::serve(&aws, registry).await
+}

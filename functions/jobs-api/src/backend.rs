@@ -1,0 +1,101 @@
+//! What the function stands on: the services and their settings, real ones or fakes.
+
+use longshore::files::S3Files;
+use longshore::handler::Registry;
+use longshore::http::Failure;
+use longshore::ports::Ports;
+use longshore::problem::Problem;
+use longshore::queues::SqsQueues;
+use longshore::store::dynamo::DynamoStore;
+use longshore::store::records::{DynamoRecords, RecordStore};
+use longshore_domain::group::Group;
+use longshore_domain::ids::{DEFAULT_TENANT, JobId};
+use longshore_domain::job::{Job, Status};
+use longshore_domain::ports::{Files, JobStore, Ledger, Queues};
+use longshore_domain::progress;
+use longshore_domain::time_stamp::Timestamp;
+
+use crate::DownloadUrls;
+
+/// A choice of services: one name in place of four type parameters.
+pub trait Backend: Send + Sync + 'static {
+    /// Jobs and uploads.
+    type Store: JobStore + Ledger;
+    /// Where create messages go.
+    type Queues: Queues;
+    /// Sources and reports.
+    type Files: Files + DownloadUrls;
+    /// Imported records.
+    type Records: RecordStore;
+}
+
+/// The services of AWS.
+#[derive(Copy, Clone, Debug)]
+pub struct Deployed;
+
+impl Backend for Deployed {
+    type Store = DynamoStore;
+    type Queues = SqsQueues;
+    type Files = S3Files;
+    type Records = DynamoRecords;
+}
+
+/// What a job may take, and how long it is kept.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct Limits {
+    /// Bytes of the largest file.
+    pub max_file_bytes: u64,
+    /// Days until a job is forgotten.
+    pub retention_days: i64,
+    /// Seconds after which a job that has not ended is stopped, unless its type says otherwise.
+    pub job_time_limit_s: i64,
+}
+
+/// The function: services, job types, limits and the clock.
+pub struct Api<B: Backend> {
+    /// Store, queues and files.
+    pub ports: Ports<B::Store, B::Queues, B::Files>,
+    /// Imported records.
+    pub records: B::Records,
+    /// The job types that clients may ask for.
+    pub registry: Registry,
+    /// Limits.
+    pub limits: Limits,
+    /// The time.
+    pub clock: fn() -> Timestamp,
+}
+
+impl<B: Backend> Api<B> {
+    /// The job that a path names.
+    ///
+    /// # Errors
+    /// 404 if there is none, or if it is another tenant's.
+    pub(crate) async fn job(&self, id: &str) -> Result<Job, Failure> {
+        let Some(id) = JobId::parse(id) else { return Err(no_such_job().into()) };
+        let job = self.ports.store.job(id).await?;
+        Ok(job.filter(|job| job.tenant == DEFAULT_TENANT).ok_or_else(no_such_job)?)
+    }
+
+    /// The groups of a job as it was just read, and then the job itself: what a document is made of.
+    ///
+    /// A completed job says everything itself. Any other needs its groups: one that failed or was canceled shows the
+    /// same percentage at its end as before it, and that is a sum over the groups.
+    ///
+    /// # Errors
+    /// 404 if the job was deleted meanwhile.
+    pub(crate) async fn with_groups(&self, job: Job) -> Result<(Vec<Group>, Job), Failure> {
+        if job.status == Status::Completed {
+            return Ok((Vec::new(), job));
+        }
+        let (groups, job) = self.ports.store.progress(job.job_id).await?.ok_or_else(no_such_job)?;
+        if job.totals.is_none_or(|totals| totals == progress::sum(&groups)) {
+            return Ok((groups, job));
+        }
+        // The job ended after its groups were read; now nothing changes any more.
+        Ok(self.ports.store.progress(job.job_id).await?.ok_or_else(no_such_job)?)
+    }
+}
+
+fn no_such_job() -> Problem {
+    Problem::not_found("job")
+}

@@ -1,0 +1,117 @@
+//! `POST /api/jobs`: everything that can be known to be wrong is refused here; what is accepted will be worked.
+
+mod idempotency;
+mod request;
+mod source;
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use longshore::http::{Answer, JsonFields};
+use longshore::telemetry;
+use longshore_domain::group::Group;
+use longshore_domain::ids::{DEFAULT_TENANT, JobId};
+use longshore_domain::job::{Job, SourceFile, Stage, Status};
+use longshore_domain::message::CreateMessage;
+use longshore_domain::ports::{Created, Definition, JobStore, Queues};
+
+use self::request::JobRequest;
+use crate::document::path;
+use crate::{Api, Backend, JobDocument};
+
+/// The largest body: a schema of up to 64 KiB and room for the rest. A definition is one item of up to 400 KB.
+const BODY_BYTES: usize = 256 * 1024;
+
+const SECONDS_PER_DAY: i64 = 86_400;
+
+/// Stores a job and sends its create message: 202 with the job. Under an `Idempotency-Key` that was used before, 202
+/// with the job that it made, as it now is.
+pub(crate) async fn create<B: Backend>(
+    State(api): State<Arc<Api<B>>>,
+    headers: HeaderMap,
+    JsonFields(fields): JsonFields<BODY_BYTES>,
+) -> Answer {
+    let key = idempotency::key(&headers)?;
+    let request = JobRequest::read(fields, &api.registry)?;
+    let key = key.map(|key| idempotency::of_request(key, &request));
+    let source = match request.file {
+        Some(file) => Some(api.source(file).await?),
+        None => None,
+    };
+    let job = api.new_job(&request, source);
+    let definition = Definition { options: request.options, columns: None };
+    match api.ports.store.create_job(&job, &definition, key.as_ref()).await? {
+        Created::New => {
+            api.send(&job).await;
+            Ok(api.accepted(&job, &[]))
+        }
+        Created::Replayed(id) => api.replay(id).await,
+        Created::KeyReused => Err(idempotency::key_reused().into()),
+    }
+}
+
+impl<B: Backend> Api<B> {
+    fn new_job(&self, request: &JobRequest, source: Option<SourceFile>) -> Job {
+        let now = (self.clock)();
+        let time_limit_s = request.time_limit_s.unwrap_or(self.limits.job_time_limit_s);
+        Job {
+            job_id: JobId::generate(),
+            tenant: DEFAULT_TENANT.to_owned(),
+            job_type: request.job_type.clone(),
+            generation: 0,
+            status: Status::Waiting,
+            stage: Stage::Queued,
+            source,
+            tolerance: request.tolerance,
+            split_offset: 0,
+            item_count: 0,
+            groups: 0,
+            sent_groups: 0,
+            split_ended: false,
+            done_groups: Default::default(),
+            stop: None,
+            totals: None,
+            error: None,
+            issues: Vec::new(),
+            resends: 0,
+            created_at: now,
+            started_at: None,
+            finished_at: None,
+            updated_at: now,
+            deadline_at: now.plus_seconds(time_limit_s),
+            expires_at: now.plus_seconds(self.limits.retention_days * SECONDS_PER_DAY).seconds(),
+        }
+    }
+
+    /// Sends the create message. A failure is no failure of the call: the job is stored, and the sweeper sends it.
+    async fn send(&self, job: &Job) {
+        let message = CreateMessage { job_id: job.job_id, generation: job.generation, position: 0, resend: 0 };
+        if let Err(error) = self.ports.queues.send_create(&message).await {
+            let error = telemetry::chain(&error);
+            tracing::warn!(job.id = %job.job_id, error, "a create message was not sent; the sweeper will send it");
+        }
+    }
+
+    /// The answer to a request that was accepted before. While the job waits its message is sent again: perhaps the
+    /// first call died before it, and a duplicate is harmless.
+    async fn replay(&self, id: JobId) -> Answer {
+        let job = self.job(&id.to_string()).await?;
+        if job.status == Status::Waiting && job.stage == Stage::Queued {
+            self.send(&job).await;
+        }
+        let (groups, job) = self.with_groups(job).await?;
+        Ok(self.accepted(&job, &groups))
+    }
+
+    fn accepted(&self, job: &Job, groups: &[Group]) -> Response {
+        let about = AppendHeaders([
+            (header::LOCATION, path(job.job_id)),
+            (header::RETRY_AFTER, "1".to_owned()),
+            (header::CACHE_CONTROL, "no-store".to_owned()),
+        ]);
+        (StatusCode::ACCEPTED, about, Json(JobDocument::of(job, groups, (self.clock)()))).into_response()
+    }
+}

@@ -1,0 +1,83 @@
+//! What a client says about the job that it wants, and everything that is wrong with it before a service is asked.
+
+use longshore::handler::{AnyJobType, Input, Registry};
+use longshore::http::{Bad, Checked, Fields};
+use longshore::problem::Problem;
+use longshore_domain::ids::FileGuid;
+use longshore_domain::job::Tolerance;
+use serde_json::{Map, Value};
+
+/// A wish for a job of a known type with good options.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct JobRequest {
+    /// Name of its job type.
+    pub(super) job_type: String,
+    /// The file to work through; there is one exactly if the type works through files.
+    pub(super) file: Option<FileGuid>,
+    /// The options, as sent.
+    pub(super) options: Value,
+    /// How many failures it tolerates.
+    pub(super) tolerance: Tolerance,
+    /// The type's own time limit.
+    pub(super) time_limit_s: Option<i64>,
+}
+
+impl JobRequest {
+    /// Reads a request for a job of one of these types.
+    ///
+    /// # Errors
+    /// 422 with every bad field.
+    pub(super) fn read(mut fields: Fields, registry: &Registry) -> Result<Self, Problem> {
+        let job_type = fields.required("jobType", |value| known_type(value, registry));
+        let file = fields.optional("fileGuid", |value| Ok(value.as_str().and_then(FileGuid::parse)));
+        let options = fields.optional("options", object);
+        let options = options.unwrap_or_else(|| Value::Object(Map::new()));
+        let Some(job_type) = job_type else { return Err(fields.into_problem()) };
+        if let Err(bad) = check_file(job_type, file) {
+            fields.refuse("fileGuid", &bad);
+        }
+        let tolerance = match job_type.prepare(&options) {
+            Ok(prepared) => prepared.tolerance(),
+            Err(errors) => {
+                fields.refuse_all(errors);
+                Tolerance::default()
+            }
+        };
+        fields.finish()?;
+        let time_limit_s = job_type.limits().job_time_limit_s;
+        Ok(Self { job_type: job_type.name().to_owned(), file: file.flatten(), options, tolerance, time_limit_s })
+    }
+}
+
+fn known_type<'a>(value: &Value, registry: &'a Registry) -> Checked<&'a dyn AnyJobType> {
+    let known = value.as_str().and_then(|name| registry.find(name));
+    known.ok_or_else(|| {
+        let names = registry.names().join(", ");
+        Bad::new("unknown_job_type", format!("there is no job type {value}; the job types are: {names}"))
+    })
+}
+
+/// `Some(None)` is a file that is named by something else than a UUID.
+fn check_file(job_type: &dyn AnyJobType, file: Option<Option<FileGuid>>) -> Checked<()> {
+    match (job_type.input(), file) {
+        (Input::File, Some(Some(_))) | (Input::Options, None) => Ok(()),
+        (Input::File, Some(None)) => Err(unknown_file()),
+        (Input::File, None) => {
+            let detail = "this job type works through a file: ask POST /api/uploads where to put it";
+            Err(Bad::new("file_required", detail))
+        }
+        (Input::Options, Some(_)) => Err(Bad::new("file_not_allowed", "this job type takes no file, only options")),
+    }
+}
+
+/// No upload of this id, or another tenant's: the two look the same.
+pub(super) fn unknown_file() -> Bad {
+    Bad::new("unknown_file", "there is no upload of this id; take the fileGuid that POST /api/uploads answered")
+}
+
+fn object(value: &Value) -> Checked<Value> {
+    match value {
+        Value::Object(_) => Ok(value.clone()),
+        _ => Err(Bad::new("invalid_type", "options is an object")),
+    }
+}

@@ -1,0 +1,143 @@
+//! The job document: what every answer says of a job.
+
+use longshore_domain::group::Group;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, JobError, Stage, Status};
+use longshore_domain::progress::{Progress, sentence, shown_stage};
+use longshore_domain::time_stamp::Timestamp;
+use serde::Serialize;
+
+/// A job as clients see it. In every one `succeeded + failed + skipped = itemProgress <= itemCount`.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobDocument {
+    /// The job.
+    pub job_id: JobId,
+    /// Name of its job type.
+    pub job_type: String,
+    /// Where it stands.
+    pub status: Status,
+    /// Where it stands, finely.
+    pub stage: Stage,
+    /// The sentence that a person reads.
+    pub message: String,
+    /// Items known so far; all of them once `item_count_final`.
+    pub item_count: u64,
+    /// The whole file has been counted.
+    pub item_count_final: bool,
+    /// Items that have ended.
+    pub item_progress: u64,
+    /// Items by outcome.
+    pub counts: JobCounts,
+    /// 0 to 100.
+    pub percent: u8,
+    /// Items per second since the job was begun.
+    pub items_per_second: u64,
+    /// Seconds until the end at that rate.
+    pub eta_seconds: Option<u64>,
+    /// 1, and one more with each retry.
+    pub attempts: u32,
+    /// Why it did not complete.
+    pub error: Option<JobError>,
+    /// Things to know that stopped nothing.
+    pub issues: Vec<JobError>,
+    /// When it was accepted; all times in RFC 3339.
+    pub created_at: String,
+    /// When it was begun.
+    pub started_at: Option<String>,
+    /// When it got its final status.
+    pub finished_at: Option<String>,
+    /// When something last changed.
+    pub updated_at: String,
+    /// When it is forgotten.
+    pub expires_at: String,
+    /// Where to go from here.
+    pub links: Links,
+}
+
+/// Items by outcome.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize)]
+pub struct JobCounts {
+    /// Items done.
+    pub succeeded: u64,
+    /// Items that failed.
+    pub failed: u64,
+    /// Items that were skipped.
+    pub skipped: u64,
+    /// Items that have not ended.
+    pub pending: u64,
+}
+
+/// Paths of what belongs to a job; `null` where there is nothing yet.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+pub struct Links {
+    /// This document.
+    #[serde(rename = "self")]
+    pub itself: String,
+    /// The result, once there is one.
+    pub output: Option<String>,
+    /// The failed items, once there is such a call.
+    pub failures: Option<String>,
+    /// Stops the job, once there is such a call.
+    pub cancel: Option<String>,
+}
+
+impl JobDocument {
+    /// The document of a job whose groups were read before it; a completed job's groups may be left out.
+    pub fn of(job: &Job, groups: &[Group], now: Timestamp) -> Self {
+        let progress = Progress::of(job, groups, now);
+        let (counts, item_progress) = (progress.counts, progress.item_progress());
+        // The totals of a job that has ended cover groups that were committed after the groups at hand were read.
+        let item_count = if job.totals.is_some() { job.item_count } else { progress.item_count };
+        Self {
+            job_id: job.job_id,
+            job_type: job.job_type.clone(),
+            status: job.status,
+            stage: shown_stage(job),
+            message: sentence(job, progress.percent),
+            item_count,
+            item_count_final: progress.item_count_final,
+            item_progress,
+            counts: JobCounts {
+                succeeded: counts.succeeded,
+                failed: counts.failed,
+                skipped: counts.skipped,
+                pending: item_count.saturating_sub(item_progress),
+            },
+            percent: progress.percent,
+            items_per_second: progress.items_per_second,
+            eta_seconds: progress.eta_seconds,
+            attempts: job.generation + 1,
+            error: job.error.clone(),
+            issues: job.issues.clone(),
+            created_at: job.created_at.to_rfc3339(),
+            started_at: job.started_at.map(Timestamp::to_rfc3339),
+            finished_at: job.finished_at.map(Timestamp::to_rfc3339),
+            updated_at: progress.updated_at.to_rfc3339(),
+            expires_at: Timestamp(job.expires_at.saturating_mul(1000)).to_rfc3339(),
+            links: Links::of(job),
+        }
+    }
+}
+
+impl Links {
+    fn of(job: &Job) -> Self {
+        let itself = path(job.job_id);
+        let output = job.status.is_final().then(|| output_path(job.job_id));
+        Self { itself, output, failures: None, cancel: None }
+    }
+}
+
+/// Where a job is.
+pub(crate) fn path(id: JobId) -> String {
+    format!("/api/jobs/{id}")
+}
+
+/// Where a job's result is.
+pub(crate) fn output_path(id: JobId) -> String {
+    format!("/api/jobs/{id}/output")
+}
+
+#[cfg(test)]
+#[path = "document_tests.rs"]
+pub(crate) mod tests;

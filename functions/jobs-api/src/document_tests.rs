@@ -1,0 +1,114 @@
+//! Documents of jobs in every state: the counts add up, whatever was read when.
+
+use longshore_domain::group::Group;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, SourceFile, Stage, Status, Tolerance};
+use longshore_domain::outcome::Counts;
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::json;
+
+use super::JobDocument;
+use crate::etag;
+
+pub(crate) fn running() -> Job {
+    let source = SourceFile {
+        key: "uploads/default/1".into(),
+        size_bytes: 1_000,
+        etag: "e".into(),
+        format: Format::Csv,
+        name: "people.csv".into(),
+    };
+    Job {
+        job_id: JobId::generate(),
+        tenant: "default".into(),
+        job_type: "import".into(),
+        generation: 0,
+        status: Status::Running,
+        stage: Stage::Splitting,
+        source: Some(source),
+        tolerance: Tolerance::default(),
+        split_offset: 1_000,
+        item_count: 100,
+        groups: 2,
+        sent_groups: 2,
+        split_ended: false,
+        done_groups: Default::default(),
+        stop: None,
+        totals: None,
+        error: None,
+        issues: Vec::new(),
+        resends: 0,
+        created_at: Timestamp(1_700_000_000_000),
+        started_at: Some(Timestamp(1_700_000_001_000)),
+        finished_at: None,
+        updated_at: Timestamp(1_700_000_001_000),
+        deadline_at: Timestamp(1_700_000_100_000),
+        expires_at: 1_800_000_000,
+    }
+}
+
+pub(crate) fn document(job: &Job) -> JobDocument {
+    JobDocument::of(job, &groups(), Timestamp(1_700_000_011_000))
+}
+
+fn groups() -> Vec<Group> {
+    let group = |number, items, counts| Group { counts, ..Group::new(number, items, items * 10, Timestamp(0)) };
+    vec![
+        group(0, 40, Counts { succeeded: 30, failed: 6, skipped: 4 }),
+        group(1, 60, Counts { succeeded: 10, failed: 0, skipped: 0 }),
+    ]
+}
+
+#[test]
+fn the_document_is_the_one_of_the_contract() {
+    let job = running();
+    let path = format!("/api/jobs/{}", job.job_id);
+    let expected = json!({
+        "jobId": job.job_id, "jobType": "import", "status": "running", "stage": "splitting",
+        "message": "Job running, 50% complete...",
+        "itemCount": 100, "itemCountFinal": false, "itemProgress": 50,
+        "counts": {"succeeded": 40, "failed": 6, "skipped": 4, "pending": 50},
+        "percent": 50, "itemsPerSecond": 5, "etaSeconds": 10,
+        "attempts": 1, "error": null, "issues": [],
+        "createdAt": "2023-11-14T22:13:20Z", "startedAt": "2023-11-14T22:13:21Z", "finishedAt": null,
+        "updatedAt": "2023-11-14T22:13:21Z", "expiresAt": "2027-01-15T08:00:00Z",
+        "links": {"self": path, "output": null, "failures": null, "cancel": null},
+    });
+    assert_eq!(serde_json::to_value(document(&job)).unwrap(), expected);
+}
+
+#[test]
+fn the_counts_add_up_whatever_was_read_when() {
+    let totals = Some(Counts { succeeded: 90, failed: 5, skipped: 5 });
+    let ended = |status, split_ended| Job { status, stage: Stage::Done, totals, split_ended, ..running() };
+    for (job, groups) in [
+        (running(), groups()),
+        (Job { item_count: 500, ..running() }, groups()),
+        (Job { split_ended: true, stage: Stage::Processing, ..running() }, groups()),
+        (ended(Status::Completed, true), Vec::new()),
+        (ended(Status::Canceled, false), Vec::new()),
+        (ended(Status::Failed, false), groups()[..1].to_vec()),
+    ] {
+        let document = JobDocument::of(&job, &groups, Timestamp(1_700_000_011_000));
+        let counts = document.counts;
+        assert_eq!(counts.succeeded + counts.failed + counts.skipped, document.item_progress);
+        assert!(document.item_progress <= document.item_count, "{document:?}");
+        assert_eq!(counts.pending, document.item_count - document.item_progress);
+    }
+}
+
+#[test]
+fn a_finished_job_links_to_its_output() {
+    let job = Job { status: Status::Failed, stage: Stage::Done, ..running() };
+    assert_eq!(document(&job).links.output, Some(format!("/api/jobs/{}/output", job.job_id)));
+}
+
+#[test]
+fn the_tag_follows_the_content_and_not_the_clock() {
+    let job = running();
+    let at = |seconds: i64| etag::of(&JobDocument::of(&job, &groups(), Timestamp(1_700_000_000_000 + seconds * 1000)));
+    assert_eq!(at(10), at(20));
+    let moved = JobDocument::of(&job, &groups()[..1], Timestamp(1_700_000_010_000));
+    assert_ne!(at(10), etag::of(&moved));
+}

@@ -1,0 +1,45 @@
+//! `GET /api/jobs/{jobId}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use longshore::http::{Answer, PathText, QueryText};
+use longshore_domain::job::{Job, Status};
+
+use crate::document::output_path;
+use crate::{Api, Backend, JobDocument, etag, pace};
+
+/// The job document; 304 if the client has it already; 303 to the result of a completed job with `?redirect=output`.
+pub(crate) async fn get<B: Backend>(
+    State(api): State<Arc<Api<B>>>,
+    PathText(id): PathText,
+    query: QueryText,
+    headers: HeaderMap,
+) -> Answer {
+    let job = api.job(&id).await?;
+    let (groups, job) = api.with_groups(job).await?;
+    if job.status == Status::Completed && query.get("redirect") == Some("output") {
+        let to = [(header::LOCATION, output_path(job.job_id)), (header::CACHE_CONTROL, "no-store".into())];
+        return Ok((StatusCode::SEE_OTHER, to).into_response());
+    }
+    let now = (api.clock)();
+    let document = JobDocument::of(&job, &groups, now);
+    let wait_s = pace::retry_after_s(&document, job.created_at, now);
+    Ok(conditional(&headers, &job, document, wait_s))
+}
+
+fn conditional(headers: &HeaderMap, job: &Job, document: JobDocument, wait_s: u64) -> Response {
+    let tag = etag::of(&document);
+    // A browser may keep the document and has to ask whether it still holds.
+    let mut about: Vec<(HeaderName, String)> = vec![(header::CACHE_CONTROL, "private, no-cache".into())];
+    if !job.status.is_final() {
+        about.push((header::RETRY_AFTER, wait_s.to_string()));
+    }
+    let known = etag::is_known(headers, &tag);
+    about.push((header::ETAG, tag));
+    let about = AppendHeaders(about);
+    if known { (StatusCode::NOT_MODIFIED, about).into_response() } else { (about, Json(document)).into_response() }
+}

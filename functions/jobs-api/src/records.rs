@@ -1,0 +1,128 @@
+//! `GET /api/datasets/{dataset}/records`: what imports have left behind, page by page.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{AppendHeaders, IntoResponse};
+use longshore::http::{Answer, Failure, PathText, QueryText};
+use longshore::problem::{FieldError, Problem};
+use longshore::store::records::{Dataset, ListError, RecordStore, StoredRecord};
+use longshore_domain::ids::{DEFAULT_TENANT, JobId};
+use longshore_domain::ports::Page;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::{Api, Backend};
+
+/// Records of a page that nobody sized.
+const DEFAULT_LIMIT: usize = 100;
+
+/// Records of the largest page.
+const MAX_LIMIT: usize = 500;
+
+/// The longest name of a dataset.
+const MAX_DATASET_BYTES: usize = 64;
+
+/// A page of records.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordsDocument {
+    /// The records, in an order that stays the same.
+    pub records: Vec<RecordDocument>,
+    /// For the next page; none on the last one.
+    pub next_cursor: Option<String>,
+}
+
+/// A record as it stands.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordDocument {
+    /// Its key.
+    pub key: String,
+    /// Its properties.
+    pub record: Map<String, Value>,
+    /// The job that wrote it; none if it was no import.
+    pub job_id: Option<JobId>,
+    /// The row of that job's file, from 1.
+    pub row: Option<u64>,
+    /// When, in RFC 3339.
+    pub updated_at: String,
+}
+
+/// A page of a dataset; a dataset that nobody has imported into is empty.
+pub(crate) async fn list<B: Backend>(
+    State(api): State<Arc<Api<B>>>,
+    PathText(dataset): PathText,
+    query: QueryText,
+) -> Answer {
+    let wanted = Wanted::read(dataset, &query)?;
+    let page = api.records.list(&wanted.dataset, wanted.limit, wanted.cursor).await;
+    let Page { items, next } = page.map_err(refused)?;
+    let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
+    about.extend(next.as_ref().map(|cursor| (header::LINK, wanted.next_link(cursor))));
+    let records = items.into_iter().map(RecordDocument::from).collect();
+    Ok((AppendHeaders(about), Json(RecordsDocument { records, next_cursor: next })).into_response())
+}
+
+impl From<StoredRecord> for RecordDocument {
+    fn from(stored: StoredRecord) -> Self {
+        Self {
+            key: stored.key,
+            record: stored.record,
+            job_id: stored.writer.map(|writer| writer.job),
+            row: stored.writer.map(|writer| writer.row),
+            updated_at: stored.updated_at.to_rfc3339(),
+        }
+    }
+}
+
+/// Which page.
+struct Wanted<'a> {
+    dataset: Dataset,
+    limit: usize,
+    cursor: Option<&'a str>,
+}
+
+impl<'a> Wanted<'a> {
+    fn read(dataset: String, query: &'a QueryText) -> Result<Self, Problem> {
+        let mut errors = Vec::new();
+        if !is_dataset_name(&dataset) {
+            let detail = format!("a dataset's name is 1 to {MAX_DATASET_BYTES} of the characters A-Z a-z 0-9 _ -");
+            errors.push(FieldError::new("/dataset", "invalid_dataset", detail));
+        }
+        let limit = query.get("limit").map_or(Some(DEFAULT_LIMIT), |text| text.parse().ok());
+        let limit = limit.filter(|limit| (1..=MAX_LIMIT).contains(limit)).unwrap_or_else(|| {
+            let detail = format!("limit is a whole number from 1 to {MAX_LIMIT}");
+            errors.push(FieldError::new("/limit", "invalid_limit", detail));
+            DEFAULT_LIMIT
+        });
+        if !errors.is_empty() {
+            return Err(Problem::invalid(errors));
+        }
+        let dataset = Dataset { tenant: DEFAULT_TENANT.to_owned(), name: dataset };
+        Ok(Self { dataset, limit, cursor: query.get("cursor") })
+    }
+
+    /// RFC 8288. Neither a dataset's name nor a cursor holds anything to be escaped.
+    fn next_link(&self, cursor: &str) -> String {
+        let (name, limit) = (&self.dataset.name, self.limit);
+        format!("</api/datasets/{name}/records?limit={limit}&cursor={cursor}>; rel=\"next\"")
+    }
+}
+
+fn refused(error: ListError) -> Failure {
+    match error {
+        ListError::Port(error) => error.into(),
+        ListError::BadCursor => {
+            let bad = FieldError::new("/cursor", "invalid_cursor", ListError::BadCursor.to_string());
+            Problem::invalid(vec![bad]).into()
+        }
+    }
+}
+
+fn is_dataset_name(text: &str) -> bool {
+    let fits = (1..=MAX_DATASET_BYTES).contains(&text.len());
+    fits && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+}
