@@ -49,3 +49,44 @@ pub(crate) fn grace_left_ms(job: &Job, grace_ms: i64, now: Timestamp) -> u64 {
     let left = if job.groups == 0 { 0 } else { (stopped_at.0 + grace_ms - now.0).min(grace_ms) };
     u64::try_from(left).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use longshore_domain::ids::JobId;
+    use serde_json::json;
+
+    use super::*;
+
+    fn stopping(groups: u32) -> Job {
+        let job = json!({
+            "jobId": JobId::generate(), "tenant": "t", "jobType": "probe", "generation": 0, "status": "running",
+            "stage": "stopping", "source": null, "tolerance": {}, "splitOffset": 0, "itemCount": 0, "groups": groups,
+            "sentGroups": 0, "splitEnded": false, "totals": null, "error": null, "issues": [], "resends": 0,
+            "stop": { "status": "canceled", "error": null, "at": 10_000 }, "createdAt": 0, "startedAt": 0,
+            "finishedAt": null, "updatedAt": 10_000, "deadlineAt": 0, "expiresAt": 0,
+        });
+        serde_json::from_value(job).unwrap()
+    }
+
+    #[test]
+    fn completion_waits_for_the_rest_of_the_grace_and_never_longer() {
+        for (groups, now, expected) in [
+            (1, 10_000, 5_000),
+            (1, 12_000, 3_000),
+            (1, 15_000, 0),
+            (1, 99_000, 0),
+            (1, 0, 5_000), // this machine's clock is behind
+            (0, 10_000, 0),
+        ] {
+            assert_eq!(grace_left_ms(&stopping(groups), 5_000, Timestamp(now)), expected, "{groups} {now}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_stopped_job_is_the_reason_for_the_stop() {
+        let ending = Ending { job: stopping(0), groups: Vec::new() };
+        assert_eq!(ending.finish(Timestamp(1)).status, Status::Canceled);
+        let unexplained = Ending { job: Job { stop: None, ..stopping(0) }, groups: Vec::new() };
+        assert_eq!(unexplained.finish(Timestamp(1)).status, Status::Failed);
+    }
+}

@@ -20,6 +20,7 @@
 
 mod completer;
 mod ending;
+mod error;
 mod report;
 
 use std::error::Error;
@@ -31,7 +32,8 @@ use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
 
-pub use completer::{CompleteEnd, CompleteError, Completer};
+pub use completer::{CompleteEnd, Completer};
+pub use error::CompleteError;
 
 /// The function: services and the grace of a stop.
 pub struct CompleteJob<S, Q, F> {

@@ -93,14 +93,21 @@ fn is_formula(cell: &[u8]) -> bool {
 
 /// Whether the cell is nothing but a decimal number: sign, digits with at most one point, exponent.
 fn is_number(cell: &[u8]) -> bool {
-    let unsigned = |text: &[u8]| text.strip_prefix(b"+").or(text.strip_prefix(b"-")).unwrap_or(text).to_vec();
-    let digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
-    let cell = unsigned(cell);
-    let mut parts = cell.splitn(2, |b| matches!(b, b'e' | b'E'));
+    let mut parts = unsigned(cell).splitn(2, |b| matches!(b, b'e' | b'E'));
     let (mantissa, exponent) = (parts.next().unwrap_or_default(), parts.next());
-    let points = mantissa.iter().filter(|b| **b == b'.').count();
-    let plain: Vec<u8> = mantissa.iter().copied().filter(|b| *b != b'.').collect();
-    points <= 1 && digits(&plain) && exponent.is_none_or(|e| digits(&unsigned(e)))
+    let mut digits = mantissa.splitn(2, |b| *b == b'.');
+    let (whole, fraction) = (digits.next().unwrap_or_default(), digits.next().unwrap_or_default());
+    let has_digits = !whole.is_empty() || !fraction.is_empty();
+    let exponent = exponent.map(unsigned);
+    has_digits && are_digits(whole) && are_digits(fraction) && exponent.is_none_or(|e| !e.is_empty() && are_digits(e))
+}
+
+fn unsigned(number: &[u8]) -> &[u8] {
+    number.strip_prefix(b"+").or(number.strip_prefix(b"-")).unwrap_or(number)
+}
+
+fn are_digits(text: &[u8]) -> bool {
+    text.iter().all(u8::is_ascii_digit)
 }
 
 fn free_name(name: &str, taken: &[String]) -> String {

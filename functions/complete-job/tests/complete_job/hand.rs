@@ -84,12 +84,6 @@ impl<'a> Hand<'a> {
         self.write(&format!("stray{}", self.commits), entries);
     }
 
-    /// Key of the file that the cursor names.
-    pub(crate) fn file_key(&self) -> Option<String> {
-        let token = self.cursor.as_ref()?.file.as_ref()?;
-        Some(work_key(self.fixture.id, self.place.0, self.place.1, token))
-    }
-
     fn round(&self) -> u32 {
         self.cursor.as_ref().map_or(0, |c| c.round)
     }

@@ -88,6 +88,16 @@ fn an_item_that_is_too_long_is_listed_by_its_number() {
 }
 
 #[test]
+fn a_row_without_end_does_not_fill_the_memory_and_is_listed_by_its_number() {
+    let endless = "x".repeat(17 << 20);
+    let fixture = Fixture::csv(&format!("name,age\na,1\n{endless}\nb,3"));
+    fixture.cancel();
+    fixture.complete().unwrap();
+    let rows = fixture.table("unprocessed.csv").unwrap();
+    assert_eq!(rows[1..], [["1", "a", "1"], ["2", "", ""], ["3", "b", "3"]]);
+}
+
+#[test]
 fn without_its_source_a_job_lists_numbers_and_what_its_workers_have_filed() {
     let fixture = Fixture::csv(&numbered(30));
     let plans = fixture.split(4, Some(1));
