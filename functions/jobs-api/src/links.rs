@@ -8,12 +8,8 @@ use longshore_domain::ports::PortResult;
 /// Signs links.
 pub trait DownloadUrls: Send + Sync {
     /// A URL by which a browser saves the file under `file_name`, within the next `seconds`. Makes no call.
-    fn download_url(
-        &self,
-        key: &str,
-        file_name: &str,
-        seconds: u64,
-    ) -> impl Future<Output = PortResult<String>> + Send;
+    fn download_url(&self, key: &str, file_name: &str, seconds: u64)
+    -> impl Future<Output = PortResult<String>> + Send;
 }
 
 impl DownloadUrls for S3Files {

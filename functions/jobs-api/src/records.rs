@@ -19,8 +19,8 @@ use crate::{Api, Backend};
 /// Records of a page that nobody sized.
 const DEFAULT_LIMIT: usize = 100;
 
-/// Records of the largest page.
-const MAX_LIMIT: usize = 500;
+/// Records of the largest page; the store also bounds it by bytes.
+const MAX_LIMIT: usize = 1_000;
 
 /// The longest name of a dataset.
 const MAX_DATASET_BYTES: usize = 64;

@@ -72,11 +72,26 @@ fn a_file_name_can_be_anything_that_can_be_shown() {
 
 #[test]
 fn a_content_type_must_look_like_one() {
-    for good in ["text/csv", "application/x-ndjson; charset=utf-8", "application/vnd.ms-excel", "text/csv;header=present"] {
+    for good in
+        ["text/csv", "application/x-ndjson; charset=utf-8", "application/vnd.ms-excel", "text/csv;header=present"]
+    {
         assert!(read(json!({"contentType": good})).is_ok(), "{good}");
     }
     let long = format!("text/{}", "x".repeat(255));
-    for bad in ["", "csv", "text/", "/csv", "text/csv;", "text/csv; charset", "text/c sv", "text/csv\r\nX: y", "text/csv;  a=b", " text/csv", "a/b/c", &long] {
+    for bad in [
+        "",
+        "csv",
+        "text/",
+        "/csv",
+        "text/csv;",
+        "text/csv; charset",
+        "text/c sv",
+        "text/csv\r\nX: y",
+        "text/csv;  a=b",
+        " text/csv",
+        "a/b/c",
+        &long,
+    ] {
         assert_eq!(refused(json!({"contentType": bad})), one("/contentType", "invalid_content_type"), "{bad}");
     }
 }

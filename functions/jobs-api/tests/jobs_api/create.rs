@@ -1,0 +1,198 @@
+//! `POST /api/jobs`: what is accepted, what is refused and where, and what a second try gets.
+
+use crate::world::{FILE, NOW, World};
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::Job;
+use longshore_domain::message::CreateMessage;
+use longshore_domain::ports::JobStore;
+use longshore_domain::records::Format;
+use serde_json::{Value, json};
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+async fn stored(world: &World, body: &Value) -> Job {
+    let id = JobId::parse(body["jobId"].as_str().unwrap()).unwrap();
+    world.store.job(id).await.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn a_job_is_accepted_stored_and_sent() {
+    let world = World::default();
+    let mut request = world.import().await;
+    request["options"]["maxFailed"] = json!(3);
+    let reply = world.create(&request).await;
+    assert_eq!(reply.status, 202, "{}", reply.body);
+    let job = stored(&world, &reply.body).await;
+    assert_eq!(reply.header("location"), format!("/api/jobs/{}", job.job_id));
+    assert_eq!(reply.header("retry-after"), "1");
+    assert_eq!((&reply.body["status"], &reply.body["stage"]), (&json!("waiting"), &json!("queued")));
+    assert_eq!(reply.body["message"], "Waiting for job to start...");
+    let source = job.source.unwrap();
+    assert_eq!(
+        (source.size_bytes, source.format, source.name.as_str()),
+        (FILE.len() as u64, Format::Csv, "people.csv")
+    );
+    assert!(!source.etag.is_empty());
+    assert_eq!(job.tolerance.max_failed, Some(3));
+    assert_eq!(job.deadline_at, NOW.plus_seconds(3_600));
+    assert_eq!(job.expires_at, NOW.plus_seconds(14 * 86_400).seconds());
+    let definition = world.store.definition(job.job_id).await.unwrap().unwrap();
+    assert_eq!((definition.options, definition.columns), (request["options"].clone(), None));
+    let message = CreateMessage { job_id: job.job_id, generation: 0, position: 0, resend: 0 };
+    assert_eq!(world.queues.take_creates(), [message]);
+}
+
+#[tokio::test]
+async fn a_job_without_a_file_is_accepted() {
+    let world = World::default();
+    let reply = world.create(&json!({"jobType": "ping"})).await;
+    assert_eq!(reply.status, 202, "{}", reply.body);
+    let job = stored(&world, &reply.body).await;
+    assert_eq!((job.source, job.deadline_at), (None, NOW.plus_seconds(7)));
+}
+
+#[tokio::test]
+async fn json_lines_are_known_by_their_name() {
+    let world = World::default();
+    let file = world.upload(|upload| upload.file_name = "people.jsonl".into(), Some(FILE)).await;
+    let options = json!({"dataset": "people", "key": "id"});
+    let reply = world.create(&json!({"jobType": "import", "fileGuid": file, "options": options})).await;
+    assert_eq!(stored(&world, &reply.body).await.source.unwrap().format, Format::JsonLines);
+}
+
+#[tokio::test]
+async fn every_bad_field_is_named() {
+    let world = World::default();
+    let good = world.import().await;
+    let with = |pointer: &str, value: Value| {
+        let mut body = good.clone();
+        let (parent, name) = pointer.rsplit_once('/').unwrap();
+        body.pointer_mut(parent).unwrap()[name] = value;
+        body
+    };
+    for (body, faults) in [
+        (json!({}), vec![("/jobType", "required")]),
+        (with("/jobType", json!("imports")), vec![("/jobType", "unknown_job_type")]),
+        (with("/jobType", json!(1)), vec![("/jobType", "unknown_job_type")]),
+        (with("/priority", json!(1)), vec![("/priority", "unknown_field")]),
+        (with("/fileGuid", Value::Null), vec![("/fileGuid", "file_required")]),
+        (with("/fileGuid", json!("x")), vec![("/fileGuid", "unknown_file")]),
+        (with("/fileGuid", json!(7)), vec![("/fileGuid", "unknown_file")]),
+        (with("/fileGuid", json!(FileGuid::generate())), vec![("/fileGuid", "unknown_file")]),
+        (with("/options", json!([])), vec![("/options", "invalid_type"), ("/options", "invalid_option")]),
+        (with("/options/keys", json!("id")), vec![("/options/keys", "unknown_option")]),
+        (with("/options/mode", json!("merge")), vec![("/options/mode", "invalid_option")]),
+        (with("/options/dataset", json!("a b")), vec![("/options/dataset", "invalid_dataset")]),
+        (with("/options/schema", json!({"type": 1})), vec![("/options/schema/type", "invalid_schema")]),
+        (
+            json!({"jobType": "import", "options": {"dataset": "", "key": ""}, "x": 1}),
+            vec![
+                ("/fileGuid", "file_required"),
+                ("/options/dataset", "invalid_dataset"),
+                ("/options/key", "invalid_key"),
+                ("/x", "unknown_field"),
+            ],
+        ),
+        (json!({"jobType": "ping", "fileGuid": good["fileGuid"]}), vec![("/fileGuid", "file_not_allowed")]),
+    ] {
+        let reply = world.create(&body).await;
+        reply.is_problem(422, "invalid-request");
+        assert_eq!(reply.faults(), faults, "{body}");
+    }
+    assert_eq!(world.queues.take_creates(), []);
+}
+
+#[tokio::test]
+async fn an_unknown_job_type_lists_the_known_ones() {
+    let reply = World::default().create(&json!({"jobType": "imports"})).await;
+    let detail = reply.body["errors"][0]["detail"].as_str().unwrap();
+    assert!(detail.contains("\"imports\"") && detail.contains("import, ") | detail.contains("ping, "), "{detail}");
+}
+
+#[tokio::test]
+async fn a_file_must_be_there_as_it_was_promised() {
+    let world = World::default();
+    let long = "x".repeat(1_001);
+    let cases = [
+        (world.upload(|_| {}, None).await, "file_not_uploaded"),
+        (world.upload(|upload| upload.size_bytes += 1, Some(FILE)).await, "file_size_mismatch"),
+        (world.upload(|upload| upload.size_bytes = 1_001, Some(&long)).await, "file_too_large"),
+        (world.upload(|upload| upload.tenant = "other".into(), Some(FILE)).await, "unknown_file"),
+        (world.upload(|upload| upload.expires_at = NOW.seconds(), Some(FILE)).await, "unknown_file"),
+    ];
+    for (file, code) in cases {
+        let mut body = world.import().await;
+        body["fileGuid"] = json!(file);
+        let reply = world.create(&body).await;
+        reply.is_problem(422, "invalid-request");
+        assert_eq!(reply.faults(), [("/fileGuid", code)]);
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_json_object_is_refused() {
+    let world = World::default();
+    for (body, content_type, status, kind) in [
+        ("{", "application/json", 400, "malformed-json"),
+        ("[]", "application/json", 422, "invalid-request"),
+        ("{}", "text/plain", 415, "unsupported-media-type"),
+        ("{}", "", 415, "unsupported-media-type"),
+        (" ".repeat(256 * 1024 + 1).as_str(), "application/json", 413, "body-too-large"),
+    ] {
+        world.post(body.to_owned(), &[("content-type", content_type)]).await.is_problem(status, kind);
+    }
+    let mut request = world.import().await;
+    request["options"]["schema"] = json!({"title": "x".repeat(60_000)});
+    assert_eq!(world.create(&request).await.status, 202);
+}
+
+#[tokio::test]
+async fn the_same_request_under_one_key_makes_one_job() {
+    let world = World::default();
+    let request = world.import().await;
+    let key = ("idempotency-key", "7c6f0a2e");
+    let first = world.post(request.to_string(), &[JSON, key]).await;
+    assert_eq!(first.status, 202, "{}", first.body);
+    let id = JobId::parse(first.body["jobId"].as_str().unwrap()).unwrap();
+    longshore_domain::ports::JobTransitions::begin(&world.store, id, NOW).await.unwrap();
+    // The same members in another order, with other spaces: the same request.
+    let spelled = format!(
+        "{{\"options\": {}, \"jobType\":\"import\",\n\"fileGuid\":{}}}",
+        request["options"], request["fileGuid"]
+    );
+    let second = world.post(spelled, &[JSON, key]).await;
+    assert_eq!((second.status, second.header("location")), (202, first.header("location")));
+    assert_eq!(second.body["status"], "running");
+    assert_eq!(world.queues.take_creates().len(), 1);
+}
+
+#[tokio::test]
+async fn a_key_serves_one_request_only() {
+    let world = World::default();
+    let key = ("idempotency-key", "7c6f0a2e");
+    assert_eq!(world.post(world.import().await.to_string(), &[JSON, key]).await.status, 202);
+    let other = world.import().await.to_string();
+    world.post(other, &[JSON, key]).await.is_problem(422, "idempotency-key-reused");
+    assert_eq!(world.queues.take_creates().len(), 1);
+}
+
+#[tokio::test]
+async fn a_replay_sends_a_message_that_was_lost() {
+    let world = World::default();
+    let (request, key) = (world.import().await.to_string(), ("idempotency-key", "7c6f0a2e"));
+    world.post(request.clone(), &[JSON, key]).await;
+    world.queues.take_creates();
+    world.queues.forget_deduplication();
+    world.post(request, &[JSON, key]).await;
+    assert_eq!(world.queues.take_creates().len(), 1);
+}
+
+#[tokio::test]
+async fn a_key_that_cannot_be_kept_is_refused() {
+    let world = World::default();
+    let request = world.import().await.to_string();
+    for key in ["", " ", "ü", &"x".repeat(256)] {
+        let reply = world.post(request.clone(), &[JSON, ("idempotency-key", key)]).await;
+        reply.is_problem(400, "invalid-idempotency-key");
+    }
+}

@@ -1,0 +1,6 @@
+//! The HTTP API of jobs through its router, on fakes.
+
+mod create;
+mod openapi;
+mod read;
+mod world;

@@ -1,0 +1,100 @@
+//! `docs/openapi.yaml` is true: its calls are the routers' and the template's, its properties those of real answers.
+
+use std::collections::BTreeSet;
+
+use crate::world::World;
+use axum::body::Body;
+use axum::http::Request;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::Status;
+use serde_json::{Value, json};
+
+const OPENAPI: &str = include_str!("../../../../docs/openapi.yaml");
+const TEMPLATE: &str = include_str!("../../../../template.yaml");
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/// The keys right below a path of keys of a YAML block mapping.
+fn keys_below(path: &[&str]) -> BTreeSet<String> {
+    let (mut depth, mut keys) = (0, BTreeSet::new());
+    for line in OPENAPI.lines() {
+        let indent = line.len() - line.trim_start().len();
+        let Some((key, _)) = line.trim_start().split_once(':').filter(|_| indent % 2 == 0) else { continue };
+        if indent / 2 < depth {
+            break;
+        }
+        if depth < path.len() {
+            depth += usize::from(indent / 2 == depth && key == path[depth]);
+        } else if indent / 2 == depth && !key.starts_with('-') {
+            keys.insert(key.to_owned());
+        }
+    }
+    assert!(!keys.is_empty(), "nothing at {path:?}");
+    keys
+}
+
+/// Every documented call.
+fn documented() -> BTreeSet<(String, String)> {
+    let paths = keys_below(&["paths"]);
+    let calls = paths.into_iter().flat_map(|path| {
+        let methods = keys_below(&["paths", &path]);
+        methods.into_iter().map(move |method| (method.to_uppercase(), path.clone()))
+    });
+    calls.collect()
+}
+
+fn owned(routes: &[(&str, &str)]) -> BTreeSet<(String, String)> {
+    routes.iter().map(|(method, path)| ((*method).to_owned(), (*path).to_owned())).collect()
+}
+
+#[test]
+fn the_documented_calls_are_those_of_the_functions_and_of_the_template() {
+    let functions = &owned(&jobs_api::ROUTES) | &owned(&upload::ROUTES);
+    assert_eq!(documented(), functions);
+    let keys = TEMPLATE.lines().filter_map(|line| line.trim().strip_prefix("RouteKey: "));
+    let routed: Vec<_> = keys.filter_map(|key| key.split_once(' ')).collect();
+    assert_eq!(owned(&routed), functions);
+}
+
+#[tokio::test]
+async fn the_router_takes_the_documented_calls_and_no_others() {
+    let (world, documented) = (World::default(), documented());
+    for (_, path) in owned(&jobs_api::ROUTES) {
+        for method in METHODS {
+            let to = path.replace("{jobId}", &JobId::generate().to_string()).replace("{dataset}", "people");
+            let reply = world.send(Request::builder().method(method).uri(to).body(Body::empty()).unwrap()).await;
+            let taken = reply.status != 405;
+            assert_eq!(taken, documented.contains(&(method.to_owned(), path.clone())), "{method} {path}");
+        }
+    }
+}
+
+fn holds(schema: &str, answer: &Value) {
+    let said: BTreeSet<_> = answer.as_object().unwrap().keys().cloned().collect();
+    assert_eq!(said, keys_below(&["components", "schemas", schema, "properties"]), "{schema}");
+}
+
+#[tokio::test]
+async fn the_documented_properties_are_those_of_the_answers() {
+    let world = World::default();
+    let job = world.create(&world.import().await).await.body;
+    holds("Job", &job);
+    holds("JobCounts", &job["counts"]);
+    holds("JobLinks", &job["links"]);
+    holds("Records", &world.get("/api/datasets/people/records").await.body);
+    let problem = world.create(&json!({})).await.body;
+    holds("Problem", &problem);
+    holds("FieldError", &problem["errors"][0]);
+}
+
+#[tokio::test]
+async fn the_documented_properties_are_those_of_an_output() {
+    let world = World::default();
+    let id = world.job().await;
+    world.finish(id, Status::Failed, 3).await;
+    let output = world.get(&format!("/api/jobs/{id}/output")).await.body;
+    holds("Output", &output);
+    holds("OutputCounts", &output["counts"]);
+    holds("Timings", &output["timings"]);
+    holds("OutputFiles", &output["files"]);
+    holds("OutputFile", &output["files"]["failed"]);
+}

@@ -1,0 +1,170 @@
+//! Reading jobs, results and records; calls that nobody takes.
+
+use crate::world::{NOW, Reply, World};
+use axum::body::Body;
+use axum::http::Request;
+use longshore::ports::report_key;
+use longshore::result::RESULT_NAME;
+use longshore::store::records::{Dataset, NewRecord, RecordStore, Rule, Writer};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::Status;
+use longshore_domain::ports::JobTransitions;
+use serde_json::{Value, json};
+
+async fn get_if_none_match(world: &World, path: &str, tag: &str) -> Reply {
+    world.send(Request::get(path).header("if-none-match", tag).body(Body::empty()).unwrap()).await
+}
+
+#[tokio::test]
+async fn a_job_is_read_until_it_is_finished() {
+    let world = World::default();
+    let id = world.job().await;
+    let reply = world.get(&format!("/api/jobs/{id}")).await;
+    assert_eq!((reply.status, &reply.body["status"]), (200, &json!("waiting")));
+    assert_eq!((reply.header("retry-after"), reply.header("cache-control")), ("1", "private, no-cache"));
+    world.finish(id, Status::Completed, 0).await;
+    let reply = world.get(&format!("/api/jobs/{id}")).await;
+    assert_eq!((reply.status, &reply.body["status"]), (200, &json!("completed")));
+    assert_eq!((reply.body["percent"].as_u64(), &reply.body["message"]), (Some(100), &json!("Job complete")));
+    assert_eq!(reply.header("retry-after"), "");
+    assert_eq!(reply.body["links"]["output"], format!("/api/jobs/{id}/output"));
+}
+
+#[tokio::test]
+async fn a_client_that_knows_the_job_gets_304() {
+    let world = World::default();
+    let path = format!("/api/jobs/{}", world.job().await);
+    let tag = world.get(&path).await.header("etag").to_owned();
+    let reply = get_if_none_match(&world, &path, &tag).await;
+    assert_eq!((reply.status, reply.header("etag"), reply.header("retry-after")), (304, tag.as_str(), "1"));
+    assert_eq!(reply.body, Value::Null);
+    world.store.begin(JobId::parse(&path[10..]).unwrap(), NOW).await.unwrap();
+    assert_eq!(get_if_none_match(&world, &path, &tag).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_completed_job_redirects_to_its_output_if_asked() {
+    let world = World::default();
+    let id = world.job().await;
+    let path = format!("/api/jobs/{id}?redirect=output");
+    assert_eq!(world.get(&path).await.status, 200);
+    world.finish(id, Status::Completed, 0).await;
+    let reply = world.get(&path).await;
+    assert_eq!((reply.status, reply.header("location")), (303, format!("/api/jobs/{id}/output").as_str()));
+    assert_eq!(world.get(&format!("/api/jobs/{id}?redirect=else")).await.status, 200);
+}
+
+#[tokio::test]
+async fn an_absent_job_is_404() {
+    let world = World::default();
+    let absent = JobId::generate();
+    for path in [
+        format!("/api/jobs/{absent}"),
+        format!("/api/jobs/{absent}/output"),
+        "/api/jobs/x".into(),
+        "/api/jobs/%ff".into(),
+    ] {
+        world.get(&path).await.is_problem(404, "not-found");
+    }
+}
+
+#[tokio::test]
+async fn there_is_no_output_before_the_end() {
+    let world = World::default();
+    let reply = world.get(&format!("/api/jobs/{}/output", world.job().await)).await;
+    reply.is_problem(404, "not-finished");
+    assert!(reply.body["detail"].as_str().unwrap().contains("waiting"));
+}
+
+#[tokio::test]
+async fn the_output_links_to_the_files_that_have_rows() {
+    let world = World::default();
+    let id = world.job().await;
+    world.finish(id, Status::Failed, 3).await;
+    let reply = world.get(&format!("/api/jobs/{id}/output")).await;
+    assert_eq!((reply.status, reply.header("cache-control")), (200, "no-store"));
+    let expected = json!({
+        "jobId": id, "jobType": "import", "status": "failed",
+        "itemCount": 5, "counts": {"succeeded": 2, "failed": 3, "skipped": 0, "unprocessed": 0},
+        "timings": {"createdAt": "2023-11-14T22:13:20Z", "startedAt": "2023-11-14T22:13:20Z",
+            "finishedAt": "2023-11-14T22:13:22Z", "queuedMs": 0, "runMs": 2000},
+        "error": null, "issues": [],
+        "files": {
+            "failed": {
+                "url": format!("memory:jobs/{id}/report/failed.csv?as=people-failed.csv&for=900"),
+                "rows": 3, "expiresAt": "2023-11-14T22:28:20Z",
+            },
+            "skipped": null, "unprocessed": null,
+        },
+    });
+    assert_eq!(reply.body, expected);
+}
+
+#[tokio::test]
+async fn an_output_that_has_expired_is_404_and_a_damaged_one_is_ours() {
+    let world = World::default();
+    let id = world.job().await;
+    world.finish(id, Status::Completed, 0).await;
+    world.files.put(&report_key(id, RESULT_NAME), "{\"secret\": 1}");
+    let reply = world.get(&format!("/api/jobs/{id}/output")).await;
+    reply.is_problem(500, "internal");
+    assert!(!reply.body.to_string().contains("secret") && !reply.body.to_string().contains("missing"));
+    world.files.remove(&report_key(id, RESULT_NAME));
+    world.get(&format!("/api/jobs/{id}/output")).await.is_problem(404, "not-found");
+}
+
+#[tokio::test]
+async fn records_are_read_page_by_page() {
+    let world = World::default();
+    let dataset = Dataset { tenant: "default".into(), name: "people".into() };
+    let writer = Writer { job: JobId::generate(), row: 7 };
+    let record =
+        |key: &str| NewRecord { key: key.into(), data: json!({"id": key}).as_object().cloned().unwrap(), writer };
+    world.records.put(&dataset, Rule::Upsert, ["a", "b", "c"].map(record).to_vec()).await;
+    let first = world.get("/api/datasets/people/records?limit=2").await;
+    assert_eq!((first.status, first.body["records"].as_array().unwrap().len()), (200, 2));
+    let one = &first.body["records"][0];
+    assert_eq!((&one["jobId"], &one["row"], &one["record"]["id"]), (&json!(writer.job), &json!(7), &one["key"]));
+    let link = first.header("link").strip_prefix('<').unwrap().strip_suffix(">; rel=\"next\"").unwrap();
+    assert!(link.ends_with(first.body["nextCursor"].as_str().unwrap()));
+    let second = world.get(link).await;
+    assert_eq!((second.body["records"].as_array().unwrap().len(), &second.body["nextCursor"]), (1, &Value::Null));
+    assert_eq!(second.header("link"), "");
+    assert_eq!(world.get("/api/datasets/nobody/records").await.body, json!({"records": [], "nextCursor": null}));
+}
+
+#[tokio::test]
+async fn a_page_that_cannot_be_is_refused() {
+    let world = World::default();
+    for (path, faults) in [
+        ("/api/datasets/people/records?limit=0", vec![("/limit", "invalid_limit")]),
+        ("/api/datasets/people/records?limit=1001", vec![("/limit", "invalid_limit")]),
+        ("/api/datasets/people/records?limit=x", vec![("/limit", "invalid_limit")]),
+        ("/api/datasets/people/records?cursor=x", vec![("/cursor", "invalid_cursor")]),
+        ("/api/datasets/a%20b/records?limit=-1", vec![("/dataset", "invalid_dataset"), ("/limit", "invalid_limit")]),
+    ] {
+        let reply = world.get(path).await;
+        reply.is_problem(422, "invalid-request");
+        assert_eq!(reply.faults(), faults, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn calls_that_nobody_takes_are_problems() {
+    let world = World::default();
+    let id = JobId::generate();
+    for (method, path, allow) in [
+        ("GET", "/api/jobs".to_owned(), "POST"),
+        ("DELETE", format!("/api/jobs/{id}"), "GET,HEAD"),
+        ("POST", format!("/api/jobs/{id}/output"), "GET,HEAD"),
+        ("GET", "/api/uploads".to_owned(), "POST"),
+        ("PUT", "/api/datasets/people/records".to_owned(), "GET,HEAD"),
+    ] {
+        let reply = world.send(Request::builder().method(method).uri(&path).body(Body::empty()).unwrap()).await;
+        reply.is_problem(405, "method-not-allowed");
+        assert_eq!(reply.header("allow"), allow, "{method} {path}");
+    }
+    for path in ["/", "/api", "/api/jobs/", "/api/nothing", "/$default/api/jobs"] {
+        world.get(path).await.is_problem(404, "not-found");
+    }
+}

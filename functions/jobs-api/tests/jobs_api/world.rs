@@ -1,0 +1,177 @@
+//! The router on fakes, a file that is uploaded, and calls.
+
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Request};
+use jobs_api::{Api, Backend, Limits, router};
+use lambda_http::tower::ServiceExt;
+use longshore::files::MemoryFiles;
+use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
+use longshore::job_types::builtin;
+use longshore::ports::{Ports, report_key, upload_key};
+use longshore::queues::MemoryQueues;
+use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument};
+use longshore::store::memory::MemoryStore;
+use longshore::store::records::MemoryRecords;
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::{Finish, Status};
+use longshore_domain::outcome::Counts;
+use longshore_domain::ports::{JobStore, JobTransitions, Upload};
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::{Value, json};
+
+/// When everything happens.
+pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
+/// The uploaded file.
+pub(crate) const FILE: &str = "id,name\n1,Ann\n2,Bob\n";
+
+/// Services in memory.
+#[derive(Copy, Clone)]
+pub(crate) struct Fakes;
+
+impl Backend for Fakes {
+    type Store = MemoryStore;
+    type Queues = MemoryQueues;
+    type Files = MemoryFiles;
+    type Records = MemoryRecords;
+}
+
+/// A job type without a file, with a time limit of its own.
+pub(crate) struct Ping;
+
+impl JobType for Ping {
+    const NAME: &'static str = "ping";
+    const INPUT: Input = Input::Options;
+    const LIMITS: TypeLimits = TypeLimits { job_time_limit_s: Some(7), ..TypeLimits::DEFAULT };
+    type Options = Value;
+    type Item = Value;
+
+    async fn process(&self, _: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
+        Outcome::Ok
+    }
+}
+
+/// The fakes behind the router.
+#[derive(Clone, Default)]
+pub(crate) struct World {
+    /// Jobs and uploads.
+    pub(crate) store: MemoryStore,
+    /// Messages.
+    pub(crate) queues: MemoryQueues,
+    /// Sources and reports.
+    pub(crate) files: MemoryFiles,
+    /// Records.
+    pub(crate) records: MemoryRecords,
+}
+
+/// What came back.
+pub(crate) struct Reply {
+    /// Status.
+    pub(crate) status: u16,
+    /// Headers.
+    pub(crate) headers: HeaderMap,
+    /// The body, if it is JSON.
+    pub(crate) body: Value,
+}
+
+impl Reply {
+    /// A header's text; empty if it is not there.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// Holds that this is a problem document of a kind.
+    pub(crate) fn is_problem(&self, status: u16, kind: &str) {
+        assert_eq!((self.status, self.header("content-type")), (status, "application/problem+json"), "{}", self.body);
+        assert_eq!(self.body["type"], format!("urn:longshore:problem:{kind}"));
+        assert_eq!(self.body["status"], status);
+        assert!(self.body["title"].is_string() && self.body["detail"].is_string());
+    }
+
+    /// Pointer and code of each bad field.
+    pub(crate) fn faults(&self) -> Vec<(&str, &str)> {
+        let errors = self.body["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
+        errors.iter().map(|e| (e["pointer"].as_str().unwrap(), e["code"].as_str().unwrap())).collect()
+    }
+}
+
+impl World {
+    /// The router on these fakes.
+    pub(crate) fn router(&self) -> axum::Router {
+        let World { store, queues, files, records } = self.clone();
+        let registry: Registry = builtin(records.clone()).with(Ping);
+        let limits = Limits { max_file_bytes: 1_000, retention_days: 14, job_time_limit_s: 3_600 };
+        router(Api::<Fakes> { ports: Ports { store, queues, files }, records, registry, limits, clock: || NOW })
+    }
+
+    /// Sends a request.
+    pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
+        let (parts, body) = self.router().oneshot(request).await.unwrap().into_parts();
+        let bytes = to_bytes(body, usize::MAX).await.unwrap();
+        let body = serde_json::from_slice(&bytes).unwrap_or_default();
+        Reply { status: parts.status.as_u16(), headers: parts.headers, body }
+    }
+
+    /// `GET`.
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.send(Request::get(path).body(Body::empty()).unwrap()).await
+    }
+
+    /// `POST /api/jobs`.
+    pub(crate) async fn create(&self, body: &Value) -> Reply {
+        self.post(body.to_string(), &[("content-type", "application/json")]).await
+    }
+
+    /// `POST /api/jobs` with any body and headers.
+    pub(crate) async fn post(&self, body: String, headers: &[(&str, &str)]) -> Reply {
+        let mut request = Request::post("/api/jobs");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.send(request.body(Body::from(body)).unwrap()).await
+    }
+
+    /// Promises an upload, and puts these bytes there if there are any.
+    pub(crate) async fn upload(&self, change: impl FnOnce(&mut Upload), bytes: Option<&str>) -> FileGuid {
+        let file_guid = FileGuid::generate();
+        let mut upload = Upload {
+            file_guid,
+            tenant: "default".into(),
+            key: upload_key("default", file_guid),
+            file_name: "people.csv".into(),
+            content_type: "text/csv".into(),
+            size_bytes: FILE.len() as u64,
+            expires_at: NOW.plus_seconds(60).seconds(),
+        };
+        change(&mut upload);
+        self.store.create_upload(&upload).await.unwrap();
+        if let Some(bytes) = bytes {
+            self.files.put(&upload.key, bytes);
+        }
+        file_guid
+    }
+
+    /// A good request for an import of an uploaded file.
+    pub(crate) async fn import(&self) -> Value {
+        let file = self.upload(|_| {}, Some(FILE)).await;
+        json!({"jobType": "import", "fileGuid": file, "options": {"dataset": "people", "key": "id"}})
+    }
+
+    /// A job that was just created.
+    pub(crate) async fn job(&self) -> JobId {
+        let reply = self.create(&self.import().await).await;
+        JobId::parse(reply.body["jobId"].as_str().unwrap()).unwrap()
+    }
+
+    /// Ends a job two seconds after it was begun, with a result of two good rows and some failed ones.
+    pub(crate) async fn finish(&self, id: JobId, status: Status, failed: u64) {
+        self.store.begin(id, NOW).await.unwrap();
+        let end = Finish { generation: 0, status, totals: Counts::default(), error: None, at: NOW.plus_seconds(2) };
+        self.store.finish(id, &end).await.unwrap();
+        let job = self.store.job(id).await.unwrap().unwrap();
+        let file = ReportFile { key: report_key(id, "failed.csv"), rows: failed };
+        let files = ReportFiles { failed: (failed > 0).then_some(file), ..ReportFiles::default() };
+        let counts = ResultCounts { succeeded: 2, failed, ..ResultCounts::default() };
+        let document = ResultDocument::new(&job, Report { counts, issues: Vec::new(), files });
+        self.files.put(&report_key(id, RESULT_NAME), serde_json::to_vec(&document).unwrap());
+    }
+}
