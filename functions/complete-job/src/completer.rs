@@ -159,3 +159,7 @@ fn nothing_to_end(job: &Job, generation: u32) -> Option<CompleteEnd> {
 fn unfinished(job: &Job, groups: &[Group]) -> usize {
     (job.groups as usize).saturating_sub(groups.iter().filter(|group| group.is_done()).count())
 }
+
+#[cfg(test)]
+#[path = "completer_tests.rs"]
+mod tests;
