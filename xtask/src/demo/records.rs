@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use std::collections::BTreeSet;
 
 /// As many as the API gives at once.
-const PAGE: u32 = 1000;
+const PAGE: u32 = 500;
 
 /// All keys in the dataset. A key that comes twice is an error: pages must not overlap.
 pub(super) fn keys(api: &Api, dataset: &str) -> Result<BTreeSet<String>> {
