@@ -1,0 +1,113 @@
+//! Jobs, groups and commits that the tests begin with.
+
+use std::collections::BTreeSet;
+
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{ChunkPlan, Commit, Manifest};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Finish, Job, JobError, SourceFile, Stage, Status, Stop, Tolerance, Transition};
+use longshore_domain::outcome::Counts;
+use longshore_domain::ports::{Created, Definition, Store};
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+
+/// Some moment; the tests count milliseconds from it.
+pub(crate) const NOW: i64 = 1_700_000_000_000;
+
+pub(crate) fn at(millis: i64) -> Timestamp {
+    Timestamp(NOW + millis)
+}
+
+/// A job that was just accepted.
+pub(crate) fn waiting_job() -> Job {
+    Job {
+        job_id: JobId::generate(),
+        tenant: "default".into(),
+        job_type: "import".into(),
+        generation: 0,
+        status: Status::Waiting,
+        stage: Stage::Queued,
+        source: Some(SourceFile {
+            key: "uploads/default/1".into(),
+            size_bytes: 1 << 40,
+            etag: "\"abc\"".into(),
+            format: Format::Csv,
+            name: "people.csv".into(),
+        }),
+        tolerance: Tolerance { max_failed: Some(3), max_failed_percent: Some(12.5) },
+        split_offset: 0,
+        item_count: 0,
+        groups: 0,
+        sent_groups: 0,
+        split_ended: false,
+        done_groups: BTreeSet::new(),
+        stop: None,
+        totals: None,
+        error: None,
+        issues: vec![],
+        resends: 0,
+        created_at: at(0),
+        started_at: None,
+        finished_at: None,
+        updated_at: at(0),
+        deadline_at: at(86_400_000),
+        expires_at: at(0).seconds() + 1_209_600,
+    }
+}
+
+pub(crate) fn definition() -> Definition {
+    Definition { options: serde_json::json!({ "dataset": "people", "n": 1.5, "deep": [{ "a": null }] }), columns: None }
+}
+
+/// A group of two chunks of ten items each.
+pub(crate) fn manifest(group: u32) -> Manifest {
+    let first = u64::from(group) * 20 + 1;
+    let chunk =
+        |first: u64| ChunkPlan { first, items: 10, start: first * 100, end: first * 100 + 1000, oversize: false };
+    Manifest { group, chunks: vec![chunk(first), chunk(first + 10)] }
+}
+
+/// A cursor that this token wrote.
+pub(crate) fn cursor(token: &str, position: u32) -> Cursor {
+    Cursor { round: 0, position, token: token.into(), file: None, filed: 0, due: None, finished: false }
+}
+
+/// A commit of `succeeded` items of a chunk.
+pub(crate) fn commit(chunk: u32, from: Option<Cursor>, to: Cursor, succeeded: u64) -> Commit {
+    Commit { chunk, from, to, counts: Counts { succeeded, failed: 1, skipped: 0 }, at: at(500) }
+}
+
+pub(crate) fn stop(millis: i64) -> Stop {
+    Stop { status: Status::Canceled, error: Some(JobError::new("canceled", "as you wished")), at: at(millis) }
+}
+
+pub(crate) fn finish(status: Status, millis: i64) -> Finish {
+    let totals = Counts { succeeded: 7, failed: 2, skipped: 1 };
+    Finish { generation: 0, status, totals, error: None, at: at(millis) }
+}
+
+/// Stores a job that waits.
+pub(crate) async fn accepted(store: &impl Store) -> Job {
+    let job = waiting_job();
+    assert_eq!(store.create_job(&job, &definition(), None).await.unwrap(), Created::New);
+    job
+}
+
+/// Stores a job that is being split, with this many groups.
+pub(crate) async fn split(store: &impl Store, groups: u32) -> Job {
+    let mut job = made(store.begin(accepted(store).await.job_id, at(1)).await.unwrap());
+    for group in 0..groups {
+        let offset = u64::from(group + 1) * 2000;
+        job = made(store.commit_group(&job, &manifest(group), offset, at(2 + i64::from(group))).await.unwrap());
+    }
+    job
+}
+
+/// The job of a transition that took.
+#[track_caller]
+pub(crate) fn made(transition: Transition) -> Job {
+    match transition {
+        Transition::Made(job) => *job,
+        Transition::Refused => panic!("the transition was refused"),
+    }
+}

@@ -1,0 +1,144 @@
+//! Random sequences of operations on both stores: same outcomes at every step, same records at the end.
+
+use longshore::store::dynamo::DynamoStore;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{Commit, CommitOutcome};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, JobError, Status, Stop, Transition};
+use longshore_domain::outcome::Counts;
+use longshore_domain::ports::{Created, PortResult, Store};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::fixtures::{at, cursor, definition, finish, manifest, waiting_job};
+use crate::on_both::Local;
+
+/// Sequences; each has up to `STEPS` operations, and each operation on DynamoDB takes some milliseconds.
+const CASES: u32 = 40;
+const STEPS: usize = 30;
+
+/// One call of a port, with small ranges of everything so that calls meet.
+#[derive(Clone, Debug)]
+enum Step {
+    Create,
+    Begin(i64),
+    CommitGroup { group: u32, time: i64 },
+    EndSplit { groups: u32, time: i64 },
+    Stop(i64),
+    Finish { completed: bool, time: i64 },
+    CountResend { seen: u32, time: i64 },
+    Commit { group: u32, chunk: u32, from: Option<u32>, token: u32 },
+    GroupDone { group: u32, time: i64 },
+    Close(u32),
+    CountGroupResend { group: u32, seen: u32 },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let time = 0_i64..3;
+    let group = 0_u32..3;
+    prop_oneof![
+        1 => Just(Step::Create),
+        2 => time.clone().prop_map(Step::Begin),
+        6 => (group.clone(), time.clone()).prop_map(|(group, time)| Step::CommitGroup { group, time }),
+        2 => (0_u32..4, time.clone()).prop_map(|(groups, time)| Step::EndSplit { groups, time }),
+        1 => time.clone().prop_map(Step::Stop),
+        1 => (any::<bool>(), time.clone()).prop_map(|(completed, time)| Step::Finish { completed, time }),
+        1 => (0_u32..2, time.clone()).prop_map(|(seen, time)| Step::CountResend { seen, time }),
+        8 => (group.clone(), 0_u32..2, proptest::option::of(0_u32..3), 0_u32..4)
+            .prop_map(|(group, chunk, from, token)| Step::Commit { group, chunk, from, token }),
+        2 => (group.clone(), time).prop_map(|(group, time)| Step::GroupDone { group, time }),
+        1 => group.clone().prop_map(Step::Close),
+        1 => (group, 0_u32..2).prop_map(|(group, seen)| Step::CountGroupResend { group, seen }),
+    ]
+}
+
+/// What a step met, to be compared.
+#[derive(Debug, PartialEq)]
+enum Met {
+    Created(Created),
+    Transition(Transition),
+    Commit(CommitOutcome),
+    Group(Option<longshore_domain::group::Group>),
+    Counted(bool),
+}
+
+fn token(number: u32) -> Cursor {
+    cursor(&format!("token{number}"), number)
+}
+
+async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Met> {
+    let id = job.job_id;
+    Ok(match step {
+        Step::Create => Met::Created(store.create_job(job, &definition(), None).await?),
+        Step::Begin(time) => Met::Transition(store.begin(id, at(*time)).await?),
+        Step::CommitGroup { group, time } => {
+            Met::Transition(store.commit_group(job, &manifest(*group), 7, at(*time)).await?)
+        }
+        Step::EndSplit { groups, time } => {
+            let issues = [JobError::new("a", "b")];
+            Met::Transition(store.end_split(id, *groups, &issues, at(*time)).await?)
+        }
+        Step::Stop(time) => {
+            let stop = Stop { status: Status::Canceled, error: None, at: at(*time) };
+            Met::Transition(store.stop(id, &stop).await?)
+        }
+        Step::Finish { completed, time } => {
+            let status = if *completed { Status::Completed } else { Status::Failed };
+            Met::Transition(store.finish(id, &finish(status, *time)).await?)
+        }
+        Step::CountResend { seen, time } => Met::Transition(store.count_resend(id, *seen, at(*time)).await?),
+        Step::Commit { group, chunk, from, token: to } => {
+            let counts = Counts { succeeded: 1, failed: 2, skipped: 3 };
+            let commit = Commit { chunk: *chunk, from: from.map(token), to: token(*to), counts, at: at(9) };
+            Met::Commit(store.commit(id, *group, &commit).await?)
+        }
+        Step::GroupDone { group, time } => Met::Transition(store.group_done(id, *group, at(*time)).await?),
+        Step::Close(group) => Met::Group(store.close(id, *group).await?),
+        Step::CountGroupResend { group, seen } => Met::Counted(store.count_group_resend(id, *group, *seen).await?),
+    })
+}
+
+async fn compare(memory: &MemoryStore, dynamo: &DynamoStore, steps: &[Step]) {
+    let job = Job { job_id: JobId::generate(), ..waiting_job() };
+    // Most sequences should get somewhere.
+    let opening = [Step::Create, Step::Begin(0), Step::CommitGroup { group: 0, time: 0 }];
+    let skipped = steps.len() % 2 * opening.len();
+    for (number, step) in opening.iter().skip(skipped).chain(steps).enumerate() {
+        let expected = take(memory, &job, step).await.unwrap();
+        let met = take(dynamo, &job, step).await.unwrap();
+        assert_eq!(met, expected, "step {number}, {step:?}");
+    }
+    let id = job.job_id;
+    assert_eq!(dynamo.progress_of(id).await, memory.progress_of(id).await);
+    for group in 0..3 {
+        assert_eq!(dynamo.manifest_of(id, group).await, memory.manifest_of(id, group).await);
+    }
+}
+
+/// Reads for the comparison at the end.
+trait Reads: Store {
+    async fn progress_of(&self, id: JobId) -> Option<(Vec<longshore_domain::group::Group>, Job)> {
+        self.progress(id).await.unwrap()
+    }
+
+    async fn manifest_of(&self, id: JobId, group: u32) -> Option<longshore_domain::group::Manifest> {
+        self.manifest(id, group).await.unwrap()
+    }
+}
+impl<T: Store> Reads for T {}
+
+#[test]
+fn both_stores_agree_on_any_sequence_of_operations() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let local = runtime.block_on(Local::start());
+    let dynamo = runtime.block_on(local.store());
+    let memory = MemoryStore::default();
+    let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
+    let sequences = proptest::collection::vec(step(), 1..STEPS);
+    let run = TestRunner::new(config).run(&sequences, |steps| {
+        runtime.block_on(compare(&memory, &dynamo, &steps));
+        Ok(())
+    });
+    run.unwrap();
+}

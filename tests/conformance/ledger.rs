@@ -1,0 +1,119 @@
+//! The ledger of groups: a commit counts once, whoever sends it, however often.
+
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{Commit, CommitOutcome, Group};
+use longshore_domain::ids::JobId;
+use longshore_domain::outcome::Counts;
+use longshore_domain::ports::Store;
+
+use crate::fixtures::{at, commit, cursor, made, split, waiting_job};
+
+on_both_stores! {
+    a_commit_adds_its_counts_and_moves_the_cursor,
+    a_commit_that_is_sent_twice_counts_once,
+    of_two_workers_from_one_cursor_one_loses,
+    a_closed_group_takes_nothing_but_knows_its_own,
+    a_commit_to_what_is_absent_makes_nothing,
+    a_group_resend_is_counted_once_and_forgotten_with_progress,
+    a_done_group_is_noted_once,
+    progress_shows_every_group_in_order,
+}
+
+fn committed(outcome: CommitOutcome) -> Group {
+    match outcome {
+        CommitOutcome::Committed(group) => *group,
+        other => panic!("the commit met {other:?}"),
+    }
+}
+
+async fn a_commit_adds_its_counts_and_moves_the_cursor(store: impl Store) {
+    let id = split(&store, 1).await.job_id;
+    let mut expected = store.chunk_state(id, 0).await.unwrap().unwrap().group;
+    let first = commit(0, None, cursor("a1", 5), 4);
+    let second = commit(1, None, Cursor { finished: true, ..cursor("b1", 0) }, 9);
+    let third = Commit { at: at(600), ..commit(0, Some(cursor("a1", 5)), cursor("a2", 10), 4) };
+    for wish in [&first, &second, &third] {
+        let group = committed(store.commit(id, 0, wish).await.unwrap());
+        assert_eq!(CommitOutcome::Committed(Box::new(group)), expected.commit(wish));
+    }
+    let stored = store.chunk_state(id, 0).await.unwrap().unwrap().group;
+    assert_eq!(stored, expected);
+    assert_eq!(stored.counts, Counts { succeeded: 17, failed: 3, skipped: 0 });
+    assert!(stored.is_done());
+}
+
+async fn a_commit_that_is_sent_twice_counts_once(store: impl Store) {
+    let id = split(&store, 1).await.job_id;
+    let wish = commit(0, None, cursor("a1", 10), 9);
+    let first = committed(store.commit(id, 0, &wish).await.unwrap());
+    let again = committed(store.commit(id, 0, &wish).await.unwrap());
+    assert_eq!((first.counts.done(), again.counts.done()), (10, 10));
+}
+
+async fn of_two_workers_from_one_cursor_one_loses(store: impl Store) {
+    let id = split(&store, 1).await.job_id;
+    committed(store.commit(id, 0, &commit(0, None, cursor("a1", 5), 4)).await.unwrap());
+    let late = commit(0, None, cursor("b1", 5), 4);
+    assert_eq!(store.commit(id, 0, &late).await.unwrap(), CommitOutcome::Lost);
+    let wrong = commit(0, Some(cursor("b1", 5)), cursor("b2", 10), 4);
+    assert_eq!(store.commit(id, 0, &wrong).await.unwrap(), CommitOutcome::Lost);
+    let never_begun = commit(1, Some(cursor("b1", 5)), cursor("b2", 10), 4);
+    assert_eq!(store.commit(id, 0, &never_begun).await.unwrap(), CommitOutcome::Lost);
+    assert_eq!(store.chunk_state(id, 0).await.unwrap().unwrap().group.counts.done(), 5);
+}
+
+async fn a_closed_group_takes_nothing_but_knows_its_own(store: impl Store) {
+    let id = split(&store, 1).await.job_id;
+    let own = commit(0, None, cursor("a1", 5), 4);
+    committed(store.commit(id, 0, &own).await.unwrap());
+    let closed = store.close(id, 0).await.unwrap().unwrap();
+    assert_eq!((closed.open, closed.counts.done()), (false, 5));
+    assert_eq!(store.close(id, 0).await.unwrap(), Some(closed.clone()));
+    for wish in [commit(1, None, cursor("b1", 5), 4), commit(0, Some(cursor("a1", 5)), cursor("a2", 10), 4)] {
+        assert_eq!(store.commit(id, 0, &wish).await.unwrap(), CommitOutcome::Closed);
+    }
+    assert_eq!(committed(store.commit(id, 0, &own).await.unwrap()), closed, "it took before the end");
+    assert_eq!(store.chunk_state(id, 0).await.unwrap().unwrap().group, closed);
+}
+
+async fn a_commit_to_what_is_absent_makes_nothing(store: impl Store) {
+    let wish = commit(0, None, cursor("a1", 5), 4);
+    let job = split(&store, 1).await.job_id;
+    for (id, group) in [(JobId::generate(), 0), (waiting_job().job_id, 0), (job, 1)] {
+        assert_eq!(store.commit(id, group, &wish).await.unwrap(), CommitOutcome::Absent);
+        assert_eq!(store.close(id, group).await.unwrap(), None);
+        assert!(!store.count_group_resend(id, group, 0).await.unwrap());
+        assert_eq!(store.chunk_state(id, group).await.unwrap(), None);
+    }
+    assert_eq!(store.progress(job).await.unwrap().unwrap().0.len(), 1);
+}
+
+async fn a_group_resend_is_counted_once_and_forgotten_with_progress(store: impl Store) {
+    let id = split(&store, 1).await.job_id;
+    assert!(store.count_group_resend(id, 0, 0).await.unwrap());
+    assert!(!store.count_group_resend(id, 0, 0).await.unwrap());
+    assert!(store.count_group_resend(id, 0, 1).await.unwrap());
+    assert_eq!(store.chunk_state(id, 0).await.unwrap().unwrap().group.resends, 2);
+    let group = committed(store.commit(id, 0, &commit(0, None, cursor("a1", 5), 4)).await.unwrap());
+    assert_eq!(group.resends, 0);
+}
+
+async fn a_done_group_is_noted_once(store: impl Store) {
+    let job = split(&store, 2).await;
+    for (group, millis, all_done) in [(1, 5, false), (1, 6, false), (0, 7, false)] {
+        let noted = made(store.group_done(job.job_id, group, at(millis)).await.unwrap());
+        assert_eq!((noted.all_done(), noted.updated_at), (all_done, at(millis)));
+    }
+    let ended = made(store.end_split(job.job_id, 2, &[], at(8)).await.unwrap());
+    assert_eq!(ended.done_groups, [0, 1].into());
+    assert!(ended.all_done(), "whoever writes last sees the full picture");
+}
+
+async fn progress_shows_every_group_in_order(store: impl Store) {
+    let job = split(&store, 12).await;
+    committed(store.commit(job.job_id, 11, &commit(0, None, cursor("a1", 5), 4)).await.unwrap());
+    let (groups, read) = store.progress(job.job_id).await.unwrap().unwrap();
+    assert_eq!(read, job);
+    assert_eq!(groups.iter().map(|g| g.number).collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
+    assert_eq!(groups[11].cursors[&0], cursor("a1", 5));
+}

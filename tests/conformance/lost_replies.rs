@@ -1,0 +1,80 @@
+//! Calls that took and whose reply was lost: the SDK sends them again, and nothing counts twice.
+//!
+//! One test for all: the fault proxy takes seconds to start.
+
+use longshore::store::dynamo::DynamoStore;
+use longshore_domain::group::CommitOutcome;
+use longshore_domain::job::Status;
+use longshore_domain::ports::{Created, IdempotencyKey, JobStore, JobTransitions, Ledger};
+use longshore_tests::harness::faults::Faults;
+use longshore_tests::harness::resources::aws;
+
+use crate::fixtures::{at, commit, cursor, definition, finish, made, manifest, split, stop, waiting_job};
+use crate::on_both::Local;
+
+#[tokio::test]
+async fn no_call_counts_twice_when_its_reply_is_lost() {
+    let local = Local::start().await;
+    local.store().await;
+    let faults = Faults::start(&local.endpoint).unwrap();
+    let store = DynamoStore::new(aws(&faults.endpoint).dynamodb(), local.name.clone());
+    a_commit_whose_reply_is_lost_counts_once(&store, &faults).await;
+    a_transition_whose_reply_is_lost_is_made(&store, &faults).await;
+    a_group_whose_reply_is_lost_is_made_once(&store, &faults).await;
+    a_job_whose_reply_is_lost_is_new(&store, &faults).await;
+    an_update_that_meets_a_transaction_is_tried_again(&store, &faults).await;
+}
+
+async fn a_commit_whose_reply_is_lost_counts_once(store: &DynamoStore, faults: &Faults) {
+    let id = split(store, 1).await.job_id;
+    faults.lose_replies("dynamodb", "UpdateItem", 2).unwrap();
+    let met = store.commit(id, 0, &commit(0, None, cursor("a1", 5), 4)).await.unwrap();
+    let CommitOutcome::Committed(group) = met else { panic!("the commit met {met:?}") };
+    assert_eq!(group.counts.done(), 5);
+    assert_eq!(store.chunk_state(id, 0).await.unwrap().unwrap().group, *group);
+}
+
+async fn a_transition_whose_reply_is_lost_is_made(store: &DynamoStore, faults: &Faults) {
+    let job = waiting_job();
+    let id = job.job_id;
+    store.create_job(&job, &definition(), None).await.unwrap();
+    let lose = || faults.lose_replies("dynamodb", "UpdateItem", 1).unwrap();
+    lose();
+    let job = made(store.begin(id, at(1)).await.unwrap());
+    made(store.commit_group(&job, &manifest(0), 2000, at(2)).await.unwrap());
+    lose();
+    made(store.group_done(id, 0, at(3)).await.unwrap());
+    lose();
+    assert!(made(store.end_split(id, 1, &[], at(4)).await.unwrap()).all_done());
+    lose();
+    assert_eq!(made(store.count_resend(id, 0, at(5)).await.unwrap()).resends, 1);
+    lose();
+    made(store.stop(id, &stop(6)).await.unwrap());
+    lose();
+    assert!(!store.close(id, 0).await.unwrap().unwrap().open);
+    lose();
+    assert_eq!(made(store.finish(id, &finish(Status::Canceled, 7)).await.unwrap()).status, Status::Canceled);
+}
+
+async fn a_group_whose_reply_is_lost_is_made_once(store: &DynamoStore, faults: &Faults) {
+    let job = split(store, 1).await;
+    faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
+    let job = made(store.commit_group(&job, &manifest(1), 4000, at(9)).await.unwrap());
+    assert_eq!((job.groups, job.item_count), (2, 40));
+}
+
+async fn a_job_whose_reply_is_lost_is_new(store: &DynamoStore, faults: &Faults) {
+    let key = IdempotencyKey { key: "k".into(), request_hash: "h".into() };
+    for key in [None, Some(&key)] {
+        let job = waiting_job();
+        faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
+        assert_eq!(store.create_job(&job, &definition(), key).await.unwrap(), Created::New);
+        assert_eq!(store.job(job.job_id).await.unwrap(), Some(job));
+    }
+}
+
+async fn an_update_that_meets_a_transaction_is_tried_again(store: &DynamoStore, faults: &Faults) {
+    let id = split(store, 1).await.job_id;
+    faults.refuse("dynamodb", "UpdateItem", 3, "TransactionConflictException").unwrap();
+    assert_eq!(made(store.group_done(id, 0, at(9)).await.unwrap()).done_groups, [0].into());
+}

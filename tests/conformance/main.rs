@@ -1,0 +1,21 @@
+//! One suite for every implementation of a port: what holds for the fakes holds for DynamoDB, SQS and S3.
+//!
+//! Each test of a store runs on the one in memory and on DynamoDB in an emulator. `interleavings` compares the two
+//! on random sequences of operations, and `lost_replies` shows that nothing counts twice when a reply is lost.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[macro_use]
+mod on_both;
+
+mod files;
+mod fixtures;
+mod interleavings;
+mod ledger;
+mod lost_replies;
+mod presigned;
+mod queues;
+mod races;
+mod records;
+mod stored_jobs;
+mod transitions;

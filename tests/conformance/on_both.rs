@@ -1,0 +1,74 @@
+//! Runs a test on every implementation of a port.
+
+use longshore::config::Aws;
+use longshore::files::S3Files;
+use longshore::store::dynamo::DynamoStore;
+use longshore_domain::ids::JobId;
+use longshore_tests::harness::emulator::Emulator;
+use longshore_tests::harness::resources::{aws, create_bucket, create_jobs_table};
+
+/// Makes of each `async fn name(store: impl Store)` a test on the store in memory and one on DynamoDB.
+macro_rules! on_both_stores {
+    ($($name:ident),+ $(,)?) => {
+        mod in_memory {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(longshore::store::memory::MemoryStore::default()).await;
+            })+
+        }
+        mod on_dynamodb {
+            $(#[tokio::test]
+            async fn $name() {
+                let local = crate::on_both::Local::start().await;
+                super::$name(local.store().await).await;
+            })+
+        }
+    };
+}
+
+/// Makes of each `async fn name(files: impl Files)` a test on files in memory and one on S3.
+macro_rules! on_both_files {
+    ($($name:ident),+ $(,)?) => {
+        mod in_memory {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(longshore::files::MemoryFiles::default()).await;
+            })+
+        }
+        mod on_s3 {
+            $(#[tokio::test]
+            async fn $name() {
+                let local = crate::on_both::Local::start().await;
+                super::$name(local.files().await).await;
+            })+
+        }
+    };
+}
+
+/// An emulator, clients for it, and a name for whatever this test makes on it.
+pub(crate) struct Local {
+    pub(crate) aws: Aws,
+    pub(crate) endpoint: String,
+    pub(crate) name: String,
+    _own: Option<Emulator>,
+}
+
+impl Local {
+    /// The emulator that `LONGSHORE_EMULATOR` names, or else one of this test's own: a second more.
+    pub(crate) async fn start() -> Self {
+        let shared = std::env::var("LONGSHORE_EMULATOR").ok();
+        let own = shared.is_none().then(|| Emulator::start().unwrap());
+        let endpoint = shared.or_else(|| own.as_ref().map(|own| own.endpoint.clone())).unwrap();
+        Self { aws: aws(&endpoint), endpoint, name: format!("test-{}", JobId::generate()), _own: own }
+    }
+
+    pub(crate) async fn store(&self) -> DynamoStore {
+        create_jobs_table(&self.aws, &self.name).await.unwrap();
+        DynamoStore::new(self.aws.dynamodb(), self.name.clone())
+    }
+
+    pub(crate) async fn files(&self) -> S3Files {
+        create_bucket(&self.aws, &self.name).await.unwrap();
+        S3Files::new(self.aws.s3(), self.name.clone())
+    }
+}

@@ -1,0 +1,121 @@
+//! The queues: what is sent arrives as it was, control messages once, dead letters stay.
+
+use longshore::queues::{Backlog, DeadLetters, MemoryQueues, SqsQueues};
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::ids::JobId;
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::ports::Queues;
+use longshore_tests::harness::resources::CreatedQueues;
+
+use crate::on_both::Local;
+
+async fn sqs() -> (Local, CreatedQueues, SqsQueues) {
+    let local = Local::start().await;
+    let created = CreatedQueues::create(&local.aws, &local.name).await.unwrap();
+    let queues = created.queues(&local.aws);
+    (local, created, queues)
+}
+
+fn chunk(number: u32, bytes: usize) -> ChunkMessage {
+    ChunkMessage {
+        job_id: JobId::generate(),
+        tenant: "default".into(),
+        group: 3,
+        chunk: number,
+        plan: ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false },
+        inline: Some("ü\n".repeat(bytes / 3)),
+    }
+}
+
+/// Bodies of what a queue holds, each received once.
+async fn receive(local: &Local, url: &str) -> Vec<String> {
+    let mut bodies = Vec::new();
+    loop {
+        let call = local.aws.sqs().receive_message().queue_url(url).max_number_of_messages(10);
+        let messages = call.send().await.unwrap().messages.unwrap_or_default();
+        if messages.is_empty() {
+            return bodies;
+        }
+        bodies.extend(messages.into_iter().filter_map(|message| message.body));
+    }
+}
+
+#[tokio::test]
+async fn chunks_arrive_as_they_were_sent_and_count_as_backlog() {
+    let (local, created, queues) = sqs().await;
+    let mut sent: Vec<_> = (0..25).map(|number| chunk(number, 60_000)).collect();
+    queues.send_chunks(&sent, 0).await.unwrap();
+    assert_eq!(queues.chunks().await.unwrap(), 25);
+    let bodies = receive(&local, created.urls.chunks.as_ref().unwrap()).await;
+    let mut received: Vec<ChunkMessage> = bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect();
+    received.sort_by_key(|message| message.chunk);
+    sent.sort_by_key(|message| message.chunk);
+    assert_eq!(received, sent);
+    assert_eq!(queues.chunks().await.unwrap(), 25, "chunks that are worked are backlog too");
+}
+
+#[tokio::test]
+async fn a_delayed_chunk_is_backlog_before_it_can_be_received() {
+    let (local, created, queues) = sqs().await;
+    queues.send_chunks(&[chunk(0, 9)], 900).await.unwrap();
+    assert_eq!(receive(&local, created.urls.chunks.as_ref().unwrap()).await, [""; 0]);
+    assert_eq!(queues.chunks().await.unwrap(), 1);
+}
+
+/// Create and complete messages that are the same for deduplication but for the last of each.
+fn control() -> ([CreateMessage; 4], [CompleteMessage; 3]) {
+    let job_id = JobId::generate();
+    let create = |position, resend| CreateMessage { job_id, generation: 0, position, resend };
+    let complete = |resend| CompleteMessage { job_id, generation: 0, resend };
+    ([create(0, 0), create(0, 0), create(1, 0), create(0, 1)], [complete(0), complete(0), complete(1)])
+}
+
+#[tokio::test]
+async fn a_control_message_that_is_sent_twice_arrives_once_and_a_resend_arrives_again() {
+    let (local, created, queues) = sqs().await;
+    let memory = MemoryQueues::default();
+    let (creates, completes) = control();
+    for message in &creates {
+        queues.send_create(message).await.unwrap();
+        memory.send_create(message).await.unwrap();
+    }
+    for message in &completes {
+        queues.send_complete(message).await.unwrap();
+        memory.send_complete(message).await.unwrap();
+    }
+    let mut positions: Vec<_> = memory.take_creates().iter().map(|m| (m.resend, m.position)).collect();
+    positions.sort_unstable();
+    assert_eq!(positions, [(0, 0), (0, 1), (1, 0)]);
+    assert_eq!(receive(&local, created.urls.create.as_ref().unwrap()).await.len(), 3);
+    assert_eq!(memory.take_completes().len(), 2);
+    assert_eq!(receive(&local, created.urls.complete.as_ref().unwrap()).await.len(), 2);
+}
+
+#[tokio::test]
+async fn dead_letters_are_read_and_stay() {
+    let (local, created, _) = sqs().await;
+    let letters = created.dead_letters(&local.aws);
+    let message = chunk(7, 9);
+    for body in [serde_json::to_string(&message).unwrap(), "{}".to_owned()] {
+        local.aws.sqs().send_message().queue_url(&created.dead[1]).message_body(body).send().await.unwrap();
+    }
+    let read = letters.chunks().await.unwrap();
+    assert_eq!(read.iter().filter_map(|letter| letter.as_ref().ok()).collect::<Vec<_>>(), [&message]);
+    let unreadable = read.iter().find_map(|letter| letter.as_ref().err()).unwrap();
+    assert!(unreadable.to_string().contains("missing field"), "{unreadable}");
+    assert!(letters.creates().await.unwrap().is_empty());
+    assert!(letters.completes().await.unwrap().is_empty());
+    let all = longshore::config::Aws::sqs(&local.aws);
+    let visible = all.get_queue_attributes().queue_url(&created.dead[1]);
+    let visible = visible.attribute_names(aws_sdk_sqs::types::QueueAttributeName::All).send().await.unwrap();
+    let hidden = aws_sdk_sqs::types::QueueAttributeName::ApproximateNumberOfMessagesNotVisible;
+    assert_eq!(visible.attributes.unwrap()[&hidden], "2");
+}
+
+#[tokio::test]
+async fn a_queue_that_is_not_configured_is_named() {
+    let (local, ..) = sqs().await;
+    let queues = SqsQueues::new(local.aws.sqs(), Default::default());
+    let error = queues.send_chunks(&[chunk(0, 9)], 0).await.unwrap_err();
+    assert!(longshore::telemetry::chain(&error).contains("LONGSHORE_CHUNK_QUEUE_URL"), "{error:?}");
+}

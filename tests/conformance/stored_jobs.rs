@@ -1,0 +1,136 @@
+//! Uploads and jobs as a whole.
+
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::Status;
+use longshore_domain::ports::{Created, IdempotencyKey, Store, Upload};
+
+use crate::fixtures::{accepted, at, definition, finish, made, split, waiting_job};
+
+on_both_stores! {
+    an_upload_is_read_as_it_was_stored,
+    a_job_is_read_as_it_was_stored,
+    what_is_not_there_is_none,
+    a_job_that_is_created_again_is_still_there_once,
+    an_idempotency_key_is_replayed_for_the_same_request_and_refused_for_another,
+    an_expired_idempotency_key_is_free_again,
+    columns_are_stored_once,
+    unfinished_jobs_are_listed_oldest_first_until_they_end,
+    unfinished_jobs_come_in_pages,
+}
+
+async fn an_upload_is_read_as_it_was_stored(store: impl Store) {
+    let upload = Upload {
+        file_guid: FileGuid::generate(),
+        tenant: "default".into(),
+        key: "uploads/default/x".into(),
+        file_name: "Größe \"1\".csv".into(),
+        content_type: "text/csv".into(),
+        size_bytes: 5 << 30,
+        expires_at: 1_800_000_000,
+    };
+    for _ in 0..2 {
+        store.create_upload(&upload).await.unwrap();
+        assert_eq!(store.upload(upload.file_guid).await.unwrap(), Some(upload.clone()));
+    }
+}
+
+async fn a_job_is_read_as_it_was_stored(store: impl Store) {
+    let mut job = waiting_job();
+    job.done_groups = [3, 1, 200].into();
+    job.issues = vec![longshore_domain::job::JobError::new("unknown_column", "")];
+    store.create_job(&job, &definition(), None).await.unwrap();
+    assert_eq!(store.job(job.job_id).await.unwrap(), Some(job.clone()));
+    assert_eq!(store.definition(job.job_id).await.unwrap(), Some(definition()));
+}
+
+async fn what_is_not_there_is_none(store: impl Store) {
+    let id = JobId::generate();
+    assert_eq!(store.upload(FileGuid::generate()).await.unwrap(), None);
+    assert_eq!(store.job(id).await.unwrap(), None);
+    assert_eq!(store.definition(id).await.unwrap(), None);
+    assert_eq!(store.progress(id).await.unwrap(), None);
+    assert_eq!(store.manifest(id, 0).await.unwrap(), None);
+    assert_eq!(store.chunk_state(id, 0).await.unwrap(), None);
+    store.put_columns(id, &["a".into()]).await.unwrap();
+    assert_eq!(store.definition(id).await.unwrap(), None);
+}
+
+async fn a_job_that_is_created_again_is_still_there_once(store: impl Store) {
+    let job = accepted(&store).await;
+    made(store.begin(job.job_id, at(1)).await.unwrap());
+    assert_eq!(store.create_job(&job, &definition(), None).await.unwrap(), Created::New);
+    assert_eq!(store.job(job.job_id).await.unwrap().unwrap().status, Status::Running);
+}
+
+async fn an_idempotency_key_is_replayed_for_the_same_request_and_refused_for_another(store: impl Store) {
+    let (first, second) = (waiting_job(), waiting_job());
+    let key = |key: &str, hash: &str| IdempotencyKey { key: key.into(), request_hash: hash.into() };
+    let create = async |job, key| store.create_job(job, &definition(), Some(&key)).await.unwrap();
+    assert_eq!(create(&first, key("k", "h")).await, Created::New);
+    assert_eq!(create(&first, key("k", "h")).await, Created::New);
+    assert_eq!(create(&second, key("k", "h")).await, Created::Replayed(first.job_id));
+    assert_eq!(create(&second, key("k", "other")).await, Created::KeyReused);
+    assert_eq!(store.job(second.job_id).await.unwrap(), None);
+    assert_eq!(create(&second, key("k2", "h")).await, Created::New);
+    let mut elsewhere = waiting_job();
+    elsewhere.tenant = "another".into();
+    assert_eq!(create(&elsewhere, key("k", "h")).await, Created::New);
+}
+
+async fn an_expired_idempotency_key_is_free_again(store: impl Store) {
+    let key = IdempotencyKey { key: "k".into(), request_hash: "h".into() };
+    let first = waiting_job();
+    store.create_job(&first, &definition(), Some(&key)).await.unwrap();
+    let mut later = waiting_job();
+    later.created_at = at(0).plus_seconds(1_209_601);
+    assert_eq!(store.create_job(&later, &definition(), Some(&key)).await.unwrap(), Created::New);
+    let third = waiting_job();
+    let met = store.create_job(&third, &definition(), Some(&key)).await.unwrap();
+    assert_eq!(met, Created::Replayed(later.job_id));
+}
+
+async fn columns_are_stored_once(store: impl Store) {
+    let job = accepted(&store).await;
+    for names in [["a", "ü"], ["c", "d"]] {
+        store.put_columns(job.job_id, &names.map(str::to_owned)).await.unwrap();
+    }
+    let stored = store.definition(job.job_id).await.unwrap().unwrap();
+    assert_eq!(stored.columns, Some(vec!["a".to_owned(), "ü".to_owned()]));
+    assert_eq!(stored.options, definition().options);
+}
+
+async fn unfinished_jobs_are_listed_oldest_first_until_they_end(store: impl Store) {
+    let mut jobs = [waiting_job(), waiting_job(), waiting_job()];
+    for (job, age) in jobs.iter_mut().zip([20, 0, 10]) {
+        job.created_at = at(age);
+        store.create_job(job, &definition(), None).await.unwrap();
+    }
+    let [youngest, oldest, middle] = jobs.map(|job| job.job_id);
+    let page = store.unfinished(None).await.unwrap();
+    assert_eq!((page.items, page.next), (vec![oldest, middle, youngest], None));
+    made(store.begin(middle, at(30)).await.unwrap());
+    made(store.finish(oldest, &finish(Status::Canceled, 40)).await.unwrap());
+    assert_eq!(store.unfinished(None).await.unwrap().items, [middle, youngest]);
+    split(&store, 1).await;
+    assert_eq!(store.unfinished(None).await.unwrap().items.len(), 3);
+}
+
+async fn unfinished_jobs_come_in_pages(store: impl Store) {
+    let mut expected = Vec::new();
+    for age in 0..120 {
+        let mut job = waiting_job();
+        job.created_at = at(age);
+        store.create_job(&job, &definition(), None).await.unwrap();
+        expected.push(job.job_id);
+    }
+    let (mut found, mut next) = (Vec::new(), None);
+    loop {
+        let page = store.unfinished(next).await.unwrap();
+        found.extend(page.items);
+        next = page.next;
+        if next.is_none() {
+            break;
+        }
+    }
+    assert_eq!(found, expected);
+}

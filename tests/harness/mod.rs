@@ -1,0 +1,25 @@
+//! A local AWS for one test, and what can go wrong on the way to it.
+//!
+//! | module | gives |
+//! | --- | --- |
+//! | [`emulator`] | an emulator on a free port, gone when it is dropped |
+//! | [`resources`] | a table, queues and a bucket, made directly and in milliseconds |
+//! | [`faults`], [`scoped_faults`] | a proxy in front of the emulator that loses replies, refuses, or throttles |
+//! | [`stack`] | the whole system, deployed from the template |
+//! | [`client`], [`watch`], [`report`] | a browser that doubts every answer |
+//! | [`by_hand`] | states that a crash leaves behind, made without one |
+
+pub mod by_hand;
+pub mod children;
+pub mod client;
+pub mod cloud;
+pub mod emulator;
+pub mod faults;
+pub mod guard;
+pub mod process;
+pub mod report;
+pub mod resources;
+pub mod scoped_faults;
+pub mod stack;
+pub mod staging;
+pub mod watch;

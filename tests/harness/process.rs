@@ -1,0 +1,113 @@
+//! A program from the tools' virtual environment that runs as long as its value lives.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// How long a program may take until it answers: a fraction of a second, but other tests run beside it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running program; it is killed, and its scratch folder removed, when this is dropped.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    scratch: PathBuf,
+}
+
+impl Process {
+    /// Starts `program` of the virtual environment that `LONGSHORE_VENV` names, with an environment of these
+    /// variables, `PATH`, `HOME` and `TMPDIR` only, and waits until `ready` answers.
+    ///
+    /// # Errors
+    /// If there is no such program, or if it dies or does not answer within a minute; its output is in the error.
+    pub fn start<I, A, B>(program: &str, arguments: &[&str], variables: I, ready: &str) -> Result<Self>
+    where
+        I: IntoIterator<Item = (A, B)>,
+        A: AsRef<OsStr>,
+        B: AsRef<OsStr>,
+    {
+        let venv = std::env::var_os("LONGSHORE_VENV")
+            .context("LONGSHORE_VENV must name the tools' virtual environment; `cargo xtask test` sets it")?;
+        let path = Path::new(&venv).join("bin").join(program);
+        let scratch = std::env::temp_dir().join(format!("longshore-{program}-{}", free_port()?));
+        std::fs::create_dir_all(&scratch)?;
+        let log = scratch.join("log");
+        let child = Command::new(&path)
+            .args(arguments)
+            .env_clear()
+            .envs(["PATH", "HOME"].into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
+            .envs(variables)
+            .env("TMPDIR", &scratch)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .stdin(Stdio::null())
+            .stdout(File::create(&log)?)
+            .stderr(File::options().append(true).open(&log)?)
+            .spawn()
+            .with_context(|| format!("cannot run {}", path.display()))?;
+        let mut process = Self { child, scratch };
+        process.wait_until_ready(program, ready)?;
+        Ok(process)
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The folder that goes with it.
+    pub fn scratch(&self) -> &Path {
+        &self.scratch
+    }
+
+    /// What it has written so far.
+    pub fn output(&self) -> String {
+        std::fs::read(self.scratch.join("log")).map_or_else(|_| String::new(), |b| String::from_utf8_lossy(&b).into())
+    }
+
+    fn wait_until_ready(&mut self, program: &str, url: &str) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        while !answers(url) {
+            if let Some(status) = self.child.try_wait()? {
+                bail!("{program} ended with {status}:\n{}", self.output());
+            }
+            if Instant::now() > deadline {
+                bail!("{program} does not answer at {url}:\n{}", self.output());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may be dead already; then there is nothing to do.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.scratch);
+    }
+}
+
+/// A client that reports every status as an answer.
+pub(super) fn agent() -> ureq::Agent {
+    let timeout = Some(Duration::from_secs(30));
+    ureq::Agent::config_builder().proxy(None).http_status_as_error(false).timeout_global(timeout).build().into()
+}
+
+/// A port that nobody listens on at this moment.
+///
+/// # Errors
+/// If the machine has none.
+pub fn free_port() -> Result<u16> {
+    let listener = TcpListener::bind("127.0.0.1:0").context("no free port on 127.0.0.1")?;
+    Ok(listener.local_addr()?.port())
+}
+
+fn answers(url: &str) -> bool {
+    agent().get(url).call().is_ok_and(|answer| !answer.status().is_server_error())
+}

@@ -1,0 +1,98 @@
+//! Table, queues and bucket as the template declares them, without CloudFormation: a test needs them in
+//! milliseconds. Whether the template itself is right, the flow tests find out.
+
+use anyhow::{Context, Result};
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection, ProjectionType,
+    ScalarAttributeType,
+};
+use aws_sdk_sqs::types::QueueAttributeName;
+use longshore::config::Aws;
+use longshore::queues::{DeadLetterQueues, QueueUrls, SqsQueues};
+
+/// Clients for this endpoint with credentials that mean nothing.
+pub fn aws(endpoint: &str) -> Aws {
+    let credentials = aws_sdk_dynamodb::config::Credentials::new("test", "test", None, None, "tests");
+    Aws::new("us-east-1".to_owned(), credentials, Some(endpoint.to_owned()))
+}
+
+/// The jobs table, under this name.
+///
+/// # Errors
+/// If the emulator refuses it.
+pub async fn create_jobs_table(aws: &Aws, name: &str) -> Result<()> {
+    let key = |name: &str, kind: KeyType| KeySchemaElement::builder().attribute_name(name).key_type(kind).build();
+    let index = GlobalSecondaryIndex::builder()
+        .index_name("unfinished")
+        .key_schema(key("unfinished", KeyType::Hash)?)
+        .key_schema(key("createdAt", KeyType::Range)?)
+        .projection(Projection::builder().projection_type(ProjectionType::KeysOnly).build())
+        .build()?;
+    let mut table = aws.dynamodb().create_table().table_name(name).billing_mode(BillingMode::PayPerRequest);
+    for attribute in ["PK", "SK", "unfinished", "createdAt"] {
+        let attribute = AttributeDefinition::builder().attribute_name(attribute);
+        table = table.attribute_definitions(attribute.attribute_type(ScalarAttributeType::S).build()?);
+    }
+    let table = table.key_schema(key("PK", KeyType::Hash)?).key_schema(key("SK", KeyType::Range)?);
+    table.global_secondary_indexes(index).send().await.context("the emulator makes no table")?;
+    Ok(())
+}
+
+/// A bucket of this name.
+///
+/// # Errors
+/// If the emulator refuses it.
+pub async fn create_bucket(aws: &Aws, name: &str) -> Result<()> {
+    aws.s3().create_bucket().bucket(name).send().await.context("the emulator makes no bucket")?;
+    Ok(())
+}
+
+/// The three queues and their dead-letter queues, and where they are.
+#[derive(Clone, Debug)]
+pub struct CreatedQueues {
+    /// Of the queues.
+    pub urls: QueueUrls,
+    /// Of the dead-letter queues: create, chunks, complete.
+    pub dead: [String; 3],
+}
+
+impl CreatedQueues {
+    /// Creates them; their names begin with `prefix`.
+    ///
+    /// # Errors
+    /// If the emulator refuses one.
+    pub async fn create(aws: &Aws, prefix: &str) -> Result<Self> {
+        let create = async |name: &str| create_queue(aws, &format!("{prefix}-{name}")).await;
+        let urls = QueueUrls {
+            create: Some(create("create-job.fifo").await?),
+            chunks: Some(create("chunks").await?),
+            complete: Some(create("complete-job.fifo").await?),
+        };
+        let dead =
+            [create("create-job-dlq.fifo").await?, create("chunks-dlq").await?, create("complete-job-dlq.fifo").await?];
+        Ok(Self { urls, dead })
+    }
+
+    /// The adapter for them.
+    pub fn queues(&self, aws: &Aws) -> SqsQueues {
+        SqsQueues::new(aws.sqs(), self.urls.clone())
+    }
+
+    /// The adapter for their dead letters.
+    pub fn dead_letters(&self, aws: &Aws) -> DeadLetterQueues {
+        let [creates, chunks, completes] = self.dead.clone();
+        DeadLetterQueues::new(aws.sqs(), creates, chunks, completes)
+    }
+}
+
+async fn create_queue(aws: &Aws, name: &str) -> Result<String> {
+    let mut call = aws.sqs().create_queue().queue_name(name);
+    if name.ends_with(".fifo") {
+        call = call
+            .attributes(QueueAttributeName::FifoQueue, "true")
+            .attributes(QueueAttributeName::DeduplicationScope, "messageGroup")
+            .attributes(QueueAttributeName::FifoThroughputLimit, "perMessageGroupId");
+    }
+    let made = call.send().await.with_context(|| format!("the emulator makes no queue {name}"))?;
+    made.queue_url.with_context(|| format!("the emulator did not say where the queue {name} is"))
+}
