@@ -1,32 +1,12 @@
-//! A job type whose rows say what should happen to them, so that a test can order any fault.
+//! Job types whose rows say what should happen to them, so that a test can order any fault.
 
-use std::time::Duration;
+mod row;
 
-use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Rejection, TypeLimits};
+use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, TypeLimits};
 use longshore_domain::job::Tolerance;
+use serde_json::Value;
 
-/// One row: what to do, how long it takes, and up to which round it is transient.
-#[derive(serde::Deserialize)]
-pub struct Row {
-    action: Action,
-    millis: Option<u64>,
-    rounds: Option<u32>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Action {
-    Ok,
-    Skip,
-    Reject,
-    /// `Retry` in the first `rounds` rounds, then ok.
-    Retry,
-    Fatal,
-    /// The handler panics.
-    Panic,
-    /// The process dies.
-    Abort,
-}
+pub use row::Row;
 
 /// What clients write as `options`.
 #[derive(serde::Deserialize)]
@@ -36,12 +16,15 @@ pub struct Options {
     max_failed_percent: Option<f64>,
 }
 
-/// The job type.
+/// Small chunks, few retries.
+const LIMITS: TypeLimits = TypeLimits { chunk_items: 50, batch_items: 10, item_retries: 2, ..TypeLimits::DEFAULT };
+
+/// Works through a file of rows.
 pub struct Probe;
 
 impl JobType for Probe {
     const NAME: &'static str = "probe";
-    const LIMITS: TypeLimits = TypeLimits { chunk_items: 50, batch_items: 10, item_retries: 2, ..TypeLimits::DEFAULT };
+    const LIMITS: TypeLimits = LIMITS;
     type Options = Options;
     type Item = Row;
 
@@ -49,24 +32,36 @@ impl JobType for Probe {
         Tolerance { max_failed: options.max_failed, max_failed_percent: options.max_failed_percent }
     }
 
-    async fn process(&self, job: &JobContext, _: &Options, _: ItemKey, row: Row) -> Outcome {
-        if let Some(millis) = row.millis {
-            tokio::time::sleep(Duration::from_millis(millis)).await;
-        }
-        match row.action {
-            Action::Ok => Outcome::Ok,
-            Action::Skip => Outcome::Skip { reason: "asked to".into() },
-            Action::Reject => Outcome::reject("asked_to", Some("action"), "the row asked to be rejected"),
-            Action::Retry if job.round < row.rounds.unwrap_or(0) => Outcome::Retry { after: None, reason: "asked to".into() },
-            Action::Retry => Outcome::Ok,
-            Action::Fatal => Outcome::Fatal(Rejection::new("asked_to_stop", None, "the row asked the job to stop")),
-            Action::Panic => die(),
-            Action::Abort => std::process::abort(),
-        }
+    async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome {
+        row.work(job, key).await
     }
 }
 
-#[allow(clippy::panic, reason = "that is what the row asked for")]
-fn die() -> Outcome {
-    panic!("the row asked the handler to panic")
+/// The same, in jobs that may last four seconds.
+pub struct Brief;
+
+impl JobType for Brief {
+    const NAME: &'static str = "probe-brief";
+    const LIMITS: TypeLimits = TypeLimits { job_time_limit_s: Some(4), ..LIMITS };
+    type Options = Options;
+    type Item = Row;
+
+    async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome {
+        row.work(job, key).await
+    }
+}
+
+/// One row, which are the options of a job without a file.
+pub struct Once;
+
+impl JobType for Once {
+    const NAME: &'static str = "probe-once";
+    const INPUT: Input = Input::Options;
+    const LIMITS: TypeLimits = LIMITS;
+    type Options = Value;
+    type Item = Row;
+
+    async fn process(&self, job: &JobContext, _: &Value, key: ItemKey, row: Row) -> Outcome {
+        row.work(job, key).await
+    }
 }

@@ -1,0 +1,187 @@
+//! Requests and messages that are wrong: each has an answer, and harms nobody else.
+
+use anyhow::{Context, Result, ensure};
+use base64::Engine;
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::message::{CompleteMessage, CreateMessage};
+use longshore_domain::ports::{JobStore, Queues};
+use longshore_tests::harness::by_hand::unsent_job;
+use longshore_tests::harness::watch::Watch;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::time::{Duration, Instant};
+
+use crate::shared::{Story, counts, error_code, lines, stack, work};
+
+fn import(more: Value) -> Value {
+    let mut options = json!({ "dataset": "bad-input", "key": "id" });
+    if let (Some(options), Some(more)) = (options.as_object_mut(), more.as_object()) {
+        options.extend(more.clone());
+    }
+    options
+}
+
+#[test]
+fn a_bad_request_is_refused_with_the_field_that_is_wrong() -> Story {
+    let client = &stack().client;
+    let file = client.upload("file.csv", b"id\n1\n")?;
+    let nobodys = FileGuid::generate().to_string();
+    let table = [
+        ("import", None, import(json!({})), "/fileGuid"),
+        ("import", Some(nobodys.as_str()), import(json!({})), "/fileGuid"),
+        ("import", Some("not-an-id"), import(json!({})), "/fileGuid"),
+        ("no-such-type", Some(&file), json!({}), "/jobType"),
+        ("import", Some(&file), import(json!({ "colour": "red" })), "/options/colour unknown_option"),
+        ("import", Some(&file), json!({ "dataset": "d" }), "/options"),
+        ("import", Some(&file), import(json!({ "mode": "replace" })), "/options/mode invalid_option"),
+        (
+            "import",
+            Some(&file),
+            import(json!({ "schema": { "type": "strng" } })),
+            "/options/schema/type invalid_schema",
+        ),
+        ("probe-once", Some(&file), json!({ "action": "ok" }), "/fileGuid"),
+    ];
+    for (job_type, file, options, expected) in table {
+        let answer = client.ask(job_type, file, &options)?;
+        ensure!(answer.status == 422, "{job_type} {file:?} {options}: {} {}", answer.status, answer.text());
+        ensure!(answer.headers["content-type"].starts_with("application/problem+json"), "{:?}", answer.headers);
+        ensure!(
+            answer.bad_field().starts_with(expected),
+            "{} in place of {expected}: {}",
+            answer.bad_field(),
+            answer.text()
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn an_upload_that_can_never_be_worked_is_refused_before_it_is_sent() -> Story {
+    let client = &stack().client;
+    let ask =
+        |size: Value| client.post("/api/uploads", &json!({ "fileName": "f", "contentType": "text/csv", "size": size }));
+    for (size, expected) in [
+        (json!(0), "/size empty_file"),
+        (json!(33_554_433), "/size file_too_large"),
+        (json!("big"), "/size invalid_size"),
+    ] {
+        let answer = ask(size.clone())?;
+        assert_eq!((answer.status, answer.bad_field().as_str()), (422, expected), "{size}: {}", answer.text());
+    }
+    assert_eq!(ask(json!(33_554_432))?.status, 201);
+    Ok(())
+}
+
+#[test]
+fn the_bucket_refuses_a_file_of_another_length_or_checksum() -> Story {
+    let client = &stack().client;
+    let upload = client.promise("file.csv", 5, None)?;
+    for bytes in [&b"id\n1"[..], b"id\n12\n"] {
+        let answer = client.put(&upload, bytes)?;
+        ensure!(matches!(answer.status, 400 | 403), "{}: {}", answer.status, answer.text());
+    }
+    let sha256 = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(b"id\n1\n"));
+    let upload = client.promise("file.csv", 5, Some(&sha256))?;
+    let answer = client.put(&upload, b"id\n2\n")?;
+    ensure!(matches!(answer.status, 400 | 403), "{}: {}", answer.status, answer.text());
+    client.put(&upload, b"id\n1\n")?.expect(200)?;
+    Ok(())
+}
+
+#[test]
+fn an_upload_can_be_put_only_once() -> Story {
+    let client = &stack().client;
+    let upload = client.promise("file.csv", 5, None)?;
+    client.put(&upload, b"id\n1\n")?.expect(200)?;
+    let again = client.put(&upload, b"id\n2\n")?;
+    assert_eq!(again.status, 412, "{}", again.text());
+    Ok(())
+}
+
+#[test]
+fn a_job_over_an_upload_that_was_never_put_is_refused() -> Story {
+    let client = &stack().client;
+    let upload = client.promise("file.csv", 5, None)?;
+    let answer = client.ask("import", upload["fileGuid"].as_str(), &import(json!({})))?;
+    ensure!(matches!(answer.status, 409 | 422), "{}: {}", answer.status, answer.text());
+    Ok(())
+}
+
+#[test]
+fn a_file_that_vanishes_before_it_is_split_fails_the_job() -> Story {
+    let stack = stack();
+    let job = unsent_job(stack, "import", b"id\n1\n", &import(json!({})))?;
+    let key = job.source.as_ref().context("no source")?.key.clone();
+    stack.run(stack.aws.s3().delete_object().bucket(stack.output("BucketName")?).key(key).send())?;
+    let message = CreateMessage { job_id: job.job_id, generation: 0, position: 0, resend: 0 };
+    stack.run(stack.queues()?.send_create(&message))?;
+    let ended = Watch::new(stack, &job.job_id.to_string()).end()?;
+    assert_eq!((ended["status"].as_str(), error_code(&ended)), (Some("failed"), "source_missing"), "{ended}");
+    Ok(())
+}
+
+/// Whatever is in the way of the other messages of its queue.
+#[test]
+fn an_unparsable_message_ends_in_the_dead_letter_queue_and_harms_no_other() -> Story {
+    let stack = stack();
+    let marker = format!("no message of ours {}", JobId::generate());
+    let queues = [
+        ("ChunkQueueUrl", "ChunkDlqUrl"),
+        ("CreateJobQueueUrl", "CreateJobDlqUrl"),
+        ("CompleteJobQueueUrl", "CompleteJobDlqUrl"),
+    ];
+    for (queue, _) in queues {
+        let mut send = stack.aws.sqs().send_message().queue_url(stack.output(queue)?).message_body(&marker);
+        if queue != "ChunkQueueUrl" {
+            send = send.message_group_id("unparsable").message_deduplication_id(&marker);
+        }
+        stack.run(send.send())?;
+    }
+    let (job, _) = work(stack, "import", &lines(["id", "1"]), &import(json!({})))?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [1, 0, 0]), "{job}");
+    for (_, dead_letters) in queues {
+        eventually(|| Ok(stack.peek(dead_letters)?.contains(&marker)))?;
+    }
+    // The sweeper reads past it.
+    let swept = stack.sweep()?;
+    assert_eq!(swept["failures"], 0, "{swept}");
+    Ok(())
+}
+
+#[test]
+fn messages_for_a_job_that_is_absent_are_acknowledged() -> Story {
+    let stack = stack();
+    let (queues, job_id) = (stack.queues()?, JobId::generate());
+    let create = CreateMessage { job_id, generation: 0, position: 0, resend: 0 };
+    stack.run(queues.send_create(&create))?;
+    stack.run(queues.send_complete(&CompleteMessage { job_id, generation: 0, resend: 0 }))?;
+    let plan = longshore_domain::group::ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
+    let chunk = longshore_domain::message::ChunkMessage {
+        job_id,
+        tenant: "default".into(),
+        group: 0,
+        chunk: 0,
+        plan,
+        inline: Some("1\n".into()),
+    };
+    stack.run(queues.send_chunks(&[chunk], 0))?;
+    for queue in ["CreateJobQueueUrl", "CompleteJobQueueUrl", "ChunkQueueUrl"] {
+        eventually(|| Ok(!stack.peek(queue)?.iter().any(|body| body.contains(&job_id.to_string()))))?;
+    }
+    for queue in ["CreateJobDlqUrl", "CompleteJobDlqUrl", "ChunkDlqUrl"] {
+        ensure!(!stack.peek(queue)?.iter().any(|body| body.contains(&job_id.to_string())), "a dead letter in {queue}");
+    }
+    ensure!(stack.run(stack.store()?.job(job_id))?.is_none(), "a ghost of a job was made");
+    assert_eq!(stack.client.get(&format!("/api/jobs/{job_id}"))?.status, 404);
+    Ok(())
+}
+
+fn eventually(is: impl Fn() -> Result<bool>) -> Story {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !is()? {
+        ensure!(Instant::now() < deadline, "it never came to it");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Processes that die at the worst moment, and replies that are lost: the next delivery goes on from the last commit.
+
+use anyhow::{Result, ensure};
+use longshore_tests::harness::children::kill;
+use longshore_tests::harness::scoped_faults::Rule;
+use longshore_tests::harness::stack::Stack;
+use longshore_tests::harness::watch::Watch;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+use crate::shared::{Marks, Story, counts, end, finish, job_id, probe_file, stack};
+
+#[test]
+fn a_worker_killed_in_the_middle_of_a_chunk_is_resumed_from_its_last_commit() -> Story {
+    let (stack, marks) = (stack(), Marks::new());
+    let mark = marks.path().display();
+    // One chunk of 2.7 s. It commits every second, and dies when it has worked some rows beyond the first commit.
+    let file = probe_file((1..=45).map(|n| format!("{},60,,{mark}", if n == 35 { "kill" } else { "ok" })));
+    let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
+    let mut watch = Watch::new(stack, &id);
+    let committed = watch.until("committed once", |job| job["itemProgress"].as_u64() > Some(0))?;
+    let committed = usize::try_from(committed["itemProgress"].as_u64().unwrap_or(0))?;
+    let (job, _) = end(watch, stack, &id, &file)?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [45, 0, 0]), "{job}");
+    let calls = marks.calls(45)?;
+    ensure!(committed < 35, "the worker was killed after its chunk was done");
+    ensure!(calls[..committed].iter().all(|calls| *calls == 1), "committed rows were worked again: {calls:?}");
+    ensure!(calls[committed..35].iter().any(|calls| *calls == 2), "nothing was worked again: {calls:?}");
+    ensure!(calls[35..].iter().all(|calls| *calls == 1), "rows behind the death were worked before: {calls:?}");
+    Ok(())
+}
+
+/// Between the transaction and the messages: the group is in the ledger, and nobody works it.
+#[test]
+fn a_splitter_killed_between_commit_and_send_is_resumed_and_sends() -> Story {
+    let (stack, marker) = (stack(), "/marker/of/unsent/chunks");
+    let file = probe_file((1..=130).map(|n| if n == 2 { format!("skip,0,,{marker}") } else { "ok,1,,".into() }));
+    let rule = stack
+        .faults()?
+        .on_chunks_with(marker, &json!({ "timeout_ms": 4_500, "error": { "code": "InternalError" } }))?;
+    let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
+    struck(&rule)?;
+    // A FIFO mapping is serial here: of all processes of the splitter only the one that hangs is at work.
+    kill_all(stack, "CreateJobFunctionName")?;
+    let stranded = stack.client.job(&id)?;
+    assert_eq!(
+        (stranded["stage"].as_str(), stranded["itemProgress"].as_u64()),
+        (Some("splitting"), Some(0)),
+        "{stranded}"
+    );
+    ensure!(stranded["itemCount"].as_u64() > Some(0), "nothing was committed before: {stranded}");
+    let (job, _) = finish(stack, &id, &file)?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [129, 0, 1]), "{job}");
+    Ok(())
+}
+
+/// The SDK repeats an update whose reply was lost. A plain ADD would have counted every commit of the chunk twice, and
+/// `itemProgress` would have passed `itemCount`, which the watch refuses.
+#[test]
+fn commits_whose_reply_was_lost_count_once() -> Story {
+    let stack = stack();
+    let file = probe_file((1..=50).map(|n| if n % 9 == 0 { "reject,50,," } else { "ok,50,," }));
+    let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
+    let rule = stack.faults()?.lose_commit_replies(job_id(&id)?, 5)?;
+    let (job, _) = finish(stack, &id, &file)?;
+    ensure!(rule.fired()? >= 2, "no reply of a commit was lost");
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [45, 5, 0]), "{job}");
+    Ok(())
+}
+
+#[test]
+fn completion_killed_before_its_last_write_completes_at_the_next_delivery() -> Story {
+    let stack = stack();
+    let file = probe_file((1..=20).map(|n| if n == 20 { "reject,80,," } else { "ok,80,," }));
+    let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
+    let rule = stack.faults()?.add(&json!({
+        "service": "dynamodb", "operation": "UpdateItem", "times": 1, "timeout_ms": 4_500,
+        "error": { "code": "InternalServerError" },
+        "body": format!("Key.PK.S == 'JOB#{id}' && contains(UpdateExpression, 'finishedAt')"),
+    }))?;
+    struck(&rule)?;
+    kill_all(stack, "CompleteJobFunctionName")?;
+    let (job, _) = finish(stack, &id, &file)?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [19, 1, 0]), "{job}");
+    Ok(())
+}
+
+#[test]
+fn throttled_commits_are_tried_again_and_count_once() -> Story {
+    let stack = stack();
+    let file = probe_file((1..=30).map(|_| "ok,60,,"));
+    let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
+    let rule = stack.faults()?.add(&json!({
+        "service": "dynamodb", "operation": "UpdateItem", "times": 4,
+        "error": { "code": "ProvisionedThroughputExceededException" },
+        "body": format!("Key.PK.S == 'JOB#{id}'"),
+    }))?;
+    let (job, _) = finish(stack, &id, &file)?;
+    ensure!(rule.fired()? == 4, "nothing was throttled");
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [30, 0, 0]), "{job}");
+    Ok(())
+}
+
+fn struck(rule: &Rule<'_>) -> Result<()> {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while rule.fired()? == 0 {
+        ensure!(Instant::now() < deadline, "the fault never struck");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+fn kill_all(stack: &Stack, function: &str) -> Result<()> {
+    let processes = stack.processes(function)?;
+    ensure!(!processes.is_empty(), "no process to kill");
+    // One that ended by itself meanwhile is as dead.
+    processes.into_iter().for_each(|process| drop(kill(process)));
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! The system as a whole: the real template and the real binaries on the emulator, used over HTTP as a browser does.
+//!
+//! All stories of a process share two stacks, each started when the first story asks for it: [`stack`] with a proxy that
+//! makes faults, and [`strict`], which enforces IAM policies and whose sweeper is impatient. Run them with
+//! `cargo test -p longshore-tests --test flows -- --test-threads 8`: most of their time is waiting. A runner that gives
+//! each test a process works too, and starts a stack for each.
+//!
+//! `LONGSHORE_TEST_IAM=1` enforces the policies on both stacks.
+
+mod at_least_once;
+mod bad_files;
+mod bad_input;
+mod bad_rows;
+mod by_the_sweeper;
+mod crashes;
+mod imports;
+mod item_outcomes;
+mod least_privilege;
+mod other_job_types;
+mod shared;

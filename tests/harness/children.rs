@@ -1,0 +1,38 @@
+//! Finds the processes that an emulator has started for functions, so that a test can kill one.
+
+use std::fs;
+
+use anyhow::{Result, ensure};
+
+use super::process::Process;
+
+impl Process {
+    /// Its living children that have this line, `NAME=value`, in their environment.
+    pub fn children_with(&self, variable: &str) -> Vec<u32> {
+        let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        ids.filter(|id| parent(*id) == Some(self.id()) && has(*id, variable)).collect()
+    }
+}
+
+/// Kills a process as the kernel does when memory runs out: nothing of it runs any more.
+///
+/// # Errors
+/// If there is no such process.
+pub fn kill(id: u32) -> Result<()> {
+    let status = std::process::Command::new("sh").args(["-c", "kill -9 \"$0\"", &id.to_string()]).status()?;
+    ensure!(status.success(), "process {id} cannot be killed");
+    Ok(())
+}
+
+/// The second field behind the name, which may itself hold spaces and brackets. A zombie is nobody's child.
+fn parent(id: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    if fields.next()? == "Z" { None } else { fields.next()?.parse().ok() }
+}
+
+fn has(id: u32, variable: &str) -> bool {
+    let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+    environment.split(|b| *b == 0).any(|line| line == variable.as_bytes())
+}

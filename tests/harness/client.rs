@@ -1,0 +1,207 @@
+//! A browser's view of a stack: the HTTP API and presigned URLs, nothing else.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use ureq::http::Request;
+use ureq::{Agent, Body};
+
+use super::process::agent;
+
+/// Larger than any answer of a test.
+const MAX_ANSWER: u64 = 64 << 20;
+
+/// Calls of one API.
+#[derive(Clone, Debug)]
+pub struct Client {
+    base: String,
+    agent: Agent,
+    /// Where functions find the bucket, if they find it elsewhere than this client does: both without a slash.
+    signed_for: Option<(String, String)>,
+}
+
+/// What a call answered.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// Headers, by name in lower case.
+    pub headers: BTreeMap<String, String>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// The body as JSON; null if it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The JSON of an answer with this status.
+    ///
+    /// # Errors
+    /// If the status is another.
+    pub fn expect(&self, status: u16) -> Result<Value> {
+        ensure!(self.status == status, "answered {} in place of {status}: {}", self.status, self.text());
+        Ok(self.json())
+    }
+
+    /// The code of the only bad field of a request, after its pointer: `/options/key invalid_key`.
+    pub fn bad_field(&self) -> String {
+        let errors = &self.json()["errors"];
+        let word = |name: &str| errors[0][name].as_str().unwrap_or_default().to_owned();
+        format!("{} {}", word("pointer"), word("code")).trim().to_owned()
+    }
+}
+
+impl Client {
+    /// A client of the API at this URL.
+    pub fn new(base: &str) -> Self {
+        Self { base: base.to_owned(), agent: agent(), signed_for: None }
+    }
+
+    /// A client that goes past the proxy at `proxy` straight to `endpoint`. Functions sign URLs for the proxy, whose
+    /// name is part of the signature, so that name is what the request says.
+    #[must_use]
+    pub fn past(self, proxy: &str, endpoint: &str) -> Self {
+        Self { signed_for: Some((proxy.to_owned(), endpoint.to_owned())), ..self }
+    }
+
+    /// Any call: path, or a whole URL.
+    ///
+    /// # Errors
+    /// If there is no answer at all.
+    pub fn call(&self, method: &str, to: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<Answer> {
+        let url = if to.starts_with('/') { format!("{}{to}", self.base) } else { to.to_owned() };
+        let past =
+            self.signed_for.as_ref().and_then(|(proxy, endpoint)| Some((url.strip_prefix(proxy)?, proxy, endpoint)));
+        let mut request = Request::builder().method(method);
+        request = match past {
+            None => request.uri(&url),
+            Some((rest, proxy, endpoint)) => {
+                request.uri(format!("{endpoint}{rest}")).header("host", proxy.trim_start_matches("http://"))
+            }
+        };
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let answer = if body.is_empty() && matches!(method, "GET" | "HEAD" | "DELETE") {
+            self.agent.run(request.body(())?)
+        } else {
+            self.agent.run(request.body(body)?)
+        };
+        read(answer.with_context(|| format!("{method} {to} got no answer"))?)
+    }
+
+    /// `POST` of JSON.
+    ///
+    /// # Errors
+    /// If there is no answer at all.
+    pub fn post(&self, path: &str, body: &Value) -> Result<Answer> {
+        self.call("POST", path, &[("content-type", "application/json")], body.to_string().as_bytes())
+    }
+
+    /// `GET`.
+    ///
+    /// # Errors
+    /// If there is no answer at all.
+    pub fn get(&self, to: &str) -> Result<Answer> {
+        self.call("GET", to, &[], &[])
+    }
+
+    /// Asks for a place for a file of this size.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub fn promise(&self, name: &str, size: usize, sha256: Option<&str>) -> Result<Value> {
+        let content_type = if name.ends_with(".jsonl") { "application/x-ndjson" } else { "text/csv" };
+        let mut request = json!({ "fileName": name, "contentType": content_type, "size": size });
+        if let Some(sha256) = sha256 {
+            request["sha256"] = sha256.into();
+        }
+        self.post("/api/uploads", &request)?.expect(201)
+    }
+
+    /// Puts bytes where an upload was promised.
+    ///
+    /// # Errors
+    /// If there is no answer at all.
+    pub fn put(&self, upload: &Value, bytes: &[u8]) -> Result<Answer> {
+        let headers = upload["headers"].as_object().context("the upload has no headers")?;
+        let headers: Vec<_> =
+            headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect();
+        self.call("PUT", upload["url"].as_str().context("the upload has no URL")?, &headers, bytes)
+    }
+
+    /// Uploads a file; its `fileGuid`.
+    ///
+    /// # Errors
+    /// If any step is refused.
+    pub fn upload(&self, name: &str, bytes: &[u8]) -> Result<String> {
+        let upload = self.promise(name, bytes.len(), None)?;
+        self.put(&upload, bytes)?.expect(200)?;
+        Ok(upload["fileGuid"].as_str().context("the upload has no fileGuid")?.to_owned())
+    }
+
+    /// Asks for a job over an uploaded file.
+    ///
+    /// # Errors
+    /// If there is no answer at all.
+    pub fn ask(&self, job_type: &str, file: Option<&str>, options: &Value) -> Result<Answer> {
+        let mut request = json!({ "jobType": job_type, "options": options });
+        if let Some(file) = file {
+            request["fileGuid"] = file.into();
+        }
+        self.post("/api/jobs", &request)
+    }
+
+    /// Uploads a file and creates a job over it; its id.
+    ///
+    /// # Errors
+    /// If any step is refused.
+    pub fn start(&self, job_type: &str, name: &str, bytes: &[u8], options: &Value) -> Result<String> {
+        let file = self.upload(name, bytes)?;
+        let job = self.ask(job_type, Some(&file), options)?.expect(202)?;
+        Ok(job["jobId"].as_str().context("the job has no id")?.to_owned())
+    }
+
+    /// The job document.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub fn job(&self, id: &str) -> Result<Value> {
+        self.get(&format!("/api/jobs/{id}"))?.expect(200)
+    }
+
+    /// All records of a dataset, page by page: key to record.
+    ///
+    /// # Errors
+    /// If a page is refused.
+    pub fn records(&self, dataset: &str) -> Result<BTreeMap<String, Value>> {
+        let (mut records, mut cursor) = (BTreeMap::new(), String::new());
+        loop {
+            let page = self.get(&format!("/api/datasets/{dataset}/records?limit=1000{cursor}"))?.expect(200)?;
+            for record in page["records"].as_array().context("a page without records")? {
+                let key = record["key"].as_str().context("a record without a key")?;
+                ensure!(records.insert(key.to_owned(), record.clone()).is_none(), "the key {key} is there twice");
+            }
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return Ok(records),
+            }
+        }
+    }
+}
+
+fn read(mut answer: ureq::http::Response<Body>) -> Result<Answer> {
+    let text = |value: &ureq::http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers = answer.headers().iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+    let body = answer.body_mut().with_config().limit(MAX_ANSWER).read_to_vec()?;
+    Ok(Answer { status: answer.status().as_u16(), headers, body })
+}

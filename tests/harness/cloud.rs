@@ -1,0 +1,141 @@
+//! CloudFormation, IAM and Lambda in the few calls that tests need, without an SDK for each.
+//!
+//! The emulator does not check signatures, only whose key is named: `test` is the account itself.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+use ureq::Agent;
+
+use super::process::agent;
+
+/// Calls to one emulator.
+#[derive(Clone, Debug)]
+pub struct Cloud {
+    endpoint: String,
+    agent: Agent,
+}
+
+impl Cloud {
+    /// Calls to this emulator.
+    pub fn new(endpoint: &str) -> Self {
+        Self { endpoint: endpoint.to_owned(), agent: agent() }
+    }
+
+    /// `sam deploy` of the template in `folder`, with these parameters in place of those in `samconfig.toml`.
+    ///
+    /// # Errors
+    /// If it fails; what SAM said is in the error.
+    pub fn deploy(&self, folder: &Path, parameters: &[(String, String)]) -> Result<()> {
+        let venv = std::env::var_os("LONGSHORE_VENV").context("LONGSHORE_VENV is not set")?;
+        let overrides: Vec<_> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let output = Command::new(Path::new(&venv).join("bin/sam"))
+            .current_dir(folder)
+            .args(["deploy", "--config-env", "local", "--template-file", "template.yaml"])
+            .args(["--no-confirm-changeset", "--parameter-overrides", &overrides.join(" ")])
+            .env("__SAM_CLI_APP_DIR", folder.join("sam"))
+            .env("SAM_CLI_TELEMETRY", "0")
+            .env("AWS_ENDPOINT_URL", &self.endpoint)
+            .env("AWS_ACCESS_KEY_ID", "test")
+            .env("AWS_SECRET_ACCESS_KEY", "test")
+            .env("AWS_REGION", "us-east-1")
+            .env("AWS_DEFAULT_REGION", "us-east-1")
+            .env("AWS_CONFIG_FILE", "/dev/null")
+            .env("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+            .env("AWS_EC2_METADATA_DISABLED", "true")
+            .env("PYTHONUTF8", "1")
+            .stdin(Stdio::null())
+            .output()
+            .context("cannot run sam")?;
+        if !output.status.success() {
+            let mut said = output.stdout;
+            said.write_all(&output.stderr)?;
+            bail!("sam deploy failed:\n{}", String::from_utf8_lossy(&said));
+        }
+        Ok(())
+    }
+
+    /// The outputs of a stack, by name.
+    ///
+    /// # Errors
+    /// If there is no such stack, or it is not complete.
+    pub fn outputs(&self, stack: &str) -> Result<BTreeMap<String, String>> {
+        let answer = self.query("cloudformation", &[("Action", "DescribeStacks"), ("StackName", stack)])?;
+        ensure!(answer.contains("CREATE_COMPLETE"), "the stack is not complete: {answer}");
+        let outputs = answer.split("<OutputKey>").skip(1).filter_map(|output| {
+            let (key, rest) = output.split_once("</OutputKey>")?;
+            Some((key.to_owned(), element(rest, "OutputValue")?.to_owned()))
+        });
+        Ok(outputs.collect())
+    }
+
+    /// The name that a resource of the template was given.
+    ///
+    /// # Errors
+    /// If there is no such resource.
+    pub fn physical_id(&self, stack: &str, resource: &str) -> Result<String> {
+        let action = [("Action", "DescribeStackResource"), ("StackName", stack), ("LogicalResourceId", resource)];
+        let answer = self.query("cloudformation", &action)?;
+        element(&answer, "PhysicalResourceId").map(str::to_owned).with_context(|| format!("no {resource}: {answer}"))
+    }
+
+    /// Lets a role do these things to everything.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn allow(&self, role: &str, actions: &[&str]) -> Result<()> {
+        let statement = json!({ "Effect": "Allow", "Action": actions, "Resource": "*" });
+        let policy = json!({ "Version": "2012-10-17", "Statement": [statement] }).to_string();
+        let call =
+            [("Action", "PutRolePolicy"), ("RoleName", role), ("PolicyName", "tests"), ("PolicyDocument", &policy)];
+        self.query("iam", &call).map(|_| ())
+    }
+
+    /// A key, and its secret, of a new user to whom no policy allows anything.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn powerless_key(&self) -> Result<(String, String)> {
+        self.query("iam", &[("Action", "CreateUser"), ("UserName", "powerless")])?;
+        let answer = self.query("iam", &[("Action", "CreateAccessKey"), ("UserName", "powerless")])?;
+        let part =
+            |name: &str| element(&answer, name).map(str::to_owned).with_context(|| format!("no {name}: {answer}"));
+        Ok((part("AccessKeyId")?, part("SecretAccessKey")?))
+    }
+
+    /// Calls a function and waits for its answer.
+    ///
+    /// # Errors
+    /// If it fails.
+    pub fn invoke(&self, function: &str) -> Result<Value> {
+        let url = format!("{}/2015-03-31/functions/{function}/invocations", self.endpoint);
+        let mut answer = self.agent.post(url).header("authorization", named("lambda")).send_json(json!({}))?;
+        let failed = answer.headers().contains_key("x-amz-function-error");
+        let text = answer.body_mut().read_to_string()?;
+        ensure!(answer.status().is_success() && !failed, "{function} failed: {text}");
+        Ok(serde_json::from_str(&text)?)
+    }
+
+    fn query(&self, service: &str, parameters: &[(&str, &str)]) -> Result<String> {
+        let call = self.agent.post(format!("{}/", self.endpoint)).header("authorization", named(service));
+        let mut answer = call.send_form(parameters.iter().copied())?;
+        let text = answer.body_mut().read_to_string()?;
+        ensure!(answer.status().is_success(), "{service} refused {parameters:?}: {text}");
+        Ok(text)
+    }
+}
+
+fn named(service: &str) -> String {
+    format!(
+        "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/{service}/aws4_request, SignedHeaders=host, Signature=0"
+    )
+}
+
+fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    rest.split_once(&format!("</{name}>")).map(|(value, _)| value)
+}

@@ -1,0 +1,50 @@
+//! Ends what a test process has started when that process ends, however it ends.
+//!
+//! A stack that all tests of a process share is a static, and statics are never dropped; a process that is killed drops
+//! nothing at all. So a shell waits at the end of a pipe whose other end only this process holds.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result};
+
+/// Waits for the pipe to close, then kills each process with its children and removes each folder. Deaf to Ctrl-C,
+/// which the shell would hear as well.
+const SCRIPT: &str = r#"trap '' INT TERM HUP
+cat >/dev/null
+for it do case $it in
+  */*) rm -rf -- "$it" ;;
+  *) for child in $(cat "/proc/$it"/task/*/children); do kill -9 "$child"; done; kill -9 "$it" ;;
+esac; done 2>/dev/null"#;
+
+/// Lives as long as this process or this value, whichever ends first.
+#[derive(Debug)]
+pub struct Guard(Child);
+
+impl Guard {
+    /// A guard over these processes and folders.
+    ///
+    /// # Errors
+    /// If there is no shell.
+    pub fn new(processes: &[u32], folders: &[&Path]) -> Result<Self> {
+        let processes: Vec<_> = processes.iter().map(u32::to_string).collect();
+        let shell = Command::new("sh")
+            .args(["-c", SCRIPT, "guard"])
+            .args(&processes)
+            .args(folders.iter().map(|folder| -> &OsStr { folder.as_ref() }))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        Ok(Self(shell.context("cannot run sh")?))
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        // It has done what it could; there is nobody to tell.
+        let _ = self.0.wait();
+    }
+}

@@ -1,0 +1,114 @@
+//! The result of a finished job, read as its owner reads it, and held against the file that went in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::client::Client;
+
+/// A result document with its files.
+#[derive(Debug)]
+pub struct Report {
+    /// The document.
+    pub document: Value,
+    /// `failed.csv`.
+    pub failed: Vec<Row>,
+    /// `skipped.csv`.
+    pub skipped: Vec<Row>,
+    /// `unprocessed.csv`.
+    pub unprocessed: Vec<Row>,
+}
+
+/// One row of one file.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Row {
+    /// Number of the item in the input.
+    pub number: u64,
+    /// The item's own cells.
+    pub cells: Vec<String>,
+    /// What is said of it: code, field and message, or the reason, or nothing.
+    pub said: Vec<String>,
+}
+
+impl Report {
+    /// Reads the result of a job.
+    ///
+    /// # Errors
+    /// If the document or one of its files cannot be had or read.
+    pub fn read(client: &Client, job: &str) -> Result<Self> {
+        let document = client.get(&format!("/api/jobs/{job}/output"))?.expect(200)?;
+        Ok(Self {
+            failed: table(client, &document, "failed", 3)?,
+            skipped: table(client, &document, "skipped", 1)?,
+            unprocessed: table(client, &document, "unprocessed", 0)?,
+            document,
+        })
+    }
+
+    /// Number of each failed item, with its code and field.
+    pub fn failures(&self) -> BTreeMap<u64, (String, String)> {
+        self.failed.iter().map(|row| (row.number, (row.said[0].clone(), row.said[1].clone()))).collect()
+    }
+
+    /// Number of each failed item, with its code.
+    pub fn codes(&self) -> BTreeMap<u64, String> {
+        self.failures().into_iter().map(|(number, (code, _))| (number, code)).collect()
+    }
+
+    /// Succeeded, failed, skipped and unprocessed items are exactly the input's rows.
+    ///
+    /// # Errors
+    /// If a row is lost, invented, changed or counted twice.
+    pub fn partitions(&self, input: &[Vec<String>]) -> Result<()> {
+        let counts = &self.document["counts"];
+        let count = |name: &str| counts[name].as_u64().with_context(|| format!("no count of {name}: {counts}"));
+        let files = [("failed", &self.failed), ("skipped", &self.skipped), ("unprocessed", &self.unprocessed)];
+        let mut numbers = BTreeSet::new();
+        for (name, rows) in files {
+            ensure!(count(name)? == rows.len() as u64, "{name}: {counts}, and {} rows in the file", rows.len());
+            for row in rows {
+                ensure!(numbers.insert(row.number), "row {} is in the report twice", row.number);
+                let index = usize::try_from(row.number)?.wrapping_sub(1);
+                let original = input.get(index).with_context(|| format!("row {} is not in the input", row.number))?;
+                ensure!(&row.cells == original, "row {}: {:?} was {original:?}", row.number, row.cells);
+            }
+        }
+        let (rest, total) = (input.len() - numbers.len(), &self.document["itemCount"]);
+        ensure!(count("succeeded")? == rest as u64, "{counts}, and {rest} rows of the input are in no file");
+        ensure!(total.as_u64() == Some(input.len() as u64), "itemCount is {total} and the input has {}", input.len());
+        Ok(())
+    }
+}
+
+fn table(client: &Client, document: &Value, name: &str, said: usize) -> Result<Vec<Row>> {
+    let Some(url) = document["files"][name]["url"].as_str() else { return Ok(Vec::new()) };
+    let answer = client.get(url)?;
+    ensure!(answer.status == 200, "{name}: {}: {}", answer.status, answer.text());
+    let mut reader = csv::ReaderBuilder::new().from_reader(answer.body.as_slice());
+    let columns = reader.headers()?.len();
+    let rows = reader.records().map(|record| {
+        let mut cells: Vec<_> = record?.iter().map(plain).collect();
+        ensure!(cells.len() == columns, "{name}: {} cells in place of {columns}: {cells:?}", cells.len());
+        let said = cells.split_off(columns - said);
+        let number = cells.remove(0).parse().with_context(|| format!("{name}: no row number: {cells:?}"))?;
+        Ok(Row { number, cells, said })
+    });
+    rows.collect()
+}
+
+/// A cell without the apostrophe that keeps a spreadsheet from taking it for a formula.
+fn plain(cell: &str) -> String {
+    let formula = cell.strip_prefix('\'').filter(|rest| rest.starts_with(['=', '+', '-', '@', '\t', '\r']));
+    formula.unwrap_or(cell).to_owned()
+}
+
+/// The rows of a CSV file as another reader sees them: all cells as they stand, without header and blank lines.
+///
+/// # Errors
+/// If it is no CSV file.
+pub fn csv_rows(bytes: &[u8]) -> Result<Vec<Vec<String>>> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
+    reader.records().map(|record| Ok(record?.iter().map(str::to_owned).collect())).collect()
+}

@@ -1,0 +1,227 @@
+//! The whole system on an emulator: the repository's own template and its real binaries, put there by `sam deploy`.
+//!
+//! A stack takes some ten seconds to start, so the tests of one process share it and keep out of each other's way: each
+//! has its own jobs and datasets, and faults that find their job by its id.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+
+use anyhow::{Context, Result};
+use longshore::config::Aws;
+use longshore::files::S3Files;
+use longshore::queues::{QueueUrls, SqsQueues};
+use longshore::store::dynamo::DynamoStore;
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+use super::client::Client;
+use super::cloud::Cloud;
+use super::emulator::{self, Emulator};
+use super::faults::Faults;
+use super::guard::Guard;
+use super::process::free_port;
+use super::resources::aws;
+use super::staging::stage;
+
+/// The stack's name in `samconfig.toml`.
+const NAME: &str = "longshore";
+
+/// Clocks that make tests quick. A worker has five seconds, and its message comes back after thirty.
+const PARAMETERS: [(&str, &str); 10] = [
+    ("Environment", "local"),
+    ("Architecture", if cfg!(target_arch = "aarch64") { "arm64" } else { "x86_64" }),
+    ("RequireTls", "false"),
+    ("AllowedOrigins", "*"),
+    ("WorkerTimeoutSeconds", "5"),
+    ("WorkerVisibilitySeconds", "30"),
+    ("MaxReceiveCount", "2"),
+    ("ScheduleState", "DISABLED"),
+    ("RetryBaseSeconds", "1"),
+    ("StopGraceSeconds", "1"),
+];
+
+/// The emulator asks for a call's own name where AWS asks for another action, which the template grants: PartiQLInsert
+/// and PartiQLUpdate on the table, SendMessage on the queue.
+const MISNAMED: [(&str, &[&str]); 3] = [
+    ("ProcessItemRole", &["dynamodb:BatchExecuteStatement", "sqs:SendMessageBatch"]),
+    ("CreateJobRole", &["sqs:SendMessageBatch"]),
+    ("SweepRole", &["sqs:SendMessageBatch"]),
+];
+
+/// How a stack differs from the usual one.
+#[derive(Clone, Debug, Default)]
+pub struct StackOptions {
+    /// The probe's binary stands in for the functions that know job types.
+    pub probe: bool,
+    /// A proxy between the functions and AWS, so that they meet faults and the test does not.
+    pub faults: bool,
+    /// The emulator refuses what no policy allows.
+    pub enforce_iam: bool,
+    /// More parameters, over the quick ones.
+    pub parameters: Vec<(&'static str, &'static str)>,
+}
+
+/// A running stack.
+pub struct Stack {
+    /// Its HTTP API.
+    pub client: Client,
+    /// Its outputs, by name.
+    pub outputs: BTreeMap<String, String>,
+    /// Clients for the emulator, past the proxy.
+    pub aws: Aws,
+    emulator: Emulator,
+    faults: Option<Faults>,
+    cloud: Cloud,
+    runtime: Runtime,
+    _guard: Guard,
+}
+
+impl Stack {
+    /// Starts an emulator and deploys onto it.
+    ///
+    /// # Errors
+    /// If a tool or a binary is missing, or the deployment fails.
+    pub fn start(options: &StackOptions) -> Result<Self> {
+        let port = free_port()?;
+        let faults = if options.faults { Some(Faults::start(&format!("http://127.0.0.1:{port}"))?) } else { None };
+        let variables = if options.enforce_iam { vec![("AUTH".to_owned(), "true".to_owned())] } else { Vec::new() };
+        let emulator = Emulator::start_with(emulator::Options {
+            port: Some(port),
+            functions_endpoint: faults.as_ref().map(|faults| faults.endpoint.clone()),
+            variables,
+        })?;
+        let processes = std::iter::once(emulator.process()).chain(faults.as_ref().map(Faults::process));
+        let (processes, folders): (Vec<_>, Vec<_>) = processes.map(|process| (process.id(), process.scratch())).unzip();
+        let guard = Guard::new(&processes, &folders)?;
+        let cloud = Cloud::new(&emulator.endpoint);
+        let folder = tempfile::tempdir().context("no folder to deploy from")?;
+        stage(folder.path(), options.probe)?;
+        cloud.deploy(folder.path(), &parameters(options))?;
+        let outputs = cloud.outputs(NAME)?;
+        if options.enforce_iam {
+            for (role, actions) in MISNAMED {
+                cloud.allow(&cloud.physical_id(NAME, role)?, actions)?;
+            }
+        }
+        let api = outputs.get("ApiId").context("the stack names no API")?;
+        let client = Client::new(&format!("{}/_aws/execute-api/{api}/$default", emulator.endpoint));
+        let client = match &faults {
+            Some(faults) => client.past(&faults.endpoint, &emulator.endpoint),
+            None => client,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let aws = aws(&emulator.endpoint);
+        Ok(Self { client, outputs, aws, emulator, faults, cloud, runtime, _guard: guard })
+    }
+
+    /// Waits for a call of an SDK.
+    pub fn run<T>(&self, call: impl Future<Output = T>) -> T {
+        self.runtime.block_on(call)
+    }
+
+    /// The proxy before the functions.
+    ///
+    /// # Errors
+    /// If the stack was started without one.
+    pub fn faults(&self) -> Result<&Faults> {
+        self.faults.as_ref().context("this stack has no fault proxy")
+    }
+
+    /// The jobs table.
+    ///
+    /// # Errors
+    /// If the stack does not name it.
+    pub fn store(&self) -> Result<DynamoStore> {
+        Ok(DynamoStore::new(self.aws.dynamodb(), self.output("JobsTableName")?.to_owned()))
+    }
+
+    /// The bucket.
+    ///
+    /// # Errors
+    /// If the stack does not name it.
+    pub fn files(&self) -> Result<S3Files> {
+        Ok(S3Files::new(self.aws.s3(), self.output("BucketName")?.to_owned()))
+    }
+
+    /// The queues.
+    ///
+    /// # Errors
+    /// If the stack does not name them.
+    pub fn queues(&self) -> Result<SqsQueues> {
+        let urls = QueueUrls {
+            create: Some(self.output("CreateJobQueueUrl")?.to_owned()),
+            chunks: Some(self.output("ChunkQueueUrl")?.to_owned()),
+            complete: Some(self.output("CompleteJobQueueUrl")?.to_owned()),
+        };
+        Ok(SqsQueues::new(self.aws.sqs(), urls))
+    }
+
+    /// Runs the sweeper once, as its schedule would.
+    ///
+    /// # Errors
+    /// If it fails.
+    pub fn sweep(&self) -> Result<Value> {
+        self.cloud.invoke(self.output("SweepFunctionName")?)
+    }
+
+    /// Bodies of the messages in the queue that an output names, received by nobody.
+    ///
+    /// # Errors
+    /// If the emulator does not tell.
+    pub fn peek(&self, queue_output: &str) -> Result<Vec<String>> {
+        let queue = self.output(queue_output)?;
+        let told = self.client.get(&format!("{}/_ministack/sqs/messages?QueueUrl={queue}", self.emulator.endpoint))?;
+        let (told, mut bodies) = (told.expect(200)?, Vec::new());
+        collect_bodies(&told["messages"], &mut bodies);
+        Ok(bodies)
+    }
+
+    /// Clients of a user to whom no policy allows anything.
+    ///
+    /// # Errors
+    /// If the emulator makes no user.
+    pub fn powerless_aws(&self) -> Result<Aws> {
+        let (key, secret) = self.cloud.powerless_key()?;
+        let credentials = aws_sdk_dynamodb::config::Credentials::new(key, secret, None, None, "powerless");
+        Ok(Aws::new("us-east-1".to_owned(), credentials, Some(self.emulator.endpoint.clone())))
+    }
+
+    /// One output of the stack.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn output(&self, name: &str) -> Result<&str> {
+        self.outputs.get(name).map(String::as_str).with_context(|| format!("the stack has no output {name}"))
+    }
+
+    /// Processes of a function that are alive, idle ones too.
+    ///
+    /// # Errors
+    /// If the stack does not name the function.
+    pub fn processes(&self, function_output: &str) -> Result<Vec<u32>> {
+        let name = format!("AWS_LAMBDA_FUNCTION_NAME={}", self.output(function_output)?);
+        Ok(self.emulator.process().children_with(&name))
+    }
+
+    /// The end of what the emulator and the functions have written.
+    pub fn log_tail(&self, lines: usize) -> String {
+        let output = self.emulator.output();
+        let all: Vec<_> = output.lines().collect();
+        all[all.len().saturating_sub(lines)..].join("\n")
+    }
+}
+
+/// The emulator nests them by account, region and queue.
+fn collect_bodies(told: &Value, bodies: &mut Vec<String>) {
+    match told {
+        Value::Array(messages) => bodies.extend(messages.iter().filter_map(|m| Some(m["Body"].as_str()?.to_owned()))),
+        Value::Object(parts) => parts.values().for_each(|part| collect_bodies(part, bodies)),
+        _ => {}
+    }
+}
+
+fn parameters(options: &StackOptions) -> Vec<(String, String)> {
+    let mut all: BTreeMap<&str, &str> = PARAMETERS.into_iter().collect();
+    all.extend(options.parameters.iter().copied());
+    all.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}

@@ -1,0 +1,44 @@
+//! A folder as the template wants to be deployed from: the template itself, and every function's binary in its place.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+/// The functions, and whether they know job types: those can be served by the probe's binary.
+const FUNCTIONS: [(&str, bool); 6] = [
+    ("upload", false),
+    ("jobs-api", true),
+    ("create-job", true),
+    ("process-item", true),
+    ("complete-job", false),
+    ("sweep", false),
+];
+
+/// Fills `folder`; with `probe`, the binary of the probe stands in wherever job types are known.
+///
+/// # Errors
+/// If a binary is missing: they are built beforehand, by `cargo xtask test` or `cargo build --workspace --bins`.
+pub fn stage(folder: &Path, probe: bool) -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for name in ["template.yaml", "samconfig.toml"] {
+        fs::copy(root.join(name), folder.join(name)).with_context(|| format!("cannot copy {name}"))?;
+    }
+    for (function, knows_job_types) in FUNCTIONS {
+        let binary = built(if probe && knows_job_types { "probe" } else { function })?;
+        let place = folder.join("target/lambda").join(function);
+        fs::create_dir_all(&place)?;
+        // A copy: a link could not cross into another file system, and another build may be about to replace it.
+        fs::copy(&binary, place.join("bootstrap")).with_context(|| {
+            format!("{} is missing: build it with `cargo build --workspace --bins`", binary.display())
+        })?;
+    }
+    Ok(())
+}
+
+/// Where cargo has put a binary of this profile: tests lie in `deps`, beside them.
+fn built(name: &str) -> Result<PathBuf> {
+    let test = std::env::current_exe()?;
+    let deps = test.parent().context("this test lies nowhere")?;
+    Ok(deps.parent().unwrap_or(deps).join(name))
+}

@@ -1,0 +1,118 @@
+//! Watches a job as a page does, only faster, and holds every single answer against what is promised of it.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail, ensure};
+use serde_json::Value;
+
+use super::stack::Stack;
+
+/// Between two polls.
+const PACE: Duration = Duration::from_millis(50);
+
+/// Between two runs of the sweeper, where a test wants it; its own schedule is a minute.
+const SWEEPS: Duration = Duration::from_secs(1);
+
+/// Longer than anything takes: two visibility timeouts on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(150);
+
+/// One job under observation.
+pub struct Watch<'a> {
+    stack: &'a Stack,
+    id: String,
+    sweeps: bool,
+    last: Value,
+    /// `itemProgress` whenever it had changed.
+    pub steps: Vec<u64>,
+}
+
+impl<'a> Watch<'a> {
+    /// Watches a job.
+    pub fn new(stack: &'a Stack, id: &str) -> Self {
+        Self { stack, id: id.to_owned(), sweeps: false, last: Value::Null, steps: Vec::new() }
+    }
+
+    /// Runs the sweeper meanwhile.
+    #[must_use]
+    pub fn sweeping(self) -> Self {
+        Self { sweeps: true, ..self }
+    }
+
+    /// Polls until the document is as wanted.
+    ///
+    /// # Errors
+    /// If an answer breaks a promise, or the wanted one does not come in time.
+    pub fn until(&mut self, wanted: &str, is: impl Fn(&Value) -> bool) -> Result<Value> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut swept = Instant::now();
+        loop {
+            let job = self.stack.client.job(&self.id)?;
+            self.check(&job)?;
+            self.last = job;
+            if is(&self.last) {
+                return Ok(self.last.clone());
+            }
+            if Instant::now() > deadline {
+                bail!("the job is not {wanted} in time: {}\n{}", self.last, self.stack.log_tail(120));
+            }
+            if self.sweeps && swept.elapsed() > SWEEPS {
+                self.stack.sweep()?;
+                swept = Instant::now();
+            }
+            std::thread::sleep(PACE);
+        }
+    }
+
+    /// Polls until the status is final, and once more: it must not change.
+    ///
+    /// # Errors
+    /// If an answer breaks a promise, or the job does not end in time.
+    pub fn end(&mut self) -> Result<Value> {
+        let job = self.until("final", |job| is_final(&job["status"]))?;
+        let again = self.stack.client.job(&self.id)?;
+        ensure!(again == job, "a final document has changed: {job}\nto {again}");
+        Ok(job)
+    }
+
+    fn check(&mut self, job: &Value) -> Result<()> {
+        let number = |value: &Value| value.as_u64().unwrap_or(u64::MAX);
+        let counts = &job["counts"];
+        let [progress, count] = ["itemProgress", "itemCount"].map(|name| number(&job[name]));
+        let [succeeded, failed, skipped] = ["succeeded", "failed", "skipped"].map(|name| number(&counts[name]));
+        let pending = counts["pending"].as_u64();
+        ensure!(
+            succeeded.saturating_add(failed).saturating_add(skipped) == progress,
+            "the counts are not the progress: {job}"
+        );
+        ensure!(progress <= count, "more progress than items: {job}");
+        ensure!(pending.is_none_or(|pending| pending == count - progress), "pending is not the rest: {job}");
+        ensure!(number(&job["percent"]) <= 100, "more than all: {job}");
+        let before = &self.last;
+        if !before.is_null() {
+            let grew = |name: &str| number(&before[name]) <= number(&job[name]);
+            ensure!(grew("itemProgress") && grew("percent") && grew("itemCount"), "went back: {before}\nto {job}");
+            let counted = before["itemCountFinal"] == true;
+            ensure!(!counted || before["itemCount"] == job["itemCount"], "the final count changed: {before}\nto {job}");
+            ensure!(rank(&before["status"]) <= rank(&job["status"]), "the status went back: {before}\nto {job}");
+        }
+        if job["status"] == "completed" {
+            ensure!(progress == count && number(&job["percent"]) == 100, "completed and not all done: {job}");
+        }
+        if self.steps.last() != Some(&progress) {
+            self.steps.push(progress);
+        }
+        Ok(())
+    }
+}
+
+fn is_final(status: &Value) -> bool {
+    rank(status) == 2
+}
+
+fn rank(status: &Value) -> u8 {
+    match status.as_str() {
+        Some("waiting") => 0,
+        Some("running") => 1,
+        _ => 2,
+    }
+}

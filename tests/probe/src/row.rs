@@ -1,0 +1,81 @@
+//! One row, and what it orders.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, abort, id};
+use std::time::Duration;
+
+use longshore::handler::{ItemKey, JobContext, Outcome, Rejection};
+
+/// What to do, how long it takes, up to which round it is transient, and where to note that it was called.
+#[derive(serde::Deserialize)]
+pub struct Row {
+    action: Action,
+    millis: Option<u64>,
+    rounds: Option<u32>,
+    mark: Option<PathBuf>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    Ok,
+    Skip,
+    Reject,
+    /// `Retry` in the first `rounds` rounds, then ok.
+    Retry,
+    Fatal,
+    /// The handler panics.
+    Panic,
+    /// The process dies, each time.
+    Abort,
+    /// The process is killed when this row is called for the first time, as `mark` tells; later it is ok.
+    Kill,
+}
+
+impl Row {
+    /// Does it.
+    pub(crate) async fn work(self, job: &JobContext, key: ItemKey) -> Outcome {
+        if let Some(millis) = self.millis {
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+        }
+        let first = self.note(key.number);
+        match self.action {
+            Action::Ok => Outcome::Ok,
+            Action::Skip => Outcome::Skip { reason: "asked to".into() },
+            Action::Reject => Outcome::reject("asked_to", Some("action"), "the row asked to be rejected"),
+            Action::Retry if job.round < self.rounds.unwrap_or(0) => {
+                Outcome::Retry { after: None, reason: "asked to".into() }
+            }
+            Action::Retry => Outcome::Ok,
+            Action::Fatal => Outcome::Fatal(Rejection::new("asked_to_stop", None, "the row asked the job to stop")),
+            Action::Panic => panicking(),
+            Action::Abort => abort(),
+            Action::Kill if first => killed(),
+            Action::Kill => Outcome::Ok,
+        }
+    }
+
+    /// Notes the call where the row says; true if it is the first one that is noted there.
+    fn note(&self, item: u64) -> bool {
+        let Some(path) = &self.mark else { return false };
+        let item = item.to_string();
+        let noted = std::fs::read_to_string(path).unwrap_or_default();
+        let file = std::fs::File::options().create(true).append(true).open(path);
+        // One write: the kernel appends it as a whole, whoever else is at it.
+        let written = file.and_then(|mut file| file.write_all(format!("{item}\n").as_bytes()));
+        written.is_ok() && !noted.lines().any(|line| line == item)
+    }
+}
+
+#[allow(clippy::panic, reason = "that is what the row asked for")]
+fn panicking() -> Outcome {
+    panic!("the row asked the handler to panic")
+}
+
+/// SIGKILL, which no code of ours can see coming.
+fn killed() -> Outcome {
+    let killed = Command::new("sh").args(["-c", "kill -9 \"$0\"", &id().to_string()]).status();
+    tracing::error!(?killed, "this process should be dead");
+    abort()
+}
