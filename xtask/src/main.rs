@@ -3,6 +3,8 @@
 //! A fresh clone has no tools: each command first sets up what it needs (a Python environment with the
 //! local emulator and SAM, the function binaries), and only what has changed since the last time.
 
+mod api;
+mod bench;
 mod cargo;
 mod demo;
 mod deploy;
@@ -40,6 +42,8 @@ enum Command {
     Demo(demo::Options),
     /// Run every test: rules, model, properties, conformance, flows on the emulator
     Test(test::Options),
+    /// Measure speed, price, memory, cold start and size, and say which goals are met
+    Bench(bench::Options),
     /// Start the local stack, or bring a running one up to date
     Up(up::Options),
     /// Stop the local stack; harmless when nothing runs
@@ -48,12 +52,14 @@ enum Command {
     Watch(watch::Options),
     /// Build one function and put it onto the running local stack
     DeployLocal(deploy_local::Options),
+    /// Set up the Python tools (emulator, SAM, linters) and print where they are
+    Tools,
     /// The reverse proxy that `up` leaves running
     #[command(hide = true)]
     FrontDoor(front_door::Options),
     /// Takes the stack down when the process that started this one is gone
     #[command(hide = true)]
-    Guard,
+    Guard(guard::Options),
 }
 
 fn main() -> ExitCode {
@@ -71,11 +77,13 @@ fn run(command: Command) -> Result<()> {
     match command {
         Command::Demo(options) => demo::run(&project, &options),
         Command::Test(options) => test::run(&project, &options),
+        Command::Bench(options) => bench::run(&project, &options),
         Command::Up(options) => up::run(&project, &options),
         Command::Down => down::run(&project),
         Command::Watch(options) => watch::run(&project, &options),
         Command::DeployLocal(options) => deploy_local::run(&project, &options),
+        Command::Tools => tools::print_place(&project),
         Command::FrontDoor(options) => front_door::run(&options),
-        Command::Guard => guard::run(&project),
+        Command::Guard(options) => guard::run(&project, &options),
     }
 }

@@ -37,12 +37,19 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     };
     let mut tests = cargo::command(project);
     if has_nextest(project) {
-        tests.args(["nextest", "run", "--workspace"]).args(&options.rest);
+        // One process per test is nextest's way; the flows share their stacks, and so one process.
+        tests.args(["nextest", "run", "--workspace", "-E", "not binary(flows)"]).args(&options.rest);
     } else {
         tests.args(["test", "--workspace", "--lib", "--bins", "--tests"]).args(&options.rest);
     }
     configure(&mut tests);
     check(&mut tests)?;
+    if has_nextest(project) && options.rest.is_empty() {
+        let mut flows = cargo::command(project);
+        flows.args(["test", "--package", "longshore-tests", "--test", "flows"]);
+        configure(&mut flows);
+        check(&mut flows)?;
+    }
     // Runners of tests leave the examples in the documentation out, or run them last: they are cheap, but build slowly.
     if options.rest.is_empty() {
         let mut docs = cargo::command(project);

@@ -81,9 +81,15 @@ pub(crate) fn ensure(project: &Project) -> Result<Tools> {
     Ok(tools)
 }
 
+/// The command `tools`.
+pub(crate) fn print_place(project: &Project) -> Result<()> {
+    println!("{}", ensure(project)?.venv.display());
+    Ok(())
+}
+
 fn place(project: &Project, locked: &str) -> Result<PathBuf> {
     let Some(cache) = std::env::var_os(CACHE_VARIABLE).filter(|dir| !dir.is_empty()) else {
-        return Ok(project.state_dir()?.join("venv"));
+        return Ok(project.home_dir().join("venv"));
     };
     let hash = Sha256::digest(locked.as_bytes());
     let short: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
