@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 
 use super::process::{Process, agent, free_port};
 
+/// What the proxy's Python loads when it starts.
+const SITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/harness/proxy");
+
 /// A running proxy; it is killed when this is dropped.
 #[derive(Debug)]
 pub struct Faults {
@@ -23,7 +26,8 @@ impl Faults {
         let endpoint = format!("http://127.0.0.1:{port}");
         let arguments = ["-u", upstream, "-p", &port, "--no-resign"];
         let ready = format!("{endpoint}/_microburst/rules");
-        let process = Process::start("microburst", &arguments, [("AWS_EC2_METADATA_DISABLED", "true")], &ready)?;
+        let variables = [("AWS_EC2_METADATA_DISABLED", "true"), ("PYTHONPATH", SITE)];
+        let process = Process::start("microburst", &arguments, variables, &ready)?;
         Ok(Self { endpoint, process })
     }
 
