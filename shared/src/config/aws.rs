@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::config::retry::RetryConfig;
+use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region, SharedCredentialsProvider, SharedHttpClient};
 use aws_smithy_http_client::Builder;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
@@ -27,6 +28,10 @@ const INITIAL_BACKOFF: Duration = Duration::from_millis(50);
 
 /// The longest wait between attempts.
 const MAX_BACKOFF: Duration = Duration::from_secs(5);
+
+/// The longest one attempt may take until its answer begins: a connection that died silently would else hold an
+/// invocation until its end. Enough for a part of a report on a slow network.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What all clients have in common, and the adapters that are built from it.
 #[derive(Clone, Debug)]
@@ -64,7 +69,8 @@ impl Aws {
             .region(Region::new(region))
             .credentials_provider(SharedCredentialsProvider::new(credentials))
             .http_client(http_client(plain))
-            .retry_config(retries);
+            .retry_config(retries)
+            .timeout_config(TimeoutConfig::builder().operation_attempt_timeout(ATTEMPT_TIMEOUT).build());
         builder.set_endpoint_url(endpoint.clone());
         Self { shared: builder.build(), has_endpoint: endpoint.is_some() }
     }
