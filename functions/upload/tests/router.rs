@@ -1,5 +1,7 @@
 //! `POST /api/uploads` through the router, on fakes.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
+
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response};
 use lambda_http::tower::ServiceExt;

@@ -2,7 +2,7 @@
 
 use longshore::handler::{AnyJobType, Input, Registry};
 use longshore::http::{Bad, Checked, Fields};
-use longshore::problem::Problem;
+use longshore::problem::{FieldError, Problem};
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::Tolerance;
 use serde_json::{Map, Value};
@@ -30,19 +30,16 @@ impl JobRequest {
     pub(super) fn read(mut fields: Fields, registry: &Registry) -> Result<Self, Problem> {
         let job_type = fields.required("jobType", |value| known_type(value, registry));
         let file = fields.optional("fileGuid", |value| Ok(value.as_str().and_then(FileGuid::parse)));
-        let options = fields.optional("options", object);
+        let options = fields.optional("options", |value| Ok(value.clone()));
         let options = options.unwrap_or_else(|| Value::Object(Map::new()));
         let Some(job_type) = job_type else { return Err(fields.into_problem()) };
         if let Err(bad) = check_file(job_type, file) {
             fields.refuse("fileGuid", &bad);
         }
-        let tolerance = match job_type.prepare(&options) {
-            Ok(prepared) => prepared.tolerance(),
-            Err(errors) => {
-                fields.refuse_all(errors);
-                Tolerance::default()
-            }
-        };
+        let tolerance = check_options(job_type, &options).unwrap_or_else(|errors| {
+            fields.refuse_all(errors);
+            Tolerance::default()
+        });
         fields.finish()?;
         let time_limit_s = job_type.limits().job_time_limit_s;
         Ok(Self { job_type: job_type.name().to_owned(), file: file.flatten(), options, tolerance, time_limit_s })
@@ -75,9 +72,10 @@ pub(super) fn unknown_file() -> Bad {
     Bad::new("unknown_file", "there is no upload of this id; take the fileGuid that POST /api/uploads answered")
 }
 
-fn object(value: &Value) -> Checked<Value> {
-    match value {
-        Value::Object(_) => Ok(value.clone()),
-        _ => Err(Bad::new("invalid_type", "options is an object")),
+/// Good options, and the failures that they tolerate.
+fn check_options(job_type: &dyn AnyJobType, options: &Value) -> Result<Tolerance, Vec<FieldError>> {
+    if !options.is_object() {
+        return Err(vec![FieldError::new("/options", "invalid_type", "options is an object")]);
     }
+    Ok(job_type.prepare(options)?.tolerance())
 }

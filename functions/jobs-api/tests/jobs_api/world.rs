@@ -97,10 +97,18 @@ impl Reply {
 impl World {
     /// The router on these fakes.
     pub(crate) fn router(&self) -> axum::Router {
-        let World { store, queues, files, records } = self.clone();
+        router(self.api::<Fakes>(self.queues.clone()))
+    }
+
+    /// The function on these fakes, with other queues.
+    pub(crate) fn api<B>(&self, queues: B::Queues) -> Api<B>
+    where
+        B: Backend<Store = MemoryStore, Files = MemoryFiles, Records = MemoryRecords>,
+    {
+        let World { store, files, records, .. } = self.clone();
         let registry: Registry = builtin(records.clone()).with(Ping);
         let limits = Limits { max_file_bytes: 1_000, retention_days: 14, job_time_limit_s: 3_600 };
-        router(Api::<Fakes> { ports: Ports { store, queues, files }, records, registry, limits, clock: || NOW })
+        Api { ports: Ports { store, queues, files }, records, registry, limits, clock: || NOW }
     }
 
     /// Sends a request.

@@ -1,0 +1,55 @@
+//! A job whose create message cannot be sent is accepted all the same.
+
+use axum::body::Body;
+use axum::http::Request;
+use jobs_api::{Backend, router};
+use lambda_http::tower::ServiceExt;
+use longshore::files::MemoryFiles;
+use longshore::store::memory::MemoryStore;
+use longshore::store::records::MemoryRecords;
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::ports::{JobStore, PortError, PortResult, Queues};
+
+use crate::world::World;
+
+/// Queues that take nothing.
+struct Closed;
+
+impl Closed {
+    fn refuse() -> PortResult<()> {
+        Err(PortError { service: "queues", operation: "send", source: "closed".into() })
+    }
+}
+
+impl Queues for Closed {
+    async fn send_create(&self, _: &CreateMessage) -> PortResult<()> {
+        Self::refuse()
+    }
+
+    async fn send_chunks(&self, _: &[ChunkMessage], _: i32) -> PortResult<()> {
+        Self::refuse()
+    }
+
+    async fn send_complete(&self, _: &CompleteMessage) -> PortResult<()> {
+        Self::refuse()
+    }
+}
+
+struct WithoutQueues;
+
+impl Backend for WithoutQueues {
+    type Store = MemoryStore;
+    type Queues = Closed;
+    type Files = MemoryFiles;
+    type Records = MemoryRecords;
+}
+
+#[tokio::test]
+async fn a_job_whose_message_is_lost_is_accepted_and_left_to_the_sweeper() {
+    let world = World::default();
+    let body = Body::from(world.import().await.to_string());
+    let request = Request::post("/api/jobs").header("content-type", "application/json").body(body).unwrap();
+    let response = router(world.api::<WithoutQueues>(Closed)).oneshot(request).await.unwrap();
+    assert_eq!(response.status(), 202);
+    assert_eq!(world.store.unfinished(None).await.unwrap().items.len(), 1);
+}
