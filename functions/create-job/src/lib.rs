@@ -9,6 +9,7 @@
 //! - **Never:** holds more than a block and a small file in memory, sends a chunk whose group is not committed.
 
 mod group_builder;
+mod pass;
 mod splitter;
 
 use std::error::Error;

@@ -1,18 +1,17 @@
 //! The split itself: resume, read the opening, stream, commit group after group, end.
 
-use longshore::chunk::{complete_if_done, source_changed, stop_job};
+use longshore::chunk::{complete_if_done, stop_job};
 use longshore::handler::Registry;
 use longshore::opening::{Opening, read_opening};
 use longshore::ports::Ports;
 use longshore_domain::group::{ChunkPlan, Manifest};
 use longshore_domain::job::{Job, JobError, SourceFile, Stage, Status, Stop, Transition};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{FileStream, Files, PortError, Queues, Read, Store};
-use longshore_domain::records::Cutter;
-use longshore_domain::split::{ChunkLimits, Chunker, INLINE_BYTES};
+use longshore_domain::ports::{Files, PortError, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::group_builder::{GroupBuilder, messages};
+use crate::group_builder::messages;
+use crate::pass::Pass;
 
 /// Splits one job.
 pub struct Splitter<'a, S, Q, F> {
@@ -54,7 +53,7 @@ pub enum SplitError {
 }
 
 /// Why a split goes no further without being an error.
-enum Halt {
+pub(crate) enum Halt {
     End(SplitEnd),
     /// A write was refused: another splitter is ahead, the job stops, or it was our own write whose reply was lost.
     Refused,
@@ -94,8 +93,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let Some(source) = &job.source else { return self.single_item(&job).await };
         let (start, issues) = self.open(&job, source).await?;
         let limits = limits.chunk().for_file(source.size_bytes);
-        let split = Split::new(self, &job, source, limits, start.max(job.split_offset), deadline);
-        split.run(&issues).await
+        let pass = Pass::new(self, &job, source, limits, start.max(job.split_offset), deadline);
+        pass.run(&issues).await
     }
 
     /// Takes the job if it is to be split by this message.
@@ -166,7 +165,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok(prepared.check_columns(columns))
     }
 
-    async fn fail(&self, job: &Job, error: JobError) -> Halt {
+    pub(crate) async fn fail(&self, job: &Job, error: JobError) -> Halt {
         let stop = Stop { status: Status::Failed, error: Some(error), at: (self.clock)() };
         match stop_job(self.ports, job.job_id, &stop).await {
             Ok(()) => Halt::End(SplitEnd::Failed),
@@ -175,7 +174,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 
     /// One transaction, and only then the messages.
-    async fn commit<'b>(
+    pub(crate) async fn commit<'b>(
         &self,
         job: &Job,
         manifest: &Manifest,
@@ -191,7 +190,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 
     /// The item count is final. If every group is done by now, nobody else will ask for completion.
-    async fn end(&self, job: &Job, groups: u32, issues: &[JobError]) -> Result<SplitEnd, Halt> {
+    pub(crate) async fn end(&self, job: &Job, groups: u32, issues: &[JobError]) -> Result<SplitEnd, Halt> {
         match self.ports.store.end_split(job.job_id, groups, issues, (self.clock)()).await? {
             Transition::Made(job) => {
                 complete_if_done(self.ports, &job).await?;
@@ -199,123 +198,5 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             }
             Transition::Refused => Err(Halt::Refused),
         }
-    }
-}
-
-/// One pass over the source.
-struct Split<'a, S, Q, F> {
-    splitter: &'a Splitter<'a, S, Q, F>,
-    job: &'a Job,
-    source: &'a SourceFile,
-    start: u64,
-    cutter: Cutter,
-    chunker: Chunker,
-    group: GroupBuilder,
-    groups: u32,
-    deadline: Timestamp,
-    /// The rows of a file so small that its chunks travel inside their messages, from `start` on; else nothing.
-    rows: Option<Vec<u8>>,
-}
-
-impl<'a, S: Store, Q: Queues, F: Files> Split<'a, S, Q, F> {
-    fn new(
-        splitter: &'a Splitter<'a, S, Q, F>,
-        job: &'a Job,
-        source: &'a SourceFile,
-        limits: ChunkLimits,
-        start: u64,
-        deadline: Timestamp,
-    ) -> Self {
-        Self {
-            splitter,
-            job,
-            source,
-            start,
-            cutter: Cutter::starting_at(source.format, start),
-            chunker: Chunker::new(limits, job.item_count + 1),
-            group: GroupBuilder::new(job.groups),
-            groups: job.groups,
-            deadline,
-            rows: (limits.bytes <= INLINE_BYTES).then(Vec::new),
-        }
-    }
-
-    async fn run(mut self, issues: &[JobError]) -> Result<SplitEnd, Halt> {
-        if self.start < self.source.size_bytes {
-            let files = &self.splitter.ports.files;
-            let mut stream = match files.open(&self.source.key, Some(&self.source.etag), self.start, None).await? {
-                Read::Found(stream) => stream,
-                Read::Absent | Read::Changed => {
-                    return Err(self.splitter.fail(self.job, source_changed(self.source)).await);
-                }
-            };
-            while let Some(block) = stream.next().await? {
-                if self.block(&block).await? {
-                    return self.go_on_later().await;
-                }
-            }
-        }
-        self.last(issues).await
-    }
-
-    /// Takes a block; true if the time is nearly over and everything so far is committed.
-    async fn block(&mut self, block: &[u8]) -> Result<bool, Halt> {
-        if let Some(rows) = &mut self.rows {
-            rows.extend_from_slice(block);
-        }
-        let (mut plans, chunker) = (Vec::new(), &mut self.chunker);
-        self.cutter.feed(block, &mut |span| chunker.push(span, &mut |plan| plans.push(plan)));
-        for plan in plans {
-            self.group.push(plan);
-            if self.group.is_full() {
-                self.commit_group().await?;
-                if (self.splitter.clock)() >= self.deadline {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
-    }
-
-    async fn last(mut self, issues: &[JobError]) -> Result<SplitEnd, Halt> {
-        let (mut plans, chunker) = (Vec::new(), &mut self.chunker);
-        if let Some(span) = self.cutter.finish() {
-            chunker.push(span, &mut |plan| plans.push(plan));
-        }
-        plans.extend(chunker.finish());
-        for plan in plans {
-            self.group.push(plan);
-            if self.group.is_full() {
-                self.commit_group().await?;
-            }
-        }
-        if !self.group.is_empty() {
-            self.commit_group().await?;
-        }
-        let mut issues = issues.to_vec();
-        if self.groups == 0 {
-            issues.push(JobError::new("no_rows", "the file has a header and no rows"));
-        }
-        self.splitter.end(self.job, self.groups, &issues).await
-    }
-
-    async fn commit_group(&mut self) -> Result<(), Halt> {
-        let manifest = self.group.take();
-        let split_offset = manifest.chunks.last().map_or(self.start, |plan| plan.end);
-        let (rows, start) = (self.rows.as_deref(), self.start);
-        let bytes = |plan: &ChunkPlan| {
-            let inline = !plan.oversize && plan.end - plan.start <= INLINE_BYTES + INLINE_BYTES / 8;
-            rows.filter(|_| inline)?.get((plan.start - start) as usize..(plan.end - start) as usize)
-        };
-        self.splitter.commit(self.job, &manifest, split_offset, bytes).await?;
-        self.groups += 1;
-        Ok(())
-    }
-
-    async fn go_on_later(&self) -> Result<SplitEnd, Halt> {
-        let (job_id, generation) = (self.job.job_id, self.job.generation);
-        let message = CreateMessage { job_id, generation, position: self.groups, resend: 0 };
-        self.splitter.ports.queues.send_create(&message).await?;
-        Ok(SplitEnd::Continued)
     }
 }

@@ -1,6 +1,5 @@
 //! One attempt at a chunk's round: batch after batch to the handler, a commit every second and at the end.
 
-use std::mem;
 use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
@@ -9,14 +8,16 @@ use longshore_domain::group::{Commit, Group};
 use longshore_domain::ids::{fraction, nonce};
 use longshore_domain::job::{Job, JobError, Status, Stop};
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::outcome::{Counts, Outcome, Rejection};
+use longshore_domain::outcome::{Outcome, Rejection};
 use longshore_domain::ports::{ChunkState, Files, Queues, Store};
 use longshore_domain::progress;
 use longshore_domain::retry;
 use longshore_domain::time_stamp::Timestamp;
-use longshore_domain::work_file::{End, Entry, Header, WorkFile};
+use longshore_domain::work_file::{Header, WorkFile};
 
 use super::items::{Found, Items, find};
+use super::reasons;
+use super::tally::Tally;
 use super::{ChunkEnd, ChunkError, KnownJob, Mode, Worker, end_of, roll_up, stop_job};
 use crate::handler::JobContext;
 use crate::ports::work_key;
@@ -25,8 +26,6 @@ use crate::ports::work_key;
 const COMMIT_MS: i64 = 1_000;
 /// Between two looks whether the job still runs: no item starts later than 3 s after the last look.
 const LOOK_MS: i64 = 1_500;
-/// Filed and failed rows kept in memory until the next commit.
-const ENTRY_BYTES: usize = 2 << 20;
 /// A batch grows until it takes about this long, so that commits and looks are not late.
 const BATCH_MS: i64 = 200;
 
@@ -40,13 +39,7 @@ pub(super) struct Attempt<'a, S, Q, F> {
     nonce: String,
     commits: u32,
     cursor: Option<Cursor>,
-    // What has been done since the last commit.
-    position: usize,
-    counts: Counts,
-    filed: u32,
-    entries: Vec<Entry>,
-    entry_bytes: usize,
-    asked_s: i64,
+    tally: Tally,
     committed_at: Timestamp,
     looked_at: Timestamp,
 }
@@ -63,8 +56,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let cursor = state.group.cursors.get(&message.chunk).cloned();
         let now = (worker.clock)();
         Self {
-            position: cursor.as_ref().map_or(0, |c| c.position as usize),
-            filed: cursor.as_ref().map_or(0, |c| c.filed),
+            tally: Tally::at(cursor.as_ref(), known.limits().item_retries),
             worker,
             message,
             job: &state.job,
@@ -74,10 +66,6 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             nonce: nonce(),
             commits: 0,
             cursor,
-            counts: Counts::default(),
-            entries: Vec::new(),
-            entry_bytes: 0,
-            asked_s: 0,
             committed_at: now,
             looked_at: now,
         }
@@ -95,7 +83,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 }
             };
         let mut batch = 16;
-        while self.position < items.len() {
+        while self.tally.position < items.len() {
             if let Some(end) = self.pause().await? {
                 return Ok(end);
             }
@@ -105,7 +93,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 continue;
             };
             batch = next_batch(batch, self.known.limits().batch_items, (self.worker.clock)().millis_since(began));
-            if let Some(rejection) = self.take(&items, outcomes) {
+            if let Some(rejection) = self.tally.take(&items, outcomes) {
                 return self.fatal(rejection).await;
             }
         }
@@ -116,9 +104,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     async fn pause(&mut self) -> Result<Option<ChunkEnd>, ChunkError> {
         let now = (self.worker.clock)();
         let over = now >= self.deadline;
-        let dirty = self.counts != Counts::default() || !self.entries.is_empty();
-        let due = now.millis_since(self.committed_at) >= COMMIT_MS || self.entry_bytes >= ENTRY_BYTES;
-        if dirty && (over || due) {
+        let due = now.millis_since(self.committed_at) >= COMMIT_MS || self.tally.is_large();
+        if !self.tally.is_empty() && (over || due) {
             match self.commit(false).await? {
                 Ok(group) => self.stop_if_intolerable(&group).await?,
                 Err(end) => return Ok(Some(end)),
@@ -141,19 +128,15 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     /// The outcomes of the next items; `None` if the handler panicked over several: one of them is the culprit, and
     /// offered one by one it fails alone.
     async fn outcomes(&self, items: &Items, batch: usize) -> Result<Option<Vec<Outcome>>, ChunkError> {
-        let count = batch.min(items.len() - self.position);
+        let count = batch.min(items.len() - self.tally.position);
         let Some(prepared) = self.known.prepared.as_ref().filter(|_| self.mode == Mode::Work) else {
-            return Ok(Some(vec![Outcome::Reject(dead_lettered()); count]));
+            return Ok(Some(vec![Outcome::Reject(reasons::dead_lettered()); count]));
         };
         if items.oversize {
-            return Ok(Some(vec![Outcome::Reject(oversize(self.known.limits().item_bytes))]));
+            return Ok(Some(vec![Outcome::Reject(reasons::row_too_long(self.known.limits().item_bytes))]));
         }
-        let context = JobContext {
-            job_id: self.message.job_id,
-            tenant: self.job.tenant.clone(),
-            round: self.cursor.as_ref().map_or(0, |c| c.round),
-        };
-        let range = self.position..self.position + count;
+        let context = JobContext { job_id: self.message.job_id, tenant: self.job.tenant.clone(), round: self.round() };
+        let range = self.tally.position..self.tally.position + count;
         let raw: Vec<_> = range.map(|i| items.item(i, self.job.source.as_ref(), self.known)).collect();
         match AssertUnwindSafe(prepared.run(&context, &raw)).catch_unwind().await {
             Ok(outcomes) if outcomes.is_empty() || outcomes.len() > count => {
@@ -161,57 +144,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             }
             Ok(outcomes) => Ok(Some(outcomes)),
             Err(_) if count > 1 => Ok(None),
-            Err(_) => Ok(Some(vec![Outcome::Reject(panicked())])),
+            Err(_) => Ok(Some(vec![Outcome::Reject(reasons::handler_panicked())])),
         }
-    }
-
-    /// Counts outcomes and files what did not succeed; the rejection if one was fatal.
-    fn take(&mut self, items: &Items, outcomes: Vec<Outcome>) -> Option<Rejection> {
-        for outcome in outcomes {
-            let i = self.position;
-            self.position += 1;
-            let end = match outcome {
-                Outcome::Ok => {
-                    self.counts.succeeded += 1;
-                    continue;
-                }
-                Outcome::Skip { reason } => End::Skipped { reason },
-                Outcome::Reject(rejection) => End::Failed(rejection),
-                Outcome::Retry { after, reason } => {
-                    self.asked_s =
-                        self.asked_s.max(after.map_or(0, |a| i64::try_from(a.as_secs()).unwrap_or(i64::MAX)));
-                    self.transient(items.attempts(i) + 1, reason)
-                }
-                Outcome::Fatal(rejection) => {
-                    self.file(items, i, End::Failed(rejection.clone()));
-                    return Some(rejection);
-                }
-            };
-            self.file(items, i, end);
-        }
-        None
-    }
-
-    fn transient(&self, attempts: u32, reason: String) -> End {
-        if attempts <= self.known.limits().item_retries {
-            return End::Transient { attempts, reason };
-        }
-        End::Failed(Rejection::new(
-            "retries_exhausted",
-            None,
-            format!("tried {attempts} times; the last time: {reason}"),
-        ))
-    }
-
-    fn file(&mut self, items: &Items, i: usize, end: End) {
-        match &end {
-            End::Failed(_) => self.counts.failed += 1,
-            End::Skipped { .. } => self.counts.skipped += 1,
-            End::Transient { .. } => self.filed += 1,
-        }
-        let raw = String::from_utf8_lossy(items.raw(i)).into_owned();
-        self.entry_bytes += raw.len() + 100;
-        self.entries.push(Entry { n: items.number(i), end, raw });
     }
 
     /// The one conditional write, and before it the file that it vouches for.
@@ -222,7 +156,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let at = (self.worker.clock)();
         let to = self.next_cursor(token, file, end_of_round, at);
         let commit =
-            Commit { chunk: self.message.chunk, from: self.cursor.take(), to, counts: mem::take(&mut self.counts), at };
+            Commit { chunk: self.message.chunk, from: self.cursor.take(), to, counts: self.tally.take_counts(), at };
         let outcome = self.worker.ports.store.commit(self.message.job_id, self.message.group, &commit).await?;
         self.cursor = Some(commit.to);
         self.committed_at = at;
@@ -231,12 +165,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
 
     async fn write_entries(&mut self, token: &str) -> Result<Option<String>, ChunkError> {
         let prev = self.cursor.as_ref().and_then(|c| c.file.clone());
-        if self.entries.is_empty() {
-            return Ok(prev);
-        }
-        let round = self.cursor.as_ref().map_or(0, |c| c.round);
-        let file = WorkFile { header: Header { round, prev }, entries: mem::take(&mut self.entries) };
-        self.entry_bytes = 0;
+        let Some(entries) = self.tally.take_entries() else { return Ok(prev) };
+        let file = WorkFile { header: Header { round: self.round(), prev }, entries };
         let key = work_key(self.message.job_id, self.message.group, self.message.chunk, token);
         let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
         self.worker.ports.files.write(&key, "application/x-ndjson", bytes).await?;
@@ -244,18 +174,22 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     }
 
     fn next_cursor(&self, token: String, file: Option<String>, end_of_round: bool, now: Timestamp) -> Cursor {
-        let round = self.cursor.as_ref().map_or(0, |c| c.round);
+        let (round, filed) = (self.round(), self.tally.filed);
         let due = self.cursor.as_ref().and_then(|c| c.due);
-        let position = u32::try_from(self.position).unwrap_or(u32::MAX);
-        let here = Cursor { round, position, token, file, filed: self.filed, due, finished: false };
-        match (end_of_round, self.filed) {
+        let position = u32::try_from(self.tally.position).unwrap_or(u32::MAX);
+        let here = Cursor { round, position, token, file, filed, due, finished: false };
+        match (end_of_round, filed) {
             (false, _) => here,
             (true, 0) => Cursor { position: 0, finished: true, ..here },
             (true, _) => {
-                let due = retry::due(now, round + 1, self.worker.retry_base_s, fraction(), self.asked_s);
+                let due = retry::due(now, round + 1, self.worker.retry_base_s, fraction(), self.tally.asked_s);
                 Cursor { round: round + 1, position: 0, filed: 0, due: Some(due), ..here }
             }
         }
+    }
+
+    fn round(&self) -> u32 {
+        self.cursor.as_ref().map_or(0, |c| c.round)
     }
 
     async fn end_round(mut self) -> Result<ChunkEnd, ChunkError> {
@@ -321,21 +255,4 @@ fn next_batch(batch: usize, limit: usize, took_ms: i64) -> usize {
 
 fn failed(error: JobError, at: Timestamp) -> Stop {
     Stop { status: Status::Failed, error: Some(error), at }
-}
-
-fn dead_lettered() -> Rejection {
-    let message = "the workers that tried this row's chunk died or failed again and again; the message is in the dead-letter queue";
-    Rejection::new("dead_lettered", None, message)
-}
-
-fn panicked() -> Rejection {
-    Rejection::new("handler_panicked", None, "the handler panicked over this row; its log says where")
-}
-
-fn oversize(limit_bytes: u64) -> Rejection {
-    let message = format!(
-        "the row is longer than {} MiB, the most that one row may be; it is not repeated here",
-        limit_bytes >> 20
-    );
-    Rejection::new("row_too_long", None, message)
 }

@@ -10,6 +10,8 @@ mod chain;
 mod ending;
 mod items;
 mod known;
+mod reasons;
+mod tally;
 
 use longshore_domain::group::{CommitOutcome, Group};
 use longshore_domain::message::ChunkMessage;

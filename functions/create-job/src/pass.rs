@@ -1,0 +1,131 @@
+//! One pass over the source: block by block into records, chunks and groups.
+
+use longshore::chunk::source_changed;
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::job::{Job, JobError, SourceFile};
+use longshore_domain::message::CreateMessage;
+use longshore_domain::ports::{FileStream, Files, Queues, Read, Store};
+use longshore_domain::records::Cutter;
+use longshore_domain::split::{ChunkLimits, Chunker, INLINE_BYTES};
+use longshore_domain::time_stamp::Timestamp;
+
+use crate::group_builder::GroupBuilder;
+use crate::splitter::{Halt, SplitEnd, Splitter};
+
+/// One pass over the source.
+pub(crate) struct Pass<'a, S, Q, F> {
+    splitter: &'a Splitter<'a, S, Q, F>,
+    job: &'a Job,
+    source: &'a SourceFile,
+    start: u64,
+    cutter: Cutter,
+    chunker: Chunker,
+    group: GroupBuilder,
+    groups: u32,
+    deadline: Timestamp,
+    /// The rows of a file so small that its chunks travel inside their messages, from `start` on; else nothing.
+    rows: Option<Vec<u8>>,
+}
+
+impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
+    pub(crate) fn new(
+        splitter: &'a Splitter<'a, S, Q, F>,
+        job: &'a Job,
+        source: &'a SourceFile,
+        limits: ChunkLimits,
+        start: u64,
+        deadline: Timestamp,
+    ) -> Self {
+        Self {
+            splitter,
+            job,
+            source,
+            start,
+            cutter: Cutter::starting_at(source.format, start),
+            chunker: Chunker::new(limits, job.item_count + 1),
+            group: GroupBuilder::new(job.groups),
+            groups: job.groups,
+            deadline,
+            rows: (limits.bytes <= INLINE_BYTES).then(Vec::new),
+        }
+    }
+
+    pub(crate) async fn run(mut self, issues: &[JobError]) -> Result<SplitEnd, Halt> {
+        if self.start < self.source.size_bytes {
+            let files = &self.splitter.ports.files;
+            let mut stream = match files.open(&self.source.key, Some(&self.source.etag), self.start, None).await? {
+                Read::Found(stream) => stream,
+                Read::Absent | Read::Changed => {
+                    return Err(self.splitter.fail(self.job, source_changed(self.source)).await);
+                }
+            };
+            while let Some(block) = stream.next().await? {
+                if self.block(&block).await? {
+                    return self.go_on_later().await;
+                }
+            }
+        }
+        self.last(issues).await
+    }
+
+    /// Takes a block; true if the time is nearly over and everything so far is committed.
+    async fn block(&mut self, block: &[u8]) -> Result<bool, Halt> {
+        if let Some(rows) = &mut self.rows {
+            rows.extend_from_slice(block);
+        }
+        let (mut plans, chunker) = (Vec::new(), &mut self.chunker);
+        self.cutter.feed(block, &mut |span| chunker.push(span, &mut |plan| plans.push(plan)));
+        for plan in plans {
+            self.group.push(plan);
+            if self.group.is_full() {
+                self.commit_group().await?;
+                if (self.splitter.clock)() >= self.deadline {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    async fn last(mut self, issues: &[JobError]) -> Result<SplitEnd, Halt> {
+        let (mut plans, chunker) = (Vec::new(), &mut self.chunker);
+        if let Some(span) = self.cutter.finish() {
+            chunker.push(span, &mut |plan| plans.push(plan));
+        }
+        plans.extend(chunker.finish());
+        for plan in plans {
+            self.group.push(plan);
+            if self.group.is_full() {
+                self.commit_group().await?;
+            }
+        }
+        if !self.group.is_empty() {
+            self.commit_group().await?;
+        }
+        let mut issues = issues.to_vec();
+        if self.groups == 0 {
+            issues.push(JobError::new("no_rows", "the file has a header and no rows"));
+        }
+        self.splitter.end(self.job, self.groups, &issues).await
+    }
+
+    async fn commit_group(&mut self) -> Result<(), Halt> {
+        let manifest = self.group.take();
+        let split_offset = manifest.chunks.last().map_or(self.start, |plan| plan.end);
+        let (rows, start) = (self.rows.as_deref(), self.start);
+        let bytes = |plan: &ChunkPlan| {
+            let inline = !plan.oversize && plan.end - plan.start <= INLINE_BYTES + INLINE_BYTES / 8;
+            rows.filter(|_| inline)?.get((plan.start - start) as usize..(plan.end - start) as usize)
+        };
+        self.splitter.commit(self.job, &manifest, split_offset, bytes).await?;
+        self.groups += 1;
+        Ok(())
+    }
+
+    async fn go_on_later(&self) -> Result<SplitEnd, Halt> {
+        let (job_id, generation) = (self.job.job_id, self.job.generation);
+        let message = CreateMessage { job_id, generation, position: self.groups, resend: 0 };
+        self.splitter.ports.queues.send_create(&message).await?;
+        Ok(SplitEnd::Continued)
+    }
+}

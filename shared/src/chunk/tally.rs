@@ -1,0 +1,107 @@
+//! What an attempt has done since its last commit: counts, and the items that did not simply succeed.
+
+use std::mem;
+
+use longshore_domain::cursor::Cursor;
+use longshore_domain::outcome::{Counts, Outcome, Rejection};
+use longshore_domain::work_file::{End, Entry};
+
+use super::items::Items;
+use super::reasons;
+
+/// Bytes of rows kept in memory until a commit is due.
+const LARGE_BYTES: usize = 2 << 20;
+/// What an entry takes beside its row, roughly.
+const ENTRY_BYTES: usize = 100;
+
+/// The tally of one attempt.
+pub(super) struct Tally {
+    /// Items of the round that are passed.
+    pub(super) position: usize,
+    /// Items that the round has filed for the next one, by earlier attempts too.
+    pub(super) filed: u32,
+    /// The longest wait that an item asked for, in seconds.
+    pub(super) asked_s: i64,
+    item_retries: u32,
+    counts: Counts,
+    entries: Vec<Entry>,
+    bytes: usize,
+}
+
+impl Tally {
+    /// Nothing done since this cursor was committed.
+    pub(super) fn at(cursor: Option<&Cursor>, item_retries: u32) -> Self {
+        Self {
+            position: cursor.map_or(0, |c| c.position as usize),
+            filed: cursor.map_or(0, |c| c.filed),
+            asked_s: 0,
+            item_retries,
+            counts: Counts::default(),
+            entries: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.counts == Counts::default() && self.entries.is_empty()
+    }
+
+    pub(super) fn is_large(&self) -> bool {
+        self.bytes >= LARGE_BYTES
+    }
+
+    pub(super) fn take_counts(&mut self) -> Counts {
+        mem::take(&mut self.counts)
+    }
+
+    /// The entries, if there are any.
+    pub(super) fn take_entries(&mut self) -> Option<Vec<Entry>> {
+        self.bytes = 0;
+        Some(mem::take(&mut self.entries)).filter(|entries| !entries.is_empty())
+    }
+
+    /// Counts the outcomes of the next items and files what did not succeed; the rejection if one was fatal.
+    pub(super) fn take(&mut self, items: &Items, outcomes: Vec<Outcome>) -> Option<Rejection> {
+        for outcome in outcomes {
+            let i = self.position;
+            self.position += 1;
+            let end = match outcome {
+                Outcome::Ok => {
+                    self.counts.succeeded += 1;
+                    continue;
+                }
+                Outcome::Skip { reason } => End::Skipped { reason },
+                Outcome::Reject(rejection) => End::Failed(rejection),
+                Outcome::Retry { after, reason } => {
+                    let asked_s = after.map_or(0, |after| i64::try_from(after.as_secs()).unwrap_or(i64::MAX));
+                    self.asked_s = self.asked_s.max(asked_s);
+                    self.transient(items.attempts(i) + 1, reason)
+                }
+                Outcome::Fatal(rejection) => {
+                    self.file(items, i, End::Failed(rejection.clone()));
+                    return Some(rejection);
+                }
+            };
+            self.file(items, i, end);
+        }
+        None
+    }
+
+    fn transient(&self, attempts: u32, reason: String) -> End {
+        if attempts <= self.item_retries {
+            return End::Transient { attempts, reason };
+        }
+        End::Failed(reasons::retries_exhausted(attempts, &reason))
+    }
+
+    fn file(&mut self, items: &Items, i: usize, end: End) {
+        match &end {
+            End::Failed(_) => self.counts.failed += 1,
+            End::Skipped { .. } => self.counts.skipped += 1,
+            End::Transient { .. } => self.filed += 1,
+        }
+        let raw = String::from_utf8_lossy(items.raw(i)).into_owned();
+        self.bytes += raw.len() + ENTRY_BYTES;
+        self.entries.push(Entry { n: items.number(i), end, raw });
+    }
+}
