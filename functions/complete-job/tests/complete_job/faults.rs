@@ -125,7 +125,7 @@ fn a_missing_or_damaged_work_file_is_an_error_and_no_end() {
         for damage in [None, Some(&b"no work file"[..]), Some(b""), Some(b"{\"round\":0,\"prev\":null}\n")] {
             let fixture = make();
             let files = &fixture.ports.files.inner;
-            let key = files.keys().into_iter().find(|key| key.contains("/work/")).unwrap();
+            let key = files.keys().into_iter().find(|key| key.ends_with(".jsonl")).unwrap();
             match damage {
                 Some(bytes) => files.put(&key, bytes),
                 None => files.remove(&key),

@@ -1,0 +1,91 @@
+//! Tables of cells and rows, as they come in and as a report shows them.
+
+use super::*;
+
+fn cells(record: &ByteRecord) -> Vec<String> {
+    record.iter().map(|c| String::from_utf8(c.to_vec()).unwrap()).collect()
+}
+
+fn builder(columns: &[&str]) -> RowBuilder {
+    RowBuilder::new(Columns::Named(columns.iter().map(|c| (*c).to_owned()).collect()))
+}
+
+#[test]
+fn formulas_are_neutralised_and_numbers_are_not() {
+    for (cell, expected) in [
+        ("=1+1", "'=1+1"),
+        ("+cmd", "'+cmd"),
+        ("-x", "'-x"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"),
+        ("\rx", "'\rx"),
+        ("-", "'-"),
+        ("+", "'+"),
+        ("-.", "'-."),
+        ("-e5", "'-e5"),
+        ("-5e", "'-5e"),
+        ("--5", "'--5"),
+        ("-1-2", "'-1-2"),
+        ("-1.2.3", "'-1.2.3"),
+        ("+49 30 1", "'+49 30 1"),
+        ("-5.2", "-5.2"),
+        ("-.5", "-.5"),
+        ("+3e4", "+3e4"),
+        ("+3E-4", "+3E-4"),
+        ("-5", "-5"),
+        ("+4930", "+4930"),
+        ("a=b", "a=b"),
+        ("", ""),
+        ("'=1", "'=1"),
+    ] {
+        let mut record = ByteRecord::new();
+        push_safe(&mut record, cell.as_bytes());
+        assert_eq!(cells(&record), [expected], "{cell:?}");
+    }
+}
+
+#[test]
+fn rows_are_rectangular_and_lose_nothing() {
+    for (raw, expected) in [
+        ("a,b,c", ["7", "a", "b", "c", "why"]),
+        ("a", ["7", "a", "", "", "why"]),
+        ("", ["7", "", "", "", "why"]),
+        ("a,b,c,d,e", ["7", "a", "b", "c,d,e", "why"]),
+        ("a,b,c,", ["7", "a", "b", "c,", "why"]),
+        ("a,b,c,\"d,\"\"\"", ["7", "a", "b", "c,d,\"", "why"]),
+        ("a,b,=c,d", ["7", "a", "b", "'=c,d", "why"]),
+        ("a,b,-1,2", ["7", "a", "b", "'-1,2", "why"]),
+        ("\"a\nb\",=1,-1", ["7", "a\nb", "'=1", "-1", "why"]),
+    ] {
+        assert_eq!(cells(builder(&["x", "y", "z"]).row(7, raw.as_bytes(), &["why"])), expected, "{raw:?}");
+    }
+}
+
+#[test]
+fn what_is_said_of_an_item_is_neutralised_too() {
+    assert_eq!(cells(builder(&["x"]).row(1, b"a", &["=code", "@f", "-m"])), ["1", "a", "'=code", "'@f", "'-m"]);
+}
+
+#[test]
+fn a_row_that_is_not_utf8_is_shown_as_far_as_it_can_be() {
+    assert_eq!(cells(builder(&["x", "y"]).row(1, b"a\xFF,b", &[])), ["1", "a\u{FFFD}", "b"]);
+}
+
+#[test]
+fn a_raw_item_is_one_cell() {
+    let mut builder = RowBuilder::new(Columns::Raw);
+    assert_eq!(cells(builder.header(&["reason"])), ["row", "item", "reason"]);
+    assert_eq!(cells(builder.row(1, b"{\"a\":1,\"b\":2}", &["r"])), ["1", "{\"a\":1,\"b\":2}", "r"]);
+}
+
+#[test]
+fn names_that_the_file_has_taken_are_numbered() {
+    let said = ["code", "field", "message"];
+    for (own, expected) in [
+        (vec!["a", "=b"], "row,a,'=b,code,field,message"),
+        (vec!["row", "a", "code"], "row_2,row,a,code,code_2,field,message"),
+        (vec!["row", "row_2"], "row_3,row,row_2,code,field,message"),
+    ] {
+        assert_eq!(cells(builder(&own).header(&said)).join(","), expected);
+    }
+}
