@@ -68,7 +68,8 @@ impl<R: RecordStore> JobType for Import<R> {
 
     async fn process(&self, job: &JobContext, options: &ImportOptions, key: ItemKey, item: Row) -> Outcome {
         let mut outcomes = self.process_batch(job, options, vec![(key, item)]).await;
-        outcomes.pop().unwrap_or(Outcome::Ok)
+        // One item alone is always tried.
+        outcomes.pop().unwrap_or_else(|| Outcome::Retry { after: None, reason: String::from("not tried") })
     }
 
     async fn process_batch(

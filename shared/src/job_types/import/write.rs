@@ -14,7 +14,8 @@ pub(super) struct Target<'a> {
     pub(super) key: &'a str,
 }
 
-/// Writes rows of one job, given in the order of the file. One outcome each.
+/// Writes rows of one job, given in the order of the file. One outcome for each of the first
+/// of them: where the store's time was over, the rest is offered again.
 ///
 /// Of rows with one key only one is sent, as the rule wants it: the last in an upsert, the first in an insert. The
 /// others are told what follows from its fate.
@@ -23,8 +24,8 @@ pub(super) async fn write(records: &impl RecordStore, target: &Target<'_>, items
     let (rows, chosen) = choose(rule, items);
     let senders: Vec<Writer> = chosen.iter().map(|record| record.writer).collect();
     let written = records.put(&target.dataset, rule, chosen).await;
-    let fates = rows.into_iter().map(|(writer, sent)| {
-        let fate = written.get(sent).cloned().unwrap_or_else(|| Written::Unknown(String::from("not answered")));
+    let fates = rows.into_iter().map_while(|(writer, sent)| {
+        let fate = written.get(sent).cloned().unwrap_or(Written::Untried);
         let fate = if senders[sent] == writer { fate } else { follow(rule, fate, senders[sent]) };
         outcome(fate, writer, target.key)
     });
@@ -62,10 +63,10 @@ fn follow(rule: Rule, sent: Written, sender: Writer) -> Written {
     }
 }
 
-/// What a row is told. That a later row of the same file stands in its place is what an upsert is meant to do; that
-/// another job does is worth telling.
-fn outcome(fate: Written, writer: Writer, key: &str) -> Outcome {
-    match fate {
+/// What a row is told; `None` if it was not tried. That a later row of the same file stands in its place is what an
+/// upsert is meant to do; that another job's does is worth telling.
+fn outcome(fate: Written, writer: Writer, key: &str) -> Option<Outcome> {
+    Some(match fate {
         Written::Stored | Written::Superseded(None) => Outcome::Ok,
         Written::Superseded(Some(holder)) if holder.job == writer.job => Outcome::Ok,
         Written::Superseded(Some(holder)) => {
@@ -76,7 +77,8 @@ fn outcome(fate: Written, writer: Writer, key: &str) -> Outcome {
             Outcome::reject("record_refused", None, format!("the records table does not take this row: {reason}"))
         }
         Written::Unknown(reason) => Outcome::Retry { after: None, reason },
-    }
+        Written::Untried => return None,
+    })
 }
 
 fn taken(holder: Option<Writer>, writer: Writer) -> String {

@@ -163,5 +163,6 @@ fn a_row_never_succeeds_by_another_that_did_not() {
     assert_eq!(told(Rule::Insert, unknown()), ["retry", "retry"]);
     assert_eq!(told(Rule::Upsert, refused()), ["retry", "record_refused"]);
     assert_eq!(told(Rule::Insert, refused()), ["record_refused", "retry"]);
+    assert_eq!(told(Rule::Upsert, Written::Untried), [""; 0]);
     assert_eq!(told(Rule::Insert, Written::Taken(None)), ["duplicate_key", "duplicate_key"]);
 }

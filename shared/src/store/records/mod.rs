@@ -52,8 +52,10 @@ pub enum Written {
     Taken(Option<Writer>),
     /// The table will never hold it, and says why.
     Refused(String),
-    /// Whether it was written is not known: write it again.
+    /// Whether it was written is not known: write it again, later.
     Unknown(String),
+    /// It was not begun, since those before it took their time: write it again, now.
+    Untried,
 }
 
 /// A record as it stands.
@@ -83,6 +85,7 @@ pub enum ListError {
 /// Records by key.
 pub trait RecordStore: Send + Sync + 'static {
     /// Writes records, each by itself, under one rule. One answer each, in their order. No two have the same key.
+    /// Begins none after about a second, so that a job which is stopped writes no further; the first is always tried.
     /// Harmless twice: a writer's second write meets its own first one.
     fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> impl Future<Output = Vec<Written>> + Send;
 

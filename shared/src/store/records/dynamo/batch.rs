@@ -1,6 +1,6 @@
 //! Up to 25 statements in one call, and again for those that are not settled, until all are or patience ends.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use aws_sdk_dynamodb::error::DisplayErrorContext;
 use aws_sdk_dynamodb::error::ProvideErrorMetadata;
@@ -18,7 +18,10 @@ const STATEMENTS: usize = 25;
 const BYTES: usize = 1 << 20;
 /// Rounds of one batch: INSERT, UPDATE, and some for throttling and for keys that come and go meanwhile.
 const ROUNDS: u32 = 8;
-/// Waits between rounds double from this on, so all of them together stay below three seconds.
+/// No third round is begun when the write as a whole has taken this long. The second is: it is the other half of the
+/// first, and without it nobody knows whose the keys are that were found taken.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Waits between rounds double from this on.
 const FIRST_WAIT_MS: u64 = 50;
 /// The longest of them.
 const LONGEST_WAIT_MS: u64 = 800;
@@ -57,13 +60,14 @@ impl Batch {
         batches
     }
 
-    /// Sends statements until every record's fate is known; where it is not in the end, says so.
-    pub(super) async fn run(mut self, records: &DynamoRecords) -> Vec<Done> {
+    /// Sends statements until every record's fate is known; where it is not in the end, says so. `began` is when the
+    /// whole write began.
+    pub(super) async fn run(mut self, records: &DynamoRecords, began: Instant) -> Vec<Done> {
         let mut done = Vec::with_capacity(self.open.len());
-        let mut reason = String::from("the key came and went while it was written");
+        let mut reason = String::from("there was no time left to write it");
         let mut waits = 0;
-        for _ in 0..ROUNDS {
-            if self.open.is_empty() {
+        for round in 0..ROUNDS {
+            if self.open.is_empty() || (round > 1 && began.elapsed() > PATIENCE) {
                 break;
             }
             match execute(records, &self.open, self.rule).await {

@@ -9,8 +9,11 @@ mod list;
 mod statement;
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::retry::RetryConfig;
+use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use futures::StreamExt;
 use longshore_domain::ports::Page;
 use longshore_domain::time_stamp::Timestamp;
@@ -21,6 +24,17 @@ use super::{Dataset, ListError, NewRecord, RecordStore, Rule, StoredRecord, Writ
 
 /// Calls in flight at once. Enough to hide a call's 10 ms; more would only queue up in one Lambda's CPU share.
 const CALLS: usize = 8;
+
+/// After this no further batch is begun: a stopped job is to be seen within seconds.
+const BEGIN_WITHIN: Duration = Duration::from_secs(1);
+
+/// The SDK's attempts at one call. Few and close together: what does not get through goes round again with its item,
+/// half a minute later, and meanwhile others can be worked.
+const ATTEMPTS: u32 = 3;
+/// Scale of the SDK's first wait between them, and the longest.
+const BACKOFF: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(400)];
+/// The most that one call may take with all its attempts, far above what any takes that will succeed.
+const CALL_TIME: Duration = Duration::from_secs(10);
 
 /// Records in DynamoDB.
 #[derive(Debug)]
@@ -35,6 +49,13 @@ pub struct DynamoRecords {
 impl DynamoRecords {
     /// Records in this table.
     pub fn new(client: Client, table: impl Into<String>) -> Self {
+        let retries = RetryConfig::standard()
+            .with_max_attempts(ATTEMPTS)
+            .with_initial_backoff(BACKOFF[0])
+            .with_max_backoff(BACKOFF[1]);
+        let timeouts = TimeoutConfig::builder().operation_timeout(CALL_TIME).build();
+        let config = client.config().to_builder().retry_config(retries).timeout_config(timeouts).build();
+        let client = Client::from_conf(config);
         Self { client, table: table.into(), mostly_present: AtomicBool::new(false) }
     }
 
@@ -49,9 +70,13 @@ impl RecordStore for DynamoRecords {
     async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
         let count = records.len();
         let batches = Batch::split(into, rule, records, self.first_step(rule), Timestamp::now());
-        let done: Vec<_> =
-            futures::stream::iter(batches).map(|batch| batch.run(self)).buffer_unordered(CALLS).collect().await;
-        let mut written = vec![Written::Unknown(String::from("not written")); count];
+        let began = Instant::now();
+        let calls = batches.into_iter().enumerate().map(|(at, batch)| async move {
+            let late = at > 0 && began.elapsed() > BEGIN_WITHIN;
+            if late { Vec::new() } else { batch.run(self, began).await }
+        });
+        let done: Vec<_> = futures::stream::iter(calls).buffer_unordered(CALLS).collect().await;
+        let mut written = vec![Written::Untried; count];
         let mut present = 0;
         for done in done.into_iter().flatten() {
             present += usize::from(done.was_present);

@@ -135,3 +135,7 @@ fn update(table: &str, rule: Rule) -> String {
         r#"UPDATE "{table}" SET "data" = ? SET "writer" = ? SET "updatedAt" = ? WHERE "PK" = ? AND "SK" = ? AND "writer" {holder} ?"#
     )
 }
+
+#[cfg(test)]
+#[path = "statement_tests.rs"]
+mod tests;

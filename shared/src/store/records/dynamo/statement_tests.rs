@@ -1,0 +1,94 @@
+//! Answers to statements, and what follows from each.
+
+use aws_sdk_dynamodb::types::{AttributeValue, BatchStatementError, BatchStatementErrorCodeEnum as Code};
+use longshore_domain::ids::JobId;
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::Map;
+
+use super::{Next, Pending, Step};
+use crate::store::records::{Dataset, NewRecord, Rule, Writer, Written};
+
+fn pending(writer: Writer, step: Step) -> Pending {
+    let into = Dataset { tenant: "default".into(), name: "d".into() };
+    Pending::new(&into, 0, NewRecord { key: "k".into(), data: Map::new(), writer }, step, Timestamp(1))
+}
+
+fn error(code: Code, holder: Option<&str>) -> BatchStatementError {
+    let error = BatchStatementError::builder().code(code).message("said the table");
+    let image = |holder: &str| [("writer".to_owned(), AttributeValue::S(holder.to_owned()))].into();
+    error.set_item(holder.map(image)).build()
+}
+
+#[test]
+fn each_answer_has_its_consequence() {
+    let job = JobId::generate();
+    let [earlier, own, later] = [1, 2, 3].map(|row| Writer { job, row });
+    let refused = |holder: Writer| error(Code::ConditionalCheckFailed, Some(&holder.to_string()));
+    let wait = |code: &str| Next::Wait(format!("{code}: said the table"));
+    let taken = |holder| Next::Done(Written::Taken(holder));
+    let rules: [(Rule, Step, BatchStatementError, Next); 14] = [
+        (Rule::Insert, Step::Insert, error(Code::DuplicateItem, None), Next::Go(Step::Update)),
+        (Rule::Upsert, Step::Insert, error(Code::DuplicateItem, None), Next::Go(Step::Update)),
+        (Rule::Insert, Step::Update, refused(earlier), taken(Some(earlier))),
+        (Rule::Insert, Step::Update, refused(later), taken(Some(later))),
+        (Rule::Upsert, Step::Update, refused(later), Next::Done(Written::Superseded(Some(later)))),
+        // The image is newer than the refusal: by now the rule would allow it.
+        (Rule::Insert, Step::Update, refused(own), Next::Go(Step::Update)),
+        (Rule::Upsert, Step::Update, refused(earlier), Next::Go(Step::Update)),
+        (Rule::Insert, Step::Update, error(Code::ConditionalCheckFailed, Some("else")), taken(None)),
+        (Rule::Upsert, Step::Update, error(Code::ConditionalCheckFailed, None), Next::Go(Step::Insert)),
+        (
+            Rule::Upsert,
+            Step::Insert,
+            error(Code::ValidationError, None),
+            Next::Done(Written::Refused("said the table".into())),
+        ),
+        (Rule::Upsert, Step::Insert, error(Code::ThrottlingError, None), wait("ThrottlingError")),
+        (
+            Rule::Upsert,
+            Step::Update,
+            error(Code::ProvisionedThroughputExceeded, None),
+            wait("ProvisionedThroughputExceeded"),
+        ),
+        (Rule::Insert, Step::Insert, error(Code::TransactionConflict, None), wait("TransactionConflict")),
+        (Rule::Insert, Step::Insert, error(Code::InternalServerError, None), wait("InternalServerError")),
+    ];
+    for (rule, step, answer, next) in rules {
+        assert_eq!(pending(own, step).next(rule, Some(&answer)), next, "{rule:?} {step:?} {answer:?}");
+    }
+    assert_eq!(pending(own, Step::Insert).next(Rule::Insert, None), Next::Done(Written::Stored));
+}
+
+#[test]
+fn a_refusal_that_never_shows_its_reason_comes_to_an_end() {
+    for (rule, end) in [(Rule::Insert, Written::Taken(None)), (Rule::Upsert, Written::Superseded(None))] {
+        let mut pending = pending(Writer { job: JobId::generate(), row: 1 }, Step::Insert);
+        let answers = [Code::DuplicateItem, Code::ConditionalCheckFailed].map(|code| error(code, None));
+        let mut met: Vec<Next> = Vec::new();
+        for answer in answers.iter().cycle().take(4) {
+            let next = pending.next(rule, Some(answer));
+            if let Next::Go(step) = next {
+                pending.step = step;
+            }
+            met.push(next);
+        }
+        let go = Next::Go;
+        assert_eq!(met, [go(Step::Update), go(Step::Insert), go(Step::Update), Next::Done(end)]);
+    }
+}
+
+#[test]
+fn a_statement_carries_its_condition() {
+    let writer = Writer { job: JobId::generate(), row: 1 };
+    let text = |step, rule| pending(writer, step).statement("t", rule).unwrap();
+    let insert = text(Step::Insert, Rule::Upsert);
+    assert_eq!(insert.parameters().len(), 5);
+    assert!(insert.statement().starts_with("INSERT INTO \"t\" VALUE {"));
+    for (rule, condition) in [(Rule::Insert, "\"writer\" = ?"), (Rule::Upsert, "\"writer\" <= ?")] {
+        let update = text(Step::Update, rule);
+        assert!(update.statement().ends_with(condition), "{}", update.statement());
+        assert_eq!(update.parameters().len(), 6);
+        assert_eq!(update.parameters().last(), Some(&AttributeValue::S(writer.to_string())));
+        assert!(update.return_values_on_condition_check_failure().is_some());
+    }
+}

@@ -1,0 +1,246 @@
+//! The records of imports: any interleaving of writers leaves what one run in order leaves, in memory and in the
+//! table, and whoever lists them sees each record once.
+
+use std::collections::BTreeMap;
+
+use longshore::store::records::{
+    Dataset, DynamoRecords, ListError, MemoryRecords, NewRecord, RecordStore, Rule, Writer, Written,
+};
+use longshore_domain::ids::JobId;
+use longshore_tests::harness::faults::Faults;
+use longshore_tests::harness::resources::{aws, create_jobs_table};
+use serde_json::{Value, json};
+
+use crate::on_both::Local;
+
+macro_rules! on_both_records {
+    ($($name:ident),+ $(,)?) => {
+        mod in_memory {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(super::MemoryRecords::default()).await;
+            })+
+        }
+        mod on_dynamodb {
+            $(#[tokio::test]
+            async fn $name() {
+                let local = crate::on_both::Local::start().await;
+                super::$name(super::table(&local).await).await;
+            })+
+        }
+    };
+}
+
+on_both_records!(
+    a_record_reads_back_as_it_was_written,
+    an_upsert_keeps_the_latest_writer_in_any_order,
+    an_insert_keeps_the_first_writer_and_knows_it_again,
+    a_list_shows_every_record_once,
+    datasets_and_tenants_are_apart,
+    a_cursor_of_nobody_is_refused,
+);
+
+/// The jobs table's keys are the records table's; its index is not in the way.
+async fn table(local: &Local) -> DynamoRecords {
+    create_jobs_table(&local.aws, &local.name).await.unwrap();
+    DynamoRecords::new(local.aws.dynamodb(), &local.name)
+}
+
+fn dataset(name: &str) -> Dataset {
+    Dataset { tenant: "default".into(), name: name.into() }
+}
+
+fn record(job: JobId, row: u64, key: &str, data: Value) -> NewRecord {
+    let Value::Object(data) = data else { panic!("no object: {data}") };
+    NewRecord { key: key.into(), data, writer: Writer { job, row } }
+}
+
+async fn put_one(records: &impl RecordStore, rule: Rule, record: NewRecord) -> Written {
+    records.put(&dataset("d"), rule, vec![record]).await.remove(0)
+}
+
+/// Writes records as a worker does: what was not tried is offered again. All of them must be stored.
+async fn put_all(records: &impl RecordStore, into: &Dataset, rule: Rule, mut open: Vec<NewRecord>) {
+    while !open.is_empty() {
+        let written = records.put(into, rule, open.clone()).await;
+        assert_eq!(written.len(), open.len());
+        assert!(written.iter().all(|w| matches!(w, Written::Stored | Written::Untried)), "{written:?}");
+        assert_eq!(written[0], Written::Stored, "the first is always tried");
+        let untried: Vec<bool> = written.iter().map(|w| *w == Written::Untried).collect();
+        let mut untried = untried.into_iter();
+        open.retain(|_| untried.next() == Some(true));
+    }
+}
+
+async fn row_of(records: &impl RecordStore, key: &str) -> Option<Writer> {
+    let page = records.list(&dataset("d"), 1_000, None).await.unwrap();
+    page.items.into_iter().find(|record| record.key == key).and_then(|record| record.writer)
+}
+
+async fn a_record_reads_back_as_it_was_written(records: impl RecordStore) {
+    let data = json!({
+        "id": "007", "name": "Ödön \"x\"", "big": u64::MAX, "small": i64::MIN, "exact": 9_007_199_254_740_993_i64,
+        "share": 0.1, "yes": true, "none": null, "list": [1, "a", {"b": []}], "map": {"c": {"d": -2.5}}, "empty": ""
+    });
+    let job = JobId::generate();
+    assert_eq!(put_one(&records, Rule::Insert, record(job, 7, "007", data.clone())).await, Written::Stored);
+    let page = records.list(&dataset("d"), 10, None).await.unwrap();
+    assert_eq!((page.items.len(), page.next), (1, None));
+    assert_eq!(Value::Object(page.items[0].record.clone()), data);
+    assert_eq!(page.items[0].writer, Some(Writer { job, row: 7 }));
+    assert!(page.items[0].updated_at.0 > 1_700_000_000_000);
+}
+
+async fn an_upsert_keeps_the_latest_writer_in_any_order(records: impl RecordStore) {
+    let (old, new) = (JobId::generate(), JobId::generate());
+    let writers = [(old, 3), (old, 9), (old, 3), (old, 5), (old, 9), (new, 1), (old, 10), (new, 1), (new, 2)];
+    let mut latest = None;
+    for (job, row) in writers {
+        let writer = Writer { job, row };
+        let met = put_one(&records, Rule::Upsert, record(job, row, "k", json!({ "row": row }))).await;
+        let stands = latest.filter(|latest| *latest > writer);
+        assert_eq!(met, stands.map_or(Written::Stored, |stands| Written::Superseded(Some(stands))), "{writer}");
+        latest = latest.max(Some(writer));
+        assert_eq!(row_of(&records, "k").await, latest);
+    }
+}
+
+async fn an_insert_keeps_the_first_writer_and_knows_it_again(records: impl RecordStore) {
+    let (old, new) = (JobId::generate(), JobId::generate());
+    let first = Writer { job: old, row: 3 };
+    for (job, row) in [(old, 3), (old, 2), (old, 3), (new, 3), (old, 4), (old, 3)] {
+        let met = put_one(&records, Rule::Insert, record(job, row, "k", json!({ "row": row }))).await;
+        let expected = if (job, row) == (old, 3) { Written::Stored } else { Written::Taken(Some(first)) };
+        assert_eq!(met, expected, "row {row}");
+    }
+    assert_eq!(row_of(&records, "k").await, Some(first));
+}
+
+async fn a_list_shows_every_record_once(records: impl RecordStore) {
+    let (job, into) = (JobId::generate(), dataset("d"));
+    let new = |row: u64| record(job, row, &format!("key-{row}"), json!({ "row": row }));
+    assert_eq!(records.list(&into, 10, None).await.unwrap().items.len(), 0);
+    put_all(&records, &into, Rule::Insert, (1..=700).map(new).collect()).await;
+    for limit in [1, 7, 100, 699, 700, 1_000] {
+        // A page of one takes a walk of 700 pages: some of it shows enough.
+        let most = if limit == 1 { 40 } else { usize::MAX };
+        let (mut seen, mut cursor, mut pages) = (BTreeMap::new(), None, 0);
+        while pages < most {
+            let page = records.list(&into, limit, cursor.as_deref()).await.unwrap();
+            assert!(page.items.len() == limit || page.next.is_none(), "{} of {limit}", page.items.len());
+            for item in page.items {
+                assert_eq!(item.record["row"], json!(item.writer.unwrap().row));
+                assert!(seen.insert(item.key, ()).is_none(), "a record was listed twice");
+            }
+            (cursor, pages) = (page.next, pages + 1);
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen.len(), 700.min(limit.saturating_mul(most)), "limit {limit}");
+        assert_eq!(pages, 700_usize.div_ceil(limit).min(most), "limit {limit}");
+    }
+}
+
+async fn datasets_and_tenants_are_apart(records: impl RecordStore) {
+    let job = JobId::generate();
+    let places = [("default", "d"), ("default", "d2"), ("other", "d")];
+    for (row, (tenant, name)) in (1..).zip(places) {
+        let into = Dataset { tenant: tenant.into(), name: name.into() };
+        let written = records.put(&into, Rule::Insert, vec![record(job, row, "k", json!({}))]).await;
+        assert_eq!(written, [Written::Stored]);
+        assert_eq!(records.list(&into, 10, None).await.unwrap().items.len(), 1);
+    }
+}
+
+async fn a_cursor_of_nobody_is_refused(records: impl RecordStore) {
+    for cursor in ["x", "?", "", "AAAA"] {
+        let met = records.list(&dataset("d"), 10, Some(cursor)).await;
+        assert!(matches!(met, Err(ListError::BadCursor)), "{cursor}");
+    }
+}
+
+#[tokio::test]
+async fn writers_at_once_leave_one_insert_and_the_latest_upsert() {
+    let local = Local::start().await;
+    let records = table(&local).await;
+    let jobs: Vec<JobId> = (0..4).map(|_| JobId::generate()).collect();
+    for (rule, name) in [(Rule::Insert, "first"), (Rule::Upsert, "latest")] {
+        let into = dataset(name);
+        let file = |job: JobId| (1..=60).map(|row| record(job, row, &format!("k{row}"), json!({}))).collect::<Vec<_>>();
+        let [a, b, c, d] = [0, 1, 2, 3].map(|at| records.put(&into, rule, file(jobs[at])));
+        let told: Vec<Written> = <[_; 4]>::from(tokio::join!(a, b, c, d)).concat();
+        let stored = told.iter().filter(|w| **w == Written::Stored).count();
+        assert!(
+            told.iter().all(|w| !matches!(w, Written::Unknown(_) | Written::Refused(_) | Written::Untried)),
+            "{told:?}"
+        );
+        let page = records.list(&into, 1_000, None).await.unwrap();
+        assert_eq!(page.items.len(), 60);
+        if rule == Rule::Insert {
+            assert_eq!(stored, 60);
+        } else {
+            assert!(page.items.iter().all(|r| r.writer.unwrap().job == jobs[3]));
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_same_file_again_writes_over_itself() {
+    let local = Local::start().await;
+    let records = table(&local).await;
+    let into = dataset("d");
+    // The second run finds most keys present, and the third begins with the other statement: all end alike.
+    for _ in 0..3 {
+        let job = JobId::generate();
+        let file = (1..=120).map(|row| record(job, row, &format!("k{row}"), json!({ "row": row })));
+        let new = record(job, 121, &format!("{job}"), json!({}));
+        put_all(&records, &into, Rule::Upsert, file.chain([new]).collect()).await;
+        let page = records.list(&into, 1_000, None).await.unwrap();
+        assert_eq!(page.items.iter().filter(|r| r.writer.unwrap().job == job).count(), 121);
+    }
+}
+
+#[tokio::test]
+async fn writes_whose_replies_are_lost_are_made_once_and_known_again() {
+    let local = Local::start().await;
+    table(&local).await;
+    let faults = Faults::start(&local.endpoint).unwrap();
+    let records = DynamoRecords::new(aws(&faults.endpoint).dynamodb(), &local.name);
+    let job = JobId::generate();
+    let file = || (1..=30).map(|row| record(job, row, &format!("k{row}"), json!({}))).collect::<Vec<_>>();
+    for rule in [Rule::Insert, Rule::Upsert] {
+        faults.lose_replies("dynamodb", "BatchExecuteStatement", 2).unwrap();
+        let written = records.put(&dataset("d"), rule, file()).await;
+        assert!(written.iter().all(|w| *w == Written::Stored), "{rule:?}: {written:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_table_that_stays_away_leaves_the_records_unknown() {
+    let local = Local::start().await;
+    table(&local).await;
+    let faults = Faults::start(&local.endpoint).unwrap();
+    let records = DynamoRecords::new(aws(&faults.endpoint).dynamodb(), &local.name);
+    faults.refuse("dynamodb", "BatchExecuteStatement", 1_000, "ProvisionedThroughputExceededException").unwrap();
+    let written = records.put(&dataset("d"), Rule::Insert, vec![record(JobId::generate(), 1, "k", json!({}))]).await;
+    let [Written::Unknown(reason)] = written.as_slice() else { panic!("{written:?}") };
+    assert!(reason.starts_with("the table could not be written"), "{reason}");
+}
+
+#[tokio::test]
+async fn a_record_of_another_hand_stays_as_it_is() {
+    use aws_sdk_dynamodb::types::AttributeValue;
+    let local = Local::start().await;
+    let records = table(&local).await;
+    let job = JobId::generate();
+    put_one(&records, Rule::Insert, record(job, 1, "k", json!({}))).await;
+    let items = local.aws.dynamodb().scan().table_name(&local.name).send().await.unwrap().items.unwrap();
+    let mut item = items.into_iter().next().unwrap();
+    item.remove("writer");
+    item.insert("expiresAt".into(), AttributeValue::N("4102444800".into()));
+    local.aws.dynamodb().put_item().table_name(&local.name).set_item(Some(item)).send().await.unwrap();
+    assert_eq!(put_one(&records, Rule::Insert, record(job, 1, "k", json!({}))).await, Written::Taken(None));
+    let upsert = put_one(&records, Rule::Upsert, record(job, 2, "k", json!({}))).await;
+    assert!(matches!(&upsert, Written::Refused(why) if why.contains("no import wrote")), "{upsert:?}");
+}
