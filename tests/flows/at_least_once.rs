@@ -7,7 +7,7 @@ use longshore_tests::harness::by_hand::{chunk_messages, unsent_chunks};
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;
 
-use crate::shared::{Marks, Story, counts, end, finish, job_id, lines, probe_file, stack};
+use crate::shared::{Marks, Story, counts, dataset, end, finish, job_id, lines, own, probe_file, stack};
 
 /// Four chunks of the probe with a bit of everything; rows 7, 107 and so on fail, 8, 108 and so on are skipped.
 fn mixed_rows() -> Vec<u8> {
@@ -48,7 +48,8 @@ fn every_message_delivered_twice_counts_once() -> Story {
 /// The SDK sends again what it got no answer to, and the queue then holds every message twice.
 #[test]
 fn chunk_messages_whose_reply_was_lost_are_enqueued_twice_and_count_once() -> Story {
-    let (stack, marker) = (stack(), "/marker/of/doubled/chunks");
+    let Some(stack) = own() else { return Ok(()) };
+    let marker = "/marker/of/doubled/chunks";
     let file = probe_file((1..=120).map(|n| if n == 3 { format!("reject,0,,{marker}") } else { "ok,5,,".into() }));
     let rule = stack.faults()?.on_chunks_with(marker, &json!({ "response": { "abort_bytes": 0 } }))?;
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
@@ -63,7 +64,7 @@ fn chunks_that_come_in_reverse_leave_what_order_leaves() -> Story {
     let stack = stack();
     let row = |n: u32| format!("{},{n}", if n % 10 == 1 { "same".to_owned() } else { format!("k{n}") });
     let file = lines(["id,n".to_owned()].into_iter().chain((1..=91).map(row)));
-    let options = json!({ "dataset": "reversed", "key": "id" });
+    let options = json!({ "dataset": dataset("reversed"), "key": "id" });
     let (job, mut messages) = unsent_chunks(stack, "import", &file, &options, 13)?;
     messages.reverse();
     for message in &messages {
@@ -71,7 +72,7 @@ fn chunks_that_come_in_reverse_leave_what_order_leaves() -> Story {
     }
     let (job, _) = finish(stack, &job.job_id.to_string(), &file)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [91, 0, 0]), "{job}");
-    let records = stack.client.records("reversed")?;
+    let records = stack.client.records(&dataset("reversed"))?;
     assert_eq!((records.len(), records["same"]["record"]["n"].as_str()), (82, Some("91")));
     Ok(())
 }
@@ -79,7 +80,8 @@ fn chunks_that_come_in_reverse_leave_what_order_leaves() -> Story {
 /// Whoever meets a chunk whose next round is not due puts the message back for the rest of the time.
 #[test]
 fn a_round_that_is_called_too_early_waits_and_each_row_is_worked_once_a_round() -> Story {
-    let (stack, marks) = (stack(), Marks::new());
+    let Some(stack) = own() else { return Ok(()) };
+    let marks = Marks::new();
     let file = probe_file((1..=4).map(|_| format!("retry,0,2,{}", marks.path().display())));
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
     let mut watch = Watch::new(stack, &id);

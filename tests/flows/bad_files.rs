@@ -5,10 +5,10 @@ use longshore_tests::harness::report::Report;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 
-use crate::shared::{Story, counts, error_code, stack};
+use crate::shared::{Story, counts, dataset, error_code, stack};
 
 fn options() -> Value {
-    json!({ "dataset": "bad-files", "key": "id", "mode": "validate" })
+    json!({ "dataset": dataset("bad-files"), "key": "id", "mode": "validate" })
 }
 
 fn utf16(text: &str) -> Vec<u8> {

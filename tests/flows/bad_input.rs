@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::time::{Duration, Instant};
 
-use crate::shared::{Story, counts, error_code, lines, stack, work};
+use crate::shared::{Story, counts, dataset, error_code, lines, own, stack, work};
 
 fn import(more: Value) -> Value {
-    let mut options = json!({ "dataset": "bad-input", "key": "id" });
+    let mut options = json!({ "dataset": dataset("bad-input"), "key": "id" });
     if let (Some(options), Some(more)) = (options.as_object_mut(), more.as_object()) {
         options.extend(more.clone());
     }
@@ -124,7 +124,7 @@ fn a_file_that_vanishes_before_it_is_split_fails_the_job() -> Story {
 /// Whatever is in the way of the other messages of its queue.
 #[test]
 fn an_unparsable_message_ends_in_the_dead_letter_queue_and_harms_no_other() -> Story {
-    let stack = stack();
+    let Some(stack) = own() else { return Ok(()) };
     let marker = format!("no message of ours {}", JobId::generate());
     let queues = [
         ("ChunkQueueUrl", "ChunkDlqUrl"),
@@ -151,7 +151,7 @@ fn an_unparsable_message_ends_in_the_dead_letter_queue_and_harms_no_other() -> S
 
 #[test]
 fn messages_for_a_job_that_is_absent_are_acknowledged() -> Story {
-    let stack = stack();
+    let Some(stack) = own() else { return Ok(()) };
     let (queues, job_id) = (stack.queues()?, JobId::generate());
     let create = CreateMessage { job_id, generation: 0, position: 0, resend: 0 };
     stack.run(queues.send_create(&create))?;

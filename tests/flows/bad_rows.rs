@@ -5,14 +5,16 @@ use longshore_tests::harness::report::Report;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 
-use crate::shared::{Story, counts, lines, stack, work};
+use crate::shared::{Story, counts, dataset, lines, stack, work};
 
-fn into(dataset: &str) -> Value {
-    json!({ "dataset": dataset, "key": "id" })
+fn into(name: &str) -> Value {
+    json!({ "dataset": dataset(name), "key": "id" })
 }
 
 /// Number and code of each failed row, and how many succeeded.
-fn fate(file: &[u8], options: &Value) -> anyhow::Result<(Vec<(u64, String)>, u64)> {
+type Fate = (Vec<(u64, String)>, u64);
+
+fn fate(file: &[u8], options: &Value) -> anyhow::Result<Fate> {
     let stack = stack();
     let id = stack.client.start("import", "file.csv", file, options)?;
     let job = Watch::new(stack, &id).end()?;
@@ -54,7 +56,7 @@ fn a_row_of_seventeen_megabytes_fails_unread() -> Story {
     file.resize(file.len() + (17 << 20), b'y');
     file.extend(b"\n3,z\n");
     assert_eq!(fate(&file, &into("long-row"))?, (named(&[(2, "row_too_long")]), 2));
-    assert_eq!(stack().client.records("long-row")?.keys().collect::<Vec<_>>(), ["1", "3"]);
+    assert_eq!(stack().client.records(&dataset("long-row"))?.keys().collect::<Vec<_>>(), ["1", "3"]);
     Ok(())
 }
 
@@ -63,12 +65,12 @@ fn keys_that_come_twice_in_a_file_fail_only_where_nothing_may_be_overwritten() -
     let file = lines(["id,a", "1,first", "2,x", "1,last", "1,last"]);
     let (job, _) = work(stack(), "import", &file, &into("twice-upsert"))?;
     assert_eq!(counts(&job), [4, 0, 0], "{job}");
-    assert_eq!(stack().client.records("twice-upsert")?["1"]["record"]["a"], "last");
+    assert_eq!(stack().client.records(&dataset("twice-upsert"))?["1"]["record"]["a"], "last");
     let (job, report) =
-        work(stack(), "import", &file, &json!({ "dataset": "twice-insert", "key": "id", "mode": "insert" }))?;
+        work(stack(), "import", &file, &json!({ "dataset": dataset("twice-insert"), "key": "id", "mode": "insert" }))?;
     assert_eq!(counts(&job), [2, 2, 0], "{job}");
     assert_eq!(report.codes().into_iter().collect::<Vec<_>>(), named(&[(3, "duplicate_key"), (4, "duplicate_key")]));
-    assert_eq!(stack().client.records("twice-insert")?["1"]["record"]["a"], "first");
+    assert_eq!(stack().client.records(&dataset("twice-insert"))?["1"]["record"]["a"], "first");
     Ok(())
 }
 
@@ -79,9 +81,12 @@ fn five_thousand_columns_are_imported() -> Story {
         (0..5_000).map(|c| if c == 0 { format!("k{n}") } else { (c % 7).to_string() }).collect::<Vec<_>>().join(",")
     };
     let file = lines([header.join(","), row(1), row(2)]);
-    let (job, _) = work(stack(), "import", &file, &json!({ "dataset": "wide", "key": "c0" }))?;
+    let (job, _) = work(stack(), "import", &file, &json!({ "dataset": dataset("wide"), "key": "c0" }))?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [2, 0, 0]), "{job}");
-    assert_eq!(stack().client.records("wide")?["k2"]["record"].as_object().map(serde_json::Map::len), Some(5_000));
+    assert_eq!(
+        stack().client.records(&dataset("wide"))?["k2"]["record"].as_object().map(serde_json::Map::len),
+        Some(5_000)
+    );
     Ok(())
 }
 

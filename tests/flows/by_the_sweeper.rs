@@ -10,7 +10,8 @@ use crate::shared::{Story, counts, end, error_code, probe_file, strict};
 
 #[test]
 fn a_job_whose_create_message_was_never_sent_is_sent() -> Story {
-    let (stack, file) = (strict(), probe_file((1..=60).map(|_| "ok,,,")));
+    let Some(stack) = strict() else { return Ok(()) };
+    let file = probe_file((1..=60).map(|_| "ok,,,"));
     let id = unsent_job(stack, "probe", &file, &json!({}))?.job_id.to_string();
     assert_eq!(stack.client.job(&id)?["status"], "waiting");
     let (job, _) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
@@ -20,7 +21,8 @@ fn a_job_whose_create_message_was_never_sent_is_sent() -> Story {
 
 #[test]
 fn chunks_whose_messages_are_lost_are_sent_again() -> Story {
-    let (stack, file) = (strict(), probe_file((1..=60).map(|n| if n == 33 { "reject,,," } else { "ok,,," })));
+    let Some(stack) = strict() else { return Ok(()) };
+    let file = probe_file((1..=60).map(|n| if n == 33 { "reject,,," } else { "ok,,," }));
     let (job, messages) = unsent_chunks(stack, "probe", &file, &json!({}), 20)?;
     ensure!(messages.len() == 3, "{messages:?}");
     let id = job.job_id.to_string();
@@ -31,7 +33,8 @@ fn chunks_whose_messages_are_lost_are_sent_again() -> Story {
 
 #[test]
 fn a_job_whose_completion_nobody_asked_for_is_completed() -> Story {
-    let (stack, file) = (strict(), probe_file((1..=60).map(|_| "ok,,,")));
+    let Some(stack) = strict() else { return Ok(()) };
+    let file = probe_file((1..=60).map(|_| "ok,,,"));
     let (job, messages) = unsent_chunks(stack, "probe", &file, &json!({}), 20)?;
     finish_unseen(stack, &messages)?;
     let id = job.job_id.to_string();
@@ -46,10 +49,11 @@ fn a_job_whose_completion_nobody_asked_for_is_completed() -> Story {
     Ok(())
 }
 
-/// Here its second chunk's message was lost, and then all of its re-sends would be: the type is unknown to the workers.
+/// Its job type is gone: every push is in vain.
 #[test]
 fn a_job_that_no_function_can_split_fails_in_the_end() -> Story {
-    let (stack, file) = (strict(), probe_file(["ok,,,"]));
+    let Some(stack) = strict() else { return Ok(()) };
+    let file = probe_file(["ok,,,"]);
     let id = unsent_job(stack, "of-an-older-deployment", &file, &json!({}))?.job_id.to_string();
     let mut watch = Watch::new(stack, &id).sweeping();
     let job = watch.end()?;

@@ -7,7 +7,7 @@ use longshore_tests::harness::report::Report;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 
-use crate::shared::{Story, counts, lines, stack, work};
+use crate::shared::{Story, counts, dataset, lines, stack, work};
 
 /// Byte order mark, CRLF and LF, quotes, doubled quotes, line breaks in cells, blank lines, empty cells, no last line end.
 const AWKWARD: &str = "\u{feff}id,name,note\r\n1,\"Ann, \"\"the\"\" first\",plain\r\n\r\n2,Böb,\"two\r\nlines\"\n\n\n\
@@ -15,13 +15,13 @@ const AWKWARD: &str = "\u{feff}id,name,note\r\n1,\"Ann, \"\"the\"\" first\",plai
 
 #[test]
 fn a_file_with_every_awkwardness_of_csv_becomes_records() -> Story {
-    let (stack, options) = (stack(), json!({ "dataset": "awkward", "key": "id" }));
+    let (stack, options) = (stack(), json!({ "dataset": dataset("awkward"), "key": "id" }));
     let (job, report) = work(stack, "import", AWKWARD.as_bytes(), &options)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [5, 0, 0]), "{job}");
     assert_eq!((job["itemCount"].as_u64(), job["percent"].as_u64()), (Some(5), Some(100)));
     assert_eq!(job["message"], "Job complete");
     assert!(report.failed.is_empty() && report.skipped.is_empty() && report.unprocessed.is_empty());
-    let records = stack.client.records("awkward")?;
+    let records = stack.client.records(&dataset("awkward"))?;
     let expected = [
         ("1", json!({ "id": "1", "name": "Ann, \"the\" first", "note": "plain" })),
         ("2", json!({ "id": "2", "name": "Böb", "note": "two\r\nlines" })),
@@ -41,7 +41,7 @@ fn json_lines_become_records_and_bad_lines_fail_alone() -> Story {
     let stack = stack();
     let file =
         "{\"id\": 1, \"tags\": [\"a\", {\"b\": null}]}\n\n{\"id\": 2,\n[3]\n{\"name\": \"no key\"}\n{\"id\": \"5\"}";
-    let options = json!({ "dataset": "json-lines", "key": "id" });
+    let options = json!({ "dataset": dataset("json-lines"), "key": "id" });
     let id = stack.client.start("import", "people.jsonl", file.as_bytes(), &options)?;
     let job = Watch::new(stack, &id).end()?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [2, 3, 0]), "{job}");
@@ -51,7 +51,7 @@ fn json_lines_become_records_and_bad_lines_fail_alone() -> Story {
     let codes: Vec<_> = report.codes().into_iter().collect();
     let codes: Vec<_> = codes.iter().map(|(number, code)| (*number, code.as_str())).collect();
     assert_eq!(codes, [(2, "malformed_json"), (3, "not_an_object"), (4, "missing_key")]);
-    let records = stack.client.records("json-lines")?;
+    let records = stack.client.records(&dataset("json-lines"))?;
     assert_eq!(records.keys().collect::<Vec<_>>(), ["1", "5"]);
     assert_eq!(records["1"]["record"], json!({ "id": 1, "tags": ["a", { "b": null }] }));
     Ok(())
@@ -74,7 +74,7 @@ const PEOPLE: [&str; 7] =
 
 #[test]
 fn a_schema_fails_rows_with_code_field_and_message() -> Story {
-    let options = json!({ "dataset": "people", "key": "id", "schema": people_schema() });
+    let options = json!({ "dataset": dataset("people"), "key": "id", "schema": people_schema() });
     let (job, report) = work(stack(), "import", &lines(PEOPLE), &options)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [2, 4, 0]), "{job}");
     let failures = report.failures();
@@ -89,7 +89,7 @@ fn a_schema_fails_rows_with_code_field_and_message() -> Story {
         ]
     );
     assert_eq!(report.failed[0].said[2], r#"id is "x"; it must be an integer"#);
-    let records = stack().client.records("people")?;
+    let records = stack().client.records(&dataset("people"))?;
     assert_eq!(records["1"]["record"], json!({ "id": 1, "email": "a@x", "member": true }));
     assert_eq!(records.len(), 2);
     Ok(())
@@ -97,9 +97,10 @@ fn a_schema_fails_rows_with_code_field_and_message() -> Story {
 
 #[test]
 fn validate_writes_nothing_and_gives_the_same_report() -> Story {
-    let options = |mode: &str| json!({ "dataset": "validated", "key": "id", "mode": mode, "schema": people_schema() });
+    let options =
+        |mode: &str| json!({ "dataset": dataset("validated"), "key": "id", "mode": mode, "schema": people_schema() });
     let (_, would) = work(stack(), "import", &lines(PEOPLE), &options("validate"))?;
-    assert!(stack().client.records("validated")?.is_empty());
+    assert!(stack().client.records(&dataset("validated"))?.is_empty());
     let (_, did) = work(stack(), "import", &lines(PEOPLE), &options("upsert"))?;
     assert_eq!(would.failed, did.failed);
     assert_eq!(would.document["counts"], did.document["counts"]);
@@ -110,7 +111,7 @@ fn validate_writes_nothing_and_gives_the_same_report() -> Story {
 fn inserting_a_file_twice_fails_every_row_as_duplicate_and_a_redelivery_does_not() -> Story {
     let stack = stack();
     let file = lines(["id,n".to_owned()].into_iter().chain((1..=60).map(|n| format!("k{n},{n}"))));
-    let options = json!({ "dataset": "inserted", "key": "id", "mode": "insert" });
+    let options = json!({ "dataset": dataset("inserted"), "key": "id", "mode": "insert" });
     let id = stack.client.start("import", "file.csv", &file, &options)?;
     let first = Watch::new(stack, &id).end()?;
     assert_eq!(counts(&first), [60, 0, 0], "{first}");
@@ -129,9 +130,9 @@ fn in_upsert_the_later_row_of_a_file_wins_however_far_apart_they_are() -> Story 
     let filler = "x".repeat(80);
     let row = |n: u32| format!("{},{n},{filler}", if n % 1000 == 1 { "same".to_owned() } else { format!("k{n}") });
     let file = lines(["id,n,filler".to_owned()].into_iter().chain((1..=3_001).map(row)));
-    let (job, _) = work(stack(), "import", &file, &json!({ "dataset": "later-wins", "key": "id" }))?;
+    let (job, _) = work(stack(), "import", &file, &json!({ "dataset": dataset("later-wins"), "key": "id" }))?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [3_001, 0, 0]), "{job}");
-    let records = stack().client.records("later-wins")?;
+    let records = stack().client.records(&dataset("later-wins"))?;
     assert_eq!(records.len(), 2_998);
     assert_eq!(records["same"]["record"]["n"], "3001");
     Ok(())

@@ -2,17 +2,18 @@
 
 use serde_json::json;
 
-use crate::shared::{Story, counts, lines, strict, work};
+use crate::shared::{Story, counts, dataset, lines, strict, work};
 
 /// All six functions but the sweeper, whose stories run on this stack anyway.
 #[test]
 fn imports_with_failures_and_transient_rows_work_under_the_templates_policies() -> Story {
-    let (stack, options) = (strict(), json!({ "dataset": "under-iam", "key": "id" }));
+    let Some(stack) = strict() else { return Ok(()) };
+    let options = json!({ "dataset": dataset("under-iam"), "key": "id" });
     let file = lines(["id,name", "1,Ann", ",no key", "2,Bob", "1,Ann again"]);
     let (job, report) = work(stack, "import", &file, &options)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [3, 1, 0]), "{job}");
     assert_eq!(report.codes()[&2], "missing_key");
-    assert_eq!(stack.client.records("under-iam")?["1"]["record"]["name"], "Ann again");
+    assert_eq!(stack.client.records(&dataset("under-iam"))?["1"]["record"]["name"], "Ann again");
     let rounds = lines(["action,millis,rounds,mark", "ok,,,", "retry,,1,", "skip,,,"]);
     let (job, _) = work(stack, "probe", &rounds, &json!({}))?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [2, 0, 1]), "{job}");
@@ -22,7 +23,7 @@ fn imports_with_failures_and_transient_rows_work_under_the_templates_policies() 
 /// What the first story proves is worth something only if the emulator does refuse.
 #[test]
 fn an_action_that_no_policy_allows_is_refused() -> Story {
-    let stack = strict();
+    let Some(stack) = strict() else { return Ok(()) };
     let scan = stack.powerless_aws()?.dynamodb().scan().table_name(stack.output("RecordsTableName")?);
     let refused = format!("{:?}", stack.run(scan.send()));
     assert!(refused.contains("AccessDenied"), "{refused}");

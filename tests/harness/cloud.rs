@@ -26,17 +26,17 @@ impl Cloud {
         Self { endpoint: endpoint.to_owned(), agent: agent() }
     }
 
-    /// `sam deploy` of the template in `folder`, with these parameters in place of those in `samconfig.toml`.
+    /// `sam deploy` of the template in `folder` as a stack of this name, with these parameters in place of those in `samconfig.toml`.
     ///
     /// # Errors
     /// If it fails; what SAM said is in the error.
-    pub fn deploy(&self, folder: &Path, parameters: &[(String, String)]) -> Result<()> {
+    pub fn deploy(&self, folder: &Path, stack: &str, parameters: &[(String, String)]) -> Result<()> {
         let venv = std::env::var_os("LONGSHORE_VENV").context("LONGSHORE_VENV is not set")?;
         let overrides: Vec<_> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let output = Command::new(Path::new(&venv).join("bin/sam"))
             .current_dir(folder)
             .args(["deploy", "--config-env", "local", "--template-file", "template.yaml"])
-            .args(["--no-confirm-changeset", "--parameter-overrides", &overrides.join(" ")])
+            .args(["--stack-name", stack, "--no-confirm-changeset", "--parameter-overrides", &overrides.join(" ")])
             .env("__SAM_CLI_APP_DIR", folder.join("sam"))
             .env("SAM_CLI_TELEMETRY", "0")
             .env("AWS_ENDPOINT_URL", &self.endpoint)

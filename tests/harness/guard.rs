@@ -3,11 +3,11 @@
 //! A stack that all tests of a process share is a static, and statics are never dropped; a process that is killed drops
 //! nothing at all. So a shell waits at the end of a pipe whose other end only this process holds.
 
-use std::ffi::OsStr;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
+
+use super::process::Process;
 
 /// Waits for the pipe to close, then kills each process with its children and removes each folder. Deaf to Ctrl-C,
 /// which the shell would hear as well.
@@ -23,16 +23,17 @@ esac; done 2>/dev/null"#;
 pub struct Guard(Child);
 
 impl Guard {
-    /// A guard over these processes and folders.
+    /// A guard over these processes and their folders.
     ///
     /// # Errors
     /// If there is no shell.
-    pub fn new(processes: &[u32], folders: &[&Path]) -> Result<Self> {
-        let processes: Vec<_> = processes.iter().map(u32::to_string).collect();
+    pub fn new(watched: &[&Process]) -> Result<Self> {
+        let processes: Vec<_> = watched.iter().map(|process| process.id().to_string()).collect();
+        let folders = watched.iter().map(|process| process.scratch());
         let shell = Command::new("sh")
             .args(["-c", SCRIPT, "guard"])
             .args(&processes)
-            .args(folders.iter().map(|folder| -> &OsStr { folder.as_ref() }))
+            .args(folders)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -11,6 +11,7 @@ use longshore::config::Aws;
 use longshore::files::S3Files;
 use longshore::queues::{QueueUrls, SqsQueues};
 use longshore::store::dynamo::DynamoStore;
+use longshore_domain::ids::nonce;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
@@ -23,7 +24,7 @@ use super::process::free_port;
 use super::resources::aws;
 use super::staging::stage;
 
-/// The stack's name in `samconfig.toml`.
+/// The stack's name; on an emulator of others with a suffix, for it may hold a stack of that name.
 const NAME: &str = "longshore";
 
 /// Clocks that make tests quick. A worker has five seconds, and its message comes back after thirty.
@@ -69,19 +70,25 @@ pub struct Stack {
     pub outputs: BTreeMap<String, String>,
     /// Clients for the emulator, past the proxy.
     pub aws: Aws,
-    emulator: Emulator,
+    endpoint: String,
+    emulator: Option<Emulator>,
     faults: Option<Faults>,
     cloud: Cloud,
     runtime: Runtime,
-    _guard: Guard,
+    _guard: Option<Guard>,
 }
 
 impl Stack {
-    /// Starts an emulator and deploys onto it.
+    /// Starts an emulator and deploys onto it; or deploys onto the emulator that `LONGSHORE_ENDPOINT` names, where
+    /// neither faults nor policies can be had.
     ///
     /// # Errors
     /// If a tool or a binary is missing, or the deployment fails.
     pub fn start(options: &StackOptions) -> Result<Self> {
+        if let Ok(endpoint) = std::env::var("LONGSHORE_ENDPOINT") {
+            let name = format!("{NAME}-tests-{}", nonce());
+            return Self::deploy(endpoint.trim_end_matches('/').to_owned(), &name, None, None, options);
+        }
         let port = free_port()?;
         let faults = if options.faults { Some(Faults::start(&format!("http://127.0.0.1:{port}"))?) } else { None };
         let variables = if options.enforce_iam { vec![("AUTH".to_owned(), "true".to_owned())] } else { Vec::new() };
@@ -90,28 +97,42 @@ impl Stack {
             functions_endpoint: faults.as_ref().map(|faults| faults.endpoint.clone()),
             variables,
         })?;
-        let processes = std::iter::once(emulator.process()).chain(faults.as_ref().map(Faults::process));
-        let (processes, folders): (Vec<_>, Vec<_>) = processes.map(|process| (process.id(), process.scratch())).unzip();
-        let guard = Guard::new(&processes, &folders)?;
-        let cloud = Cloud::new(&emulator.endpoint);
+        Self::deploy(emulator.endpoint.clone(), NAME, Some(emulator), faults, options)
+    }
+
+    fn deploy(
+        endpoint: String,
+        name: &str,
+        emulator: Option<Emulator>,
+        faults: Option<Faults>,
+        options: &StackOptions,
+    ) -> Result<Self> {
+        let processes: Vec<_> =
+            emulator.iter().map(Emulator::process).chain(faults.iter().map(Faults::process)).collect();
+        let guard = if processes.is_empty() { None } else { Some(Guard::new(&processes)?) };
+        let cloud = Cloud::new(&endpoint);
         let folder = tempfile::tempdir().context("no folder to deploy from")?;
         stage(folder.path(), options.probe)?;
-        cloud.deploy(folder.path(), &parameters(options))?;
-        let outputs = cloud.outputs(NAME)?;
-        if options.enforce_iam {
+        cloud.deploy(folder.path(), name, &parameters(options))?;
+        let outputs = cloud.outputs(name)?;
+        if options.enforce_iam && emulator.is_some() {
             for (role, actions) in MISNAMED {
-                cloud.allow(&cloud.physical_id(NAME, role)?, actions)?;
+                cloud.allow(&cloud.physical_id(name, role)?, actions)?;
             }
         }
         let api = outputs.get("ApiId").context("the stack names no API")?;
-        let client = Client::new(&format!("{}/_aws/execute-api/{api}/$default", emulator.endpoint));
-        let client = match &faults {
-            Some(faults) => client.past(&faults.endpoint, &emulator.endpoint),
-            None => client,
-        };
+        let mut client = Client::new(&format!("{endpoint}/_aws/execute-api/{api}/$default"));
+        if let Some(faults) = &faults {
+            client = client.past(&faults.endpoint, &endpoint);
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let aws = aws(&emulator.endpoint);
-        Ok(Self { client, outputs, aws, emulator, faults, cloud, runtime, _guard: guard })
+        let aws = aws(&endpoint);
+        Ok(Self { client, outputs, aws, endpoint, emulator, faults, cloud, runtime, _guard: guard })
+    }
+
+    /// Whether the emulator is this process's own: its processes can be killed, its functions share our files.
+    pub fn is_own(&self) -> bool {
+        self.emulator.is_some()
     }
 
     /// Waits for a call of an SDK.
@@ -170,7 +191,7 @@ impl Stack {
     /// If the emulator does not tell.
     pub fn peek(&self, queue_output: &str) -> Result<Vec<String>> {
         let queue = self.output(queue_output)?;
-        let told = self.client.get(&format!("{}/_ministack/sqs/messages?QueueUrl={queue}", self.emulator.endpoint))?;
+        let told = self.client.get(&format!("{}/_ministack/sqs/messages?QueueUrl={queue}", self.endpoint))?;
         let (told, mut bodies) = (told.expect(200)?, Vec::new());
         collect_bodies(&told["messages"], &mut bodies);
         Ok(bodies)
@@ -183,7 +204,7 @@ impl Stack {
     pub fn powerless_aws(&self) -> Result<Aws> {
         let (key, secret) = self.cloud.powerless_key()?;
         let credentials = aws_sdk_dynamodb::config::Credentials::new(key, secret, None, None, "powerless");
-        Ok(Aws::new("us-east-1".to_owned(), credentials, Some(self.emulator.endpoint.clone())))
+        Ok(Aws::new("us-east-1".to_owned(), credentials, Some(self.endpoint.clone())))
     }
 
     /// One output of the stack.
@@ -200,12 +221,12 @@ impl Stack {
     /// If the stack does not name the function.
     pub fn processes(&self, function_output: &str) -> Result<Vec<u32>> {
         let name = format!("AWS_LAMBDA_FUNCTION_NAME={}", self.output(function_output)?);
-        Ok(self.emulator.process().children_with(&name))
+        Ok(self.emulator.as_ref().map(|emulator| emulator.process().children_with(&name)).unwrap_or_default())
     }
 
     /// The end of what the emulator and the functions have written.
     pub fn log_tail(&self, lines: usize) -> String {
-        let output = self.emulator.output();
+        let output = self.emulator.as_ref().map(Emulator::output).unwrap_or_default();
         let all: Vec<_> = output.lines().collect();
         all[all.len().saturating_sub(lines)..].join("\n")
     }
