@@ -1,6 +1,7 @@
-//! Runs cargo for the workspace: always the dev profile and the default flags, so that no crate is built twice.
+//! Runs cargo for the workspace: the dev profile and the default flags, so that no crate is built twice. Only the
+//! benchmark's functions are built for release.
 
-use crate::project::Project;
+use crate::project::{Build, Project};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -25,6 +26,9 @@ pub(crate) fn command(project: &Project) -> Command {
 pub(crate) fn build_binaries(project: &Project, packages: &[String]) -> Result<BTreeMap<String, PathBuf>> {
     let mut cargo = command(project);
     cargo.args(["build", "--bins", "--message-format=json-render-diagnostics"]);
+    if project.build == Build::Release {
+        cargo.arg("--release");
+    }
     for package in packages {
         cargo.args(["--package", package]);
     }

@@ -64,7 +64,7 @@ fn sam_deploy(stack: &Stack<'_>) -> Result<()> {
     let log = stack.project.log("deploy")?;
     let mut file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
     let mut sam = stack.command("sam");
-    sam.current_dir(&stack.project.root)
+    sam.current_dir(stack.project.template_dir()?)
         .args(["deploy", "--config-env", "local", "--stack-name", NAME])
         // Named, or SAM would take a left-over of `sam build` in its place.
         .args(["--template-file", "template.yaml", "--no-confirm-changeset", "--no-fail-on-empty-changeset"])

@@ -4,7 +4,7 @@
 //! only the guarded command holds. When the command is gone the pipe ends; then the guard stops the stack.
 
 use crate::down;
-use crate::project::Project;
+use crate::project::{Build, Project};
 use anyhow::{Context, Result};
 use std::io::{Read, Write, stdin};
 use std::os::unix::process::CommandExt;
@@ -13,15 +13,24 @@ use std::process::{Child, Command, Stdio};
 /// What the command says to leave the stack running.
 const KEEP: &str = "keep";
 
+/// How the hidden command is started.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Guard the benchmark's stack
+    #[arg(long)]
+    release: bool,
+}
+
 /// While it lives, the stack's end is certain. Dropping it stops the stack and waits for that.
 pub(crate) struct Guard {
     process: Child,
 }
 
 /// Posts a guard. To be done before anything is started.
-pub(crate) fn post() -> Result<Guard> {
+pub(crate) fn post(project: &Project) -> Result<Guard> {
     let process = Command::new(std::env::current_exe()?)
         .arg("guard")
+        .args((project.build == Build::Release).then_some("--release"))
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .process_group(0)
@@ -49,8 +58,9 @@ impl Drop for Guard {
 }
 
 /// The guard's own life.
-pub(crate) fn run(project: &Project) -> Result<()> {
+pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    let build = if options.release { Build::Release } else { Build::Dev };
     let mut said = String::new();
     stdin().read_to_string(&mut said)?;
-    if said == KEEP { Ok(()) } else { down::run(project) }
+    if said == KEEP { Ok(()) } else { down::run(&project.with(build)) }
 }

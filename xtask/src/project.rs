@@ -1,6 +1,7 @@
 //! Where things are: the checkout, its private folder `.longshore/`, and the lock on that folder.
 //!
-//! All state of a local stack is inside the checkout, so two checkouts never meet.
+//! All state of a local stack is inside the checkout, so two checkouts never meet. The benchmark's stack runs other
+//! binaries than the one of `up`, and so has a folder of its own below it.
 
 use anyhow::{Context, Result};
 use std::fs::{self, File};
@@ -10,6 +11,17 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Project {
     /// The folder of the workspace's Cargo.toml.
     pub(crate) root: PathBuf,
+    /// Which binaries its stack runs.
+    pub(crate) build: Build,
+}
+
+/// How the function binaries are built. Each build has a stack of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Build {
+    /// Quick to build: for all but benchmarks.
+    Dev,
+    /// As for AWS.
+    Release,
 }
 
 impl Project {
@@ -17,17 +29,43 @@ impl Project {
     pub(crate) fn find() -> Result<Self> {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = manifest.parent().context("xtask lies in no workspace")?;
-        Ok(Self { root: root.to_owned() })
+        Ok(Self { root: root.to_owned(), build: Build::Dev })
     }
 
-    /// `.longshore/`: state, logs and reports; ignored by git, safe to delete when nothing runs.
+    /// The same checkout with the stack of another build.
+    pub(crate) fn with(&self, build: Build) -> Self {
+        Self { root: self.root.clone(), build }
+    }
+
+    /// `.longshore/`: ignored by git, safe to delete when nothing runs. The tools are here.
+    pub(crate) fn home_dir(&self) -> PathBuf {
+        self.root.join(".longshore")
+    }
+
+    /// State, logs and reports of the stack.
     pub(crate) fn state_dir(&self) -> Result<PathBuf> {
-        let dir = self.root.join(".longshore");
+        let dir = match self.build {
+            Build::Dev => self.home_dir(),
+            Build::Release => self.home_dir().join("bench"),
+        };
         fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
         Ok(dir)
     }
 
-    /// The log file of that name in `.longshore/`.
+    /// The folder that is deployed: template.yaml, samconfig.toml and, below it, the function packages. For a release
+    /// build it is a copy, because the template names its packages by place.
+    pub(crate) fn template_dir(&self) -> Result<PathBuf> {
+        if self.build == Build::Dev {
+            return Ok(self.root.clone());
+        }
+        let dir = self.state_dir()?;
+        for name in ["template.yaml", "samconfig.toml"] {
+            fs::copy(self.root.join(name), dir.join(name)).with_context(|| format!("cannot copy {name}"))?;
+        }
+        Ok(dir)
+    }
+
+    /// The log file of that name in the state's folder.
     pub(crate) fn log(&self, name: &str) -> Result<PathBuf> {
         Ok(self.state_dir()?.join(format!("{name}.log")))
     }
@@ -40,7 +78,10 @@ impl Project {
 
     /// The folder of all function packages.
     pub(crate) fn functions_dir(&self) -> PathBuf {
-        self.root.join("target/lambda")
+        match self.build {
+            Build::Dev => self.root.join("target/lambda"),
+            Build::Release => self.home_dir().join("bench/target/lambda"),
+        }
     }
 
     /// Files in `infra/local`.

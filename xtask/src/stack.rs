@@ -41,6 +41,8 @@ pub(crate) struct Description {
 pub(crate) struct FunctionConfig {
     /// Its environment variables as in the template, references resolved.
     pub(crate) environment: BTreeMap<String, String>,
+    /// Its memory, which it is billed by.
+    pub(crate) memory_mb: u32,
 }
 
 impl Stack<'_> {

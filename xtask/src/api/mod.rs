@@ -1,18 +1,21 @@
 //! Longshore's HTTP API as a browser uses it: four calls, and one to read records back.
 
-use super::Mode;
-use super::source::Source;
+mod documents;
+
+pub(crate) use documents::{ImportOptions, Job, Mode, Output, Page};
+
 use anyhow::{Context, Result, bail};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::path::Path;
 use std::time::Duration;
 use ureq::http::{Response, StatusCode};
 use ureq::{Agent, Body};
 
 /// A client of one deployment.
-pub(super) struct Api {
+pub(crate) struct Api {
     base: String,
     agent: Agent,
 }
@@ -26,81 +29,24 @@ struct Upload {
     headers: BTreeMap<String, String>,
 }
 
-/// `options` of an import.
-#[derive(Serialize)]
-pub(super) struct ImportOptions {
-    pub(super) dataset: String,
-    pub(super) key: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) schema: Option<serde_json::Value>,
-    pub(super) mode: Mode,
-}
-
-/// The part of a job document that the demo looks at.
-#[derive(Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Job {
-    pub(super) job_id: String,
-    pub(super) status: String,
-    pub(super) message: String,
-    pub(super) item_count: u64,
-    pub(super) item_count_final: bool,
-    pub(super) item_progress: u64,
-    pub(super) counts: Counts,
-    pub(super) percent: u64,
-    pub(super) items_per_second: Option<f64>,
-    pub(super) eta_seconds: Option<f64>,
-    pub(super) error: Option<serde_json::Value>,
-}
-
-#[derive(Clone, Copy, Deserialize, PartialEq, Eq, Debug)]
-pub(super) struct Counts {
-    pub(super) succeeded: u64,
-    pub(super) failed: u64,
-    pub(super) skipped: u64,
-    /// Only in a result: rows that were never tried.
-    #[serde(default)]
-    pub(super) unprocessed: u64,
-}
-
-/// The result document.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Output {
-    pub(super) item_count: u64,
-    pub(super) counts: Counts,
-    #[serde(default)]
-    pub(super) timings: BTreeMap<String, serde_json::Value>,
-    #[serde(default)]
-    pub(super) files: BTreeMap<String, Option<ReportFile>>,
-}
-
-#[derive(Clone, Deserialize)]
-pub(super) struct ReportFile {
-    pub(super) url: String,
-}
-
-/// A page of records.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Page {
-    pub(super) records: Vec<Record>,
-    pub(super) next_cursor: Option<String>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Record {
-    pub(super) key: String,
+/// A local file that is to be uploaded.
+pub(crate) struct LocalFile<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) name: &'a str,
+    pub(crate) content_type: &'a str,
+    pub(crate) size_bytes: u64,
+    /// In hexadecimal; the bucket then takes nothing else.
+    pub(crate) sha256: Option<&'a str>,
 }
 
 /// A status document and how long the API asks to wait before the next.
-pub(super) struct Polled {
-    pub(super) job: Job,
-    pub(super) wait: Duration,
+pub(crate) struct Polled {
+    pub(crate) job: Job,
+    pub(crate) wait: Duration,
 }
 
 impl Api {
-    pub(super) fn new(base: &str) -> Self {
+    pub(crate) fn new(base: &str) -> Self {
         let config = Agent::config_builder()
             .proxy(None)
             .http_status_as_error(false)
@@ -111,12 +57,12 @@ impl Api {
     }
 
     /// Asks for an upload and puts the file straight into the bucket. Returns its id.
-    pub(super) fn upload(&self, source: &Source) -> Result<String> {
+    pub(crate) fn upload(&self, file: &LocalFile<'_>) -> Result<String> {
         let request = serde_json::json!({
-            "fileName": source.name,
-            "contentType": source.content_type,
-            "size": source.size_bytes,
-            "sha256": source.sha256,
+            "fileName": file.name,
+            "contentType": file.content_type,
+            "size": file.size_bytes,
+            "sha256": file.sha256,
         });
         let answer = self.agent.post(format!("{}/api/uploads", self.base)).send_json(request);
         let upload: Upload = read(answer, StatusCode::CREATED, "asking for an upload")?;
@@ -125,15 +71,15 @@ impl Api {
             put = put.header(name, value);
         }
         if !upload.headers.keys().any(|name| name.eq_ignore_ascii_case("content-length")) {
-            put = put.header("content-length", source.size_bytes);
+            put = put.header("content-length", file.size_bytes);
         }
-        let answer = self.agent.run(put.body(File::open(&source.path)?)?);
+        let answer = self.agent.run(put.body(File::open(file.path)?)?);
         expect_status(answer, StatusCode::OK, "putting the file into the bucket")?;
         Ok(upload.file_guid)
     }
 
     /// Creates the job. Returns the URL to poll, which the answer names.
-    pub(super) fn create_job(&self, file_guid: &str, options: ImportOptions) -> Result<String> {
+    pub(crate) fn create_job(&self, file_guid: &str, options: ImportOptions) -> Result<String> {
         let request = serde_json::json!({ "jobType": "import", "fileGuid": file_guid, "options": options });
         let answer = self.agent.post(format!("{}/api/jobs", self.base)).send_json(request);
         let answer = expect_status(answer, StatusCode::ACCEPTED, "creating the job")?;
@@ -142,25 +88,25 @@ impl Api {
     }
 
     /// Reads the job at `url`, as [`Api::create_job`] returned it.
-    pub(super) fn poll(&self, url: &str) -> Result<Polled> {
+    pub(crate) fn poll(&self, url: &str) -> Result<Polled> {
         let answer = expect_status(self.agent.get(url).call(), StatusCode::OK, "reading the job")?;
         let wait = header(&answer, "retry-after").and_then(|seconds| seconds.parse().ok());
         let job = read(Ok(answer), StatusCode::OK, "reading the job")?;
         Ok(Polled { job, wait: Duration::from_secs(wait.unwrap_or(1)) })
     }
 
-    pub(super) fn output(&self, job_id: &str) -> Result<Output> {
+    pub(crate) fn output(&self, job_id: &str) -> Result<Output> {
         let url = format!("{}/api/jobs/{job_id}/output", self.base);
         read(self.agent.get(url).call(), StatusCode::OK, "reading the result")
     }
 
     /// Follows a presigned link of the result.
-    pub(super) fn download(&self, url: &str, what: &str) -> Result<Body> {
+    pub(crate) fn download(&self, url: &str, what: &str) -> Result<Body> {
         let answer = self.agent.get(self.absolute(url)).call();
         Ok(expect_status(answer, StatusCode::OK, what)?.into_body())
     }
 
-    pub(super) fn records(&self, dataset: &str, limit: u32, cursor: Option<&str>) -> Result<Page> {
+    pub(crate) fn records(&self, dataset: &str, limit: u32, cursor: Option<&str>) -> Result<Page> {
         let url = format!("{}/api/datasets/{dataset}/records", self.base);
         let mut request = self.agent.get(url).query("limit", limit.to_string());
         if let Some(cursor) = cursor {
@@ -169,7 +115,7 @@ impl Api {
         read(request.call(), StatusCode::OK, "reading records")
     }
 
-    pub(super) fn has_records(&self, dataset: &str) -> Result<bool> {
+    pub(crate) fn has_records(&self, dataset: &str) -> Result<bool> {
         Ok(!self.records(dataset, 1, None)?.records.is_empty())
     }
 

@@ -1,6 +1,7 @@
 //! The second opinion: which rows are valid, by Python's csv and jsonschema.
 
-use super::{Mode, Plan};
+use super::Plan;
+use crate::api::Mode;
 use crate::progress;
 use crate::project::Project;
 use crate::tools::Tools;

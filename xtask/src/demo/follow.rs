@@ -1,7 +1,7 @@
 //! Polls a job to its end: shows its messages with a bar and an ETA, and holds every answer against the promise
 //! that progress is exact and never goes backwards.
 
-use super::api::{Api, Job};
+use crate::api::{Api, Job};
 use crate::progress::style;
 use anyhow::{Result, ensure};
 use indicatif::ProgressBar;

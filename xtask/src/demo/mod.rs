@@ -3,7 +3,6 @@
 //! It believes nothing that the stack says of itself: rows are counted here with the csv crate, their validity is
 //! decided by another implementation in another language, and the records are read back one by one.
 
-mod api;
 mod expect;
 mod follow;
 mod records;
@@ -12,13 +11,11 @@ mod show;
 mod source;
 mod verify;
 
+use crate::api::{Api, ImportOptions, Mode};
 use crate::project::Project;
 use crate::tools::{self, Tools};
 use crate::{guard, state, up};
 use anyhow::{Context, Result, bail};
-use api::{Api, ImportOptions};
-use clap::ValueEnum;
-use serde::Serialize;
 use source::Source;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,18 +51,6 @@ pub(crate) struct Options {
     keep: bool,
 }
 
-/// How the import treats what is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Mode {
-    /// The later row wins
-    Upsert,
-    /// The earlier row wins, the later one fails
-    Insert,
-    /// Nothing is written; the report says what would fail
-    Validate,
-}
-
 /// The command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let started = Instant::now();
@@ -73,7 +58,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let tools = tools::ensure(project)?;
     let was_up = state::read(project)?.is_up();
     // Before anything is started, so that nothing stays behind even if this process is killed.
-    let guard = if was_up { None } else { Some(guard::post()?) };
+    let guard = if was_up { None } else { Some(guard::post(project)?) };
     let up = up::Options { endpoint: options.endpoint.clone(), port: None };
     let outcome = up::bring_up(project, &up).and_then(|state| import(project, &tools, &plan, &state.api_url));
     if let Some(guard) = guard
@@ -139,7 +124,7 @@ fn import(project: &Project, tools: &Tools, plan: &Plan, api_url: &str) -> Resul
         plan.source.size_bytes as f64 / 1e6,
         plan.dataset,
     );
-    let file_guid = api.upload(&plan.source)?;
+    let file_guid = api.upload(&plan.source.file())?;
     let job = api.create_job(&file_guid, plan.import_options()?)?;
     let job = follow::to_its_end(&api, &job)?;
     let output = api.output(&job.job_id)?;

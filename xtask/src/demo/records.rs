@@ -1,6 +1,6 @@
 //! Reads a whole dataset back through the API, page by page.
 
-use super::api::Api;
+use crate::api::Api;
 use crate::progress;
 use anyhow::{Result, ensure};
 use std::collections::BTreeSet;

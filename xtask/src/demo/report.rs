@@ -1,6 +1,6 @@
 //! Fetches the report files of a result and reads `failed.csv`.
 
-use super::api::{Api, Output};
+use crate::api::{Api, Output};
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, File};
 use std::io;

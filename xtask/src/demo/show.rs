@@ -1,7 +1,7 @@
 //! What a person sees of the outcome.
 
-use super::api::{Job, Output};
 use super::report::Failed;
+use crate::api::{Job, Output};
 use crate::project::Project;
 
 /// Counts, the first failures, and where the report lies.

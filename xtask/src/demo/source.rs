@@ -1,5 +1,6 @@
 //! The file to import: what an upload must know of it, and how many rows it has by an independent count.
 
+use crate::api::LocalFile;
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -30,6 +31,17 @@ impl Source {
         };
         let (size_bytes, sha256) = measure(open()?)?;
         Ok(Self { path: path.to_owned(), name, content_type, size_bytes, sha256, items })
+    }
+
+    /// What an upload must know.
+    pub(super) fn file(&self) -> LocalFile<'_> {
+        LocalFile {
+            path: &self.path,
+            name: &self.name,
+            content_type: self.content_type,
+            size_bytes: self.size_bytes,
+            sha256: Some(&self.sha256),
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! The verdict: three claims of the stack, each held against what was found without its help.
 
-use super::api::{Api, Output};
 use super::expect::Expected;
 use super::report::Failed;
 use super::show::number;
-use super::{Mode, Plan, records};
+use super::{Plan, records};
+use crate::api::{Api, Mode, Output};
 use anyhow::{Result, bail, ensure};
 use std::collections::BTreeSet;
 

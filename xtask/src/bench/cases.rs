@@ -1,0 +1,58 @@
+//! What is measured, in which order: small first, since a process keeps the memory of its largest job.
+
+use crate::api::Mode;
+
+/// A kind of job.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case {
+    pub(super) mode: Mode,
+    pub(super) rows: u64,
+    /// Every how many rows one fails; 0 for none.
+    pub(super) bad_every: u64,
+    pub(super) runs: usize,
+}
+
+/// Rows of the file that only memory is measured with: 1 GB.
+pub(super) const MEMORY_ROWS: u64 = 10_000_000;
+
+const fn case(mode: Mode, rows: u64, bad_every: u64, runs: usize) -> Case {
+    Case { mode, rows, bad_every, runs }
+}
+
+const QUICK: [Case; 5] = [
+    case(Mode::Validate, 10_000, 0, 5),
+    case(Mode::Validate, 100_000, 0, 5),
+    case(Mode::Validate, 100_000, 100, 3),
+    case(Mode::Upsert, 10_000, 0, 3),
+    case(Mode::Upsert, 100_000, 0, 1),
+];
+
+const LONG: [Case; 2] = [case(Mode::Validate, 1_000_000, 0, 5), case(Mode::Validate, MEMORY_ROWS, 0, 1)];
+
+/// All cases, or those that take a minute.
+pub(super) fn all(quick: bool) -> Vec<Case> {
+    if quick { QUICK.to_vec() } else { QUICK.into_iter().chain(LONG).collect() }
+}
+
+impl Case {
+    /// As people read it.
+    pub(super) fn name(&self) -> String {
+        let mode = match self.mode {
+            Mode::Validate => "validate",
+            Mode::Upsert => "upsert",
+            Mode::Insert => "insert",
+        };
+        let rows = match self.rows {
+            MEMORY_ROWS => "1 GB".to_owned(),
+            rows if rows % 1_000_000 == 0 => format!("{} M", rows / 1_000_000),
+            rows => format!("{} k", rows / 1_000),
+        };
+        let bad = if self.bad_every > 0 { format!(", 1 row in {} fails", self.bad_every) } else { String::new() };
+        format!("{mode} {rows}{bad}")
+    }
+
+    /// Whether it is the one in that mode with so many rows, all of them good.
+    pub(super) fn is(&self, mode: Mode, rows: u64) -> bool {
+        self.mode == mode && self.rows == rows && self.bad_every == 0
+    }
+}

@@ -1,0 +1,130 @@
+//! Cold starts: how long a new process takes, beside the emptiest function that can be written.
+//!
+//! The runs are paired - baseline and functions in turn - so that whatever else the machine does weighs on all alike.
+
+use super::runtime_api::{self, ColdStart};
+use crate::cargo;
+use crate::project::Project;
+use crate::stack::Stack;
+use crate::state::State;
+use anyhow::{Context, Result};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The empty function's package.
+pub(super) const BASELINE: &str = "cold-start-baseline";
+
+/// Runs of each; odd, so that there is a middle one.
+pub(super) const RUNS: usize = 21;
+
+/// A job that there is not: looking it up is the whole answer.
+const ABSENT_JOB: &str = "0199a0f0-0000-7000-8000-000000000000";
+
+/// Medians of one function, in milliseconds.
+pub(super) struct Median {
+    pub(super) function: &'static str,
+    /// Spawn to first poll.
+    pub(super) poll_ms: f64,
+    /// Spawn to first answer; the baseline's needs nothing, the others' needs DynamoDB.
+    pub(super) answer_ms: f64,
+}
+
+struct Subject {
+    function: &'static str,
+    bootstrap: PathBuf,
+    environment: BTreeMap<String, String>,
+    event: String,
+    starts: Vec<ColdStart>,
+}
+
+/// Medians, the baseline's first.
+pub(super) fn measure(project: &Project, stack: &Stack<'_>, state: &State) -> Result<Vec<Median>> {
+    let built = cargo::build_binaries(project, &[BASELINE.to_owned()])?;
+    let baseline = built.get(BASELINE).context("the baseline has no binary")?;
+    let mut subjects = vec![
+        subject(BASELINE, baseline.clone(), BTreeMap::new(), "{}".to_owned()),
+        function(project, stack, state, "jobs-api", http_event())?,
+        function(project, stack, state, "process-item", queue_event())?,
+    ];
+    // The first round warms the disk's cache, and is not counted.
+    for round in 0..=RUNS {
+        for subject in &mut subjects {
+            let start = runtime_api::measure(&subject.bootstrap, &subject.environment, &subject.event)
+                .with_context(|| format!("cold start of {}", subject.function))?;
+            if round > 0 {
+                subject.starts.push(start);
+            }
+        }
+    }
+    Ok(subjects.iter().map(Subject::median).collect())
+}
+
+fn function(project: &Project, stack: &Stack<'_>, state: &State, name: &'static str, event: String) -> Result<Subject> {
+    let mut environment = stack.config(state.physical_name(name)?)?.environment;
+    environment.insert("AWS_ENDPOINT_URL".to_owned(), state.emulator_url.clone());
+    Ok(subject(name, project.bootstrap(name), environment, event))
+}
+
+/// With what Lambda itself sets.
+fn subject(
+    function: &'static str,
+    bootstrap: PathBuf,
+    mut environment: BTreeMap<String, String>,
+    event: String,
+) -> Subject {
+    let set = [
+        ("AWS_LAMBDA_FUNCTION_NAME", function),
+        ("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"),
+        ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "512"),
+        ("AWS_REGION", "us-east-1"),
+        ("AWS_ACCESS_KEY_ID", "test"),
+        ("AWS_SECRET_ACCESS_KEY", "test"),
+    ];
+    environment.extend(set.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    Subject { function, bootstrap, environment, event, starts: Vec::new() }
+}
+
+impl Subject {
+    fn median(&self) -> Median {
+        let median = |of: fn(&ColdStart) -> Duration| {
+            let times: Vec<f64> = self.starts.iter().map(|start| of(start).as_secs_f64() * 1000.0).collect();
+            super::median(&times)
+        };
+        let (poll_ms, answer_ms) = (median(|start| start.first_poll), median(|start| start.first_answer));
+        Median { function: self.function, poll_ms, answer_ms }
+    }
+}
+
+/// `GET /api/jobs/{id}` as an HTTP API sends it.
+fn http_event() -> String {
+    let path = format!("/api/jobs/{ABSENT_JOB}");
+    json!({
+        "version": "2.0", "routeKey": "GET /api/jobs/{jobId}", "rawPath": path, "rawQueryString": "",
+        "headers": { "host": "bench.example", "accept": "application/json" },
+        "pathParameters": { "jobId": ABSENT_JOB },
+        "requestContext": {
+            "accountId": "000000000000", "apiId": "bench", "domainName": "bench.example", "domainPrefix": "bench",
+            "http": { "method": "GET", "path": path, "protocol": "HTTP/1.1", "sourceIp": "127.0.0.1", "userAgent": "bench" },
+            "requestId": "bench-1", "routeKey": "GET /api/jobs/{jobId}", "stage": "$default",
+            "time": "21/Nov/2026:00:00:00 +0000", "timeEpoch": 1_795_219_200_000_u64
+        },
+        "isBase64Encoded": false
+    })
+    .to_string()
+}
+
+/// A chunk of that job as the queue's mapping sends it.
+fn queue_event() -> String {
+    let plan = json!({ "first": 1, "items": 1, "start": 0, "end": 1, "oversize": false });
+    let chunk = json!({ "jobId": ABSENT_JOB, "tenant": "default", "group": 0, "chunk": 0, "plan": plan });
+    json!({ "Records": [{
+        "messageId": "bench-1", "receiptHandle": "bench-1", "body": chunk.to_string(), "md5OfBody": "",
+        "attributes": { "ApproximateReceiveCount": "1", "SentTimestamp": "1795219200000", "MessageGroupId": "default",
+            "SenderId": "bench", "ApproximateFirstReceiveTimestamp": "1795219200000" },
+        "messageAttributes": {}, "eventSource": "aws:sqs", "awsRegion": "us-east-1",
+        "eventSourceARN": "arn:aws:sqs:us-east-1:000000000000:bench"
+    }] })
+    .to_string()
+}

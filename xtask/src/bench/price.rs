@@ -1,0 +1,89 @@
+//! What a job costs at list prices: us-east-1, on demand, from AWS's public price pages in November 2026.
+//!
+//! Counted: every call that the functions made, their GB-seconds, the mappings' receives and deletes, the client's own
+//! requests. Not counted: storage, logs, traffic, and what an idle stack costs (the queues' empty receives, the sweeper).
+//! DynamoDB bills by item size; the bench counts one unit for each item that a call touches, which is right for items
+//! under 1 KB (writes) and 4 KB (reads): groups are kept below that, manifests and rows of 100 bytes are.
+
+use super::run::Run;
+use super::usage::Calls;
+use std::collections::BTreeMap;
+
+/// Dollars per GB-second on arm64 (aws.amazon.com/lambda/pricing).
+const GB_SECOND: f64 = 0.000_013_333_4;
+/// Per Lambda request.
+const INVOCATION: f64 = 0.20e-6;
+/// Per write request unit (aws.amazon.com/dynamodb/pricing/on-demand).
+const WRITE_UNIT: f64 = 0.625e-6;
+/// Per read request unit, which is one strongly consistent read.
+const READ_UNIT: f64 = 0.125e-6;
+/// Per request of 64 KB to a standard queue (aws.amazon.com/sqs/pricing).
+const STANDARD_REQUEST: f64 = 0.40e-6;
+/// The same, FIFO.
+const FIFO_REQUEST: f64 = 0.50e-6;
+/// Per PUT, POST or LIST (aws.amazon.com/s3/pricing).
+const S3_WRITE: f64 = 5.0e-6;
+/// Per GET or HEAD.
+const S3_READ: f64 = 0.40e-6;
+/// Per call of an HTTP API (aws.amazon.com/api-gateway/pricing).
+const API_CALL: f64 = 1.0e-6;
+
+/// Bytes of one billed SQS request.
+const SQS_UNIT_BYTES: u64 = 64 * 1024;
+/// Rows of a file up to this size travel inside their messages (32 chunks of 48 KiB).
+const INLINE_FILE_BYTES: u64 = 32 * 48 * 1024;
+
+/// Dollars by what they are for.
+pub(super) type Price = BTreeMap<&'static str, f64>;
+
+/// The price of a run.
+pub(super) fn of(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Price {
+    let mut price = Price::new();
+    let mut add = |what, dollars: f64| *price.entry(what).or_default() += dollars;
+    for (function, usage) in &run.functions {
+        let gb = f64::from(memory_mb.get(function).copied().unwrap_or_default()) / 1024.0;
+        add("Lambda GB-seconds", gb * usage.duration_ms / 1000.0 * GB_SECOND);
+        add("Lambda requests", usage.invocations as f64 * INVOCATION);
+        for (call, count) in &usage.calls {
+            let (what, dollars) = of_call(call);
+            add(what, *count as f64 * dollars);
+        }
+    }
+    // Each message is received once and deleted once; the body is billed on its way in and on its way out.
+    let control = run.invocations("create-job") + run.invocations("complete-job");
+    let carried = if run.size_bytes <= INLINE_FILE_BYTES { run.size_bytes / SQS_UNIT_BYTES } else { 0 };
+    add("SQS mappings", 2.0 * (run.chunks() as f64 * STANDARD_REQUEST + control as f64 * FIFO_REQUEST));
+    add("SQS", 2.0 * carried as f64 * STANDARD_REQUEST);
+    add("API Gateway", run.api_calls() as f64 * API_CALL);
+    add("S3", S3_WRITE);
+    price
+}
+
+/// What a call of a function costs, and under which head.
+fn of_call(call: &str) -> (&'static str, f64) {
+    match call {
+        "DynamoDB.GetItem" | "DynamoDB.Query" => ("DynamoDB", READ_UNIT),
+        // A group and its job.
+        "DynamoDB.BatchGetItem" => ("DynamoDB", 2.0 * READ_UNIT),
+        "DynamoDB.UpdateItem" | "DynamoDB.PutItem" | "DynamoDB.DeleteItem" => ("DynamoDB", WRITE_UNIT),
+        // Three items - group, manifest, job; or job, definition, key - at twice the price of a plain write.
+        "DynamoDB.TransactWriteItems" => ("DynamoDB", 6.0 * WRITE_UNIT),
+        // Full batches of 25 rows.
+        "DynamoDB.BatchExecuteStatement" => ("DynamoDB", 25.0 * WRITE_UNIT),
+        "SQS.SendMessageBatch" => ("SQS", STANDARD_REQUEST),
+        "SQS.SendMessage" => ("SQS", FIFO_REQUEST),
+        "S3.GetObject" | "S3.HeadObject" => ("S3", S3_READ),
+        _ if call.starts_with("S3.") => ("S3", S3_WRITE),
+        _ => ("other", 0.0),
+    }
+}
+
+/// Calls that have no price above; there should be none.
+pub(super) fn unknown(calls: &Calls) -> Vec<&str> {
+    calls.keys().map(String::as_str).filter(|call| of_call(call).0 == "other").collect()
+}
+
+/// Dollars in all.
+pub(super) fn total(price: &Price) -> f64 {
+    price.values().sum()
+}

@@ -1,0 +1,158 @@
+//! The results as a document that reads well on a terminal too.
+
+use super::cold_start::{BASELINE, RUNS};
+use super::goals::{Goal, judge};
+use super::run::Run;
+use super::{Measured, Results, price, usage};
+use std::fmt::Write;
+
+/// The whole document.
+pub(super) fn write(results: &Results) -> String {
+    let mut text = String::from(
+        "# Results of `cargo xtask bench`\n\nHow they were made, and how to make them again: [README.md](README.md).\n\n",
+    );
+    let machine = results.machine.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]);
+    table(&mut text, "", &["", ""], machine.collect());
+    let goals = judge(results);
+    table(&mut text, "Goals", &["", "goal", "measured"], goals.iter().map(goal).collect());
+    let headings = [
+        "job",
+        "runs",
+        "seconds (middle; all)",
+        "rows/s",
+        "first progress, s",
+        "chunks",
+        "calls/chunk",
+        "$ per 1 M rows",
+        "load before",
+    ];
+    table(&mut text, "Jobs", &headings, results.cases.iter().map(|case| job(results, case)).collect());
+    table(
+        &mut text,
+        "Peak resident memory, MiB",
+        &["job", "function: peak"],
+        results.cases.iter().map(memory).collect(),
+    );
+    calls(&mut text, results);
+    prices(&mut text, results);
+    cold_starts(&mut text, results);
+    let sizes = results.sizes.iter();
+    let sizes = sizes.map(|s| vec![s.function.clone(), mib(s.bootstrap), mib(s.zipped)]).collect();
+    table(&mut text, "Packages, MiB", &["function", "bootstrap", "zipped"], sizes);
+    text
+}
+
+fn goal(goal: &Goal) -> Vec<String> {
+    let verdict = if goal.met { "met" } else { "NOT MET" };
+    vec![verdict.to_owned(), goal.what.to_owned(), goal.measured.clone()]
+}
+
+fn job(results: &Results, case: &Measured) -> Vec<String> {
+    let run = case.middle();
+    let all: Vec<String> = case.runs.iter().map(|run| format!("{:.2}", run.seconds)).collect();
+    vec![
+        case.case.name(),
+        case.runs.len().to_string(),
+        format!("{:.2} ({})", run.seconds, all.join(" ")),
+        format!("{:.0}", run.rows_per_second()),
+        format!("{:.2}", case.middle_of(|run| run.first_progress_s).first_progress_s),
+        run.chunks().to_string(),
+        format!("{:.2} + 2", run.calls_per_chunk()),
+        format!("{:.5}", per_million(results, run)),
+        case.load.map_or_else(String::new, |load| format!("{load:.1}")),
+    ]
+}
+
+fn per_million(results: &Results, run: &Run) -> f64 {
+    price::total(&price::of(run, &results.memory_mb)) / run.rows as f64 * 1e6
+}
+
+fn memory(case: &Measured) -> Vec<String> {
+    let peaks = case.peak_kib();
+    let each: Vec<String> = peaks.iter().map(|(f, kib)| format!("{f} {:.1}", *kib as f64 / 1024.0)).collect();
+    vec![case.case.name(), each.join(", ")]
+}
+
+fn calls(text: &mut String, results: &Results) {
+    let mut rows = Vec::new();
+    for case in &results.cases {
+        for (function, usage) in &case.middle().functions {
+            let calls: Vec<String> = usage.calls.iter().map(|(call, n)| format!("{call} {n}")).collect();
+            let seconds = format!("{:.2}", usage.duration_ms / 1000.0);
+            rows.push(vec![
+                case.case.name(),
+                function.clone(),
+                usage.invocations.to_string(),
+                seconds,
+                calls.join(", "),
+            ]);
+        }
+    }
+    let title = "Invocations and AWS calls of the middle run";
+    table(text, title, &["job", "function", "invocations", "seconds in all", "calls"], rows);
+    text.push_str(
+        "The mappings' calls come on top: one receive and one delete for each message of the three queues.\n\n",
+    );
+}
+
+fn prices(text: &mut String, results: &Results) {
+    let mut rows = Vec::new();
+    for case in &results.cases {
+        let run = case.middle();
+        let parts = price::of(run, &results.memory_mb);
+        let each: Vec<String> = parts.iter().map(|(what, dollars)| format!("{what} {dollars:.6}")).collect();
+        rows.push(vec![case.case.name(), format!("{:.6}", price::total(&parts)), each.join(", ")]);
+        let unpriced: Vec<&str> =
+            run.functions.values().flat_map(|u: &usage::Usage| price::unknown(&u.calls)).collect();
+        if !unpriced.is_empty() {
+            rows.push(vec![case.case.name(), "without".to_owned(), unpriced.join(", ")]);
+        }
+    }
+    table(text, "Price of the job, $", &["job", "in all", "of which"], rows);
+}
+
+fn cold_starts(text: &mut String, results: &Results) {
+    let baseline = results.cold_starts.iter().find(|median| median.function == BASELINE);
+    let (poll, answer) = baseline.map_or((f64::NAN, f64::NAN), |median| (median.poll_ms, median.answer_ms));
+    let rows = results.cold_starts.iter().map(|median| {
+        vec![
+            median.function.to_owned(),
+            format!("{:.1}", median.poll_ms),
+            format!("{:.2}", median.poll_ms / poll),
+            format!("{:.1}", median.answer_ms),
+            format!("{:.2}", median.answer_ms / answer),
+        ]
+    });
+    let title = format!("Cold start, ms (medians of {RUNS})");
+    let headings = ["function", "spawn to first poll", "ratio", "spawn to first answer", "ratio"];
+    table(text, &title, &headings, rows.collect());
+    text.push_str(
+        "The first answer of the two functions needed DynamoDB (on the emulator); the empty one's needed nothing.\n\n",
+    );
+}
+
+fn mib(bytes: u64) -> String {
+    format!("{:.2}", bytes as f64 / f64::from(1 << 20))
+}
+
+/// A Markdown table whose columns are aligned, for reading without a renderer.
+fn table(text: &mut String, title: &str, headings: &[&str], rows: Vec<Vec<String>>) {
+    if !title.is_empty() {
+        let _ = writeln!(text, "## {title}\n");
+    }
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain([headings[column].chars().count(), 3]).max().unwrap_or(3)
+    };
+    let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+    let mut line = |cells: &mut dyn Iterator<Item = (String, usize)>| {
+        let cells: Vec<String> = cells.map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    };
+    line(&mut headings.iter().map(|h| (*h).to_owned()).zip(widths.iter().copied()));
+    line(&mut widths.iter().map(|width| ("-".repeat(*width), *width)));
+    for row in rows {
+        line(&mut row.into_iter().zip(widths.iter().copied()));
+    }
+    text.push('\n');
+}

@@ -1,0 +1,177 @@
+//! One job from upload to result, with a stopwatch.
+//!
+//! The client polls every 50 ms until rows are done, to see when that is, and from then on as often as the API asks it
+//! to: polls are not free, neither here nor on AWS. The end is the job's own `finishedAt`; client and stack share a clock.
+
+use super::usage::{ByFunction, Log};
+use crate::api::{Api, ImportOptions, LocalFile, Mode};
+use anyhow::{Context, Result, bail, ensure};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+const FIRST_POLLS: Duration = Duration::from_millis(50);
+
+/// A job that is hung is an error, not a slow run.
+const PATIENCE: Duration = Duration::from_secs(900);
+
+const DAY_S: f64 = 86_400.0;
+
+/// A file, and what to do with it.
+pub(super) struct Input {
+    pub(super) path: PathBuf,
+    pub(super) rows: u64,
+    pub(super) bad_rows: u64,
+    pub(super) size_bytes: u64,
+    pub(super) mode: Mode,
+    pub(super) dataset: String,
+}
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) rows: u64,
+    pub(super) size_bytes: u64,
+    /// From the call that creates the job to `finishedAt`.
+    pub(super) seconds: f64,
+    /// From the same call to the first answer with progress.
+    pub(super) first_progress_s: f64,
+    pub(super) polls: u64,
+    pub(super) functions: ByFunction,
+}
+
+impl Run {
+    pub(super) fn rows_per_second(&self) -> f64 {
+        self.rows as f64 / self.seconds
+    }
+
+    pub(super) fn invocations(&self, function: &str) -> u64 {
+        self.functions.get(function).map_or(0, |usage| usage.invocations)
+    }
+
+    /// One message each, and one invocation: the mapping's batch size is 1.
+    pub(super) fn chunks(&self) -> u64 {
+        self.invocations("process-item")
+    }
+
+    pub(super) fn calls_per_chunk(&self) -> f64 {
+        let calls = self.functions.get("process-item").map_or(0, super::usage::Usage::all_calls);
+        calls as f64 / self.chunks().max(1) as f64
+    }
+
+    /// Asking for the upload, creating the job, the polls, reading the result.
+    pub(super) fn api_calls(&self) -> u64 {
+        self.polls + 3
+    }
+}
+
+/// Runs a job to its end.
+pub(super) fn run(api: &Api, input: &Input, log: &Path) -> Result<Run> {
+    let log = Log::from_now(log)?;
+    let name = name(&input.path)?;
+    let file = LocalFile {
+        path: &input.path,
+        name: &name,
+        content_type: "text/csv",
+        size_bytes: input.size_bytes,
+        sha256: None,
+    };
+    let guid = api.upload(&file)?;
+    let options = ImportOptions {
+        dataset: input.dataset.clone(),
+        key: "id".to_owned(),
+        schema: Some(super::rows::schema()),
+        mode: input.mode,
+    };
+    let (began, began_s) = (Instant::now(), second_of_day_now()?);
+    let url = api.create_job(&guid, options)?;
+    let ended = follow(api, &url, began)?;
+    check(input, &ended)?;
+    api.output(&ended.job_id)?;
+    let mut functions = log.usage()?;
+    // It comes every minute, whatever runs.
+    functions.remove("sweep");
+    let seconds = (second_of_day(&ended.finished_at)? - began_s).rem_euclid(DAY_S);
+    Ok(Run {
+        rows: input.rows,
+        size_bytes: input.size_bytes,
+        seconds,
+        first_progress_s: ended.first_progress_s.min(seconds),
+        polls: ended.polls,
+        functions,
+    })
+}
+
+struct Ended {
+    job_id: String,
+    succeeded: u64,
+    failed: u64,
+    finished_at: String,
+    first_progress_s: f64,
+    polls: u64,
+}
+
+fn follow(api: &Api, url: &str, began: Instant) -> Result<Ended> {
+    let (mut first, mut polls) = (None, 0);
+    loop {
+        ensure!(began.elapsed() < PATIENCE, "the job has not ended after {} s", PATIENCE.as_secs());
+        let polled = api.poll(url)?;
+        polls += 1;
+        let job = polled.job;
+        if job.item_progress > 0 && first.is_none() {
+            first = Some(began.elapsed().as_secs_f64());
+        }
+        match job.status.as_str() {
+            "completed" => {
+                return Ok(Ended {
+                    job_id: job.job_id,
+                    succeeded: job.counts.succeeded,
+                    failed: job.counts.failed,
+                    finished_at: job.finished_at.context("a completed job has no finishedAt")?,
+                    first_progress_s: first.unwrap_or(f64::MAX),
+                    polls,
+                });
+            }
+            "failed" | "canceled" => bail!("the job ended as {}: {:?}", job.status, job.error),
+            _ => sleep(if first.is_none() { FIRST_POLLS } else { polled.wait }),
+        }
+    }
+}
+
+/// A fast answer that is wrong is no result.
+fn check(input: &Input, ended: &Ended) -> Result<()> {
+    let expected = (input.rows - input.bad_rows, input.bad_rows);
+    let counted = (ended.succeeded, ended.failed);
+    ensure!(counted == expected, "succeeded and failed are {counted:?}, should be {expected:?}");
+    Ok(())
+}
+
+fn name(path: &Path) -> Result<String> {
+    Ok(path.file_name().context("the file has no name")?.to_string_lossy().into_owned())
+}
+
+fn second_of_day_now() -> Result<f64> {
+    Ok(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64().rem_euclid(DAY_S))
+}
+
+/// Of `2026-11-21T21:37:14.205Z`.
+fn second_of_day(time: &str) -> Result<f64> {
+    let parse = || {
+        let time = time.split_once('T')?.1.strip_suffix('Z')?;
+        let mut parts = time.split(':').map(|part| part.parse::<f64>().ok());
+        Some(parts.next()?? * 3600.0 + parts.next()?? * 60.0 + parts.next()??)
+    };
+    parse().with_context(|| format!("{time} is no time in UTC"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::second_of_day;
+
+    #[test]
+    fn times_of_day_are_read_with_their_fractions() -> anyhow::Result<()> {
+        assert!((second_of_day("2026-11-21T01:02:03.5Z")? - 3723.5).abs() < 1e-9);
+        assert!(second_of_day("01:02:03").is_err());
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! Just enough of Lambda's runtime API to give one process one event, and to see how long it took over it.
+
+use anyhow::{Context, Result, bail, ensure};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A process that is silent for so long never answers.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a process took, from its spawn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ColdStart {
+    /// Until it asked for its first event.
+    pub(super) first_poll: Duration,
+    /// Until it had answered that.
+    pub(super) first_answer: Duration,
+}
+
+/// Spawns `bootstrap`, gives it `event`, waits for the answer and ends the process.
+pub(super) fn measure(bootstrap: &Path, environment: &BTreeMap<String, String>, event: &str) -> Result<ColdStart> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let mut command = Command::new(bootstrap);
+    command
+        .env_clear()
+        .envs(environment)
+        .env("AWS_LAMBDA_RUNTIME_API", listener.local_addr()?.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let began = Instant::now();
+    let child = command.spawn().with_context(|| format!("cannot start {}", bootstrap.display()))?;
+    let _end = EndOnDrop(child);
+    converse(&listener, began, event)
+}
+
+struct EndOnDrop(Child);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn converse(listener: &TcpListener, began: Instant, event: &str) -> Result<ColdStart> {
+    let mut first_poll = None;
+    loop {
+        let mut stream = listener.accept()?.0;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut reader = BufReader::new(stream.try_clone()?);
+        while let Some(request) = read(&mut reader)? {
+            let now = began.elapsed();
+            if request.starts_with("GET ") && request.contains("/invocation/next") {
+                ensure!(first_poll.is_none(), "the process asked for a second event before it had answered the first");
+                first_poll = Some(now);
+                give(&mut stream, event)?;
+            } else if request.contains("/response") {
+                let first_poll = first_poll.context("an answer without an event")?;
+                return Ok(ColdStart { first_poll, first_answer: now });
+            } else {
+                bail!("the process failed: {request}");
+            }
+        }
+    }
+}
+
+fn give(stream: &mut TcpStream, event: &str) -> Result<()> {
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nlambda-runtime-aws-request-id: bench-1\r\n\
+         lambda-runtime-deadline-ms: 4102444800000\r\n\
+         lambda-runtime-invoked-function-arn: arn:aws:lambda:us-east-1:000000000000:function:bench\r\n\
+         content-length: {}\r\n\r\n{event}",
+        event.len()
+    );
+    Ok(stream.write_all(answer.as_bytes())?)
+}
+
+/// The first line of the next request, whose body has been read too; none at the end of the connection.
+fn read(reader: &mut BufReader<TcpStream>) -> Result<Option<String>> {
+    let mut first = String::new();
+    if reader.read_line(&mut first)? == 0 {
+        return Ok(None);
+    }
+    let (mut line, mut length, mut chunked) = (String::new(), 0_u64, false);
+    loop {
+        line.clear();
+        reader.read_line(&mut line)?;
+        let lower = line.trim().to_ascii_lowercase();
+        if lower.is_empty() {
+            break;
+        }
+        if let Some(value) = lower.strip_prefix("content-length:") {
+            length = value.trim().parse()?;
+        }
+        chunked |= lower.starts_with("transfer-encoding:") && lower.contains("chunked");
+    }
+    if chunked {
+        skip_chunks(reader)?;
+    } else {
+        std::io::copy(&mut reader.by_ref().take(length), &mut std::io::sink())?;
+    }
+    Ok(Some(first.trim().to_owned()))
+}
+
+fn skip_chunks(reader: &mut BufReader<TcpStream>) -> Result<()> {
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let size = u64::from_str_radix(line.trim(), 16).context("a chunk without a size")?;
+        // Each chunk, the last and empty one too, ends with a line break.
+        std::io::copy(&mut reader.by_ref().take(size + 2), &mut std::io::sink())?;
+        if size == 0 {
+            return Ok(());
+        }
+    }
+}

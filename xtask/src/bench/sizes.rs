@@ -1,0 +1,36 @@
+//! The size of each function's package: what Lambda unpacks at a cold start.
+
+use crate::functions;
+use crate::project::Project;
+use crate::tools::Tools;
+use anyhow::{Context, Result, ensure};
+use std::fs;
+
+/// Zips the way SAM does; prints the archive's size.
+const ZIP: &str = "import io, sys, zipfile
+archive = io.BytesIO()
+with zipfile.ZipFile(archive, 'w', zipfile.ZIP_DEFLATED) as file:
+    file.write(sys.argv[1], 'bootstrap')
+print(len(archive.getvalue()))";
+
+/// Bytes of a function.
+pub(super) struct Size {
+    pub(super) function: String,
+    pub(super) bootstrap: u64,
+    pub(super) zipped: u64,
+}
+
+/// Of every function, by name.
+pub(super) fn measure(project: &Project, tools: &Tools) -> Result<Vec<Size>> {
+    let names = functions::names(project)?;
+    names.into_iter().map(|function| size(project, tools, function)).collect()
+}
+
+fn size(project: &Project, tools: &Tools, function: String) -> Result<Size> {
+    let path = project.bootstrap(&function);
+    let bootstrap = fs::metadata(&path).with_context(|| format!("cannot read {}", path.display()))?.len();
+    let output = tools.command("python").args(["-c", ZIP]).arg(&path).output()?;
+    ensure!(output.status.success(), "cannot zip {}", path.display());
+    let zipped = String::from_utf8(output.stdout)?.trim().parse()?;
+    Ok(Size { function, bootstrap, zipped })
+}
