@@ -17,5 +17,6 @@ mod presigned;
 mod queues;
 mod races;
 mod records;
+mod records_at_once;
 mod stored_jobs;
 mod transitions;

@@ -7,8 +7,7 @@ use longshore::store::records::{
     Dataset, DynamoRecords, ListError, MemoryRecords, NewRecord, RecordStore, Rule, Writer, Written,
 };
 use longshore_domain::ids::JobId;
-use longshore_tests::harness::faults::Faults;
-use longshore_tests::harness::resources::{aws, create_jobs_table};
+use longshore_tests::harness::resources::create_jobs_table;
 use serde_json::{Value, json};
 
 use crate::on_both::Local;
@@ -41,26 +40,26 @@ on_both_records!(
 );
 
 /// The jobs table's keys are the records table's; its index is not in the way.
-async fn table(local: &Local) -> DynamoRecords {
+pub(crate) async fn table(local: &Local) -> DynamoRecords {
     create_jobs_table(&local.aws, &local.name).await.unwrap();
     DynamoRecords::new(local.aws.dynamodb(), &local.name)
 }
 
-fn dataset(name: &str) -> Dataset {
+pub(crate) fn dataset(name: &str) -> Dataset {
     Dataset { tenant: "default".into(), name: name.into() }
 }
 
-fn record(job: JobId, row: u64, key: &str, data: Value) -> NewRecord {
+pub(crate) fn record(job: JobId, row: u64, key: &str, data: Value) -> NewRecord {
     let Value::Object(data) = data else { panic!("no object: {data}") };
     NewRecord { key: key.into(), data, writer: Writer { job, row } }
 }
 
-async fn put_one(records: &impl RecordStore, rule: Rule, record: NewRecord) -> Written {
+pub(crate) async fn put_one(records: &impl RecordStore, rule: Rule, record: NewRecord) -> Written {
     records.put(&dataset("d"), rule, vec![record]).await.remove(0)
 }
 
 /// Writes records as a worker does: what was not tried is offered again. All of them must be stored.
-async fn put_all(records: &impl RecordStore, into: &Dataset, rule: Rule, mut open: Vec<NewRecord>) {
+pub(crate) async fn put_all(records: &impl RecordStore, into: &Dataset, rule: Rule, mut open: Vec<NewRecord>) {
     while !open.is_empty() {
         let written = records.put(into, rule, open.clone()).await;
         assert_eq!(written.len(), open.len());
@@ -158,89 +157,4 @@ async fn a_cursor_of_nobody_is_refused(records: impl RecordStore) {
         let met = records.list(&dataset("d"), 10, Some(cursor)).await;
         assert!(matches!(met, Err(ListError::BadCursor)), "{cursor}");
     }
-}
-
-#[tokio::test]
-async fn writers_at_once_leave_one_insert_and_the_latest_upsert() {
-    let local = Local::start().await;
-    let records = table(&local).await;
-    let jobs: Vec<JobId> = (0..4).map(|_| JobId::generate()).collect();
-    for (rule, name) in [(Rule::Insert, "first"), (Rule::Upsert, "latest")] {
-        let into = dataset(name);
-        let file = |job: JobId| (1..=60).map(|row| record(job, row, &format!("k{row}"), json!({}))).collect::<Vec<_>>();
-        let [a, b, c, d] = [0, 1, 2, 3].map(|at| records.put(&into, rule, file(jobs[at])));
-        let told: Vec<Written> = <[_; 4]>::from(tokio::join!(a, b, c, d)).concat();
-        let stored = told.iter().filter(|w| **w == Written::Stored).count();
-        assert!(
-            told.iter().all(|w| !matches!(w, Written::Unknown(_) | Written::Refused(_) | Written::Untried)),
-            "{told:?}"
-        );
-        let page = records.list(&into, 1_000, None).await.unwrap();
-        assert_eq!(page.items.len(), 60);
-        if rule == Rule::Insert {
-            assert_eq!(stored, 60);
-        } else {
-            assert!(page.items.iter().all(|r| r.writer.unwrap().job == jobs[3]));
-        }
-    }
-}
-
-#[tokio::test]
-async fn the_same_file_again_writes_over_itself() {
-    let local = Local::start().await;
-    let records = table(&local).await;
-    let into = dataset("d");
-    // The second run finds most keys present, and the third begins with the other statement: all end alike.
-    for _ in 0..3 {
-        let job = JobId::generate();
-        let file = (1..=120).map(|row| record(job, row, &format!("k{row}"), json!({ "row": row })));
-        let new = record(job, 121, &format!("{job}"), json!({}));
-        put_all(&records, &into, Rule::Upsert, file.chain([new]).collect()).await;
-        let page = records.list(&into, 1_000, None).await.unwrap();
-        assert_eq!(page.items.iter().filter(|r| r.writer.unwrap().job == job).count(), 121);
-    }
-}
-
-#[tokio::test]
-async fn writes_whose_replies_are_lost_are_made_once_and_known_again() {
-    let local = Local::start().await;
-    table(&local).await;
-    let faults = Faults::start(&local.endpoint).unwrap();
-    let records = DynamoRecords::new(aws(&faults.endpoint).dynamodb(), &local.name);
-    let job = JobId::generate();
-    let file = || (1..=30).map(|row| record(job, row, &format!("k{row}"), json!({}))).collect::<Vec<_>>();
-    for rule in [Rule::Insert, Rule::Upsert] {
-        faults.lose_replies("dynamodb", "BatchExecuteStatement", 2).unwrap();
-        let written = records.put(&dataset("d"), rule, file()).await;
-        assert!(written.iter().all(|w| *w == Written::Stored), "{rule:?}: {written:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_table_that_stays_away_leaves_the_records_unknown() {
-    let local = Local::start().await;
-    table(&local).await;
-    let faults = Faults::start(&local.endpoint).unwrap();
-    let records = DynamoRecords::new(aws(&faults.endpoint).dynamodb(), &local.name);
-    faults.refuse("dynamodb", "BatchExecuteStatement", 1_000, "ProvisionedThroughputExceededException").unwrap();
-    let written = records.put(&dataset("d"), Rule::Insert, vec![record(JobId::generate(), 1, "k", json!({}))]).await;
-    let [Written::Unknown(reason)] = written.as_slice() else { panic!("{written:?}") };
-    assert!(reason.starts_with("the table could not be written"), "{reason}");
-}
-
-#[tokio::test]
-async fn a_record_of_another_hand_stays_as_it_is() {
-    use aws_sdk_dynamodb::types::AttributeValue;
-    let local = Local::start().await;
-    let records = table(&local).await;
-    let job = JobId::generate();
-    put_one(&records, Rule::Insert, record(job, 1, "k", json!({}))).await;
-    let items = local.aws.dynamodb().scan().table_name(&local.name).send().await.unwrap().items.unwrap();
-    let mut item = items.into_iter().next().unwrap();
-    item.remove("writer");
-    item.insert("expiresAt".into(), AttributeValue::N("4102444800".into()));
-    local.aws.dynamodb().put_item().table_name(&local.name).set_item(Some(item)).send().await.unwrap();
-    assert_eq!(put_one(&records, Rule::Insert, record(job, 1, "k", json!({}))).await, Written::Taken(None));
-    let upsert = put_one(&records, Rule::Upsert, record(job, 2, "k", json!({}))).await;
-    assert!(matches!(&upsert, Written::Refused(why) if why.contains("no import wrote")), "{upsert:?}");
 }

@@ -24,6 +24,9 @@ impl Chance {
     }
 }
 
+/// Rows by their number and key.
+type Numbered = Vec<(u64, String)>;
+
 fn dataset() -> Dataset {
     Dataset { tenant: "default".into(), name: "d".into() }
 }
@@ -57,7 +60,7 @@ fn code(outcome: &Outcome) -> &str {
 }
 
 /// Forty rows over a dozen keys, in chunks of up to eight, delivered in any order, some of them twice or in part.
-fn deliveries(chance: &mut Chance) -> (Vec<(u64, String)>, Vec<Vec<(u64, String)>>) {
+fn deliveries(chance: &mut Chance) -> (Numbered, Vec<Numbered>) {
     let file: Vec<_> = (1..=40).map(|number| (number, format!("k{}", chance.below(12)))).collect();
     let size = 1 + chance.below(8) as usize;
     let chunks: Vec<_> = file.chunks(size).collect();

@@ -34,7 +34,7 @@ const ATTEMPTS: u32 = 3;
 /// Scale of the SDK's first wait between them, and the longest.
 const BACKOFF: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(400)];
 /// The most that one call may take with all its attempts, far above what any takes that will succeed.
-const CALL_TIME: Duration = Duration::from_secs(10);
+const CALL_TIME: Duration = Duration::from_secs(20);
 
 /// Records in DynamoDB.
 #[derive(Debug)]

@@ -1,0 +1,104 @@
+//! Records in the table when several write at once, replies are lost, or somebody else had a hand in it.
+
+use longshore::store::records::{DynamoRecords, RecordStore, Rule, Written};
+use longshore_domain::ids::JobId;
+use longshore_tests::harness::faults::Faults;
+use longshore_tests::harness::resources::aws;
+use serde_json::json;
+
+use crate::on_both::Local;
+use crate::records::{dataset, put_all, put_one, record, table};
+
+#[tokio::test]
+async fn writers_at_once_leave_one_insert_and_the_latest_upsert() {
+    let local = Local::start().await;
+    let records = table(&local).await;
+    let jobs: Vec<JobId> = (0..4).map(|_| JobId::generate()).collect();
+    for (rule, name) in [(Rule::Insert, "first"), (Rule::Upsert, "latest")] {
+        let into = dataset(name);
+        let file = |job: JobId| (1..=60).map(|row| record(job, row, &format!("k{row}"), json!({}))).collect::<Vec<_>>();
+        let [a, b, c, d] = [0, 1, 2, 3].map(|at| records.put(&into, rule, file(jobs[at])));
+        let told: Vec<Written> = <[_; 4]>::from(tokio::join!(a, b, c, d)).concat();
+        let stored = told.iter().filter(|w| **w == Written::Stored).count();
+        assert!(
+            told.iter().all(|w| !matches!(w, Written::Unknown(_) | Written::Refused(_) | Written::Untried)),
+            "{told:?}"
+        );
+        let page = records.list(&into, 1_000, None).await.unwrap();
+        assert_eq!(page.items.len(), 60);
+        if rule == Rule::Insert {
+            assert_eq!(stored, 60);
+        } else {
+            assert!(page.items.iter().all(|r| r.writer.unwrap().job == jobs[3]));
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_same_file_again_writes_over_itself() {
+    let local = Local::start().await;
+    let records = table(&local).await;
+    let into = dataset("d");
+    // The second run finds most keys present, and the third begins with the other statement: all end alike.
+    for _ in 0..3 {
+        let job = JobId::generate();
+        let file = (1..=120).map(|row| record(job, row, &format!("k{row}"), json!({ "row": row })));
+        let new = record(job, 121, &format!("{job}"), json!({}));
+        put_all(&records, &into, Rule::Upsert, file.chain([new]).collect()).await;
+        let page = records.list(&into, 1_000, None).await.unwrap();
+        assert_eq!(page.items.iter().filter(|r| r.writer.unwrap().job == job).count(), 121);
+    }
+}
+
+#[tokio::test]
+async fn writes_whose_replies_are_lost_are_made_once_and_known_again() {
+    let local = Local::start().await;
+    table(&local).await;
+    let faults = Faults::start(&local.endpoint).unwrap();
+    let records = DynamoRecords::new(aws(&faults.endpoint).dynamodb(), &local.name);
+    let job = JobId::generate();
+    for rule in [Rule::Insert, Rule::Upsert] {
+        faults.lose_replies("dynamodb", "BatchExecuteStatement", 2).unwrap();
+        let mut open: Vec<_> = (1..=30).map(|row| record(job, row, &format!("k{row}"), json!({}))).collect();
+        // Should patience end before an answer comes, the worker's next round meets its own write just so.
+        for _ in 0..3 {
+            let written = records.put(&dataset("d"), rule, open.clone()).await;
+            assert!(
+                written.iter().all(|w| matches!(w, Written::Stored | Written::Unknown(_))),
+                "{rule:?}: {written:?}"
+            );
+            let mut written = written.into_iter();
+            open.retain(|_| written.next() != Some(Written::Stored));
+        }
+        assert_eq!(open, [], "{rule:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_table_that_stays_away_leaves_the_records_unknown() {
+    let local = Local::start().await;
+    table(&local).await;
+    let faults = Faults::start(&local.endpoint).unwrap();
+    let records = DynamoRecords::new(aws(&faults.endpoint).dynamodb(), &local.name);
+    faults.refuse("dynamodb", "BatchExecuteStatement", 1_000, "ProvisionedThroughputExceededException").unwrap();
+    let written = records.put(&dataset("d"), Rule::Insert, vec![record(JobId::generate(), 1, "k", json!({}))]).await;
+    let [Written::Unknown(reason)] = written.as_slice() else { panic!("{written:?}") };
+    assert!(reason.starts_with("the table could not be written"), "{reason}");
+}
+
+#[tokio::test]
+async fn a_record_of_another_hand_stays_as_it_is() {
+    use aws_sdk_dynamodb::types::AttributeValue;
+    let local = Local::start().await;
+    let records = table(&local).await;
+    let job = JobId::generate();
+    put_one(&records, Rule::Insert, record(job, 1, "k", json!({}))).await;
+    let items = local.aws.dynamodb().scan().table_name(&local.name).send().await.unwrap().items.unwrap();
+    let mut item = items.into_iter().next().unwrap();
+    item.remove("writer");
+    item.insert("expiresAt".into(), AttributeValue::N("4102444800".into()));
+    local.aws.dynamodb().put_item().table_name(&local.name).set_item(Some(item)).send().await.unwrap();
+    assert_eq!(put_one(&records, Rule::Insert, record(job, 1, "k", json!({}))).await, Written::Taken(None));
+    let upsert = put_one(&records, Rule::Upsert, record(job, 2, "k", json!({}))).await;
+    assert!(matches!(&upsert, Written::Refused(why) if why.contains("no import wrote")), "{upsert:?}");
+}
