@@ -5,7 +5,8 @@
 //! `cargo test -p longshore-tests --test flows -- --test-threads 8`: most of their time is waiting. A runner that gives
 //! each test a process works too, and starts a stack for each.
 //!
-//! `LONGSHORE_TEST_IAM=1` enforces the policies on both stacks.
+//! `LONGSHORE_TEST_IAM=1` enforces the policies on both stacks, and leaves out the stories with faults.
+//! `LONGSHORE_ENDPOINT` deploys onto an emulator that runs already, and leaves out what needs one of its own.
 
 mod at_least_once;
 mod bad_files;

@@ -127,7 +127,20 @@ impl Stack {
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let aws = aws(&endpoint);
-        Ok(Self { client, outputs, aws, endpoint, emulator, faults, cloud, runtime, _guard: guard })
+        let stack = Self { client, outputs, aws, endpoint, emulator, faults, cloud, runtime, _guard: guard };
+        stack.warm_proxy()?;
+        Ok(stack)
+    }
+
+    /// The proxy reads the model of a service at the first call to it. On a busy machine that takes longer than a
+    /// function has.
+    fn warm_proxy(&self) -> Result<()> {
+        let Some(faults) = &self.faults else { return Ok(()) };
+        let aws = aws(&faults.endpoint);
+        self.run(aws.dynamodb().describe_table().table_name(self.output("JobsTableName")?).send())?;
+        self.run(aws.sqs().get_queue_attributes().queue_url(self.output("ChunkQueueUrl")?).send())?;
+        self.run(aws.s3().head_bucket().bucket(self.output("BucketName")?).send())?;
+        Ok(())
     }
 
     /// Whether the emulator is this process's own: its processes can be killed, its functions share our files.
