@@ -81,7 +81,9 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
     /// last one, because no group is committed to a job that is stopping.
     async fn close(&self, job: &Job) -> Result<Option<Vec<Group>>, CompleteError> {
         let wait_ms = grace_left_ms(job, self.stop_grace_ms, (self.clock)());
-        tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+        if wait_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+        }
         let mut closed = Vec::with_capacity(job.groups as usize);
         for number in 0..job.groups {
             match self.ports.store.close(job.job_id, number).await? {

@@ -216,14 +216,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         Ok(ChunkEnd::NextRound)
     }
 
-    /// The item's failure is committed, then the job is stopped: its other items are unprocessed.
+    /// The job is stopped first: whoever dies between a commit that passes over the item and the order to stop would
+    /// leave a job that goes on. If the commit comes too late, the item is one of the unprocessed.
     async fn fatal(mut self, rejection: Rejection) -> Result<ChunkEnd, ChunkError> {
-        if let Err(end) = self.commit(false).await? {
-            return Ok(end);
-        }
         let stop = failed(JobError::new(rejection.code, rejection.message), (self.worker.clock)());
         stop_job(self.worker.ports, self.message.job_id, &stop).await?;
-        Ok(ChunkEnd::NotLive)
+        self.commit(false).await?.map_or_else(Ok, |_| Ok(ChunkEnd::NotLive))
     }
 
     /// Whoever commits failures sums the groups, if the job tolerates only so many. Completion decides again.
