@@ -5,6 +5,13 @@
 //! happens, every answer adds up, progress never falls, the job ends, and succeeded rows and the rows of the report's
 //! files are the rows of the input. The model in the domain checks the protocol; this checks the code.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "the helpers of tests stop a test as tests do"
+)]
+
 mod handler;
 mod report;
 mod stepwise;

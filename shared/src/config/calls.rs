@@ -29,7 +29,7 @@ impl Intercept for CountCalls {
         "CountCalls"
     }
 
-    fn read_before_attempt(
+    fn read_before_transmit(
         &self,
         _: &BeforeTransmitInterceptorContextRef<'_>,
         _: &RuntimeComponents,

@@ -121,6 +121,9 @@ impl<T: JobType> AnyJobType for Arc<T> {
     }
 }
 
+/// What is wrong with each record, if anything.
+type Rejections = Vec<Option<Rejection>>;
+
 struct Prepared<T: JobType> {
     job_type: Arc<T>,
     options: T::Options,
@@ -158,7 +161,7 @@ impl<T: JobType> Prepared<T> {
     }
 
     /// What is wrong with each record, if anything, and the items of the others.
-    fn read_all(&self, job: &JobContext, items: &[RawItem<'_>]) -> (Vec<Option<Rejection>>, Vec<(ItemKey, T::Item)>) {
+    fn read_all(&self, job: &JobContext, items: &[RawItem<'_>]) -> (Rejections, Vec<(ItemKey, T::Item)>) {
         let mut cells = CellReader::default();
         let mut good = Vec::with_capacity(items.len());
         let read = items.iter().map(|item| match self.read(item, &mut cells) {
