@@ -29,9 +29,12 @@ fn named(codes: &[(u64, &str)]) -> Vec<(u64, String)> {
     codes.iter().map(|(number, code)| (*number, (*code).to_owned())).collect()
 }
 
+/// What it is, the file, its bad rows, and how many are right.
+type Case = (&'static str, Vec<u8>, &'static [(u64, &'static str)], u64);
+
 #[test]
 fn a_bad_row_fails_alone() -> Story {
-    let table: [(&str, Vec<u8>, &[(u64, &str)], u64); 6] = [
+    let table: [Case; 6] = [
         (
             "too few and too many cells",
             lines(["id,a,b", "1,x,y", "2,x", "3,x,y,z", "4,,"]),

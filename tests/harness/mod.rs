@@ -5,10 +5,11 @@
 //! | [`emulator`] | an emulator on a free port, gone when it is dropped |
 //! | [`resources`] | a table, queues and a bucket, made directly and in milliseconds |
 //! | [`faults`], [`scoped_faults`] | a proxy in front of the emulator that loses replies, refuses, or throttles |
-//! | [`stack`] | the whole system, deployed from the template |
+//! | [`stack`], [`behind`] | the whole system, deployed from the template |
 //! | [`client`], [`watch`], [`report`] | a browser that doubts every answer |
 //! | [`by_hand`] | states that a crash leaves behind, made without one |
 
+pub mod behind;
 pub mod by_hand;
 pub mod children;
 pub mod client;
