@@ -18,9 +18,8 @@ pub(super) fn outcome(project: &Project, job: &Job, output: &Output, failed: &Fa
     if let Some(error) = &job.error {
         println!("  error: {error}");
     }
-    if !output.timings.is_empty() {
-        let all: Vec<String> = output.timings.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        println!("  timings: {}", all.join(", "));
+    if let (Some(queued), Some(ran)) = (seconds(output, "queuedMs"), seconds(output, "runMs")) {
+        println!("  {:>12}  waited, {ran} working", queued);
     }
     if !failed.first.is_empty() {
         println!("\n  The first rows that failed:");
@@ -32,6 +31,11 @@ pub(super) fn outcome(project: &Project, job: &Job, output: &Output, failed: &Fa
         println!("\n  All of them, with their columns: {}", project.short(path));
     }
     println!();
+}
+
+/// A time of the result in seconds.
+fn seconds(output: &Output, name: &str) -> Option<String> {
+    Some(format!("{:.1} s", output.timings.get(name)?.as_f64()? / 1000.0))
 }
 
 fn speed(job: &Job) -> String {
