@@ -20,7 +20,7 @@ pub fn upload_key(tenant: &str, id: FileGuid) -> String {
 
 /// Where a work file is kept; `token` names the commit that vouches for it.
 pub fn work_key(id: JobId, group: u32, chunk: u32, token: &str) -> String {
-    format!("jobs/{id}/work/{group}-{chunk}/{token}.jsonl")
+    format!("jobs/{id}/chunks/{group}-{chunk}/{token}.jsonl")
 }
 
 /// Where a part of the report is kept.

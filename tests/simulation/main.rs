@@ -9,7 +9,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "the helpers of tests stop a test as tests do"
+    reason = "what tests call stops a test as tests do"
 )]
 
 mod handler;
