@@ -80,8 +80,8 @@ impl CreatedQueues {
 
     /// The adapter for their dead letters.
     pub fn dead_letters(&self, aws: &Aws) -> DeadLetterQueues {
-        let [creates, chunks, completes] = self.dead.clone();
-        DeadLetterQueues::new(aws.sqs(), creates, chunks, completes)
+        let [creates, chunks, _] = self.dead.clone();
+        DeadLetterQueues::new(aws.sqs(), creates, chunks)
     }
 }
 

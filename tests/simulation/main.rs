@@ -5,12 +5,7 @@
 //! happens, every answer adds up, progress never falls, the job ends, and succeeded rows and the rows of the report's
 //! files are the rows of the input. The model in the domain checks the protocol; this checks the code.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "what tests call stops a test as tests do"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "what tests call stops a test as tests do")]
 
 mod handler;
 mod report;

@@ -96,7 +96,6 @@ impl<T: DeadLetters> DeadLetters for Stepwise<T> {
     stepwise! {
         async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>>;
         async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>>;
-        async fn completes(&self) -> PortResult<Vec<DeadLetter<CompleteMessage>>>;
     }
 }
 

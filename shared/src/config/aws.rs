@@ -128,7 +128,7 @@ impl Aws {
     /// If one of their URLs is not set.
     pub fn dead_letters(&self) -> Result<DeadLetterQueues, ConfigError> {
         let (creates, chunks) = (text(names::CREATE_DLQ)?, text(names::CHUNK_DLQ)?);
-        Ok(DeadLetterQueues::new(self.sqs(), creates, chunks, text(names::COMPLETE_DLQ)?))
+        Ok(DeadLetterQueues::new(self.sqs(), creates, chunks))
     }
 
     /// The files, in the bucket that `LONGSHORE_BUCKET` names.

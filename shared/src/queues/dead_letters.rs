@@ -4,7 +4,7 @@
 //! deleted: an operator reads it, replays it or discards it.
 
 use aws_sdk_sqs::types::Message;
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::message::{ChunkMessage, CreateMessage};
 use longshore_domain::ports::PortResult;
 use serde::de::DeserializeOwned;
 
@@ -19,19 +19,18 @@ const CALL_MESSAGES: i32 = 10;
 /// Calls for one queue in one sweep: a thousand messages, in some two seconds.
 const CALLS: usize = 100;
 
-/// The three dead-letter queues.
+/// The dead-letter queues of chunks and of create messages.
 #[derive(Clone, Debug)]
 pub struct DeadLetterQueues {
     client: aws_sdk_sqs::Client,
     creates: String,
     chunks: String,
-    completes: String,
 }
 
 impl DeadLetterQueues {
     /// The queues behind these URLs.
-    pub fn new(client: aws_sdk_sqs::Client, creates: String, chunks: String, completes: String) -> Self {
-        Self { client, creates, chunks, completes }
+    pub fn new(client: aws_sdk_sqs::Client, creates: String, chunks: String) -> Self {
+        Self { client, creates, chunks }
     }
 
     /// ReceiveMessage until the queue shows no more.
@@ -57,10 +56,6 @@ impl DeadLetters for DeadLetterQueues {
 
     async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
         self.read(&self.chunks).await
-    }
-
-    async fn completes(&self) -> PortResult<Vec<DeadLetter<CompleteMessage>>> {
-        self.read(&self.completes).await
     }
 }
 

@@ -21,7 +21,6 @@ struct Messages {
     seen: BTreeSet<String>,
     dead_creates: Vec<CreateMessage>,
     dead_chunks: Vec<ChunkMessage>,
-    dead_completes: Vec<CompleteMessage>,
     unreadable: Vec<Unreadable>,
 }
 
@@ -63,11 +62,6 @@ impl MemoryQueues {
     /// A chunk message that was received too often.
     pub fn bury_chunk(&self, message: ChunkMessage) {
         self.messages().dead_chunks.push(message);
-    }
-
-    /// A complete message that was received too often.
-    pub fn bury_complete(&self, message: CompleteMessage) {
-        self.messages().dead_completes.push(message);
     }
 
     /// Something that is no message, in every dead-letter queue.
@@ -119,11 +113,6 @@ impl DeadLetters for MemoryQueues {
     async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
         let messages = self.messages();
         Ok(letters(&messages.dead_chunks, &messages.unreadable))
-    }
-
-    async fn completes(&self) -> PortResult<Vec<DeadLetter<CompleteMessage>>> {
-        let messages = self.messages();
-        Ok(letters(&messages.dead_completes, &messages.unreadable))
     }
 }
 

@@ -8,7 +8,7 @@ mod sqs;
 
 use std::future::Future;
 
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::message::{ChunkMessage, CreateMessage};
 use longshore_domain::ports::{PortError, PortResult};
 
 pub use dead_letters::DeadLetterQueues;
@@ -36,14 +36,12 @@ pub struct Unreadable {
 pub type DeadLetter<T> = Result<T, Unreadable>;
 
 /// Messages that were received too often. They are read and never deleted: they stay to be looked at, replayed or
-/// discarded. A call returns some of them, the same one perhaps twice; another sweep sees the others.
+/// discarded. Those of completion need no reader: their jobs are unfinished, and so in the sweeper's sight. A call returns some of them, the same one perhaps twice; another sweep sees the others.
 pub trait DeadLetters: Send + Sync {
     /// Jobs whose splitter fails again and again.
     fn creates(&self) -> impl Future<Output = PortResult<Vec<DeadLetter<CreateMessage>>>> + Send;
     /// Chunks whose worker dies again and again.
     fn chunks(&self) -> impl Future<Output = PortResult<Vec<DeadLetter<ChunkMessage>>>> + Send;
-    /// Jobs whose completion fails again and again.
-    fn completes(&self) -> impl Future<Output = PortResult<Vec<DeadLetter<CompleteMessage>>>> + Send;
 }
 
 /// Names the failed operation in the port's words.
