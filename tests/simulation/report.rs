@@ -23,3 +23,12 @@ pub(crate) fn rows(files: &MemoryFiles, id: JobId, name: &str) -> BTreeMap<usize
     assert_eq!(rows.len(), read.len(), "{name} names no row twice");
     rows
 }
+
+/// The `code` column of `failed.csv`.
+pub(crate) fn codes(files: &MemoryFiles, id: JobId) -> Vec<String> {
+    let bytes = files.get(&report_key(id, "failed.csv")).expect("rows have failed");
+    csv::Reader::from_reader(&bytes[..])
+        .records()
+        .map(|row| row.expect("a report is rectangular")[3].to_owned())
+        .collect()
+}

@@ -156,6 +156,31 @@ impl World {
         panic!("the job did not end: {:?}", self.job());
     }
 
+    /// Every message of a chunk is lost, whoever sends it.
+    pub(crate) fn run_without_chunks(&mut self) {
+        for _ in 0..64 {
+            self.collect();
+            let messages = std::mem::take(&mut self.messages);
+            messages.into_iter().filter(|m| !matches!(m, Message::Chunk(_))).for_each(|m| self.begin(m));
+            while !self.tasks.is_empty() {
+                self.step(0);
+                self.answer();
+            }
+            if self.job().status.is_final() {
+                return;
+            }
+            CLOCK.set(CLOCK.get() + STALL_S * 1000);
+            self.sweep();
+        }
+        panic!("the job did not end: {:?}", self.job());
+    }
+
+    /// The job may not go on any more, and the sweeper sees it.
+    pub(crate) fn pass_the_deadline(&mut self) {
+        CLOCK.set(self.job().deadline_at.0);
+        self.sweep();
+    }
+
     fn run_until_still(&mut self) {
         loop {
             self.collect();
@@ -236,6 +261,11 @@ impl World {
         if job.status == Status::Completed {
             assert_eq!((progress.item_progress(), progress.percent), (progress.item_count, 100));
         }
+    }
+
+    /// Codes of the rows that failed, in the report's order.
+    pub(crate) fn failed_codes(&self) -> Vec<String> {
+        report::codes(&self.files, self.id)
     }
 
     /// Succeeded rows and the rows of the files are the input's rows, each exactly once, with the right outcome.
@@ -319,7 +349,7 @@ fn waiting(source: SourceFile, tolerance: Tolerance) -> Job {
         started_at: None,
         finished_at: None,
         updated_at: clock(),
-        deadline_at: Timestamp(i64::MAX),
+        deadline_at: clock().plus_seconds(10 * 24 * 3_600),
         expires_at: i64::MAX,
     }
 }
