@@ -107,7 +107,8 @@ fn measure(project: &Project, options: &Options) -> Result<Results> {
     let tools = tools::ensure(project)?;
     let stack = Stack { project, tools: &tools, endpoint: &state.emulator_url };
     let mut memory_mb = BTreeMap::new();
-    for function in functions::names(project)? {
+    // The sweeper comes once a minute, whatever runs.
+    for function in functions::names(project)?.into_iter().filter(|name| name != "sweep") {
         let config = stack.config(state.physical_name(&function)?)?;
         memory_mb.insert(function, config.memory_mb);
     }
@@ -115,7 +116,8 @@ fn measure(project: &Project, options: &Options) -> Result<Results> {
     let cold_starts = cold_start::measure(project, &stack, &state)?;
     step.done();
     let cases = cases::all(options.quick);
-    let cases: Result<Vec<_>> = cases.into_iter().map(|case| of_case(project, &stack, &state, case)).collect();
+    let bench = Bench { project, stack: &stack, state: &state, functions: memory_mb.keys().cloned().collect() };
+    let cases: Result<Vec<_>> = cases.into_iter().map(|case| bench.of_case(case)).collect();
     Ok(Results {
         machine: machine::describe(project)?,
         cases: cases?,
@@ -125,36 +127,50 @@ fn measure(project: &Project, options: &Options) -> Result<Results> {
     })
 }
 
-fn of_case(project: &Project, stack: &Stack<'_>, state: &State, case: Case) -> Result<Measured> {
-    let name = case.name();
-    let step = progress::step(&name);
-    let (api, log) = (Api::new(&state.api_url), project.log("emulator")?);
-    step.detail("new processes");
-    renew_processes(project, stack, state)?;
-    let warm_up = Case { rows: case.rows.min(10_000), ..case };
-    run::run(&api, &input(project, warm_up, "warm-up")?, &log).context("the warm-up failed")?;
-    let mut input = input(project, case, "")?;
-    let load = machine::load();
-    let mut runs = Vec::new();
-    for n in 0..case.runs {
-        step.detail(&format!("run {} of {}", n + 1, case.runs));
-        input.dataset = format!("bench-{}-{}-{n}", case.rows, std::process::id());
-        let run = run::run(&api, &input, &log).with_context(|| format!("{name}, run {}", n + 1))?;
-        runs.push(run);
-    }
-    fs::remove_file(&input.path)?;
-    let measured = Measured { case, runs, load };
-    let middle = measured.middle();
-    step.done_with(&format!("{:.2} s, {:.0} rows/s", middle.seconds, middle.rows_per_second()));
-    Ok(measured)
+/// What the cases are run on.
+struct Bench<'a> {
+    project: &'a Project,
+    stack: &'a Stack<'a>,
+    state: &'a State,
+    /// All but the sweeper.
+    functions: Vec<String>,
 }
 
-/// A process keeps the memory of its largest job: each case begins with new ones.
-fn renew_processes(project: &Project, stack: &Stack<'_>, state: &State) -> Result<()> {
-    for function in functions::names(project)? {
-        stack.update_code(state.physical_name(&function)?, &project.bootstrap(&function))?;
+impl Bench<'_> {
+    fn of_case(&self, case: Case) -> Result<Measured> {
+        let name = case.name();
+        let step = progress::step(&name);
+        let api = Api::new(&self.state.api_url);
+        step.detail("new processes");
+        self.renew_processes()?;
+        let warm_up = Case { rows: case.rows.min(10_000), ..case };
+        self.job(&api, &input(self.project, warm_up, "warm-up")?).context("the warm-up failed")?;
+        let mut input = input(self.project, case, "")?;
+        let load = machine::load();
+        let mut runs = Vec::new();
+        for n in 0..case.runs {
+            step.detail(&format!("run {} of {}", n + 1, case.runs));
+            input.dataset = format!("bench-{}-{}-{n}", case.rows, std::process::id());
+            runs.push(self.job(&api, &input).with_context(|| format!("{name}, run {}", n + 1))?);
+        }
+        fs::remove_file(&input.path)?;
+        let measured = Measured { case, runs, load };
+        let middle = measured.middle();
+        step.done_with(&format!("{:.2} s, {:.0} rows/s", middle.seconds, middle.rows_per_second()));
+        Ok(measured)
     }
-    Ok(())
+
+    fn job(&self, api: &Api, input: &Input) -> Result<Run> {
+        run::run(api, input, self.state, &self.functions)
+    }
+
+    /// A process keeps the memory of its largest job: each case begins with new ones.
+    fn renew_processes(&self) -> Result<()> {
+        for function in &self.functions {
+            self.stack.update_code(self.state.physical_name(function)?, &self.project.bootstrap(function))?;
+        }
+        Ok(())
+    }
 }
 
 fn input(project: &Project, case: Case, suffix: &str) -> Result<Input> {

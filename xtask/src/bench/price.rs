@@ -3,10 +3,12 @@
 //! Counted: every call that the functions made, their GB-seconds, the mappings' receives and deletes, the client's own
 //! requests. Not counted: storage, logs, traffic, and what an idle stack costs (the queues' empty receives, the sweeper).
 //! DynamoDB bills by item size; the bench counts one unit for each item that a call touches, which is right for items
-//! under 1 KB (writes) and 4 KB (reads): groups are kept below that, manifests and rows of 100 bytes are.
+//! under 1 KB (writes) and 4 KB (reads): groups are kept below that, manifests and rows of 100 bytes are. A presigned URL
+//! is counted by the function that signs it as the call that its holder then makes.
 
 use super::run::Run;
 use super::usage::Calls;
+use crate::api::Mode;
 use std::collections::BTreeMap;
 
 /// Dollars per GB-second on arm64 (aws.amazon.com/lambda/pricing).
@@ -54,8 +56,10 @@ pub(super) fn of(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Price {
     let carried = if run.size_bytes <= INLINE_FILE_BYTES { run.size_bytes / SQS_UNIT_BYTES } else { 0 };
     add("SQS mappings", 2.0 * (run.chunks() as f64 * STANDARD_REQUEST + control as f64 * FIFO_REQUEST));
     add("SQS", 2.0 * carried as f64 * STANDARD_REQUEST);
+    // Every dataset is new, so each row is one statement.
+    let written = if run.mode == Mode::Validate { 0 } else { run.rows };
+    add("DynamoDB", written as f64 * WRITE_UNIT);
     add("API Gateway", run.api_calls() as f64 * API_CALL);
-    add("S3", S3_WRITE);
     price
 }
 
@@ -68,8 +72,8 @@ fn of_call(call: &str) -> (&'static str, f64) {
         "DynamoDB.UpdateItem" | "DynamoDB.PutItem" | "DynamoDB.DeleteItem" => ("DynamoDB", WRITE_UNIT),
         // Three items - group, manifest, job; or job, definition, key - at twice the price of a plain write.
         "DynamoDB.TransactWriteItems" => ("DynamoDB", 6.0 * WRITE_UNIT),
-        // Full batches of 25 rows.
-        "DynamoDB.BatchExecuteStatement" => ("DynamoDB", 25.0 * WRITE_UNIT),
+        // Billed by statement, so by row; see below.
+        "DynamoDB.BatchExecuteStatement" => ("DynamoDB", 0.0),
         "SQS.SendMessageBatch" => ("SQS", STANDARD_REQUEST),
         "SQS.SendMessage" => ("SQS", FIFO_REQUEST),
         "S3.GetObject" | "S3.HeadObject" => ("S3", S3_READ),

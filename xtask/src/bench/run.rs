@@ -3,8 +3,9 @@
 //! The client polls every 50 ms until rows are done, to see when that is, and from then on as often as the API asks it
 //! to: polls are not free, neither here nor on AWS. The end is the job's own `finishedAt`; client and stack share a clock.
 
-use super::usage::{ByFunction, Log};
+use super::usage::{ByFunction, Logs};
 use crate::api::{Api, ImportOptions, LocalFile, Mode};
+use crate::state::State;
 use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -31,6 +32,7 @@ pub(super) struct Input {
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) rows: u64,
+    pub(super) mode: Mode,
     pub(super) size_bytes: u64,
     /// From the call that creates the job to `finishedAt`.
     pub(super) seconds: f64,
@@ -65,9 +67,14 @@ impl Run {
     }
 }
 
-/// Runs a job to its end.
-pub(super) fn run(api: &Api, input: &Input, log: &Path) -> Result<Run> {
-    let log = Log::from_now(log)?;
+/// Runs a job to its end, and adds up what these functions did for it.
+pub(super) fn run<'f>(
+    api: &Api,
+    input: &Input,
+    state: &State,
+    functions: impl IntoIterator<Item = &'f String>,
+) -> Result<Run> {
+    let logs = Logs::from_now(state)?;
     let name = name(&input.path)?;
     let file = LocalFile {
         path: &input.path,
@@ -88,12 +95,11 @@ pub(super) fn run(api: &Api, input: &Input, log: &Path) -> Result<Run> {
     let ended = follow(api, &url, began)?;
     check(input, &ended)?;
     api.output(&ended.job_id)?;
-    let mut functions = log.usage()?;
-    // It comes every minute, whatever runs.
-    functions.remove("sweep");
+    let functions = logs.usage(functions)?;
     let seconds = (second_of_day(&ended.finished_at)? - began_s).rem_euclid(DAY_S);
     Ok(Run {
         rows: input.rows,
+        mode: input.mode,
         size_bytes: input.size_bytes,
         seconds,
         first_progress_s: ended.first_progress_s.min(seconds),

@@ -1,6 +1,6 @@
 //! Just enough of Lambda's runtime API to give one process one event, and to see how long it took over it.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,17 +11,17 @@ use std::time::{Duration, Instant};
 /// A process that is silent for so long never answers.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a process took, from its spawn.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ColdStart {
-    /// Until it asked for its first event.
-    pub(super) first_poll: Duration,
-    /// Until it had answered that.
-    pub(super) first_answer: Duration,
+/// Time from the spawn of `bootstrap` until it asks for its first event.
+pub(super) fn first_poll(bootstrap: &Path, environment: &BTreeMap<String, String>) -> Result<Duration> {
+    measure(bootstrap, environment, None)
 }
 
-/// Spawns `bootstrap`, gives it `event`, waits for the answer and ends the process.
-pub(super) fn measure(bootstrap: &Path, environment: &BTreeMap<String, String>, event: &str) -> Result<ColdStart> {
+/// Time from the spawn of `bootstrap` until it has answered its first event, which is `event`.
+pub(super) fn first_answer(bootstrap: &Path, environment: &BTreeMap<String, String>, event: &str) -> Result<Duration> {
+    measure(bootstrap, environment, Some(event))
+}
+
+fn measure(bootstrap: &Path, environment: &BTreeMap<String, String>, event: Option<&str>) -> Result<Duration> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let mut command = Command::new(bootstrap);
     command
@@ -46,8 +46,7 @@ impl Drop for EndOnDrop {
     }
 }
 
-fn converse(listener: &TcpListener, began: Instant, event: &str) -> Result<ColdStart> {
-    let mut first_poll = None;
+fn converse(listener: &TcpListener, began: Instant, event: Option<&str>) -> Result<Duration> {
     loop {
         let mut stream = listener.accept()?.0;
         stream.set_nodelay(true)?;
@@ -55,15 +54,16 @@ fn converse(listener: &TcpListener, began: Instant, event: &str) -> Result<ColdS
         let mut reader = BufReader::new(stream.try_clone()?);
         while let Some(request) = read(&mut reader)? {
             let now = began.elapsed();
-            if request.starts_with("GET ") && request.contains("/invocation/next") {
-                ensure!(first_poll.is_none(), "the process asked for a second event before it had answered the first");
-                first_poll = Some(now);
-                give(&mut stream, event)?;
-            } else if request.contains("/response") {
-                let first_poll = first_poll.context("an answer without an event")?;
-                return Ok(ColdStart { first_poll, first_answer: now });
-            } else {
-                bail!("the process failed: {request}");
+            if request.contains("/response") {
+                return Ok(now);
+            }
+            ensure!(
+                request.starts_with("GET ") && request.contains("/invocation/next"),
+                "the process failed: {request}"
+            );
+            match event {
+                None => return Ok(now),
+                Some(event) => give(&mut stream, event)?,
             }
         }
     }

@@ -1,33 +1,24 @@
-//! What the functions say they cost: the line that each invocation ends with, read from the emulator's own output.
-//!
-//! Reading a file costs the machine nothing while it is measured, unlike asking the emulator for its logs. Functions and
-//! emulator write to it at the same time, so a line may begin or end in the middle of another.
+//! What the functions say they cost: the line that each invocation ends with, read from CloudWatch Logs after the job.
 
+use crate::state::State;
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use serde_json::json;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Attempts at AWS calls by service and operation, such as `DynamoDB.UpdateItem`.
 pub(super) type Calls = BTreeMap<String, u64>;
 
-/// How every such line begins: its first key.
-const BEGINNING: &str = "{\"invocation.";
-
 /// After a job has ended its last functions still write their lines.
-const QUIET: Duration = Duration::from_millis(400);
+const QUIET: Duration = Duration::from_millis(300);
 
-/// The longest wait for quiet.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Looks at the logs of a function until nothing is added any more.
+const LOOKS: usize = 20;
 
 #[derive(Deserialize)]
 struct Line {
-    #[serde(rename = "invocation.function")]
-    function: String,
     #[serde(rename = "invocation.duration_ms")]
     duration_ms: f64,
     #[serde(rename = "invocation.init_ms", default)]
@@ -58,57 +49,96 @@ impl Usage {
 /// Usage by function.
 pub(super) type ByFunction = BTreeMap<String, Usage>;
 
-/// The emulator's output, from a moment on.
-pub(super) struct Log {
-    path: PathBuf,
-    from: u64,
+/// The functions' logs, from a moment on.
+pub(super) struct Logs<'a> {
+    state: &'a State,
+    from_ms: u64,
 }
 
-impl Log {
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Page {
+    events: Vec<Event>,
+    next_token: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Event {
+    message: String,
+}
+
+impl<'a> Logs<'a> {
     /// Everything from now on.
-    pub(super) fn from_now(path: &Path) -> Result<Self> {
-        let from = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?.len();
-        Ok(Self { path: path.to_owned(), from })
+    pub(super) fn from_now(state: &'a State) -> Result<Self> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
+        Ok(Self { state, from_ms: now.as_millis().try_into()? })
     }
 
-    /// Waits until nothing is written any more, then adds up what was.
-    pub(super) fn usage(&self) -> Result<ByFunction> {
-        self.wait_for_quiet()?;
-        let mut file = File::open(&self.path)?;
-        file.seek(SeekFrom::Start(self.from))?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        Ok(add_up(&String::from_utf8_lossy(&bytes)))
-    }
-
-    fn wait_for_quiet(&self) -> Result<()> {
-        let began = Instant::now();
-        let mut size = 0;
-        loop {
-            let now = fs::metadata(&self.path)?.len();
-            if now == size || began.elapsed() > PATIENCE {
-                return Ok(());
+    /// Waits until nothing is written any more, then adds up what was by these functions.
+    pub(super) fn usage<'f>(&self, functions: impl IntoIterator<Item = &'f String>) -> Result<ByFunction> {
+        let mut all = ByFunction::new();
+        for function in functions {
+            let group = format!("/aws/lambda/{}", self.state.physical_name(function)?);
+            let (mut usage, mut looks) = (self.read(&group)?, 1);
+            loop {
+                sleep(QUIET);
+                let again = self.read(&group)?;
+                looks += 1;
+                if again.invocations == usage.invocations || looks == LOOKS {
+                    break;
+                }
+                usage = again;
             }
-            size = now;
-            sleep(QUIET);
+            if usage.invocations > 0 {
+                all.insert(function.clone(), usage);
+            }
         }
+        Ok(all)
+    }
+
+    /// FilterLogEvents, page after page. No log group is no event: the function has never run.
+    fn read(&self, group: &str) -> Result<Usage> {
+        let (mut usage, mut token) = (Usage::default(), None);
+        loop {
+            let mut request = json!({ "logGroupName": group, "startTime": self.from_ms });
+            if let Some(token) = token {
+                request["nextToken"] = token;
+            }
+            let page = self.page(&request)?;
+            for event in page.events {
+                if let Ok(line) = serde_json::from_str(&event.message) {
+                    usage.add(line);
+                }
+            }
+            token = page.next_token.map(serde_json::Value::String);
+            if token.is_none() {
+                return Ok(usage);
+            }
+        }
+    }
+
+    fn page(&self, request: &serde_json::Value) -> Result<Page> {
+        let config = ureq::Agent::config_builder().proxy(None).http_status_as_error(false).build();
+        let mut answer = ureq::Agent::new_with_config(config)
+            .post(format!("{}/", self.state.emulator_url))
+            .header("X-Amz-Target", "Logs_20140328.FilterLogEvents")
+            .header("Content-Type", "application/x-amz-json-1.1")
+            .send(request.to_string())
+            .context("reading logs got no answer")?;
+        let text = answer.body_mut().with_config().limit(u64::MAX).read_to_string()?;
+        serde_json::from_str(&text).with_context(|| format!("cannot make sense of {text}"))
     }
 }
 
-fn add_up(text: &str) -> ByFunction {
-    let mut all = ByFunction::new();
-    for (at, _) in text.match_indices(BEGINNING) {
-        let rest = text.get(at..).unwrap_or_default();
-        let Some(Ok(line)) = serde_json::Deserializer::from_str(rest).into_iter::<Line>().next() else { continue };
-        let usage = all.entry(line.function).or_default();
-        usage.invocations += 1;
-        usage.duration_ms += line.duration_ms + line.init_ms;
-        usage.max_rss_kib = usage.max_rss_kib.max(line.max_rss_kib.unwrap_or(0));
+impl Usage {
+    fn add(&mut self, line: Line) {
+        self.invocations += 1;
+        self.duration_ms += line.duration_ms + line.init_ms;
+        self.max_rss_kib = self.max_rss_kib.max(line.max_rss_kib.unwrap_or(0));
         for (call, count) in line.calls {
-            *usage.calls.entry(call).or_default() += count;
+            *self.calls.entry(call).or_default() += count;
         }
     }
-    all
 }
 
 #[cfg(test)]
@@ -116,16 +146,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_found_in_the_middle_of_others() {
-        let line = |init: &str| {
-            format!(
-                r#"{{"invocation.calls":{{"S3.GetObject":1}},"invocation.duration_ms":2.5,"invocation.function":"f"{init},"invocation.max_rss_kib":9,"level":"INFO"}}"#
-            )
-        };
-        let text = format!("2026-11-21{}\nnoise {}18:00 INFO", line(r#","invocation.init_ms":1.5"#), line(""));
-        let all = add_up(&text);
-        let usage = &all["f"];
-        assert_eq!((usage.invocations, usage.all_calls(), usage.max_rss_kib), (2, 2, 9));
-        assert!((usage.duration_ms - 6.5).abs() < 1e-9);
+    fn lines_add_up() -> Result<()> {
+        let line = json!({
+            "invocation.calls": { "S3.GetObject": 2 }, "invocation.duration_ms": 2.5, "invocation.init_ms": 1.5,
+            "invocation.max_rss_kib": 9, "message": "invocation ended"
+        });
+        let mut usage = Usage::default();
+        usage.add(serde_json::from_value(line.clone())?);
+        usage.add(serde_json::from_value(line)?);
+        assert_eq!((usage.invocations, usage.all_calls(), usage.max_rss_kib), (2, 4, 9));
+        assert!((usage.duration_ms - 8.0).abs() < 1e-9);
+        assert!(serde_json::from_str::<Line>("START RequestId: 1").is_err());
+        Ok(())
     }
 }
