@@ -1,7 +1,7 @@
 //! Builds the AWS clients: region, credentials and endpoint from the environment, as Lambda sets them.
 //!
 //! No credential chain: on Lambda the keys are in the environment, and the chain costs binary size and start-up time.
-//! All clients share one HTTP client, and with it the trust store, which is only read when TLS will be spoken.
+//! All clients share one HTTP client, and with it the trust store: Amazon's own roots and no others.
 
 use std::time::Duration;
 
@@ -33,6 +33,9 @@ const MAX_BACKOFF: Duration = Duration::from_secs(5);
 /// invocation until its end. Enough for a part of a report on a slow network.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// The roots of Amazon Trust Services, <https://www.amazontrust.com/repository/>.
+const AMAZON_ROOTS: &[u8] = include_bytes!("amazon_roots.pem");
+
 /// What all clients have in common, and the adapters that are built from it.
 #[derive(Clone, Debug)]
 pub struct Aws {
@@ -59,7 +62,7 @@ impl Aws {
 
     /// From values: for tests, and for programs that get their credentials elsewhere.
     pub fn new(region: String, credentials: Credentials, endpoint: Option<String>) -> Self {
-        let plain = endpoint.as_deref().is_some_and(|url| url.starts_with("http://"));
+        let trust_store = trust_store(&region, endpoint.as_deref());
         let retries = RetryConfig::standard()
             .with_max_attempts(ATTEMPTS)
             .with_initial_backoff(INITIAL_BACKOFF)
@@ -68,7 +71,7 @@ impl Aws {
             .behavior_version(BehaviorVersion::latest())
             .region(Region::new(region))
             .credentials_provider(SharedCredentialsProvider::new(credentials))
-            .http_client(http_client(plain))
+            .http_client(http_client(trust_store))
             .retry_config(retries)
             .timeout_config(TimeoutConfig::builder().operation_attempt_timeout(ATTEMPT_TIMEOUT).build());
         builder.set_endpoint_url(endpoint.clone());
@@ -140,11 +143,35 @@ impl Aws {
     }
 }
 
-fn http_client(plain: bool) -> SharedHttpClient {
+/// Whom a client trusts: reading the system's hundred and more roots takes several milliseconds of every cold start,
+/// and AWS needs five. Anything else than AWS itself - an endpoint of one's own, or China, which has other roots - is
+/// judged by the system's store.
+fn trust_store(region: &str, endpoint: Option<&str>) -> TrustStore {
+    match endpoint {
+        Some(url) if url.starts_with("http://") => TrustStore::empty(),
+        None if !region.starts_with("cn-") => TrustStore::empty().with_pem_certificate(AMAZON_ROOTS),
+        _ => TrustStore::default(),
+    }
+}
+
+fn http_client(trust_store: TrustStore) -> SharedHttpClient {
     let builder = Builder::new().tls_provider(Provider::rustls(CryptoMode::Ring));
-    // Reading the system's certificates is the slowest step of a cold start; plain HTTP needs none of them.
-    match TlsContext::builder().with_trust_store(TrustStore::empty()).build() {
-        Ok(nothing_trusted) if plain => builder.tls_context(nothing_trusted).build_https(),
-        _ => builder.build_https(),
+    match TlsContext::builder().with_trust_store(trust_store).build() {
+        Ok(context) => builder.tls_context(context).build_https(),
+        Err(_) => builder.build_https(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amazons_roots_are_five_certificates_that_a_client_can_be_built_with() {
+        let pem = std::str::from_utf8(AMAZON_ROOTS).unwrap();
+        assert_eq!(pem.matches("-----BEGIN CERTIFICATE-----").count(), 5);
+        let credentials = Credentials::new("key", "secret", None, None, "test");
+        // Reading the certificates panics if one is damaged.
+        drop(Aws::new("eu-central-1".into(), credentials, None).dynamodb());
     }
 }
