@@ -34,7 +34,7 @@ const STALL_S: i64 = 60;
 const PATIENCE_S: i64 = 20;
 const SOURCE: &str = "uploads/default/file";
 
-type World1 = Ports<Stepwise<MemoryStore>, Stepwise<MemoryQueues>, Stepwise<MemoryFiles>>;
+type Services = Ports<Stepwise<MemoryStore>, Stepwise<MemoryQueues>, Stepwise<MemoryFiles>>;
 
 thread_local!(static CLOCK: Cell<i64> = const { Cell::new(0) });
 
@@ -75,7 +75,7 @@ struct Task {
 }
 
 pub(crate) struct World {
-    ports: Rc<World1>,
+    ports: Rc<Services>,
     registry: Rc<Registry>,
     queues: MemoryQueues,
     files: MemoryFiles,
@@ -290,7 +290,7 @@ impl World {
     }
 }
 
-fn function(ports: Rc<World1>, registry: Rc<Registry>, message: Message) -> Pin<Box<dyn Future<Output = bool>>> {
+fn function(ports: Rc<Services>, registry: Rc<Registry>, message: Message) -> Pin<Box<dyn Future<Output = bool>>> {
     Box::pin(async move {
         // Waiting makes a function's time run out: it commits and sends a continuation.
         let late = clock().plus_seconds(PATIENCE_S);
