@@ -39,8 +39,13 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     };
     let mut tests = cargo::command(project);
     if has_nextest(project) {
-        // One process per test is nextest's way; the flows share their stacks, and so one process.
-        tests.args(["nextest", "run", "--workspace", "-E", "not binary(flows)"]).args(&options.rest);
+        // One process per test is nextest's way; the flows share their stacks, and so one process. A few that are named
+        // start one each.
+        tests.args(["nextest", "run", "--workspace"]);
+        if options.rest.is_empty() {
+            tests.args(["-E", "not binary(flows)"]);
+        }
+        tests.args(&options.rest);
     } else {
         tests.args(["test", "--workspace", "--lib", "--bins", "--tests"]).args(&options.rest);
     }
