@@ -7,7 +7,7 @@ use longshore_tests::harness::by_hand::{chunk_messages, unsent_chunks};
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;
 
-use crate::shared::{Marks, Story, counts, dataset, end, faulty, finish, job_id, lines, own, probe_file, stack};
+use crate::shared::{Marks, Story, counts, dataset, end, finish, job_id, lines, own, probe_file, stack};
 
 /// Four chunks of the probe with a bit of everything; rows 7, 107 and so on fail, 8, 108 and so on are skipped.
 fn mixed_rows() -> Vec<u8> {
@@ -48,7 +48,7 @@ fn every_message_delivered_twice_counts_once() -> Story {
 /// The SDK sends again what it got no answer to, and the queue then holds every message twice.
 #[test]
 fn chunk_messages_whose_reply_was_lost_are_enqueued_twice_and_count_once() -> Story {
-    let Some(stack) = faulty() else { return Ok(()) };
+    let Some(stack) = own() else { return Ok(()) };
     let marker = "/marker/of/doubled/chunks";
     let file = probe_file((1..=120).map(|n| if n == 3 { format!("reject,0,,{marker}") } else { "ok,5,,".into() }));
     let rule = stack.faults()?.on_chunks_with(marker, &json!({ "response": { "abort_bytes": 0 } }))?;

@@ -10,7 +10,7 @@ use longshore_tests::harness::watch::Watch;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-use crate::shared::{Marks, Story, counts, dataset, end, faulty, finish, job_id, lines, own, probe_file};
+use crate::shared::{Marks, Story, counts, dataset, end, finish, job_id, lines, own, probe_file};
 
 #[test]
 fn a_worker_killed_in_the_middle_of_a_chunk_is_resumed_from_its_last_commit() -> Story {
@@ -36,7 +36,7 @@ fn a_worker_killed_in_the_middle_of_a_chunk_is_resumed_from_its_last_commit() ->
 /// Between the transaction and the messages: the group is in the ledger, and nobody works it.
 #[test]
 fn a_splitter_killed_between_commit_and_send_is_resumed_and_sends() -> Story {
-    let Some(stack) = faulty() else { return Ok(()) };
+    let Some(stack) = own() else { return Ok(()) };
     let marker = "/marker/of/unsent/chunks";
     let file = probe_file((1..=130).map(|n| if n == 2 { format!("skip,0,,{marker}") } else { "ok,1,,".into() }));
     let rule = stack
@@ -62,7 +62,7 @@ fn a_splitter_killed_between_commit_and_send_is_resumed_and_sends() -> Story {
 /// `itemProgress` would have passed `itemCount`, which the watch refuses.
 #[test]
 fn commits_whose_reply_was_lost_count_once() -> Story {
-    let Some(stack) = faulty() else { return Ok(()) };
+    let Some(stack) = own() else { return Ok(()) };
     let file = probe_file((1..=50).map(|n| if n % 9 == 0 { "reject,50,," } else { "ok,50,," }));
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
     let rule = stack.faults()?.lose_commit_replies(job_id(&id)?, 5)?;
@@ -75,7 +75,7 @@ fn commits_whose_reply_was_lost_count_once() -> Story {
 /// Its rows are written, its commit is refused, and its message comes back: the second delivery meets its own records.
 #[test]
 fn an_insert_that_is_delivered_again_calls_none_of_its_own_records_a_duplicate() -> Story {
-    let Some(stack) = faulty() else { return Ok(()) };
+    let Some(stack) = own() else { return Ok(()) };
     let file = lines(["id,n".to_owned()].into_iter().chain((1..=30).map(|n| format!("{},{n}", n % 29))));
     let dataset = dataset("inserted-again");
     let options = json!({ "dataset": dataset, "key": "id", "mode": "insert" });
@@ -96,7 +96,7 @@ fn an_insert_that_is_delivered_again_calls_none_of_its_own_records_a_duplicate()
 
 #[test]
 fn completion_killed_before_its_last_write_completes_at_the_next_delivery() -> Story {
-    let Some(stack) = faulty() else { return Ok(()) };
+    let Some(stack) = own() else { return Ok(()) };
     let file = probe_file((1..=20).map(|n| if n == 20 { "reject,80,," } else { "ok,80,," }));
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
     let rule = stack.faults()?.add(&json!({
@@ -113,7 +113,7 @@ fn completion_killed_before_its_last_write_completes_at_the_next_delivery() -> S
 
 #[test]
 fn throttled_commits_are_tried_again_and_count_once() -> Story {
-    let Some(stack) = faulty() else { return Ok(()) };
+    let Some(stack) = own() else { return Ok(()) };
     let file = probe_file((1..=30).map(|_| "ok,60,,"));
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
     let rule = stack.faults()?.add(&json!({

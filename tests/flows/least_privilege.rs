@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::shared::{Story, counts, dataset, lines, strict, work};
+use crate::shared::{Story, counts, dataset, impatient, lines, work};
 
 /// All six functions but the sweeper, whose stories run on this stack anyway.
 #[test]
 fn imports_with_failures_and_transient_rows_work_under_the_templates_policies() -> Story {
-    let Some(stack) = strict() else { return Ok(()) };
+    let Some(stack) = impatient() else { return Ok(()) };
     let options = json!({ "dataset": dataset("under-iam"), "key": "id" });
     let file = lines(["id,name", "1,Ann", ",no key", "2,Bob", "1,Ann again"]);
     let (job, report) = work(stack, "import", &file, &options)?;
@@ -23,7 +23,7 @@ fn imports_with_failures_and_transient_rows_work_under_the_templates_policies() 
 /// What the first story proves is worth something only if the emulator does refuse.
 #[test]
 fn an_action_that_no_policy_allows_is_refused() -> Story {
-    let Some(stack) = strict() else { return Ok(()) };
+    let Some(stack) = impatient() else { return Ok(()) };
     let scan = stack.powerless_aws()?.dynamodb().scan().table_name(stack.output("RecordsTableName")?);
     let refused = format!("{:?}", stack.run(scan.send()));
     assert!(refused.contains("AccessDenied"), "{refused}");

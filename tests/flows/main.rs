@@ -1,11 +1,10 @@
 //! The system as a whole: the real template and the real binaries on the emulator, used over HTTP as a browser does.
 //!
 //! All stories of a process share two stacks, each started when the first story asks for it: [`stack`] with a proxy that
-//! makes faults, and [`strict`], which enforces IAM policies and whose sweeper is impatient. Run them with
+//! makes faults, and [`impatient`], whose sweeper does not wait long. Both enforce IAM policies. Run them with
 //! `cargo test -p longshore-tests --test flows -- --test-threads 8`: most of their time is waiting. A runner that gives
 //! each test a process works too, and starts a stack for each.
 //!
-//! `LONGSHORE_TEST_IAM=1` enforces the policies on both stacks, and leaves out the stories with faults.
 //! `LONGSHORE_ENDPOINT` deploys onto an emulator that runs already, and leaves out what needs one of its own.
 
 mod at_least_once;

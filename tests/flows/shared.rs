@@ -18,10 +18,9 @@ pub(crate) type Story = Result<()>;
 pub(crate) fn stack() -> &'static Stack {
     static STACK: OnceLock<Stack> = OnceLock::new();
     STACK.get_or_init(|| {
-        let enforce_iam = enforces_iam();
         // Above the visibility timeout, so that a story of redelivery is not healed by the sweeper.
         let parameters = vec![("StallSeconds", "40"), ("MaxFileBytes", "33554432")];
-        start(&StackOptions { probe: true, faults: !enforce_iam, enforce_iam, parameters })
+        start(&StackOptions { probe: true, faults: true, parameters })
     })
 }
 
@@ -30,25 +29,11 @@ pub(crate) fn own() -> Option<&'static Stack> {
     has_own_emulator().then(stack)
 }
 
-/// The same, for stories with faults: none either where policies are enforced, for the emulator then checks signatures,
-/// and none is right behind a proxy.
-pub(crate) fn faulty() -> Option<&'static Stack> {
-    if enforces_iam() {
-        eprintln!("skipped: there is no fault proxy where policies are enforced");
-        return None;
-    }
-    own()
-}
-
-fn enforces_iam() -> bool {
-    std::env::var("LONGSHORE_TEST_IAM").is_ok_and(|value| value == "1")
-}
-
-/// The stack that enforces IAM policies, and whose sweeper waits three seconds for progress; none as in [`own`].
-pub(crate) fn strict() -> Option<&'static Stack> {
+/// The stack whose sweeper waits three seconds for progress; none as in [`own`].
+pub(crate) fn impatient() -> Option<&'static Stack> {
     static STACK: OnceLock<Stack> = OnceLock::new();
     let parameters = vec![("StallSeconds", "3")];
-    let options = StackOptions { probe: true, enforce_iam: true, parameters, ..Default::default() };
+    let options = StackOptions { probe: true, parameters, ..Default::default() };
     has_own_emulator().then(|| STACK.get_or_init(|| start(&options)))
 }
 

@@ -1,6 +1,7 @@
 //! What lies behind a stack's API: table, bucket, queues, and what waits in them.
 
 use anyhow::Result;
+use aws_sdk_dynamodb::config::{Credentials, Region};
 use longshore::config::Aws;
 use longshore::files::S3Files;
 use longshore::queues::{QueueUrls, SqsQueues};
@@ -57,8 +58,8 @@ impl Stack {
     /// If the emulator makes no user.
     pub fn powerless_aws(&self) -> Result<Aws> {
         let (key, secret) = self.cloud.powerless_key()?;
-        let credentials = aws_sdk_dynamodb::config::Credentials::new(key, secret, None, None, "powerless");
-        Ok(Aws::new("us-east-1".to_owned(), credentials, Some(self.endpoint.clone())))
+        let credentials = Credentials::new(key, secret, None, None, "powerless");
+        Ok(Aws::new(Region::from_static("us-east-1"), credentials, Some(self.endpoint.clone())))
     }
 }
 

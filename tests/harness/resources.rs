@@ -2,6 +2,7 @@
 //! milliseconds. Whether the template itself is right, the flow tests find out.
 
 use anyhow::{Context, Result};
+use aws_sdk_dynamodb::config::{Credentials, Region};
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection, ProjectionType,
     ScalarAttributeType,
@@ -12,8 +13,8 @@ use longshore::queues::{DeadLetterQueues, QueueUrls, SqsQueues};
 
 /// Clients for this endpoint with credentials that mean nothing.
 pub fn aws(endpoint: &str) -> Aws {
-    let credentials = aws_sdk_dynamodb::config::Credentials::new("test", "test", None, None, "tests");
-    Aws::new("us-east-1".to_owned(), credentials, Some(endpoint.to_owned()))
+    let credentials = Credentials::new("test", "test", None, None, "tests");
+    Aws::new(Region::from_static("us-east-1"), credentials, Some(endpoint.to_owned()))
 }
 
 /// The jobs table, under this name.

@@ -53,8 +53,6 @@ pub struct StackOptions {
     pub probe: bool,
     /// A proxy between the functions and AWS, so that they meet faults and the test does not.
     pub faults: bool,
-    /// The emulator refuses what no policy allows.
-    pub enforce_iam: bool,
     /// More parameters, over the quick ones.
     pub parameters: Vec<(&'static str, &'static str)>,
 }
@@ -76,7 +74,7 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Starts an emulator and deploys onto it; or deploys onto the emulator that `LONGSHORE_ENDPOINT` names, where
+    /// Starts an emulator that refuses what no policy allows, and deploys onto it; or deploys onto the emulator that `LONGSHORE_ENDPOINT` names, where
     /// neither faults nor policies can be had.
     ///
     /// # Errors
@@ -88,11 +86,10 @@ impl Stack {
         }
         let port = free_port()?;
         let faults = if options.faults { Some(Faults::start(&format!("http://127.0.0.1:{port}"))?) } else { None };
-        let variables = if options.enforce_iam { vec![("AUTH".to_owned(), "true".to_owned())] } else { Vec::new() };
         let emulator = Emulator::start_with(emulator::Options {
             port: Some(port),
             functions_endpoint: faults.as_ref().map(|faults| faults.endpoint.clone()),
-            variables,
+            variables: vec![("AUTH".to_owned(), "true".to_owned())],
         })?;
         Self::deploy(emulator.endpoint.clone(), NAME, Some(emulator), faults, options)
     }
@@ -112,7 +109,7 @@ impl Stack {
         stage(folder.path(), options.probe)?;
         cloud.deploy(folder.path(), name, &parameters(options))?;
         let outputs = cloud.outputs(name)?;
-        if options.enforce_iam && emulator.is_some() {
+        if emulator.is_some() {
             for (role, actions) in MISNAMED {
                 cloud.allow(&cloud.physical_id(name, role)?, actions)?;
             }

@@ -6,5 +6,5 @@ use longshore::telemetry;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_runtime::Error> {
     telemetry::init();
-    complete_job::serve(&Aws::from_env()?).await
+    complete_job::serve(&Aws::from_env().await?).await
 }

@@ -7,7 +7,7 @@ use longshore::telemetry;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_runtime::Error> {
     telemetry::init();
-    let aws = Aws::from_env()?;
+    let aws = Aws::from_env().await?;
     let registry = builtin(aws.records()?);
     create_job::serve(&aws, registry).await
 }

@@ -13,7 +13,7 @@ use sweep::Sweep;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     telemetry::init();
-    let aws = Aws::from_env()?;
+    let aws = Aws::from_env().await?;
     let ports = Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? };
     let (dead_letters, stall_s) = (aws.dead_letters()?, config::stall_s()?);
     let sweep = &Sweep { ports, dead_letters, stall_s, clock: Timestamp::now };

@@ -6,5 +6,5 @@ use longshore::telemetry;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_http::Error> {
     telemetry::init();
-    upload::serve(&Aws::from_env()?).await
+    upload::serve(&Aws::from_env().await?).await
 }

@@ -1,13 +1,17 @@
 //! Builds the AWS clients: region, credentials and endpoint from the environment, as Lambda sets them.
 //!
-//! No credential chain: on Lambda the keys are in the environment, and the chain costs binary size and start-up time.
+//! Of `aws-config` only the environment is asked, never its chain of profiles and metadata services: on Lambda the keys
+//! are in the environment, and the chain costs binary size and start-up time.
 //! All clients share one HTTP client, and with it the trust store: Amazon's own roots and no others.
 
 use std::time::Duration;
 
+use aws_config::environment::{EnvironmentVariableCredentialsProvider, EnvironmentVariableRegionProvider};
+use aws_config::meta::region::ProvideRegion;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
-use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region, SharedCredentialsProvider, SharedHttpClient};
+use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, ProvideCredentials, Region};
+use aws_sdk_dynamodb::config::{SharedCredentialsProvider, SharedHttpClient};
 use aws_smithy_http_client::Builder;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
@@ -49,27 +53,25 @@ impl Aws {
     ///
     /// # Errors
     /// If region or keys are missing.
-    pub fn from_env() -> Result<Self, ConfigError> {
-        let credentials = Credentials::new(
-            text("AWS_ACCESS_KEY_ID")?,
-            text("AWS_SECRET_ACCESS_KEY")?,
-            text("AWS_SESSION_TOKEN").ok(),
-            None,
-            "environment",
-        );
-        Ok(Self::new(text("AWS_REGION")?, credentials, text("AWS_ENDPOINT_URL").ok()))
+    pub async fn from_env() -> Result<Self, ConfigError> {
+        let region = EnvironmentVariableRegionProvider::new().region().await;
+        let region = region.ok_or(ConfigError::Missing("AWS_REGION"))?;
+        let credentials = EnvironmentVariableCredentialsProvider::new().provide_credentials().await;
+        let credentials =
+            credentials.map_err(|_| ConfigError::Missing("AWS_ACCESS_KEY_ID or AWS_SECRET_ACCESS_KEY"))?;
+        Ok(Self::new(region, credentials, text("AWS_ENDPOINT_URL").ok()))
     }
 
     /// From values: for tests, and for programs that get their credentials elsewhere.
-    pub fn new(region: String, credentials: Credentials, endpoint: Option<String>) -> Self {
-        let trust_store = trust_store(&region, endpoint.as_deref());
+    pub fn new(region: Region, credentials: Credentials, endpoint: Option<String>) -> Self {
+        let trust_store = trust_store(region.as_ref(), endpoint.as_deref());
         let retries = RetryConfig::standard()
             .with_max_attempts(ATTEMPTS)
             .with_initial_backoff(INITIAL_BACKOFF)
             .with_max_backoff(MAX_BACKOFF);
         let mut builder = SdkConfig::builder()
             .behavior_version(BehaviorVersion::latest())
-            .region(Region::new(region))
+            .region(region)
             .credentials_provider(SharedCredentialsProvider::new(credentials))
             .http_client(http_client(trust_store))
             .retry_config(retries)
@@ -172,6 +174,6 @@ mod tests {
         assert_eq!(pem.matches("-----BEGIN CERTIFICATE-----").count(), 5);
         let credentials = Credentials::new("key", "secret", None, None, "test");
         // Reading the certificates panics if one is damaged.
-        drop(Aws::new("eu-central-1".into(), credentials, None).dynamodb());
+        drop(Aws::new(Region::from_static("eu-central-1"), credentials, None).dynamodb());
     }
 }

@@ -1,13 +1,22 @@
 """Loaded by the fault proxy's Python at start (PYTHONPATH holds this folder).
 
-The proxy drops Content-Length from what it passes on. For a HEAD that is the whole
-answer: the size of an S3 object would be 0.
+Headers that the proxy drops from what it passes on are needed:
+
+- Host and Content-Length of a request are signed. An emulator that enforces policies checks
+  signatures too, and would refuse every call and every upload.
+- Content-Length of a HEAD's answer is the whole answer: the size of an S3 object would be 0.
 """
 
 from aiohttp import web
 from microburst import forward
 
+outbound_headers = forward.Upstream._outbound_headers
 stream = forward._stream_to_client
+
+
+def with_signed_headers(self, request):
+    signed = {name: request.headers[name] for name in ("host", "content-length") if name in request.headers}
+    return outbound_headers(self, request) | signed
 
 
 async def with_length(request, status, headers, mutator, chunks):
@@ -21,4 +30,5 @@ async def with_length(request, status, headers, mutator, chunks):
     return answer
 
 
+forward.Upstream._outbound_headers = with_signed_headers
 forward._stream_to_client = with_length

@@ -10,7 +10,7 @@ use probe::{Brief, Once, Probe};
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     telemetry::init();
-    let aws = Aws::from_env()?;
+    let aws = Aws::from_env().await?;
     let registry = builtin(aws.records()?).with(Invite { mailer: LogMailer }).with(Probe).with(Brief).with(Once);
     match std::env::var("_HANDLER").as_deref() {
         Ok("jobs-api") => jobs_api::serve(&aws, registry).await,
