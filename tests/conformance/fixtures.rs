@@ -1,11 +1,9 @@
 //! Jobs, groups and commits that the tests begin with.
 
-use std::collections::BTreeSet;
-
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, JobError, SourceFile, Stage, Status, Stop, Tolerance, Transition};
+use longshore_domain::job::{Finish, Job, JobError, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Created, Definition, Store};
 use longshore_domain::records::Format;
@@ -21,12 +19,6 @@ pub(crate) fn at(millis: i64) -> Timestamp {
 /// A job that was just accepted.
 pub(crate) fn waiting_job() -> Job {
     Job {
-        job_id: JobId::generate(),
-        tenant: "default".into(),
-        job_type: "import".into(),
-        generation: 0,
-        status: Status::Waiting,
-        stage: Stage::Queued,
         source: Some(SourceFile {
             key: "uploads/default/1".into(),
             size_bytes: 1 << 40,
@@ -35,23 +27,9 @@ pub(crate) fn waiting_job() -> Job {
             name: "people.csv".into(),
         }),
         tolerance: Tolerance { max_failed: Some(3), max_failed_percent: Some(12.5) },
-        split_offset: 0,
-        item_count: 0,
-        groups: 0,
-        sent_groups: 0,
-        split_ended: false,
-        done_groups: BTreeSet::new(),
-        stop: None,
-        totals: None,
-        error: None,
-        issues: vec![],
-        resends: 0,
-        created_at: at(0),
-        started_at: None,
-        finished_at: None,
-        updated_at: at(0),
         deadline_at: at(86_400_000),
         expires_at: at(0).seconds() + 1_209_600,
+        ..Job::waiting(JobId::generate(), "default", "import", at(0))
     }
 }
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, Manifest};
 use longshore_domain::ids::{DEFAULT_TENANT, FileGuid, JobId, nonce};
-use longshore_domain::job::{Job, SourceFile, Stage, Status, Tolerance, Transition};
+use longshore_domain::job::{Job, SourceFile, Transition};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
@@ -29,12 +29,6 @@ pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) ->
     let info = stack.run(stack.files()?.info(&upload.key))?.context("the file is not there")?;
     let now = Timestamp::now();
     let job = Job {
-        job_id: JobId::generate(),
-        tenant: DEFAULT_TENANT.to_owned(),
-        job_type: job_type.to_owned(),
-        generation: 0,
-        status: Status::Waiting,
-        stage: Stage::Queued,
         source: Some(SourceFile {
             key: upload.key,
             size_bytes: info.size_bytes,
@@ -42,24 +36,9 @@ pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) ->
             format: Format::Csv,
             name: upload.file_name,
         }),
-        tolerance: Tolerance::default(),
-        split_offset: 0,
-        item_count: 0,
-        groups: 0,
-        sent_groups: 0,
-        split_ended: false,
-        done_groups: [].into(),
-        stop: None,
-        totals: None,
-        error: None,
-        issues: Vec::new(),
-        resends: 0,
-        created_at: now,
-        started_at: None,
-        finished_at: None,
-        updated_at: now,
         deadline_at: now.plus_seconds(3_600),
         expires_at: now.seconds() + 86_400,
+        ..Job::waiting(JobId::generate(), DEFAULT_TENANT, job_type, now)
     };
     let definition = Definition { options: options.clone(), columns: None };
     stack.run(stack.store()?.create_job(&job, &definition, None))?;

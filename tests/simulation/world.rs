@@ -16,7 +16,7 @@ use longshore::ports::Ports;
 use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, SourceFile, Stage, Status, Tolerance};
+use longshore_domain::job::{Job, SourceFile, Status, Tolerance};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{Definition, Files, JobStore, Ledger, Queues};
 use longshore_domain::progress::Progress;
@@ -326,30 +326,9 @@ fn now<T>(future: impl Future<Output = T>) -> T {
 
 fn waiting(source: SourceFile, tolerance: Tolerance) -> Job {
     Job {
-        job_id: JobId::generate(),
-        tenant: "default".into(),
-        job_type: "simulated".into(),
-        generation: 0,
-        status: Status::Waiting,
-        stage: Stage::Queued,
         source: Some(source),
         tolerance,
-        split_offset: 0,
-        item_count: 0,
-        groups: 0,
-        sent_groups: 0,
-        split_ended: false,
-        done_groups: BTreeSet::new(),
-        stop: None,
-        totals: None,
-        error: None,
-        issues: Vec::new(),
-        resends: 0,
-        created_at: clock(),
-        started_at: None,
-        finished_at: None,
-        updated_at: clock(),
         deadline_at: clock().plus_seconds(10 * 24 * 3_600),
-        expires_at: i64::MAX,
+        ..Job::waiting(JobId::generate(), "default", "simulated", clock())
     }
 }

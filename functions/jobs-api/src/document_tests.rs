@@ -2,7 +2,7 @@
 
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, SourceFile, Stage, Status, Tolerance};
+use longshore_domain::job::{Job, SourceFile, Stage, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
@@ -20,31 +20,18 @@ pub(crate) fn running() -> Job {
         name: "people.csv".into(),
     };
     Job {
-        job_id: JobId::generate(),
-        tenant: "default".into(),
-        job_type: "import".into(),
-        generation: 0,
         status: Status::Running,
         stage: Stage::Splitting,
         source: Some(source),
-        tolerance: Tolerance::default(),
         split_offset: 1_000,
         item_count: 100,
         groups: 2,
         sent_groups: 2,
-        split_ended: false,
-        done_groups: Default::default(),
-        stop: None,
-        totals: None,
-        error: None,
-        issues: Vec::new(),
-        resends: 0,
-        created_at: Timestamp(1_700_000_000_000),
         started_at: Some(Timestamp(1_700_000_001_000)),
-        finished_at: None,
         updated_at: Timestamp(1_700_000_001_000),
         deadline_at: Timestamp(1_700_000_100_000),
         expires_at: 1_800_000_000,
+        ..Job::waiting(JobId::generate(), "default", "import", Timestamp(1_700_000_000_000))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Decisions as a table: a ledger and the time, then the push.
 
 use longshore_domain::cursor::Cursor;
-use longshore_domain::job::Tolerance;
+use longshore_domain::ids::JobId;
 use longshore_domain::outcome::Counts;
 
 use super::*;
@@ -10,31 +10,14 @@ const STALL_S: i64 = 60;
 
 fn job(status: Status, stage: Stage) -> Job {
     Job {
-        job_id: longshore_domain::ids::JobId::generate(),
-        tenant: "t".into(),
-        job_type: "import".into(),
-        generation: 0,
         status,
         stage,
-        source: None,
-        tolerance: Tolerance::default(),
-        split_offset: 0,
         item_count: 10,
         groups: 1,
         sent_groups: 1,
         split_ended: stage == Stage::Processing,
-        done_groups: [].into(),
-        stop: None,
-        totals: None,
-        error: None,
-        issues: vec![],
-        resends: 0,
-        created_at: Timestamp(0),
-        started_at: None,
-        finished_at: None,
-        updated_at: Timestamp(0),
         deadline_at: Timestamp(100_000_000),
-        expires_at: 0,
+        ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0))
     }
 }
 

@@ -1,17 +1,19 @@
-//! A job's state, and every transition that it can make.
-//!
-//! Each transition is a pure function that says what it met; the DynamoDB adapter writes the same as one conditional
-//! update, and the conformance suite holds the two against each other. A final status never changes.
+//! A job: what is asked, how far it is, and how it ended. A final status never changes.
+
+mod tolerance;
+mod transition;
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::group::Manifest;
 use crate::ids::JobId;
 use crate::outcome::Counts;
 use crate::records::Format;
 use crate::time_stamp::Timestamp;
+
+pub use tolerance::Tolerance;
+pub use transition::{Finish, Transition};
 
 /// Where a job stands, coarsely. The last three are final.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
@@ -97,40 +99,6 @@ pub struct SourceFile {
     pub name: String,
 }
 
-/// How many failed items a job tolerates before it stops.
-#[derive(Copy, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Tolerance {
-    /// This many may fail; one more stops the job.
-    pub max_failed: Option<u64>,
-    /// This share of the ended items may fail, 0 to 100, once [`Tolerance::MIN_SAMPLE`] items have ended.
-    pub max_failed_percent: Option<f64>,
-}
-
-impl Tolerance {
-    /// Items that must have ended before a share of them means anything.
-    pub const MIN_SAMPLE: u64 = 100;
-
-    /// Whether any limit is set at all.
-    pub fn is_set(self) -> bool {
-        self.max_failed.is_some() || self.max_failed_percent.is_some()
-    }
-
-    /// Why the job must fail, if these counts are more than it tolerates. `last` when no item is left.
-    pub fn exceeded(self, counts: Counts, last: bool) -> Option<JobError> {
-        let (failed, done) = (counts.failed, counts.done());
-        let error = |limit: String| {
-            JobError::new("too_many_failures", format!("{failed} of {done} items failed; the job tolerates {limit}"))
-        };
-        if let Some(max) = self.max_failed.filter(|max| failed > *max) {
-            return Some(error(max.to_string()));
-        }
-        let sampled = done >= Self::MIN_SAMPLE || (last && done > 0);
-        let percent = self.max_failed_percent.filter(|max| sampled && failed as f64 * 100.0 > max * done as f64)?;
-        Some(error(format!("{percent} %")))
-    }
-}
-
 /// A job, as it is stored. Its options and its schema are kept apart: this item is rewritten often.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -188,31 +156,38 @@ pub struct Job {
     pub expires_at: i64,
 }
 
-/// A transition was made, or another had been made before. Neither is an error.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Transition {
-    /// It took; the job as it now is.
-    Made(Box<Job>),
-    /// The job was not in a state for it: another writer was first, it is stopping, or it has ended.
-    Refused,
-}
-
-/// The end of a job.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Finish {
-    /// The generation that ends.
-    pub generation: u32,
-    /// The final status.
-    pub status: Status,
-    /// What every item came to.
-    pub totals: Counts,
-    /// Why, if it did not complete.
-    pub error: Option<JobError>,
-    /// When.
-    pub at: Timestamp,
-}
-
 impl Job {
+    /// A job that was just accepted: one item, no tolerance, no deadline, no expiry; the rest is for who accepts it.
+    pub fn waiting(job_id: JobId, tenant: impl Into<String>, job_type: impl Into<String>, now: Timestamp) -> Self {
+        Self {
+            job_id,
+            tenant: tenant.into(),
+            job_type: job_type.into(),
+            generation: 0,
+            status: Status::Waiting,
+            stage: Stage::Queued,
+            source: None,
+            tolerance: Tolerance::default(),
+            split_offset: 0,
+            item_count: 0,
+            groups: 0,
+            sent_groups: 0,
+            split_ended: false,
+            done_groups: BTreeSet::new(),
+            stop: None,
+            totals: None,
+            error: None,
+            issues: Vec::new(),
+            resends: 0,
+            created_at: now,
+            started_at: None,
+            finished_at: None,
+            updated_at: now,
+            deadline_at: Timestamp(i64::MAX),
+            expires_at: i64::MAX,
+        }
+    }
+
     /// Waiting or running, and nobody has told it to stop.
     pub fn is_live(&self) -> bool {
         !self.status.is_final() && self.stage != Stage::Stopping
@@ -222,81 +197,4 @@ impl Job {
     pub fn all_done(&self) -> bool {
         self.split_ended && self.done_groups.len() == self.groups as usize
     }
-
-    /// `waiting` to `running`. Refused if it was begun before.
-    pub fn begin(&mut self, now: Timestamp) -> Transition {
-        if self.status != Status::Waiting || self.stage != Stage::Queued {
-            return Transition::Refused;
-        }
-        self.status = Status::Running;
-        self.stage = Stage::Splitting;
-        self.started_at = Some(now);
-        self.touch(now)
-    }
-
-    /// Commits the next group with its manifest: all groups before it are sent. Refused unless it is the next one.
-    pub fn commit_group(&mut self, manifest: &Manifest, split_offset: u64, now: Timestamp) -> Transition {
-        if self.stage != Stage::Splitting || self.groups != manifest.group {
-            return Transition::Refused;
-        }
-        self.sent_groups = self.groups;
-        self.groups += 1;
-        self.item_count += manifest.items();
-        self.split_offset = split_offset;
-        self.touch(now)
-    }
-
-    /// Every group is committed and sent: the item count is final. Refused unless exactly these groups exist.
-    pub fn end_split(&mut self, groups: u32, issues: &[JobError], now: Timestamp) -> Transition {
-        if self.stage != Stage::Splitting || self.groups != groups {
-            return Transition::Refused;
-        }
-        self.stage = Stage::Processing;
-        self.split_ended = true;
-        self.sent_groups = groups;
-        self.issues.extend_from_slice(issues);
-        self.touch(now)
-    }
-
-    /// A group's items have all ended. Harmless twice; refused once the status is final, for then nothing changes.
-    pub fn group_done(&mut self, group: u32, now: Timestamp) -> Transition {
-        if self.status.is_final() {
-            return Transition::Refused;
-        }
-        self.done_groups.insert(group);
-        self.touch(now)
-    }
-
-    /// No item may start any more. Refused once it is stopping or has ended.
-    pub fn stop(&mut self, stop: &Stop) -> Transition {
-        if !self.is_live() {
-            return Transition::Refused;
-        }
-        self.stage = Stage::Stopping;
-        self.stop = Some(stop.clone());
-        self.touch(stop.at)
-    }
-
-    /// The final status, once per generation.
-    pub fn finish(&mut self, finish: &Finish) -> Transition {
-        let stopping_into_completed = self.stage == Stage::Stopping && finish.status == Status::Completed;
-        if self.status.is_final() || self.generation != finish.generation || stopping_into_completed {
-            return Transition::Refused;
-        }
-        self.status = finish.status;
-        self.stage = Stage::Done;
-        self.totals = Some(finish.totals);
-        self.error = finish.error.clone();
-        self.finished_at = Some(finish.at);
-        self.touch(finish.at)
-    }
-
-    fn touch(&mut self, now: Timestamp) -> Transition {
-        self.updated_at = now;
-        Transition::Made(Box::new(self.clone()))
-    }
 }
-
-#[cfg(test)]
-#[path = "job_tests.rs"]
-mod tests;

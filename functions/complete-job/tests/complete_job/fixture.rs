@@ -11,7 +11,7 @@ use longshore::result::ResultDocument;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::group::{ChunkPlan, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, JobError, SourceFile, Stage, Status, Stop, Tolerance, Transition};
+use longshore_domain::job::{Job, JobError, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::{Format, records};
@@ -181,30 +181,11 @@ pub(crate) fn made(transition: Transition) -> Job {
 
 fn waiting(source: Option<SourceFile>, tolerance: Tolerance) -> Job {
     Job {
-        job_id: JobId::generate(),
-        tenant: "default".into(),
-        job_type: "probe".into(),
-        generation: 0,
-        status: Status::Waiting,
-        stage: Stage::Queued,
         source,
         tolerance,
-        split_offset: 0,
-        item_count: 0,
-        groups: 0,
-        sent_groups: 0,
-        split_ended: false,
-        done_groups: [].into(),
-        stop: None,
-        totals: None,
-        error: None,
         issues: vec![JobError::new("unknown_column", "the column \"z\" is not in the schema")],
-        resends: 0,
-        created_at: Timestamp(1_000),
-        started_at: None,
-        finished_at: None,
-        updated_at: Timestamp(1_000),
         deadline_at: Timestamp(3_600_000),
         expires_at: 86_400,
+        ..Job::waiting(JobId::generate(), "default", "probe", Timestamp(1_000))
     }
 }

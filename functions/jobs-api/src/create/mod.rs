@@ -58,31 +58,11 @@ impl<B: Backend> Api<B> {
         let now = (self.clock)();
         let time_limit_s = request.time_limit_s.unwrap_or(self.limits.job_time_limit_s);
         Job {
-            job_id: JobId::generate(),
-            tenant: DEFAULT_TENANT.to_owned(),
-            job_type: request.job_type.clone(),
-            generation: 0,
-            status: Status::Waiting,
-            stage: Stage::Queued,
             source,
             tolerance: request.tolerance,
-            split_offset: 0,
-            item_count: 0,
-            groups: 0,
-            sent_groups: 0,
-            split_ended: false,
-            done_groups: Default::default(),
-            stop: None,
-            totals: None,
-            error: None,
-            issues: Vec::new(),
-            resends: 0,
-            created_at: now,
-            started_at: None,
-            finished_at: None,
-            updated_at: now,
             deadline_at: now.plus_seconds(time_limit_s),
             expires_at: now.plus_seconds(self.limits.retention_days * SECONDS_PER_DAY).seconds(),
+            ..Job::waiting(JobId::generate(), DEFAULT_TENANT, &request.job_type, now)
         }
     }
 

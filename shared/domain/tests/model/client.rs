@@ -1,9 +1,7 @@
 //! The client: creates the job, asks for its status, and may cancel it.
 
-use std::collections::BTreeSet;
-
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, SourceFile, Stage, Status, Stop, Tolerance};
+use longshore_domain::job::{Job, SourceFile, Status, Stop};
 use longshore_domain::progress::{Progress, sum};
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
@@ -16,31 +14,8 @@ use crate::world::{Answer, World};
 pub(crate) fn job(size_bytes: u64) -> Job {
     let (key, etag, name) = Default::default();
     Job {
-        job_id: JobId(Default::default()),
-        tenant: String::new(),
-        job_type: String::new(),
-        generation: 0,
-        status: Status::Waiting,
-        stage: Stage::Queued,
         source: Some(SourceFile { key, size_bytes, etag, format: Format::Csv, name }),
-        tolerance: Tolerance::default(),
-        split_offset: 0,
-        item_count: 0,
-        groups: 0,
-        sent_groups: 0,
-        split_ended: false,
-        done_groups: BTreeSet::new(),
-        stop: None,
-        totals: None,
-        error: None,
-        issues: vec![],
-        resends: 0,
-        created_at: Timestamp(0),
-        started_at: None,
-        finished_at: None,
-        updated_at: Timestamp(0),
-        deadline_at: Timestamp(9),
-        expires_at: 9,
+        ..Job::waiting(JobId(Default::default()), "", "", Timestamp(0))
     }
 }
 

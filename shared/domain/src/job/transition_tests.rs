@@ -2,35 +2,10 @@
 
 use super::*;
 use crate::group::ChunkPlan;
+use crate::ids::JobId;
 
 fn job(status: Status, stage: Stage) -> Job {
-    Job {
-        job_id: JobId(uuid::Uuid::nil()),
-        tenant: "t".into(),
-        job_type: "import".into(),
-        generation: 0,
-        status,
-        stage,
-        source: None,
-        tolerance: Tolerance::default(),
-        split_offset: 0,
-        item_count: 0,
-        groups: 1,
-        sent_groups: 0,
-        split_ended: false,
-        done_groups: BTreeSet::new(),
-        stop: None,
-        totals: None,
-        error: None,
-        issues: vec![],
-        resends: 0,
-        created_at: Timestamp(0),
-        started_at: None,
-        finished_at: None,
-        updated_at: Timestamp(0),
-        deadline_at: Timestamp(9),
-        expires_at: 9,
-    }
+    Job { status, stage, groups: 1, ..Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(0)) }
 }
 
 fn manifest(group: u32) -> Manifest {
@@ -95,22 +70,4 @@ fn all_is_done_only_when_the_split_has_ended_and_every_group_is_done() {
     assert!(!job.all_done());
     job.end_split(1, &[], Timestamp(1));
     assert!(job.all_done());
-}
-
-#[test]
-fn a_share_of_failures_counts_only_from_the_minimum_sample_on() {
-    let tolerance = Tolerance { max_failed: None, max_failed_percent: Some(10.0) };
-    let counts = |succeeded, failed| Counts { succeeded, failed, skipped: 0 };
-    assert_eq!(tolerance.exceeded(counts(0, 50), false), None);
-    assert!(tolerance.exceeded(counts(0, 50), true).is_some());
-    assert!(tolerance.exceeded(counts(80, 20), false).is_some());
-    assert_eq!(tolerance.exceeded(counts(90, 10), false), None);
-}
-
-#[test]
-fn one_failure_more_than_tolerated_stops_the_job() {
-    let tolerance = Tolerance { max_failed: Some(2), max_failed_percent: None };
-    let counts = |failed| Counts { succeeded: 9, failed, skipped: 0 };
-    assert_eq!(tolerance.exceeded(counts(2), false), None);
-    assert_eq!(tolerance.exceeded(counts(3), false).map(|e| e.code), Some("too_many_failures".into()));
 }

@@ -1,0 +1,63 @@
+//! How many failures a job puts up with before it stops.
+
+use serde::{Deserialize, Serialize};
+
+use super::JobError;
+use crate::outcome::Counts;
+
+/// How many failed items a job tolerates before it stops.
+#[derive(Copy, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tolerance {
+    /// This many may fail; one more stops the job.
+    pub max_failed: Option<u64>,
+    /// This share of the ended items may fail, 0 to 100, once [`Tolerance::MIN_SAMPLE`] items have ended.
+    pub max_failed_percent: Option<f64>,
+}
+
+impl Tolerance {
+    /// Items that must have ended before a share of them means anything.
+    pub const MIN_SAMPLE: u64 = 100;
+
+    /// Whether any limit is set at all.
+    pub fn is_set(self) -> bool {
+        self.max_failed.is_some() || self.max_failed_percent.is_some()
+    }
+
+    /// Why the job must fail, if these counts are more than it tolerates. `last` when no item is left.
+    pub fn exceeded(self, counts: Counts, last: bool) -> Option<JobError> {
+        let (failed, done) = (counts.failed, counts.done());
+        let error = |limit: String| {
+            JobError::new("too_many_failures", format!("{failed} of {done} items failed; the job tolerates {limit}"))
+        };
+        if let Some(max) = self.max_failed.filter(|max| failed > *max) {
+            return Some(error(max.to_string()));
+        }
+        let sampled = done >= Self::MIN_SAMPLE || (last && done > 0);
+        let percent = self.max_failed_percent.filter(|max| sampled && failed as f64 * 100.0 > max * done as f64)?;
+        Some(error(format!("{percent} %")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_failures_counts_only_from_the_minimum_sample_on() {
+        let tolerance = Tolerance { max_failed: None, max_failed_percent: Some(10.0) };
+        let counts = |succeeded, failed| Counts { succeeded, failed, skipped: 0 };
+        assert_eq!(tolerance.exceeded(counts(0, 50), false), None);
+        assert!(tolerance.exceeded(counts(0, 50), true).is_some());
+        assert!(tolerance.exceeded(counts(80, 20), false).is_some());
+        assert_eq!(tolerance.exceeded(counts(90, 10), false), None);
+    }
+
+    #[test]
+    fn one_failure_more_than_tolerated_stops_the_job() {
+        let tolerance = Tolerance { max_failed: Some(2), max_failed_percent: None };
+        let counts = |failed| Counts { succeeded: 9, failed, skipped: 0 };
+        assert_eq!(tolerance.exceeded(counts(2), false), None);
+        assert_eq!(tolerance.exceeded(counts(3), false).map(|e| e.code), Some("too_many_failures".into()));
+    }
+}

@@ -1,0 +1,112 @@
+//! Every transition that a job can make.
+//!
+//! Each is a pure function that says what it met; the DynamoDB adapter writes the same as one conditional update, and
+//! the conformance suite holds the two against each other.
+
+use super::{Job, JobError, Stage, Status, Stop};
+use crate::group::Manifest;
+use crate::outcome::Counts;
+use crate::time_stamp::Timestamp;
+
+/// A transition was made, or another had been made before. Neither is an error.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Transition {
+    /// It took; the job as it now is.
+    Made(Box<Job>),
+    /// The job was not in a state for it: another writer was first, it is stopping, or it has ended.
+    Refused,
+}
+
+/// The end of a job.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Finish {
+    /// The generation that ends.
+    pub generation: u32,
+    /// The final status.
+    pub status: Status,
+    /// What every item came to.
+    pub totals: Counts,
+    /// Why, if it did not complete.
+    pub error: Option<JobError>,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Job {
+    /// `waiting` to `running`. Refused if it was begun before.
+    pub fn begin(&mut self, now: Timestamp) -> Transition {
+        if self.status != Status::Waiting || self.stage != Stage::Queued {
+            return Transition::Refused;
+        }
+        self.status = Status::Running;
+        self.stage = Stage::Splitting;
+        self.started_at = Some(now);
+        self.touch(now)
+    }
+
+    /// Commits the next group with its manifest: all groups before it are sent. Refused unless it is the next one.
+    pub fn commit_group(&mut self, manifest: &Manifest, split_offset: u64, now: Timestamp) -> Transition {
+        if self.stage != Stage::Splitting || self.groups != manifest.group {
+            return Transition::Refused;
+        }
+        self.sent_groups = self.groups;
+        self.groups += 1;
+        self.item_count += manifest.items();
+        self.split_offset = split_offset;
+        self.touch(now)
+    }
+
+    /// Every group is committed and sent: the item count is final. Refused unless exactly these groups exist.
+    pub fn end_split(&mut self, groups: u32, issues: &[JobError], now: Timestamp) -> Transition {
+        if self.stage != Stage::Splitting || self.groups != groups {
+            return Transition::Refused;
+        }
+        self.stage = Stage::Processing;
+        self.split_ended = true;
+        self.sent_groups = groups;
+        self.issues.extend_from_slice(issues);
+        self.touch(now)
+    }
+
+    /// A group's items have all ended. Harmless twice; refused once the status is final, for then nothing changes.
+    pub fn group_done(&mut self, group: u32, now: Timestamp) -> Transition {
+        if self.status.is_final() {
+            return Transition::Refused;
+        }
+        self.done_groups.insert(group);
+        self.touch(now)
+    }
+
+    /// No item may start any more. Refused once it is stopping or has ended.
+    pub fn stop(&mut self, stop: &Stop) -> Transition {
+        if !self.is_live() {
+            return Transition::Refused;
+        }
+        self.stage = Stage::Stopping;
+        self.stop = Some(stop.clone());
+        self.touch(stop.at)
+    }
+
+    /// The final status, once per generation.
+    pub fn finish(&mut self, finish: &Finish) -> Transition {
+        let stopping_into_completed = self.stage == Stage::Stopping && finish.status == Status::Completed;
+        if self.status.is_final() || self.generation != finish.generation || stopping_into_completed {
+            return Transition::Refused;
+        }
+        self.status = finish.status;
+        self.stage = Stage::Done;
+        self.totals = Some(finish.totals);
+        self.error = finish.error.clone();
+        self.finished_at = Some(finish.at);
+        self.touch(finish.at)
+    }
+
+    fn touch(&mut self, now: Timestamp) -> Transition {
+        self.updated_at = now;
+        Transition::Made(Box::new(self.clone()))
+    }
+}
+
+#[cfg(test)]
+#[path = "transition_tests.rs"]
+mod tests;
