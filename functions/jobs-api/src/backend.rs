@@ -2,14 +2,14 @@
 
 use longshore::files::S3Files;
 use longshore::handler::Registry;
-use longshore::http::Failure;
+use longshore::http::{Failure, Tenant};
 use longshore::ports::Ports;
 use longshore::problem::Problem;
 use longshore::queues::SqsQueues;
 use longshore::store::dynamo::DynamoStore;
 use longshore::store::records::{DynamoRecords, RecordStore};
 use longshore_domain::group::Group;
-use longshore_domain::ids::{DEFAULT_TENANT, JobId};
+use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{Files, JobStore, Ledger, Queues};
 use longshore_domain::progress;
@@ -70,10 +70,10 @@ impl<B: Backend> Api<B> {
     ///
     /// # Errors
     /// 404 if there is none, or if it is another tenant's.
-    pub(crate) async fn job(&self, id: &str) -> Result<Job, Failure> {
+    pub(crate) async fn job(&self, tenant: &Tenant, id: &str) -> Result<Job, Failure> {
         let Some(id) = JobId::parse(id) else { return Err(no_such_job().into()) };
         let job = self.ports.store.job(id).await?;
-        Ok(job.filter(|job| job.tenant == DEFAULT_TENANT).ok_or_else(no_such_job)?)
+        Ok(job.filter(|job| job.tenant == tenant.0).ok_or_else(no_such_job)?)
     }
 
     /// The groups of a job as it was just read, and then the job itself: what a document is made of.

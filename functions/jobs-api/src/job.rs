@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use longshore::http::{Answer, PathText, QueryText};
+use longshore::http::{Answer, PathText, QueryText, Tenant};
 use longshore_domain::job::{Job, Status};
 
 use crate::document::output_path;
@@ -15,11 +15,12 @@ use crate::{Api, Backend, JobDocument, etag, pace};
 /// The job document; 304 if the client has it already; 303 to the result of a completed job with `?redirect=output`.
 pub(crate) async fn get<B: Backend>(
     State(api): State<Arc<Api<B>>>,
+    tenant: Tenant,
     PathText(id): PathText,
     query: QueryText,
     headers: HeaderMap,
 ) -> Answer {
-    let job = api.job(&id).await?;
+    let job = api.job(&tenant, &id).await?;
     let (groups, job) = api.with_groups(job).await?;
     if job.status == Status::Completed && query.get("redirect") == Some("output") {
         let to = [(header::LOCATION, output_path(job.job_id)), (header::CACHE_CONTROL, "no-store".into())];

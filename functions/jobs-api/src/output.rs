@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use longshore::http::{Answer, Failure, PathText};
+use longshore::http::{Answer, Failure, PathText, Tenant};
 use longshore::ports::report_key;
 use longshore::problem::Problem;
 use longshore::result::{RESULT_NAME, ReportFile, ReportFiles, ResultCounts, ResultDocument, Timings};
@@ -70,8 +70,8 @@ pub struct FileLink {
 }
 
 /// The result of a finished job; 404 before.
-pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, PathText(id): PathText) -> Answer {
-    let job = api.job(&id).await?;
+pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, PathText(id): PathText) -> Answer {
+    let job = api.job(&tenant, &id).await?;
     if !job.status.is_final() {
         return Err(not_finished(&job).into());
     }

@@ -6,10 +6,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse};
-use longshore::http::{Answer, Failure, PathText, QueryText};
+use longshore::http::{Answer, Failure, PathText, QueryText, Tenant};
 use longshore::problem::{FieldError, Problem};
 use longshore::store::records::{Dataset, ListError, RecordStore, StoredRecord};
-use longshore_domain::ids::{DEFAULT_TENANT, JobId};
+use longshore_domain::ids::JobId;
 use longshore_domain::ports::Page;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -54,10 +54,11 @@ pub struct RecordDocument {
 /// A page of a dataset; a dataset that nobody has imported into is empty.
 pub(crate) async fn list<B: Backend>(
     State(api): State<Arc<Api<B>>>,
+    tenant: Tenant,
     PathText(dataset): PathText,
     query: QueryText,
 ) -> Answer {
-    let wanted = Wanted::read(dataset, &query)?;
+    let wanted = Wanted::read(tenant, dataset, &query)?;
     let page = api.records.list(&wanted.dataset, wanted.limit, wanted.cursor).await;
     let Page { items, next } = page.map_err(refused)?;
     let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
@@ -86,7 +87,7 @@ struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    fn read(dataset: String, query: &'a QueryText) -> Result<Self, Problem> {
+    fn read(Tenant(tenant): Tenant, dataset: String, query: &'a QueryText) -> Result<Self, Problem> {
         let mut errors = Vec::new();
         if !is_dataset_name(&dataset) {
             let detail = format!("a dataset's name is 1 to {MAX_DATASET_BYTES} of the characters A-Z a-z 0-9 _ -");
@@ -101,7 +102,7 @@ impl<'a> Wanted<'a> {
         if !errors.is_empty() {
             return Err(Problem::invalid(errors));
         }
-        let dataset = Dataset { tenant: DEFAULT_TENANT.to_owned(), name: dataset };
+        let dataset = Dataset { tenant, name: dataset };
         Ok(Self { dataset, limit, cursor: query.get("cursor") })
     }
 

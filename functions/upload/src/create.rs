@@ -7,9 +7,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
-use longshore::http::{Answer, JsonFields};
+use longshore::http::{Answer, JsonFields, Tenant};
 use longshore::ports::upload_key;
-use longshore_domain::ids::{DEFAULT_TENANT, FileGuid};
+use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::{JobStore, Upload};
 use longshore_domain::time_stamp::Timestamp;
 use serde::Serialize;
@@ -41,6 +41,7 @@ pub struct UploadDocument {
 /// Remembers an upload and answers its URL: 201.
 pub(crate) async fn create<S, U>(
     State(uploads): State<Arc<Uploads<S, U>>>,
+    Tenant(tenant): Tenant,
     JsonFields(fields): JsonFields<BODY_BYTES>,
 ) -> Answer
 where
@@ -49,7 +50,7 @@ where
 {
     let now = (uploads.clock)();
     let request = UploadRequest::read(fields, uploads.max_file_bytes)?;
-    let upload = promised(&request, now.plus_seconds(uploads.retention_days * 86_400));
+    let upload = promised(tenant, &request, now.plus_seconds(uploads.retention_days * 86_400));
     let signed = uploads.urls.upload_url(&upload, request.sha256.as_deref(), URL_SECONDS.unsigned_abs()).await?;
     uploads.store.create_upload(&upload).await?;
     let document = UploadDocument {
@@ -62,12 +63,12 @@ where
     Ok((StatusCode::CREATED, [(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
 }
 
-fn promised(request: &UploadRequest, forgotten_at: Timestamp) -> Upload {
+fn promised(tenant: String, request: &UploadRequest, forgotten_at: Timestamp) -> Upload {
     let file_guid = FileGuid::generate();
     Upload {
         file_guid,
-        tenant: DEFAULT_TENANT.to_owned(),
-        key: upload_key(DEFAULT_TENANT, file_guid),
+        key: upload_key(&tenant, file_guid),
+        tenant,
         file_name: request.file_name.clone(),
         content_type: request.content_type.clone(),
         size_bytes: request.size_bytes,

@@ -10,6 +10,7 @@ mod fields;
 mod lambda;
 mod parameters;
 mod routes;
+mod tenant;
 
 pub use body::JsonFields;
 pub use failure::Failure;
@@ -17,6 +18,7 @@ pub use fields::{Bad, Checked, Fields};
 pub use lambda::serve;
 pub use parameters::{PathText, QueryText};
 pub use routes::with_problems;
+pub use tenant::Tenant;
 
 /// What every handler returns.
 pub type Answer = Result<axum::response::Response, Failure>;

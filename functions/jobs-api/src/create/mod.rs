@@ -10,10 +10,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use longshore::http::{Answer, JsonFields};
+use longshore::http::{Answer, JsonFields, Tenant};
 use longshore::telemetry;
 use longshore_domain::group::Group;
-use longshore_domain::ids::{DEFAULT_TENANT, JobId};
+use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile, Stage, Status};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Created, Definition, JobStore, Queues};
@@ -31,6 +31,7 @@ const SECONDS_PER_DAY: i64 = 86_400;
 /// with the job that it made, as it now is.
 pub(crate) async fn create<B: Backend>(
     State(api): State<Arc<Api<B>>>,
+    tenant: Tenant,
     headers: HeaderMap,
     JsonFields(fields): JsonFields<BODY_BYTES>,
 ) -> Answer {
@@ -38,23 +39,23 @@ pub(crate) async fn create<B: Backend>(
     let request = JobRequest::read(fields, &api.registry)?;
     let key = key.map(|key| idempotency::of_request(key, &request));
     let source = match request.file {
-        Some(file) => Some(api.source(file).await?),
+        Some(file) => Some(api.source(&tenant, file).await?),
         None => None,
     };
-    let job = api.new_job(&request, source);
+    let job = api.new_job(&tenant, &request, source);
     let definition = Definition { options: request.options, columns: None };
     match api.ports.store.create_job(&job, &definition, key.as_ref()).await? {
         Created::New => {
             api.send(&job).await;
             Ok(api.accepted(&job, &[]))
         }
-        Created::Replayed(id) => api.replay(id).await,
+        Created::Replayed(id) => api.replay(&tenant, id).await,
         Created::KeyReused => Err(idempotency::key_reused().into()),
     }
 }
 
 impl<B: Backend> Api<B> {
-    fn new_job(&self, request: &JobRequest, source: Option<SourceFile>) -> Job {
+    fn new_job(&self, tenant: &Tenant, request: &JobRequest, source: Option<SourceFile>) -> Job {
         let now = (self.clock)();
         let time_limit_s = request.time_limit_s.unwrap_or(self.limits.job_time_limit_s);
         Job {
@@ -62,7 +63,7 @@ impl<B: Backend> Api<B> {
             tolerance: request.tolerance,
             deadline_at: now.plus_seconds(time_limit_s),
             expires_at: now.plus_seconds(self.limits.retention_days * SECONDS_PER_DAY).seconds(),
-            ..Job::waiting(JobId::generate(), DEFAULT_TENANT, &request.job_type, now)
+            ..Job::waiting(JobId::generate(), tenant.0.as_str(), &request.job_type, now)
         }
     }
 
@@ -77,8 +78,8 @@ impl<B: Backend> Api<B> {
 
     /// The answer to a request that was accepted before. While the job waits its message is sent again: perhaps the
     /// first call died before it, and a duplicate is harmless.
-    async fn replay(&self, id: JobId) -> Answer {
-        let job = self.job(&id.to_string()).await?;
+    async fn replay(&self, tenant: &Tenant, id: JobId) -> Answer {
+        let job = self.job(tenant, &id.to_string()).await?;
         if job.status == Status::Waiting && job.stage == Stage::Queued {
             self.send(&job).await;
         }

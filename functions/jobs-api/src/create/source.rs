@@ -1,8 +1,8 @@
 //! Whether the file of a job is there, and is the one that was promised.
 
-use longshore::http::{Bad, Failure};
+use longshore::http::{Bad, Failure, Tenant};
 use longshore::problem::{FieldError, Problem};
-use longshore_domain::ids::{DEFAULT_TENANT, FileGuid};
+use longshore_domain::ids::FileGuid;
 use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{FileInfo, Files, JobStore, Upload};
 use longshore_domain::records::Format;
@@ -15,10 +15,10 @@ impl<B: Backend> Api<B> {
     ///
     /// # Errors
     /// 422 at `/fileGuid`: `unknown_file`, `file_not_uploaded`, `file_size_mismatch`, `file_too_large`.
-    pub(super) async fn source(&self, id: FileGuid) -> Result<SourceFile, Failure> {
+    pub(super) async fn source(&self, tenant: &Tenant, id: FileGuid) -> Result<SourceFile, Failure> {
         let now_s = (self.clock)().seconds();
         let upload = self.ports.store.upload(id).await?;
-        let upload = upload.filter(|upload| upload.tenant == DEFAULT_TENANT && upload.expires_at > now_s);
+        let upload = upload.filter(|upload| upload.tenant == tenant.0 && upload.expires_at > now_s);
         let upload = upload.ok_or_else(unknown_file).map_err(refused)?;
         let info = self.ports.files.info(&upload.key).await?.ok_or_else(not_uploaded).map_err(refused)?;
         check_size(&upload, &info, self.limits.max_file_bytes).map_err(refused)?;
