@@ -19,7 +19,7 @@ fn of_a_hundred_thousand_rows_only_the_thousand_that_failed_run_again() -> Story
         8 => format!("ok,,,{mark}"),
         _ => "ok,,,".to_owned(),
     }));
-    let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
+    let id = stack.client.start("probe-bulk", "file.csv", &file, &json!({}))?;
     let (job, _) = finish(stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [99_000, 1_000, 0]), "{job}");
     retry(stack, &id)?;
@@ -63,7 +63,7 @@ fn what_a_failed_job_never_came_to_is_processed_by_its_retry() -> Story {
 fn rows_that_fail_again_are_in_the_new_report_and_a_damaged_one_stays_failed() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let mut file = probe_file((1..=120).map(|n| if n % 60 == 0 { "reject,,," } else { "ok,,," }));
-    file.extend(b"ok,,,\xff\n");
+    file.extend(b"ok,,,\"never closed");
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
     let (_, before) = end(Watch::new(stack, &id), stack, &id, &file)?;
     retry(stack, &id)?;
