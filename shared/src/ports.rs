@@ -23,7 +23,7 @@ pub fn work_key(id: JobId, group: u32, chunk: u32, token: &str) -> String {
     format!("jobs/{id}/chunks/{group}-{chunk}/{token}.jsonl")
 }
 
-/// Where a part of the report is kept.
-pub fn report_key(id: JobId, name: &str) -> String {
-    format!("jobs/{id}/report/{name}")
+/// Where a part of a generation's report is kept.
+pub fn report_key(id: JobId, generation: u32, name: &str) -> String {
+    format!("jobs/{id}/report/{generation}/{name}")
 }

@@ -1,7 +1,7 @@
 //! Jobs, groups and commits that the tests begin with.
 
 use longshore_domain::cursor::Cursor;
-use longshore_domain::group::{ChunkPlan, Commit, Manifest};
+use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::outcome::Counts;
@@ -12,7 +12,7 @@ use longshore_domain::time_stamp::Timestamp;
 /// Some moment; the tests count milliseconds from it.
 pub(crate) const NOW: i64 = 1_700_000_000_000;
 
-pub(crate) fn at(millis: i64) -> Timestamp {
+pub(crate) const fn at(millis: i64) -> Timestamp {
     Timestamp(NOW + millis)
 }
 
@@ -64,6 +64,11 @@ pub(crate) fn finish(status: Status, millis: i64) -> Finish {
     Finish { generation: 0, status, totals, error: None, at: at(millis) }
 }
 
+/// A group of the file as a splitter commits it.
+pub(crate) fn plan(group: u32, upto: u64) -> GroupPlan {
+    GroupPlan::of_file(0, manifest(group), upto)
+}
+
 /// Stores a job that waits.
 pub(crate) async fn accepted(store: &impl Store) -> Job {
     let job = waiting_job();
@@ -76,7 +81,7 @@ pub(crate) async fn split(store: &impl Store, groups: u32) -> Job {
     let mut job = made(store.begin(accepted(store).await.job_id, at(1)).await.unwrap());
     for group in 0..groups {
         let offset = u64::from(group + 1) * 2000;
-        job = made(store.commit_group(&job, &manifest(group), offset, at(2 + i64::from(group))).await.unwrap());
+        job = made(store.commit_group(&job, &plan(group, offset), at(2 + i64::from(group))).await.unwrap());
     }
     job
 }

@@ -5,13 +5,13 @@ use longshore::store::memory::MemoryStore;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, JobError, Status, Stop, Transition};
+use longshore_domain::job::{Job, JobError, Reopen, Status, Stop, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Created, PortResult, Store};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::fixtures::{at, cursor, definition, finish, manifest, waiting_job};
+use crate::fixtures::{at, cursor, definition, finish, plan, waiting_job};
 use crate::on_both::Local;
 
 /// Sequences; each has up to `STEPS` operations, and each operation on DynamoDB takes some milliseconds.
@@ -27,6 +27,7 @@ enum Step {
     EndSplit { groups: u32, time: i64 },
     Stop(i64),
     Finish { completed: bool, time: i64 },
+    Reopen(i64),
     CountResend { seen: u32, time: i64 },
     Commit { group: u32, chunk: u32, from: Option<u32>, token: u32 },
     GroupDone { group: u32, time: i64 },
@@ -44,6 +45,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (0_u32..4, time.clone()).prop_map(|(groups, time)| Step::EndSplit { groups, time }),
         1 => time.clone().prop_map(Step::Stop),
         1 => (any::<bool>(), time.clone()).prop_map(|(completed, time)| Step::Finish { completed, time }),
+        1 => time.clone().prop_map(Step::Reopen),
         1 => (0_u32..2, time.clone()).prop_map(|(seen, time)| Step::CountResend { seen, time }),
         8 => (group.clone(), 0_u32..2, proptest::option::of(0_u32..3), 0_u32..4)
             .prop_map(|(group, chunk, from, token)| Step::Commit { group, chunk, from, token }),
@@ -73,19 +75,24 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Met> {
         Step::Create => Met::Created(store.create_job(job, &definition(), None).await?),
         Step::Begin(time) => Met::Transition(store.begin(id, at(*time)).await?),
         Step::CommitGroup { group, time } => {
-            Met::Transition(store.commit_group(job, &manifest(*group), 7, at(*time)).await?)
+            Met::Transition(store.commit_group(job, &plan(*group, 7), at(*time)).await?)
         }
         Step::EndSplit { groups, time } => {
             let issues = [JobError::new("a", "b")];
-            Met::Transition(store.end_split(id, *groups, &issues, at(*time)).await?)
+            Met::Transition(store.end_split(job, *groups, &issues, at(*time)).await?)
         }
         Step::Stop(time) => {
             let stop = Stop { status: Status::Canceled, error: None, at: at(*time) };
-            Met::Transition(store.stop(id, &stop).await?)
+            Met::Transition(store.stop(id, 0, &stop).await?)
         }
         Step::Finish { completed, time } => {
             let status = if *completed { Status::Completed } else { Status::Failed };
             Met::Transition(store.finish(id, &finish(status, *time)).await?)
+        }
+        Step::Reopen(time) => {
+            let job = store.job(id).await?.unwrap_or_else(|| job.clone());
+            let reopen = Reopen { generation: job.generation, at: at(*time), deadline_at: at(99) };
+            Met::Transition(store.reopen(&job, &reopen).await?)
         }
         Step::CountResend { seen, time } => Met::Transition(store.count_resend(id, *seen, at(*time)).await?),
         Step::Commit { group, chunk, from, token: to } => {

@@ -104,7 +104,7 @@ async fn a_done_group_is_noted_once(store: impl Store) {
         let noted = made(store.group_done(job.job_id, group, at(millis)).await.unwrap());
         assert_eq!((noted.all_done(), noted.updated_at), (all_done, at(millis)));
     }
-    let ended = made(store.end_split(job.job_id, 2, &[], at(8)).await.unwrap());
+    let ended = made(store.end_split(&job, 2, &[], at(8)).await.unwrap());
     assert_eq!(ended.done_groups, [0, 1].into());
     assert!(ended.all_done(), "whoever writes last sees the full picture");
 }

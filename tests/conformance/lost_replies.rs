@@ -9,7 +9,7 @@ use longshore_domain::ports::{Created, IdempotencyKey, JobStore, JobTransitions,
 use longshore_tests::harness::faults::Faults;
 use longshore_tests::harness::resources::aws;
 
-use crate::fixtures::{at, commit, cursor, definition, finish, made, manifest, split, stop, waiting_job};
+use crate::fixtures::{at, commit, cursor, definition, finish, made, plan, split, stop, waiting_job};
 use crate::on_both::Local;
 
 #[tokio::test]
@@ -41,15 +41,15 @@ async fn a_transition_whose_reply_is_lost_is_made(store: &DynamoStore, faults: &
     let lose = || faults.lose_replies("dynamodb", "UpdateItem", 1).unwrap();
     lose();
     let job = made(store.begin(id, at(1)).await.unwrap());
-    made(store.commit_group(&job, &manifest(0), 2000, at(2)).await.unwrap());
+    made(store.commit_group(&job, &plan(0, 2000), at(2)).await.unwrap());
     lose();
     made(store.group_done(id, 0, at(3)).await.unwrap());
     lose();
-    assert!(made(store.end_split(id, 1, &[], at(4)).await.unwrap()).all_done());
+    assert!(made(store.end_split(&job, 1, &[], at(4)).await.unwrap()).all_done());
     lose();
     assert_eq!(made(store.count_resend(id, 0, at(5)).await.unwrap()).resends, 1);
     lose();
-    made(store.stop(id, &stop(6)).await.unwrap());
+    made(store.stop(id, 0, &stop(6)).await.unwrap());
     lose();
     assert!(!store.close(id, 0).await.unwrap().unwrap().open);
     lose();
@@ -59,7 +59,7 @@ async fn a_transition_whose_reply_is_lost_is_made(store: &DynamoStore, faults: &
 async fn a_group_whose_reply_is_lost_is_made_once(store: &DynamoStore, faults: &Faults) {
     let job = split(store, 1).await;
     faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
-    let job = made(store.commit_group(&job, &manifest(1), 4000, at(9)).await.unwrap());
+    let job = made(store.commit_group(&job, &plan(1, 4000), at(9)).await.unwrap());
     assert_eq!((job.groups, job.item_count), (2, 40));
 }
 

@@ -10,6 +10,7 @@ mod on_both;
 
 mod files;
 mod fixtures;
+mod generations;
 mod interleavings;
 mod ledger;
 mod lost_replies;

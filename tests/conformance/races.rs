@@ -7,7 +7,7 @@ use longshore_domain::job::{Status, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::Store;
 
-use crate::fixtures::{at, cursor, finish, manifest, split, stop};
+use crate::fixtures::{at, cursor, finish, plan, split, stop};
 
 on_both_stores! {
     two_workers_on_one_chunk_count_every_item_once,
@@ -57,12 +57,12 @@ async fn splitter_and_workers_write_one_job_at_once(store: impl Store) {
     let splitter = async {
         for group in 1..20_u32 {
             let offset = u64::from(group + 1) * 2000;
-            match store.commit_group(&job, &manifest(group), offset, at(group.into())).await.unwrap() {
+            match store.commit_group(&job, &plan(group, offset), at(group.into())).await.unwrap() {
                 Transition::Made(next) => job = *next,
                 Transition::Refused => panic!("the only splitter was refused"),
             }
         }
-        store.end_split(id, 20, &[], at(99)).await.unwrap()
+        store.end_split(&job, 20, &[], at(99)).await.unwrap()
     };
     let worker = async |groups: std::ops::Range<u32>| {
         for group in groups {
@@ -79,7 +79,7 @@ async fn of_cancel_and_completion_one_wins(store: impl Store) {
     for _ in 0..10 {
         let id = split(&store, 0).await.job_id;
         let (wish, end) = (stop(5), finish(Status::Completed, 6));
-        let (stopped, completed) = tokio::join!(store.stop(id, &wish), store.finish(id, &end));
+        let (stopped, completed) = tokio::join!(store.stop(id, 0, &wish), store.finish(id, &end));
         let won = [stopped.unwrap(), completed.unwrap()].map(|met| met != Transition::Refused);
         assert_eq!(won.iter().filter(|won| **won).count(), 1, "{won:?}");
     }

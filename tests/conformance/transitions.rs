@@ -5,7 +5,7 @@ use longshore_domain::job::{Job, JobError, Stage, Status, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::Store;
 
-use crate::fixtures::{accepted, at, finish, made, manifest, split, stop, waiting_job};
+use crate::fixtures::{accepted, at, finish, made, manifest, plan, split, stop, waiting_job};
 
 on_both_stores! {
     a_job_begins_once,
@@ -39,9 +39,9 @@ async fn a_job_begins_once(store: impl Store) {
 
 async fn a_group_is_committed_with_its_manifest_and_the_cursor(store: impl Store) {
     let before = split(&store, 1).await;
-    let committed = taken(&store, store.commit_group(&before, &manifest(1), 4000, at(9)).await.unwrap()).await;
+    let committed = taken(&store, store.commit_group(&before, &plan(1, 4000), at(9)).await.unwrap()).await;
     let mut expected = before.clone();
-    expected.commit_group(&manifest(1), 4000, at(9));
+    expected.commit_group(&plan(1, 4000), at(9));
     assert_eq!(committed, expected);
     assert_eq!((committed.item_count, committed.sent_groups, committed.split_offset), (40, 1, 4000));
     assert_eq!(store.manifest(before.job_id, 1).await.unwrap(), Some(manifest(1)));
@@ -49,58 +49,58 @@ async fn a_group_is_committed_with_its_manifest_and_the_cursor(store: impl Store
     assert_eq!((state.group.number, state.group.items, state.group.bytes), (1, 20, 2000));
     assert_eq!((state.group.counts, state.group.open, state.group.progressed_at), (Counts::default(), true, at(9)));
     assert_eq!(state.job, committed);
-    let again = store.commit_group(&before, &manifest(1), 4000, at(9)).await.unwrap();
+    let again = store.commit_group(&before, &plan(1, 4000), at(9)).await.unwrap();
     assert_eq!(made(again), committed, "the same call again is its own");
 }
 
 async fn a_group_of_another_splitter_is_refused(store: impl Store) {
     let job = split(&store, 2).await;
-    let same_chunks_later = store.commit_group(&job, &manifest(1), 4000, at(77)).await.unwrap();
+    let same_chunks_later = store.commit_group(&job, &plan(1, 4000), at(77)).await.unwrap();
     assert_eq!(same_chunks_later, Transition::Refused);
-    let an_old_one = store.commit_group(&job, &manifest(0), 2000, at(2)).await.unwrap();
+    let an_old_one = store.commit_group(&job, &plan(0, 2000), at(2)).await.unwrap();
     assert_eq!(an_old_one, Transition::Refused);
-    let one_too_far = store.commit_group(&job, &manifest(3), 8000, at(9)).await.unwrap();
+    let one_too_far = store.commit_group(&job, &plan(3, 8000), at(9)).await.unwrap();
     assert_eq!(one_too_far, Transition::Refused);
     assert_eq!(store.progress(job.job_id).await.unwrap().unwrap().0.len(), 2);
 }
 
 async fn a_group_after_a_stop_is_refused(store: impl Store) {
     let job = split(&store, 1).await;
-    made(store.stop(job.job_id, &stop(5)).await.unwrap());
-    assert_eq!(store.commit_group(&job, &manifest(1), 4000, at(6)).await.unwrap(), Transition::Refused);
-    assert_eq!(store.end_split(job.job_id, 1, &[], at(7)).await.unwrap(), Transition::Refused);
+    made(store.stop(job.job_id, 0, &stop(5)).await.unwrap());
+    assert_eq!(store.commit_group(&job, &plan(1, 4000), at(6)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.end_split(&job, 1, &[], at(7)).await.unwrap(), Transition::Refused);
     assert_eq!(store.manifest(job.job_id, 1).await.unwrap(), None);
 }
 
 async fn the_split_ends_once(store: impl Store) {
     let before = split(&store, 2).await;
     let (id, issues) = (before.job_id, [JobError::new("unknown_column", "The column x is ignored")]);
-    assert_eq!(store.end_split(id, 1, &issues, at(8)).await.unwrap(), Transition::Refused, "a group is missing");
-    let job = taken(&store, store.end_split(id, 2, &issues, at(9)).await.unwrap()).await;
+    assert_eq!(store.end_split(&before, 1, &issues, at(8)).await.unwrap(), Transition::Refused, "a group is missing");
+    let job = taken(&store, store.end_split(&before, 2, &issues, at(9)).await.unwrap()).await;
     let mut expected = before.clone();
-    expected.end_split(2, &issues, at(9));
+    expected.end_split(0, 2, &issues, at(9));
     assert_eq!(job, expected);
-    assert_eq!(made(store.end_split(id, 2, &issues, at(9)).await.unwrap()), job, "the same call again is its own");
-    assert_eq!(store.end_split(id, 2, &issues, at(10)).await.unwrap(), Transition::Refused);
+    assert_eq!(made(store.end_split(&before, 2, &issues, at(9)).await.unwrap()), job, "the same call again is its own");
+    assert_eq!(store.end_split(&before, 2, &issues, at(10)).await.unwrap(), Transition::Refused);
     assert_eq!(store.job(id).await.unwrap().unwrap().issues, issues);
 }
 
 async fn a_job_stops_once(store: impl Store) {
     for begun in [false, true] {
         let before = if begun { split(&store, 1).await } else { accepted(&store).await };
-        let job = taken(&store, store.stop(before.job_id, &stop(5)).await.unwrap()).await;
+        let job = taken(&store, store.stop(before.job_id, 0, &stop(5)).await.unwrap()).await;
         assert_eq!((job.status, job.stage, &job.stop), (before.status, Stage::Stopping, &Some(stop(5))));
-        assert_eq!(made(store.stop(before.job_id, &stop(5)).await.unwrap()), job, "the same call again is its own");
-        assert_eq!(store.stop(before.job_id, &stop(6)).await.unwrap(), Transition::Refused);
+        assert_eq!(made(store.stop(before.job_id, 0, &stop(5)).await.unwrap()), job, "the same call again is its own");
+        assert_eq!(store.stop(before.job_id, 0, &stop(6)).await.unwrap(), Transition::Refused);
         assert_eq!(store.begin(before.job_id, at(7)).await.unwrap(), Transition::Refused);
         made(store.finish(before.job_id, &finish(Status::Canceled, 8)).await.unwrap());
-        assert_eq!(store.stop(before.job_id, &stop(9)).await.unwrap(), Transition::Refused);
+        assert_eq!(store.stop(before.job_id, 0, &stop(9)).await.unwrap(), Transition::Refused);
     }
 }
 
 async fn a_job_finishes_once_per_generation(store: impl Store) {
     let before = split(&store, 1).await;
-    made(store.end_split(before.job_id, 1, &[], at(4)).await.unwrap());
+    made(store.end_split(&before, 1, &[], at(4)).await.unwrap());
     let mut wish = finish(Status::Completed, 5);
     wish.generation = 1;
     assert_eq!(store.finish(before.job_id, &wish).await.unwrap(), Transition::Refused, "another generation");
@@ -118,7 +118,7 @@ async fn a_job_finishes_once_per_generation(store: impl Store) {
 
 async fn a_stopping_job_cannot_complete(store: impl Store) {
     let job = split(&store, 1).await;
-    made(store.stop(job.job_id, &stop(5)).await.unwrap());
+    made(store.stop(job.job_id, 0, &stop(5)).await.unwrap());
     assert_eq!(store.finish(job.job_id, &finish(Status::Completed, 6)).await.unwrap(), Transition::Refused);
     let ended = taken(&store, store.finish(job.job_id, &finish(Status::Failed, 7)).await.unwrap()).await;
     assert_eq!(ended.status, Status::Failed);
@@ -136,9 +136,9 @@ async fn an_absent_job_refuses_everything(store: impl Store) {
     let absent = waiting_job();
     let id: JobId = absent.job_id;
     assert_eq!(store.begin(id, at(1)).await.unwrap(), Transition::Refused);
-    assert_eq!(store.commit_group(&absent, &manifest(0), 1, at(1)).await.unwrap(), Transition::Refused);
-    assert_eq!(store.end_split(id, 0, &[], at(1)).await.unwrap(), Transition::Refused);
-    assert_eq!(store.stop(id, &stop(1)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.commit_group(&absent, &plan(0, 1), at(1)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.end_split(&absent, 0, &[], at(1)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.stop(id, 0, &stop(1)).await.unwrap(), Transition::Refused);
     assert_eq!(store.finish(id, &finish(Status::Failed, 1)).await.unwrap(), Transition::Refused);
     assert_eq!(store.count_resend(id, 0, at(1)).await.unwrap(), Transition::Refused);
     assert_eq!(store.group_done(id, 0, at(1)).await.unwrap(), Transition::Refused);

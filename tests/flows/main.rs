@@ -17,4 +17,5 @@ mod imports;
 mod item_outcomes;
 mod least_privilege;
 mod other_job_types;
+mod retries;
 mod shared;

@@ -5,7 +5,7 @@
 
 use anyhow::{Context, Result, bail};
 use longshore_domain::cursor::Cursor;
-use longshore_domain::group::{Commit, CommitOutcome, Manifest};
+use longshore_domain::group::{Commit, CommitOutcome, GroupPlan, Manifest};
 use longshore_domain::ids::{DEFAULT_TENANT, FileGuid, JobId, nonce};
 use longshore_domain::job::{Job, SourceFile, Transition};
 use longshore_domain::message::ChunkMessage;
@@ -72,10 +72,10 @@ pub fn unsent_chunks(
     for (group, chunks) in (0..).zip(plans.chunks(2)) {
         let manifest = Manifest { group, chunks: chunks.to_vec() };
         let end = chunks.last().map_or(0, |plan| plan.end);
-        job = made(stack.run(store.commit_group(&job, &manifest, end, now))?)?;
+        job = made(stack.run(store.commit_group(&job, &GroupPlan::of_file(0, manifest, end), now))?)?;
         messages.extend((0..).zip(chunks).map(|(chunk, plan)| message(&job, group, chunk, plan)));
     }
-    let job = made(stack.run(store.end_split(id, job.groups, &[], now))?)?;
+    let job = made(stack.run(store.end_split(&job, job.groups, &[], now))?)?;
     Ok((job, messages))
 }
 

@@ -70,6 +70,24 @@ proptest! {
         let expected = if rows.is_empty() { Status::Completed } else { Status::Failed };
         prop_assert_eq!(world.job().status, expected);
     }
+
+    #[test]
+    fn a_retry_runs_what_was_left_and_nothing_else(
+        rows in rows(), stops in any::<bool>(), before in events(), between in events(), after in events()
+    ) {
+        let mut world = World::new(&csv_of(&rows), stops.then_some(1));
+        before.into_iter().for_each(|event| world.happen(event));
+        for events in [between, after] {
+            world.run_to_the_end();
+            world.check_report(&rows);
+            world.happen(Event::Retry);
+            events.into_iter().for_each(|event| world.happen(event));
+        }
+        world.run_to_the_end();
+        world.check_report(&rows);
+        let fails_always = rows.iter().any(|action| ["reject", "never"].contains(&ACTIONS[*action]));
+        prop_assert!(!fails_always || world.job().generation >= 2, "each end left something to run again");
+    }
 }
 
 #[test]

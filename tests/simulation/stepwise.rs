@@ -4,9 +4,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use longshore::queues::{Backlog, DeadLetter, DeadLetters};
-use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, Manifest};
+use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Finish, Job, JobError, Stop, Transition};
+use longshore_domain::job::{Finish, Job, JobError, Reopen, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
     ChunkState, Created, Definition, FileInfo, Files, IdempotencyKey, JobStore, JobTransitions, Ledger, Page,
@@ -58,9 +58,10 @@ impl<T: JobTransitions> JobTransitions for Stepwise<T> {
     stepwise! {
         async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
         async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()>;
-        async fn commit_group(&self, job: &Job, manifest: &Manifest, offset: u64, now: Timestamp) -> PortResult<Transition>;
-        async fn end_split(&self, id: JobId, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
-        async fn stop(&self, id: JobId, stop: &Stop) -> PortResult<Transition>;
+        async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition>;
+        async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
+        async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition>;
+        async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Transition>;
         async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition>;
         async fn count_resend(&self, id: JobId, seen: u32, now: Timestamp) -> PortResult<Transition>;
     }

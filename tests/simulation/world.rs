@@ -16,9 +16,9 @@ use longshore::ports::Ports;
 use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, SourceFile, Status, Tolerance};
+use longshore_domain::job::{Job, Reopen, SourceFile, Status, Tolerance, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::{Definition, Files, JobStore, Ledger, Queues};
+use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger, Queues};
 use longshore_domain::progress::Progress;
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
@@ -59,6 +59,8 @@ pub(crate) enum Event {
     Sweep,
     /// Seconds pass.
     Wait(i64),
+    /// What an ended job left is run again.
+    Retry,
 }
 
 #[derive(Clone)]
@@ -82,7 +84,7 @@ pub(crate) struct World {
     id: JobId,
     messages: Vec<Message>,
     tasks: Vec<Task>,
-    seen: Option<(u64, u8)>,
+    seen: Option<(u32, u64, u8)>,
 }
 
 impl World {
@@ -137,9 +139,22 @@ impl World {
             }
             Event::Sweep => self.sweep(),
             Event::Wait(seconds) => CLOCK.set(CLOCK.get() + seconds * 1000),
+            Event::Retry => self.retry(),
             Event::Step(..) | Event::Kill(_) | Event::Lose(_) => {}
         }
         self.answer();
+    }
+
+    /// As the API does it; the message may be lost like any other.
+    fn retry(&mut self) {
+        let (job, at) = (self.job(), clock());
+        let deadline_at = at.plus_seconds(10 * 24 * 3_600);
+        let reopen = Reopen { generation: job.generation, at, deadline_at };
+        if let Transition::Made(job) = now(self.ports.store.0.reopen(&job, &reopen)).unwrap() {
+            let (job_id, generation) = (job.job_id, job.generation);
+            let create = CreateMessage { job_id, generation, position: job.groups, resend: 0 };
+            now(self.queues.send_create(&create)).unwrap();
+        }
     }
 
     /// Everything healthy from now on: every message delivered, every function run, a sweep whenever all is still.
@@ -199,7 +214,7 @@ impl World {
 
     fn assert_nothing_changes(&mut self) {
         let before = self.job();
-        let again = CompleteMessage { job_id: self.id, generation: 0, resend: 9 };
+        let again = CompleteMessage { job_id: self.id, generation: before.generation, resend: 9 };
         self.messages.push(Message::Complete(again));
         self.run_until_still();
         self.sweep();
@@ -254,9 +269,9 @@ impl World {
         let (groups, job) = now(self.ports.store.0.progress(self.id)).unwrap().unwrap();
         let progress = Progress::of(&job, &groups, clock());
         assert!(progress.item_progress() <= progress.item_count, "{progress:?}");
-        let now = (progress.item_progress(), progress.percent);
-        if let Some(before) = self.seen.replace(now) {
-            assert!(now.0 >= before.0 && now.1 >= before.1, "progress went back from {before:?} to {now:?}");
+        let now = (job.generation, progress.item_progress(), progress.percent);
+        if let Some(before) = self.seen.replace(now).filter(|before| before.0 == job.generation) {
+            assert!(now.1 >= before.1 && now.2 >= before.2, "progress went back from {before:?} to {now:?}");
         }
         if job.status == Status::Completed {
             assert_eq!((progress.item_progress(), progress.percent), (progress.item_count, 100));
@@ -265,14 +280,14 @@ impl World {
 
     /// Codes of the rows that failed, in the report's order.
     pub(crate) fn failed_codes(&self) -> Vec<String> {
-        report::codes(&self.files, self.id)
+        report::codes(&self.files, &self.job())
     }
 
     /// Succeeded rows and the rows of the files are the input's rows, each exactly once, with the right outcome.
     pub(crate) fn check_report(&self, rows: &[usize]) {
-        let (job, result) = (self.job(), report::result(&self.files, self.id));
+        let (job, result) = (self.job(), report::result(&self.files, &self.job()));
         let [failed, skipped, unprocessed] =
-            ["failed.csv", "skipped.csv", "unprocessed.csv"].map(|name| report::rows(&self.files, self.id, name));
+            ["failed.csv", "skipped.csv", "unprocessed.csv"].map(|name| report::rows(&self.files, &job, name));
         let named: BTreeSet<_> = failed.keys().chain(skipped.keys()).chain(unprocessed.keys()).collect();
         assert_eq!(named.len(), failed.len() + skipped.len() + unprocessed.len(), "no row is in two files");
         assert!(named.iter().all(|n| (1..=rows.len()).contains(*n)), "no row is invented");

@@ -70,11 +70,12 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
         if let Some(end) = nothing_to_end(&job, message.generation) {
             return Ok(Err(end));
         }
+        let (groups, older) = groups.into_iter().partition(|group| job.owns(group.number));
         let groups = match job.stage {
             Stage::Stopping => self.close(&job).await?,
             _ => self.done(&job, groups).await?,
         };
-        Ok(groups.map(|groups| Ending { job, groups }).ok_or(CompleteEnd::Absent))
+        Ok(groups.map(|groups| Ending { job, groups, older }).ok_or(CompleteEnd::Absent))
     }
 
     /// Closes every group of a stopping job; none if it was deleted meanwhile. The job's own number of groups is the
@@ -84,8 +85,8 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
         if wait_ms > 0 {
             tokio::time::sleep(Duration::from_millis(wait_ms)).await;
         }
-        let mut closed = Vec::with_capacity(job.groups as usize);
-        for number in 0..job.groups {
+        let mut closed = Vec::new();
+        for number in job.base.groups..job.groups {
             match self.ports.store.close(job.job_id, number).await? {
                 Some(group) => closed.push(group),
                 None => return Ok(None),
@@ -100,7 +101,8 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
         if unfinished(job, &groups) == 0 {
             return Ok(Some(groups));
         }
-        let Some((groups, _)) = self.ports.store.progress(job.job_id).await? else { return Ok(None) };
+        let Some((mut groups, _)) = self.ports.store.progress(job.job_id).await? else { return Ok(None) };
+        groups.retain(|group| job.owns(group.number));
         match unfinished(job, &groups) {
             0 => Ok(Some(groups)),
             n => Err(CompleteError::Unfinished(n)),
@@ -122,12 +124,12 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
 
     async fn write_result(&self, finished: &Job, report: Report) -> Result<ResultDocument, CompleteError> {
         let result = ResultDocument::new(finished, report);
-        self.put_result(&result).await?;
+        self.put_result(finished.generation, &result).await?;
         Ok(result)
     }
 
-    async fn put_result(&self, result: &ResultDocument) -> Result<(), CompleteError> {
-        let key = report_key(result.job_id, RESULT_NAME);
+    async fn put_result(&self, generation: u32, result: &ResultDocument) -> Result<(), CompleteError> {
+        let key = report_key(result.job_id, generation, RESULT_NAME);
         Ok(self.ports.files.write(&key, "application/json", serde_json::to_vec(result)?).await?)
     }
 
@@ -142,7 +144,7 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
             return Ok(None);
         }
         let result = result.with_job(&job);
-        self.put_result(&result).await?;
+        self.put_result(job.generation, &result).await?;
         Ok(Some(CompleteEnd::AlreadyFinished))
     }
 }
@@ -157,9 +159,9 @@ fn nothing_to_end(job: &Job, generation: u32) -> Option<CompleteEnd> {
     (job.stage != Stage::Stopping && !job.all_done()).then_some(CompleteEnd::NothingToDo)
 }
 
-/// How many of a job's groups are missing or have items that have not ended.
+/// How many of a generation's groups are missing or have items that have not ended.
 fn unfinished(job: &Job, groups: &[Group]) -> usize {
-    (job.groups as usize).saturating_sub(groups.iter().filter(|group| group.is_done()).count())
+    ((job.groups - job.base.groups) as usize).saturating_sub(groups.iter().filter(|group| group.is_done()).count())
 }
 
 #[cfg(test)]

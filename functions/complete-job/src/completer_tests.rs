@@ -5,7 +5,7 @@ use longshore::files::MemoryFiles;
 use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::cursor::Cursor;
-use longshore_domain::group::{ChunkPlan, Commit, Manifest};
+use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, JobStore, JobTransitions, Ledger};
@@ -32,8 +32,9 @@ fn a_group_that_ended_between_the_two_reads_is_read_again() {
     now(ports.store.create_job(&job, &Definition { options: json!({}), columns: None }, None)).unwrap();
     now(ports.store.begin(id, at)).unwrap();
     let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
-    now(ports.store.commit_group(&job, &Manifest { group: 0, chunks: vec![plan] }, 0, at)).unwrap();
-    now(ports.store.end_split(id, 1, &[], at)).unwrap();
+    now(ports.store.commit_group(&job, &GroupPlan::of_file(0, Manifest { group: 0, chunks: vec![plan] }, 0), at))
+        .unwrap();
+    now(ports.store.end_split(&job, 1, &[], at)).unwrap();
 
     let (stale, _) = now(ports.store.progress(id)).unwrap().unwrap();
     let to =

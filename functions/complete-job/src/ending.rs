@@ -10,6 +10,8 @@ use longshore_domain::time_stamp::Timestamp;
 pub(crate) struct Ending {
     pub(crate) job: Job,
     pub(crate) groups: Vec<Group>,
+    /// The groups of the generations before.
+    pub(crate) older: Vec<Group>,
 }
 
 impl Ending {
@@ -18,9 +20,14 @@ impl Ending {
         self.job.stage == Stage::Stopping
     }
 
-    /// The counts of all groups.
+    /// All groups of all generations.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Group> {
+        self.older.iter().chain(&self.groups)
+    }
+
+    /// The counts of the job.
     pub(crate) fn totals(&self) -> Counts {
-        progress::sum(&self.groups)
+        progress::counts(&self.job, &self.groups)
     }
 
     /// The end as it will be written: the reason for the stop, or completed unless too many items failed.
@@ -46,7 +53,7 @@ fn stopped_without_reason() -> JobError {
 /// whatever the clocks say.
 pub(crate) fn grace_left_ms(job: &Job, grace_ms: i64, now: Timestamp) -> u64 {
     let stopped_at = job.stop.as_ref().map_or(job.updated_at, |stop| stop.at);
-    let left = if job.groups == 0 { 0 } else { (stopped_at.0 + grace_ms - now.0).min(grace_ms) };
+    let left = if job.groups == job.base.groups { 0 } else { (stopped_at.0 + grace_ms - now.0).min(grace_ms) };
     u64::try_from(left).unwrap_or(0)
 }
 
@@ -84,9 +91,9 @@ mod tests {
 
     #[test]
     fn the_end_of_a_stopped_job_is_the_reason_for_the_stop() {
-        let ending = Ending { job: stopping(0), groups: Vec::new() };
+        let ending = Ending { job: stopping(0), groups: Vec::new(), older: Vec::new() };
         assert_eq!(ending.finish(Timestamp(1)).status, Status::Canceled);
-        let unexplained = Ending { job: Job { stop: None, ..stopping(0) }, groups: Vec::new() };
+        let unexplained = Ending { job: Job { stop: None, ..stopping(0) }, groups: Vec::new(), older: Vec::new() };
         assert_eq!(unexplained.finish(Timestamp(1)).status, Status::Failed);
     }
 }

@@ -1,9 +1,9 @@
 //! One pass over the source: block by block into records, chunks and groups.
 
 use longshore::chunk::source_changed;
-use longshore_domain::group::ChunkPlan;
+use longshore::telemetry;
+use longshore_domain::group::{ChunkPlan, GroupPlan};
 use longshore_domain::job::{Job, JobError, SourceFile};
-use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{FileStream, Files, Queues, Read, Store};
 use longshore_domain::records::Cutter;
 use longshore_domain::split::{ChunkLimits, Chunker, INLINE_BYTES};
@@ -11,6 +11,10 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::group_builder::GroupBuilder;
 use crate::splitter::{Halt, SplitEnd, Splitter};
+
+/// How often in a row a stream may break off before the delivery fails. The SDK repeats calls, not what follows them,
+/// and a failed delivery comes again only after the queue's visibility timeout.
+const BREAKS: u32 = 3;
 
 /// One pass over the source.
 pub(crate) struct Pass<'a, S, Q, F> {
@@ -52,20 +56,35 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
 
     pub(crate) async fn run(mut self, issues: &[JobError]) -> Result<SplitEnd, Halt> {
         if self.start < self.source.size_bytes {
-            let files = &self.splitter.ports.files;
-            let mut stream = match files.open(&self.source.key, Some(&self.source.etag), self.start, None).await? {
-                Read::Found(stream) => stream,
-                Read::Absent | Read::Changed => {
-                    return Err(self.splitter.fail(self.job, source_changed(self.source)).await);
-                }
-            };
-            while let Some(block) = stream.next().await? {
-                if self.block(&block).await? {
-                    return self.go_on_later().await;
+            let (mut stream, mut position, mut breaks) = (self.open(self.start).await?, self.start, 0);
+            loop {
+                match stream.next().await {
+                    Ok(None) => break,
+                    Ok(Some(block)) => {
+                        (position, breaks) = (position + block.len() as u64, 0);
+                        if self.block(&block).await? {
+                            return self.splitter.go_on_later(self.job, self.groups).await;
+                        }
+                    }
+                    Err(error) if breaks < BREAKS => {
+                        breaks += 1;
+                        let error = telemetry::chain(&error);
+                        tracing::warn!(job.id = %self.job.job_id, position, error, "the file's stream broke off; going on");
+                        stream = self.open(position).await?;
+                    }
+                    Err(error) => return Err(error.into()),
                 }
             }
         }
         self.last(issues).await
+    }
+
+    async fn open(&self, from: u64) -> Result<F::Stream, Halt> {
+        let files = &self.splitter.ports.files;
+        match files.open(&self.source.key, Some(&self.source.etag), from, None).await? {
+            Read::Found(stream) => Ok(stream),
+            Read::Absent | Read::Changed => Err(self.splitter.fail(self.job, source_changed(self.source)).await),
+        }
     }
 
     /// Takes a block; true if the time is nearly over and everything so far is committed.
@@ -117,15 +136,9 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
             let inline = !plan.oversize && plan.end - plan.start <= INLINE_BYTES + INLINE_BYTES / 8;
             rows.filter(|_| inline)?.get((plan.start - start) as usize..(plan.end - start) as usize)
         };
-        self.splitter.commit(self.job, &manifest, split_offset, bytes).await?;
+        let plan = GroupPlan::of_file(self.job.generation, manifest, split_offset);
+        self.splitter.commit(self.job, &plan, bytes).await?;
         self.groups += 1;
         Ok(())
-    }
-
-    async fn go_on_later(&self) -> Result<SplitEnd, Halt> {
-        let (job_id, generation) = (self.job.job_id, self.job.generation);
-        let message = CreateMessage { job_id, generation, position: self.groups, resend: 0 };
-        self.splitter.ports.queues.send_create(&message).await?;
-        Ok(SplitEnd::Continued)
     }
 }

@@ -1,10 +1,10 @@
 //! The split itself: resume, read the opening, stream, commit group after group, end.
 
-use longshore::chunk::{complete_if_done, stop_job};
+use longshore::chunk::{ChunkError, complete_if_done, stop_job};
 use longshore::handler::Registry;
 use longshore::opening::{Opening, read_opening};
 use longshore::ports::Ports;
-use longshore_domain::group::{ChunkPlan, Manifest};
+use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, SourceFile, Stage, Status, Stop, Transition};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, PortError, Queues, Store};
@@ -12,6 +12,7 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::group_builder::messages;
 use crate::pass::Pass;
+use crate::refile::Refile;
 
 /// Splits one job.
 pub struct Splitter<'a, S, Q, F> {
@@ -44,6 +45,9 @@ pub enum SplitError {
     /// A service failed.
     #[error(transparent)]
     Port(#[from] PortError),
+    /// What an earlier generation left cannot be read or filed again.
+    #[error(transparent)]
+    Chunk(#[from] ChunkError),
     /// The job's definition cannot be used by this function: it was deployed with other job types.
     #[error("job {0}: its job type or its options are unknown to this function")]
     Definition(String),
@@ -90,6 +94,10 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let job = self.begin(message).await?;
         self.send_unsent(&job).await?;
         let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
+        let job = if job.generation > 0 { Refile::new(self, job, limits.chunk(), deadline).run().await? } else { job };
+        if job.base.split_ended {
+            return self.end(&job, job.groups, &[]).await;
+        }
         let Some(source) = &job.source else { return self.single_item(&job).await };
         let (start, issues) = self.open(&job, source).await?;
         let limits = limits.chunk().for_file(source.size_bytes);
@@ -129,10 +137,12 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     /// A job without a file is one item whose input is its options.
     async fn single_item(&self, job: &Job) -> Result<SplitEnd, Halt> {
-        if job.groups == 0 {
-            let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
-            self.commit(job, &Manifest { group: 0, chunks: vec![plan] }, 0, |_| None).await?;
+        if job.groups > 0 {
+            return self.end(job, job.groups, &[]).await;
         }
+        let chunk = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
+        let manifest = Manifest { group: 0, chunks: vec![chunk] };
+        self.commit(job, &GroupPlan::of_file(job.generation, manifest, 0), |_| None).await?;
         self.end(job, 1, &[]).await
     }
 
@@ -167,7 +177,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     pub(crate) async fn fail(&self, job: &Job, error: JobError) -> Halt {
         let stop = Stop { status: Status::Failed, error: Some(error), at: (self.clock)() };
-        match stop_job(self.ports, job.job_id, &stop).await {
+        match stop_job(self.ports, job, &stop).await {
             Ok(()) => Halt::End(SplitEnd::Failed),
             Err(error) => Halt::Error(error.into()),
         }
@@ -177,21 +187,27 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     pub(crate) async fn commit<'b>(
         &self,
         job: &Job,
-        manifest: &Manifest,
-        split_offset: u64,
+        plan: &GroupPlan,
         bytes: impl Fn(&ChunkPlan) -> Option<&'b [u8]>,
-    ) -> Result<(), Halt> {
-        match self.ports.store.commit_group(job, manifest, split_offset, (self.clock)()).await? {
-            Transition::Made(_) => {}
+    ) -> Result<Job, Halt> {
+        let committed = match self.ports.store.commit_group(job, plan, (self.clock)()).await? {
+            Transition::Made(job) => *job,
             Transition::Refused => return Err(Halt::Refused),
-        }
-        self.ports.queues.send_chunks(&messages(job.job_id, &job.tenant, manifest, bytes), 0).await?;
-        Ok(())
+        };
+        self.ports.queues.send_chunks(&messages(job.job_id, &job.tenant, &plan.manifest, bytes), 0).await?;
+        Ok(committed)
+    }
+
+    /// Another message goes on from here, for the function's time is nearly over.
+    pub(crate) async fn go_on_later(&self, job: &Job, groups: u32) -> Result<SplitEnd, Halt> {
+        let message = CreateMessage { job_id: job.job_id, generation: job.generation, position: groups, resend: 0 };
+        self.ports.queues.send_create(&message).await?;
+        Ok(SplitEnd::Continued)
     }
 
     /// The item count is final. If every group is done by now, nobody else will ask for completion.
     pub(crate) async fn end(&self, job: &Job, groups: u32, issues: &[JobError]) -> Result<SplitEnd, Halt> {
-        match self.ports.store.end_split(job.job_id, groups, issues, (self.clock)()).await? {
+        match self.ports.store.end_split(job, groups, issues, (self.clock)()).await? {
             Transition::Made(job) => {
                 complete_if_done(self.ports, &job).await?;
                 Ok(SplitEnd::Ended)

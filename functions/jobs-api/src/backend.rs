@@ -11,7 +11,7 @@ use longshore::store::records::{DynamoRecords, RecordStore};
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
-use longshore_domain::ports::{Files, JobStore, Ledger, Queues};
+use longshore_domain::ports::{Files, JobStore, Ledger, Queues, Store};
 use longshore_domain::progress;
 use longshore_domain::time_stamp::Timestamp;
 
@@ -20,7 +20,7 @@ use crate::DownloadUrls;
 /// A choice of services: one name in place of four type parameters.
 pub trait Backend: Send + Sync + 'static {
     /// Jobs and uploads.
-    type Store: JobStore + Ledger;
+    type Store: Store;
     /// Where create messages go.
     type Queues: Queues;
     /// Sources and reports.
@@ -88,7 +88,7 @@ impl<B: Backend> Api<B> {
             return Ok((Vec::new(), job));
         }
         let (groups, job) = self.ports.store.progress(job.job_id).await?.ok_or_else(no_such_job)?;
-        if job.totals.is_none_or(|totals| totals == progress::sum(&groups)) {
+        if job.totals.is_none_or(|totals| totals == progress::counts(&job, &groups)) {
             return Ok((groups, job));
         }
         // The job ended after its groups were read; now nothing changes any more.

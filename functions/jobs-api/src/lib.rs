@@ -17,6 +17,7 @@ mod links;
 mod output;
 mod pace;
 mod records;
+mod retry;
 
 use std::sync::Arc;
 
@@ -38,10 +39,11 @@ pub use output::{FileLink, FileLinks, OutputDocument};
 pub use records::{RecordDocument, RecordsDocument};
 
 /// The calls that this function answers.
-pub const ROUTES: [(&str, &str); 4] = [
+pub const ROUTES: [(&str, &str); 5] = [
     ("POST", "/api/jobs"),
     ("GET", "/api/jobs/{jobId}"),
     ("GET", "/api/jobs/{jobId}/output"),
+    ("POST", "/api/jobs/{jobId}/retry"),
     ("GET", "/api/datasets/{dataset}/records"),
 ];
 
@@ -51,6 +53,7 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
         .route("/api/jobs", post(create::create::<B>))
         .route("/api/jobs/{jobId}", get(job::get::<B>))
         .route("/api/jobs/{jobId}/output", get(output::get::<B>))
+        .route("/api/jobs/{jobId}/retry", post(retry::retry::<B>))
         .route("/api/datasets/{dataset}/records", get(records::list::<B>))
         .route("/api/uploads", any(uploads));
     http::with_problems(router).with_state(Arc::new(api))

@@ -82,7 +82,7 @@ pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tena
 }
 
 async fn read(files: &impl Files, job: &Job) -> Result<ResultDocument, Failure> {
-    match files.read(&report_key(job.job_id, RESULT_NAME), None, None).await? {
+    match files.read(&report_key(job.job_id, job.generation, RESULT_NAME), None, None).await? {
         Read::Found(bytes) => serde_json::from_slice(&bytes).map_err(|error| Failure::Ours(Box::new(error))),
         Read::Absent | Read::Changed => Err(Problem::not_found("result of this job any more").into()),
     }

@@ -25,7 +25,7 @@ impl<S: Store, Q: Queues, F: Files> Actor<'_, S, Q, F> {
     pub(crate) async fn act(&self, job: &Job, action: Action) -> Result<(), ChunkError> {
         tracing::info!(job.id = %job.job_id, ?action, "a job is pushed");
         match action {
-            Action::Stop(stop) => stop_job(self.ports, job.job_id, &stop).await?,
+            Action::Stop(stop) => stop_job(self.ports, job, &stop).await?,
             Action::SendCreate => self.send_create(job).await?,
             Action::SendComplete => self.send_complete(job).await?,
             Action::EndWithoutReport(stop) => self.end_without_report(job, &stop).await?,
@@ -55,15 +55,15 @@ impl<S: Store, Q: Queues, F: Files> Actor<'_, S, Q, F> {
 
     /// The counts are exact all the same: every group is closed before they are read.
     async fn end_without_report(&self, job: &Job, stop: &Stop) -> PortResult<()> {
-        if let Transition::Made(job) = self.ports.store.stop(job.job_id, stop).await? {
+        if let Transition::Made(job) = self.ports.store.stop(job.job_id, job.generation, stop).await? {
             // Workers may still be at it; the next sweep closes the groups.
             return ask_for_completion(self.ports, &job).await;
         }
         let mut groups = Vec::new();
-        for group in 0..job.groups {
+        for group in job.base.groups..job.groups {
             groups.extend(self.ports.store.close(job.job_id, group).await?);
         }
-        let totals = progress::sum(&groups);
+        let totals = progress::counts(job, &groups);
         let (generation, error) = (job.generation, stop.error.clone());
         let finish = Finish { generation, status: stop.status, totals, error, at: (self.clock)() };
         self.ports.store.finish(job.job_id, &finish).await.map(|_| ())

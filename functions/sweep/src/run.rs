@@ -79,7 +79,7 @@ impl<S: Store, Q: Queues + Backlog, F: Files, D: DeadLetters> Sweep<S, Q, F, D> 
         }
         let message = "the file could not be split: the splitter died or failed again and again";
         let error = Some(JobError::new("split_failed", message));
-        stop_job(&self.ports, letter.job_id, &Stop { status: Status::Failed, error, at: (self.clock)() }).await
+        stop_job(&self.ports, &job, &Stop { status: Status::Failed, error, at: (self.clock)() }).await
     }
 
     async fn jobs(&self, actor: &Actor<'_, S, Q, F>, swept: &mut Swept) -> PortResult<()> {
@@ -110,7 +110,8 @@ impl<S: Store, Q: Queues + Backlog, F: Files, D: DeadLetters> Sweep<S, Q, F, D> 
         queue_idle: bool,
         swept: &mut Swept,
     ) -> Result<(), ChunkError> {
-        let Some((groups, job)) = self.ports.store.progress(id).await? else { return Ok(()) };
+        let Some((mut groups, job)) = self.ports.store.progress(id).await? else { return Ok(()) };
+        groups.retain(|group| job.owns(group.number));
         let at = Circumstances { now: (self.clock)(), stall_s: self.stall_s, queue_idle };
         let chunks = self.chunk_counts(&job, &groups, &at).await?;
         for action in decide(&job, &groups, |group| chunks.get(&group).copied().unwrap_or(0), &at) {

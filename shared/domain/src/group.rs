@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::cursor::Cursor;
+use crate::job::Place;
 use crate::outcome::Counts;
 use crate::time_stamp::Timestamp;
 
@@ -50,6 +51,16 @@ impl Group {
             progressed_at: now,
             resends: 0,
         }
+    }
+
+    /// A group as it is committed.
+    pub fn planned(plan: &GroupPlan, now: Timestamp) -> Self {
+        let GroupPlan { manifest, .. } = plan;
+        let bytes = manifest.bytes() + plan.filed.values().map(|filed| filed.bytes).sum::<u64>();
+        let failed = plan.filed.values().map(|filed| filed.failed).sum();
+        let cursors = plan.filed.iter().map(|(chunk, filed)| (*chunk, filed.cursor.clone())).collect();
+        let counts = Counts { failed, ..Counts::default() };
+        Self { counts, cursors, ..Self::new(manifest.group, manifest.items(), bytes, now) }
     }
 
     /// Every item of the group has ended.
@@ -146,6 +157,52 @@ impl Manifest {
     /// Bytes in all its chunks.
     pub fn bytes(&self) -> u64 {
         self.chunks.iter().map(|c| c.end - c.start).sum()
+    }
+}
+
+/// Where the items of a group come from; each moves the split on from one point to the next.
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
+pub enum Source {
+    /// The file, cut up to this byte.
+    File {
+        /// The first byte that is not in the group or before it.
+        upto: u64,
+    },
+    /// What the generation before left, filed again up to this chunk.
+    Refiled {
+        /// The first chunk whose rest is not in the group or before it.
+        upto: Place,
+    },
+}
+
+/// A chunk whose items are not read from the source but from a work file.
+#[derive(Clone, Eq, PartialEq, Hash, Debug)]
+pub struct Filed {
+    /// Where its work begins: a round over the items that the file holds.
+    pub cursor: Cursor,
+    /// Items of it that have failed for good and are not worked again.
+    pub failed: u64,
+    /// Bytes of its items, for the percentage.
+    pub bytes: u64,
+}
+
+/// A group that is to be committed.
+#[derive(Clone, Eq, PartialEq, Hash, Debug)]
+pub struct GroupPlan {
+    /// The generation that it belongs to.
+    pub generation: u32,
+    /// Its chunks.
+    pub manifest: Manifest,
+    /// Those of them whose items lie in work files.
+    pub filed: BTreeMap<u32, Filed>,
+    /// What it covers.
+    pub source: Source,
+}
+
+impl GroupPlan {
+    /// The next group of the file, which is then cut up to this byte.
+    pub fn of_file(generation: u32, manifest: Manifest, upto: u64) -> Self {
+        Self { generation, manifest, filed: BTreeMap::new(), source: Source::File { upto } }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A job: what is asked, how far it is, and how it ended. A final status never changes.
 
+mod generation;
 mod tolerance;
 mod transition;
 
@@ -12,6 +13,7 @@ use crate::outcome::Counts;
 use crate::records::Format;
 use crate::time_stamp::Timestamp;
 
+pub use generation::{Base, Place, Reopen};
 pub use tolerance::Tolerance;
 pub use transition::{Finish, Transition};
 
@@ -111,6 +113,12 @@ pub struct Job {
     pub job_type: String,
     /// 0, and one more with each retry.
     pub generation: u32,
+    /// What the generations before leave to this one.
+    #[serde(default)]
+    pub base: Base,
+    /// What the generations before left is filed again up to this chunk; a retry goes on from here.
+    #[serde(default)]
+    pub refiled: Place,
     /// Where it stands.
     pub status: Status,
     /// Where it stands, finely.
@@ -164,6 +172,8 @@ impl Job {
             tenant: tenant.into(),
             job_type: job_type.into(),
             generation: 0,
+            base: Base::default(),
+            refiled: Place::default(),
             status: Status::Waiting,
             stage: Stage::Queued,
             source: None,
@@ -193,8 +203,19 @@ impl Job {
         !self.status.is_final() && self.stage != Stage::Stopping
     }
 
-    /// Split to the end, and every group done: completion may run.
+    /// Split to the end, and every group of this generation done: completion may run.
     pub fn all_done(&self) -> bool {
-        self.split_ended && self.done_groups.len() == self.groups as usize
+        let done = self.done_groups.range(self.base.groups..).count();
+        self.split_ended && done + self.base.groups as usize == self.groups as usize
+    }
+
+    /// The whole file has been counted, by this generation or by one before.
+    pub fn item_count_final(&self) -> bool {
+        self.split_ended || self.base.split_ended
+    }
+
+    /// Whether a group is one of this generation's. Those before are history: nothing is ever written to them.
+    pub fn owns(&self, group: u32) -> bool {
+        group >= self.base.groups
     }
 }

@@ -6,9 +6,9 @@ use std::future::Future;
 
 use serde_json::Value;
 
-use crate::group::{ChunkPlan, Commit, CommitOutcome, Group, Manifest};
+use crate::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use crate::ids::{FileGuid, JobId};
-use crate::job::{Finish, Job, JobError, Stop, Transition};
+use crate::job::{Finish, Job, JobError, Reopen, Stop, Transition};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 
@@ -118,22 +118,24 @@ pub trait JobTransitions: Send + Sync {
     fn commit_group(
         &self,
         job: &Job,
-        manifest: &Manifest,
-        split_offset: u64,
+        plan: &GroupPlan,
         now: Timestamp,
     ) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// See [`Job::end_split`].
+    /// See [`Job::end_split`]; of `job` its id and its generation are read.
     fn end_split(
         &self,
-        id: JobId,
+        job: &Job,
         groups: u32,
         issues: &[JobError],
         now: Timestamp,
     ) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::stop`].
-    fn stop(&self, id: JobId, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
+    fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::finish`]. Also takes the job off the index of unfinished ones.
     fn finish(&self, id: JobId, finish: &Finish) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// See [`Job::reopen`]. `job` as it was read after its end, since when nothing of its generation can have changed.
+    /// Also puts the job on the index of unfinished ones.
+    fn reopen(&self, job: &Job, reopen: &Reopen) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Counts one more re-send of the create or complete message, if it was `seen` before.
     fn count_resend(&self, id: JobId, seen: u32, now: Timestamp)
     -> impl Future<Output = PortResult<Transition>> + Send;

@@ -28,16 +28,17 @@ impl Progress {
     /// Reads the progress off a job and its groups, which must have been read before the job: then the job counts at
     /// least their items. If the job has totals that the groups do not sum to, they are too old: read them again.
     pub fn of(job: &Job, groups: &[Group], now: Timestamp) -> Self {
-        let counts = job.totals.unwrap_or_else(|| sum(groups));
+        let counts = job.totals.unwrap_or_else(|| counts(job, groups));
         let done_share = done_share(job, groups, counts);
         let elapsed_ms = job.finished_at.unwrap_or(now).millis_since(job.started_at.unwrap_or(now)).max(1) as f64;
         let running = !job.status.is_final() && done_share > 0.0 && done_share < 1.0;
         Self {
             item_count: job.item_count,
-            item_count_final: job.split_ended,
+            item_count_final: job.item_count_final(),
             counts,
             percent: percent(done_share),
-            items_per_second: (counts.done() as f64 * 1000.0 / elapsed_ms) as u64,
+            items_per_second: (counts.done().saturating_sub(job.base.counts.done()) as f64 * 1000.0 / elapsed_ms)
+                as u64,
             eta_seconds: running.then(|| (elapsed_ms * (1.0 / done_share - 1.0) / 1000.0).ceil() as u64),
             updated_at: groups.iter().map(|g| g.progressed_at).fold(job.updated_at, Ord::max),
         }
@@ -49,22 +50,26 @@ impl Progress {
     }
 }
 
-/// The counts of all groups.
-pub fn sum(groups: &[Group]) -> Counts {
-    let mut counts = Counts::default();
-    groups.iter().for_each(|g| counts += g.counts);
+/// The counts of a job: what the generations before have left, and this one's groups.
+pub fn counts(job: &Job, groups: &[Group]) -> Counts {
+    let mut counts = job.base.counts;
+    groups.iter().filter(|g| job.owns(g.number)).for_each(|g| counts += g.counts);
     counts
 }
 
 /// The share of the file whose items have ended, by bytes: the number of items is not known until the split ends,
-/// and a percentage that changed its measure then could fall. Each group's share only grows, so the sum does.
+/// and a percentage that changed its measure then could fall. Each group's share only grows, so the sum does. A
+/// generation that begins with the number known goes by items.
 fn done_share(job: &Job, groups: &[Group], counts: Counts) -> f64 {
     if job.status == Status::Completed || (job.split_ended && counts.done() == job.item_count) {
         return 1.0;
     }
+    if job.base.split_ended {
+        return (counts.done() as f64 / job.item_count.max(1) as f64).min(0.999);
+    }
     let total = job.source.as_ref().map_or(0, |s| s.size_bytes).max(1) as f64;
     let done = |g: &Group| g.bytes as f64 * (g.counts.done() as f64 / g.items.max(1) as f64);
-    (groups.iter().map(done).sum::<f64>() / total).min(0.999)
+    (groups.iter().filter(|g| job.owns(g.number)).map(done).sum::<f64>() / total).min(0.999)
 }
 
 fn percent(share: f64) -> u8 {

@@ -27,6 +27,9 @@ pub struct Entry {
     pub end: End,
     /// The record as it stood in the source; not UTF-8 shows as U+FFFD. Empty for one that is too long to repeat.
     pub raw: String,
+    /// `raw` is not the record as it stood (not UTF-8, its quote never closed, too long): no retry can work it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub damaged: bool,
 }
 
 /// What became of an item that did not simply succeed.
@@ -102,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_work_file_survives_storage() {
-        let entry = |n, end| Entry { n, end, raw: "a,\"b\nc\"".into() };
+        let entry = |n, end| Entry { n, end, raw: "a,\"b\nc\"".into(), damaged: n == 7 };
         let file = WorkFile {
             header: Header { round: 1, prev: Some("abc1".into()) },
             entries: vec![

@@ -78,7 +78,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             match find(&ports.files, self.message, self.cursor.as_ref(), self.job.source.as_ref(), options).await? {
                 Found::Items(items) => items,
                 Found::SourceGone(error) => {
-                    stop_job(ports, self.message.job_id, &failed(error, (self.worker.clock)())).await?;
+                    stop_job(ports, self.job, &failed(error, (self.worker.clock)())).await?;
                     return Ok(ChunkEnd::NotLive);
                 }
             };
@@ -220,7 +220,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     /// leave a job that goes on. If the commit comes too late, the item is one of the unprocessed.
     async fn fatal(mut self, rejection: Rejection) -> Result<ChunkEnd, ChunkError> {
         let stop = failed(JobError::new(rejection.code, rejection.message), (self.worker.clock)());
-        stop_job(self.worker.ports, self.message.job_id, &stop).await?;
+        stop_job(self.worker.ports, self.job, &stop).await?;
         self.commit(false).await?.map_or_else(Ok, |_| Ok(ChunkEnd::NotLive))
     }
 
@@ -230,11 +230,11 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             return Ok(());
         }
         let Some((groups, job)) = self.worker.ports.store.progress(self.message.job_id).await? else { return Ok(()) };
-        if !job.is_live() || job.all_done() {
+        if !job.is_live() || job.all_done() || job.generation != self.job.generation {
             return Ok(());
         }
-        if let Some(error) = job.tolerance.exceeded(progress::sum(&groups), false) {
-            stop_job(self.worker.ports, self.message.job_id, &failed(error, (self.worker.clock)())).await?;
+        if let Some(error) = job.tolerance.exceeded(progress::counts(&job, &groups), false) {
+            stop_job(self.worker.ports, self.job, &failed(error, (self.worker.clock)())).await?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use longshore_domain::ids::JobId;
 use longshore_domain::ports::{Files, Read};
-use longshore_domain::work_file::WorkFile;
+use longshore_domain::work_file::{End, Entry, WorkFile};
 
 use super::ChunkError;
 use crate::ports::work_key;
@@ -29,6 +29,14 @@ pub async fn read_chain(
         chain.push(file);
     }
     Ok(chain)
+}
+
+/// The items that a round has filed for the next one, by number: the order in which that one works them.
+pub fn filed_in(chain: &[WorkFile], round: u32) -> Vec<&Entry> {
+    let entries = chain.iter().filter(|file| file.header.round == round).flat_map(|file| &file.entries);
+    let mut filed: Vec<_> = entries.filter(|entry| matches!(entry.end, End::Transient { .. })).collect();
+    filed.sort_unstable_by_key(|entry| entry.n);
+    filed
 }
 
 async fn read_one(files: &impl Files, key: String) -> Result<WorkFile, ChunkError> {

@@ -33,12 +33,12 @@ pub async fn complete_if_done<S, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job
     if job.all_done() && !job.status.is_final() { ask_for_completion(ports, job).await } else { Ok(()) }
 }
 
-/// Tells a job to stop and asks for its completion. Harmless twice: the first reason stays.
+/// Tells a generation of a job to stop and asks for its completion. Harmless twice: the first reason stays.
 ///
 /// # Errors
 /// If a service fails; the sweeper asks for the completion of a job that is stopping.
-pub async fn stop_job<S: Store, Q: Queues, F>(ports: &Ports<S, Q, F>, id: JobId, stop: &Stop) -> PortResult<()> {
-    match ports.store.stop(id, stop).await? {
+pub async fn stop_job<S: Store, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job, stop: &Stop) -> PortResult<()> {
+    match ports.store.stop(job.job_id, job.generation, stop).await? {
         Transition::Made(job) => ask_for_completion(ports, &job).await,
         Transition::Refused => Ok(()),
     }

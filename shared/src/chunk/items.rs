@@ -8,6 +8,7 @@ use longshore_domain::records::records;
 use longshore_domain::work_file::{End, WorkFile};
 use serde_json::Value;
 
+use super::chain::filed_in;
 use super::{ChunkError, KnownJob, read_chain};
 use crate::handler::{RawItem, Shape};
 
@@ -45,6 +46,11 @@ impl Items {
 
     pub(super) fn attempts(&self, i: usize) -> u32 {
         self.todo[i].attempts
+    }
+
+    /// Its bytes are not all of it, or its end is not known.
+    pub(super) fn is_damaged(&self, i: usize) -> bool {
+        self.oversize || self.todo[i].unterminated
     }
 
     pub(super) fn raw(&self, i: usize) -> &[u8] {
@@ -89,20 +95,13 @@ impl Items {
     }
 
     /// The items that the round before has filed, by number.
-    fn of_round(chain: Vec<WorkFile>, before: u32) -> Self {
-        let entries = chain.into_iter().filter(|file| file.header.round == before).flat_map(|file| file.entries);
-        let mut filed: Vec<_> = entries
-            .filter_map(|entry| match entry.end {
-                End::Transient { attempts, .. } => Some((entry.n, attempts, entry.raw)),
-                End::Failed(_) | End::Skipped { .. } => None,
-            })
-            .collect();
-        filed.sort_unstable_by_key(|(number, ..)| *number);
-        let (mut bytes, mut todo) = (Vec::new(), Vec::with_capacity(filed.len()));
-        for (number, attempts, raw) in filed {
+    fn of_round(chain: &[WorkFile], before: u32) -> Self {
+        let (mut bytes, mut todo) = (Vec::new(), Vec::new());
+        for entry in filed_in(chain, before) {
+            let attempts = if let End::Transient { attempts, .. } = entry.end { attempts } else { 0 };
             let start = bytes.len();
-            bytes.extend_from_slice(raw.as_bytes());
-            todo.push(Todo { number, attempts, start, end: bytes.len(), unterminated: false });
+            bytes.extend_from_slice(entry.raw.as_bytes());
+            todo.push(Todo { number: entry.n, attempts, start, end: bytes.len(), unterminated: false });
         }
         Self { bytes, todo, oversize: false }
     }
@@ -119,7 +118,7 @@ pub(super) async fn find(
     if let Some(cursor) = cursor.filter(|c| c.round > 0) {
         let place = (message.group, message.chunk);
         let chain = read_chain(files, message.job_id, place, cursor.file.as_deref(), cursor.round - 1).await?;
-        return Ok(Found::Items(Items::of_round(chain, cursor.round - 1)));
+        return Ok(Found::Items(Items::of_round(&chain, cursor.round - 1)));
     }
     let plan = &message.plan;
     let Some(source) = source else {

@@ -11,6 +11,7 @@ mod ending;
 mod items;
 mod known;
 mod reasons;
+mod rest;
 mod tally;
 
 use longshore_domain::group::{CommitOutcome, Group};
@@ -20,10 +21,11 @@ use longshore_domain::retry;
 use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::WorkFileError;
 
-pub use chain::read_chain;
+pub use chain::{filed_in, read_chain};
 pub use ending::{ask_for_completion, complete_if_done, roll_up, stop_job};
 pub use items::{source_changed, source_missing};
 pub use known::{KnownJob, KnownJobs};
+pub use rest::{Rest, read_rest};
 
 use crate::handler::Registry;
 use crate::ports::Ports;

@@ -1,5 +1,6 @@
 //! What an attempt has done since its last commit: counts, and the items that did not simply succeed.
 
+use std::borrow::Cow;
 use std::mem;
 
 use longshore_domain::cursor::Cursor;
@@ -100,8 +101,10 @@ impl Tally {
             End::Skipped { .. } => self.counts.skipped += 1,
             End::Transient { .. } => self.filed += 1,
         }
-        let raw = String::from_utf8_lossy(items.raw(i)).into_owned();
+        let raw = String::from_utf8_lossy(items.raw(i));
+        let damaged = items.is_damaged(i) || matches!(raw, Cow::Owned(_));
+        let raw = raw.into_owned();
         self.bytes += raw.len() + ENTRY_BYTES;
-        self.entries.push(Entry { n: items.number(i), end, raw });
+        self.entries.push(Entry { n: items.number(i), end, raw, damaged });
     }
 }

@@ -52,16 +52,18 @@ impl Files for S3Files {
 
     async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
         let (start, end) = plan.map_or((0, None), |plan| (plan.start, Some(plan.end)));
-        let mut stream = match self.open(key, etag, start, end).await? {
-            Read::Found(stream) => stream,
-            Read::Absent => return Ok(Read::Absent),
-            Read::Changed => return Ok(Read::Changed),
-        };
-        let mut bytes = Vec::with_capacity(stream.size_bytes());
-        while let Some(block) = stream.next().await? {
-            bytes.extend_from_slice(&block);
+        let mut breaks = 0;
+        loop {
+            let stream = match self.open(key, etag, start, end).await? {
+                Read::Found(stream) => stream,
+                Read::Absent => return Ok(Read::Absent),
+                Read::Changed => return Ok(Read::Changed),
+            };
+            match whole(stream).await {
+                Err(_) if breaks < BREAKS => breaks += 1,
+                read => return read.map(Read::Found),
+            }
         }
-        Ok(Read::Found(bytes))
     }
 
     /// PutObject: harmless twice.
@@ -73,6 +75,17 @@ impl Files for S3Files {
     async fn create(&self, key: &str, content_type: &str) -> PortResult<S3Sink> {
         Ok(S3Sink::new(self.clone(), key, content_type))
     }
+}
+
+/// How often a body may break off before a read fails: the SDK repeats calls, not what follows them.
+const BREAKS: u32 = 2;
+
+async fn whole(mut stream: S3Stream) -> PortResult<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(stream.size_bytes());
+    while let Some(block) = stream.next().await? {
+        bytes.extend_from_slice(&block);
+    }
+    Ok(bytes)
 }
 
 /// `Range` for `start` to `end` (exclusive); none for a whole file, because an empty file has no first byte.

@@ -6,15 +6,15 @@ mod records;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use longshore_domain::group::{Commit, CommitOutcome, Group, Manifest};
+use longshore_domain::group::{Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Finish, Job, JobError, Stop, Transition};
+use longshore_domain::job::{Finish, Job, JobError, Reopen, Stop, Transition};
 use longshore_domain::ports::{
     ChunkState, Created, Definition, IdempotencyKey, JobStore, JobTransitions, Ledger, Page, PortResult, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
-use super::replay::{self, CommittedGroup};
+use super::replay;
 use records::{JobRecords, Records};
 
 /// Jobs in one page of unfinished ones.
@@ -98,28 +98,26 @@ impl JobTransitions for MemoryStore {
         Ok(())
     }
 
-    async fn commit_group(
-        &self,
-        job: &Job,
-        manifest: &Manifest,
-        split_offset: u64,
-        now: Timestamp,
-    ) -> PortResult<Transition> {
+    async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
         let mut records = self.records();
         let Some(of_job) = records.jobs.get_mut(&job.job_id) else {
             return Ok(Transition::Refused);
         };
-        let own = CommittedGroup { manifest: manifest.clone(), at: now };
-        Ok(of_job.commit_group(own, split_offset))
+        Ok(of_job.commit_group(plan, now))
     }
 
-    async fn end_split(&self, id: JobId, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
+    async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
         let own = |job: &Job| replay::split_ended(job, groups, issues, now);
-        self.transition(id, |job| job.end_split(groups, issues, now), own)
+        self.transition(job.job_id, |stored| stored.end_split(job.generation, groups, issues, now), own)
     }
 
-    async fn stop(&self, id: JobId, stop: &Stop) -> PortResult<Transition> {
-        self.transition(id, |job| job.stop(stop), |job| replay::stopped(job, stop))
+    async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition> {
+        self.transition(id, |job| job.stop(generation, stop), |job| replay::stopped(job, stop))
+    }
+
+    async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Transition> {
+        let own = |job: &Job| replay::reopened(job, reopen);
+        self.transition(job.job_id, |stored| stored.reopen(reopen), own)
     }
 
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {

@@ -6,7 +6,7 @@
 //! so: that is harmless, because the write happened once and what follows it may happen twice.
 
 use longshore_domain::group::Manifest;
-use longshore_domain::job::{Finish, Job, JobError, Stage, Stop};
+use longshore_domain::job::{Finish, Job, JobError, Reopen, Stage, Stop};
 use longshore_domain::ports::{Created, IdempotencyKey};
 use longshore_domain::time_stamp::Timestamp;
 
@@ -45,6 +45,11 @@ pub fn stopped(job: &Job, stop: &Stop) -> bool {
 /// `finish` took: the final status and its time are the caller's.
 pub fn finished(job: &Job, finish: &Finish) -> bool {
     (job.generation, job.status, job.finished_at) == (finish.generation, finish.status, Some(finish.at))
+}
+
+/// `reopen` took: the next generation was opened at the caller's time.
+pub fn reopened(job: &Job, reopen: &Reopen) -> bool {
+    (job.generation, job.stage, job.updated_at) == (reopen.generation + 1, Stage::Queued, reopen.at)
 }
 
 /// `count_resend` took: it was counted at the caller's time, and nothing has happened since. Else the message is

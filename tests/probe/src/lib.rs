@@ -37,6 +37,19 @@ impl JobType for Probe {
     }
 }
 
+/// The same in chunks of the usual size, for many rows.
+pub struct Bulk;
+
+impl JobType for Bulk {
+    const NAME: &'static str = "probe-bulk";
+    type Options = Options;
+    type Item = Row;
+
+    async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome {
+        row.work(job, key).await
+    }
+}
+
 /// The same, in jobs that may last four seconds.
 pub struct Brief;
 

@@ -22,6 +22,8 @@ enum Action {
     Ok,
     Skip,
     Reject,
+    /// Rejected when this row is called for the first time, as `mark` tells; later it is ok.
+    Mend,
     /// `Retry` in the first `rounds` rounds, then ok.
     Retry,
     Fatal,
@@ -43,7 +45,8 @@ impl Row {
         match self.action {
             Action::Ok => Outcome::Ok,
             Action::Skip => Outcome::Skip { reason: "asked to".into() },
-            Action::Reject => Outcome::reject("asked_to", Some("action"), "the row asked to be rejected"),
+            Action::Reject => rejected(),
+            Action::Mend if first => rejected(),
             Action::Retry if job.round < self.rounds.unwrap_or(0) => {
                 Outcome::Retry { after: None, reason: "asked to".into() }
             }
@@ -52,7 +55,7 @@ impl Row {
             Action::Panic => panicking(),
             Action::Abort => abort(),
             Action::Kill if first => killed(),
-            Action::Kill => Outcome::Ok,
+            Action::Kill | Action::Mend => Outcome::Ok,
         }
     }
 
@@ -66,6 +69,10 @@ impl Row {
         let written = file.and_then(|mut file| file.write_all(format!("{item}\n").as_bytes()));
         written.is_ok() && !noted.lines().any(|line| line == item)
     }
+}
+
+fn rejected() -> Outcome {
+    Outcome::reject("asked_to", Some("action"), "the row asked to be rejected")
 }
 
 #[allow(clippy::panic, reason = "that is what the row asked for")]

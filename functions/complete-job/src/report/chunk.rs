@@ -1,13 +1,13 @@
 //! The rows of one chunk: what its work files say of its items, and which items have not ended.
 
-use longshore::chunk::{ChunkError, read_chain};
+use longshore::chunk::{ChunkError, filed_in, read_chain};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{Files, Read};
 use longshore_domain::records::records;
-use longshore_domain::work_file::{End, Entry, WorkFile};
+use longshore_domain::work_file::{End, Entry};
 
 use crate::CompleteError;
 
@@ -61,9 +61,9 @@ impl<F: Files> ChunkReader<'_, F> {
             let position = chunk.cursor.map_or(0, |c| c.position as usize);
             match round.checked_sub(1) {
                 None => self.unread(plan, position, &mut rows).await?,
-                Some(before) => rows.open.extend(filed_in(&chain, before).into_iter().skip(position)),
+                Some(before) => rows.open.extend(filed_in(&chain, before).into_iter().skip(position).map(numbered)),
             }
-            rows.open.extend(filed_in(&chain, round));
+            rows.open.extend(filed_in(&chain, round).into_iter().map(numbered));
             rows.open.sort_unstable_by_key(|(n, _)| *n);
         }
         let entries = chain.into_iter().flat_map(|file| file.entries);
@@ -99,11 +99,6 @@ impl<F: Files> ChunkReader<'_, F> {
     }
 }
 
-/// The items that a round has filed for the next one, by number: the order in which that one works them.
-fn filed_in(chain: &[WorkFile], round: u32) -> Vec<(u64, Vec<u8>)> {
-    let entries = chain.iter().filter(|file| file.header.round == round).flat_map(|file| &file.entries);
-    let filed = entries.filter(|entry| matches!(entry.end, End::Transient { .. }));
-    let mut filed: Vec<_> = filed.map(|entry| (entry.n, entry.raw.clone().into_bytes())).collect();
-    filed.sort_unstable_by_key(|(n, _)| *n);
-    filed
+fn numbered(entry: &Entry) -> (u64, Vec<u8>) {
+    (entry.n, entry.raw.clone().into_bytes())
 }

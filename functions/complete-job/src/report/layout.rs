@@ -40,12 +40,12 @@ impl Layout {
         ending: &Ending,
     ) -> Result<Self, CompleteError> {
         let job = &ending.job;
-        if !ending.stopped() && !ending.groups.iter().any(|g| g.cursors.values().any(|c| c.file.is_some())) {
+        if !ending.stopped() && !ending.all().any(|g| g.cursors.values().any(|c| c.file.is_some())) {
             return Ok(Self { columns: Columns::Raw, options: Vec::new(), unsplit: Unsplit::Nothing });
         }
         let definition = ports.store.definition(job.job_id).await?;
         let definition = definition.unwrap_or(Definition { options: Value::Null, columns: None });
-        let unsplit = ending.stopped() && !job.split_ended;
+        let unsplit = ending.stopped() && !job.item_count_final();
         let Some(source) = &job.source else {
             let unsplit = if unsplit && job.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };
             return Ok(Self { columns: Columns::Raw, options: definition.options.to_string().into_bytes(), unsplit });

@@ -20,7 +20,7 @@ use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 use longshore::result::{Report, ReportFiles, ResultCounts};
 use longshore_domain::group::{Group, Manifest};
-use longshore_domain::job::{Job, JobError};
+use longshore_domain::job::{Job, JobError, Place};
 use longshore_domain::ports::{Files, Store};
 use longshore_domain::work_file::End;
 
@@ -43,10 +43,14 @@ pub(crate) async fn write_report<S: Store, Q, F: Files>(
     ending: &Ending,
 ) -> Result<Report, CompleteError> {
     let layout = Layout::read(ports, ending).await?;
-    let mut writer = ReportWriter::new(ports, &ending.job, &layout);
+    let mut writer = ReportWriter::new(ports, ending, &layout);
+    for group in &ending.older {
+        writer.older(group).await?;
+    }
     for group in &ending.groups {
         writer.group(group, ending.stopped()).await?;
     }
+    writer.unfiled().await?;
     writer.unsplit(&layout).await?;
     writer.finish(ending).await
 }
@@ -54,6 +58,7 @@ pub(crate) async fn write_report<S: Store, Q, F: Files>(
 struct ReportWriter<'a, S, F: Files> {
     store: &'a S,
     job: &'a Job,
+    older: &'a [Group],
     reader: ChunkReader<'a, F>,
     failed: Table<'a, F>,
     skipped: Table<'a, F>,
@@ -63,13 +68,14 @@ struct ReportWriter<'a, S, F: Files> {
 }
 
 impl<'a, S: Store, F: Files> ReportWriter<'a, S, F> {
-    fn new<Q>(ports: &'a Ports<S, Q, F>, job: &'a Job, layout: &'a Layout) -> Self {
-        let (files, id) = (&ports.files, job.job_id);
-        let table = |name, said| Table::new(files, id, name, layout.columns.clone(), said);
+    fn new<Q>(ports: &'a Ports<S, Q, F>, ending: &'a Ending, layout: &'a Layout) -> Self {
+        let (files, job) = (&ports.files, &ending.job);
+        let table = |name, said| Table::new(files, job, name, layout.columns.clone(), said);
         Self {
             store: &ports.store,
             job,
-            reader: ChunkReader { files, id, source: job.source.as_ref(), options: &layout.options },
+            older: &ending.older,
+            reader: ChunkReader { files, id: job.job_id, source: job.source.as_ref(), options: &layout.options },
             failed: table("failed.csv", &["code", "field", "message"]),
             skipped: table("skipped.csv", &["reason"]),
             unprocessed: table("unprocessed.csv", &[]),
@@ -104,6 +110,21 @@ impl<'a, S: Store, F: Files> ReportWriter<'a, S, F> {
         Ok(())
     }
 
+    /// Writes the skipped rows of a group of an earlier generation. What failed in it, or never ended, was filed again.
+    async fn older(&mut self, group: &Group) -> Result<(), CompleteError> {
+        let before = self.skipped.len();
+        for chunk in ended(group) {
+            let mut rows = self.reader.read(chunk).await?;
+            rows.ended.retain(|entry| matches!(entry.end, End::Skipped { .. }));
+            write_rows(rows, [&mut self.failed, &mut self.skipped, &mut self.unprocessed]).await?;
+        }
+        let (counted, found) = (group.counts.skipped, self.skipped.len() - before);
+        if counted == found {
+            return Ok(());
+        }
+        Err(CompleteError::Miscounted { group: group.number, outcome: "skipped", counted, found })
+    }
+
     async fn chunks(&mut self, chunks: Vec<Chunk<'_>>) -> Result<(), CompleteError> {
         let mut reads: Vec<BoxFuture<'_, Result<ChunkRows, CompleteError>>> = Vec::with_capacity(chunks.len());
         for chunk in chunks {
@@ -114,6 +135,29 @@ impl<'a, S: Store, F: Files> ReportWriter<'a, S, F> {
             let rows = rows?;
             self.source_gone |= rows.source_gone;
             write_rows(rows, [&mut self.failed, &mut self.skipped, &mut self.unprocessed]).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes what the generation before left and this one has not come to file again: unprocessed, all of it.
+    async fn unfiled(&mut self) -> Result<(), CompleteError> {
+        let Place { group: from, chunk: first } = self.job.refiled;
+        for number in from..self.job.base.groups {
+            let manifest = self.store.manifest(self.job.job_id, number).await?;
+            let manifest = manifest.ok_or(CompleteError::ManifestMissing(number))?;
+            let group = self.older.iter().find(|group| group.number == number);
+            let group = group.ok_or(CompleteError::ManifestMissing(number))?;
+            let skip = if number == from { first as usize } else { 0 };
+            for chunk in planned(group, &manifest).into_iter().skip(skip) {
+                let rows = self.reader.read(chunk).await?;
+                let failed = rows.ended.iter().filter(|entry| matches!(entry.end, End::Failed(_)));
+                let failed = failed.map(|entry| (entry.n, entry.raw.clone().into_bytes()));
+                let mut rest: Vec<_> = failed.chain(rows.open).collect();
+                rest.sort_unstable_by_key(|(number, _)| *number);
+                for (number, raw) in rest {
+                    self.unprocessed.row(number, &raw, &[]).await?;
+                }
+            }
         }
         Ok(())
     }

@@ -74,7 +74,7 @@ fn a_report_that_is_written_twice_is_the_same() {
     let first = fixture.report();
     fixture.complete().unwrap();
     let mut second = fixture.report();
-    second.remove(&report_key(id, "result.json")).unwrap();
+    second.remove(&report_key(id, 0, "result.json")).unwrap();
     assert_eq!((first, written.load(Relaxed)), (second, 2));
     assert!(now(store.progress(id)).unwrap().unwrap().1.status.is_final());
 }

@@ -9,7 +9,7 @@ use longshore::ports::{Ports, report_key};
 use longshore::queues::MemoryQueues;
 use longshore::result::ResultDocument;
 use longshore::store::memory::MemoryStore;
-use longshore_domain::group::{ChunkPlan, Manifest};
+use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::message::CompleteMessage;
@@ -104,12 +104,19 @@ impl Fixture {
             let (chunks, after) = rest.split_at(rest.len().min(chunks_in_group(number)));
             let manifest = Manifest { group: number, chunks: chunks.to_vec() };
             let end = chunks[chunks.len() - 1].end;
-            made(now(self.ports.store.commit_group(&self.job(), &manifest, end, Timestamp(3_000))).unwrap());
+            made(
+                now(self.ports.store.commit_group(
+                    &self.job(),
+                    &GroupPlan::of_file(0, manifest.clone(), end),
+                    Timestamp(3_000),
+                ))
+                .unwrap(),
+            );
             committed.extend((0..).zip(chunks).map(|(n, plan)| ((number, n), plan.clone())));
             (rest, number) = (after, number + 1);
         }
         if groups.is_none() {
-            made(now(self.ports.store.end_split(self.id, number, &[], Timestamp(4_000))).unwrap());
+            made(now(self.ports.store.end_split(&self.job(), number, &[], Timestamp(4_000))).unwrap());
         }
         committed
     }
@@ -125,7 +132,7 @@ impl Fixture {
     pub(crate) fn cancel(&self) {
         let error = Some(JobError::new("canceled", "canceled by the client"));
         let stop = Stop { status: Status::Canceled, error, at: Timestamp(9_000) };
-        made(now(self.ports.store.stop(self.id, &stop)).unwrap());
+        made(now(self.ports.store.stop(self.id, 0, &stop)).unwrap());
     }
 
     pub(crate) fn complete(&self) -> Result<CompleteEnd, CompleteError> {
@@ -141,7 +148,7 @@ impl Fixture {
 
     /// The lines of a file of the report, header first.
     pub(crate) fn table(&self, name: &str) -> Option<Vec<Vec<String>>> {
-        let bytes = self.ports.files.inner.get(&report_key(self.id, name))?;
+        let bytes = self.ports.files.inner.get(&report_key(self.id, 0, name))?;
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
         let lines = reader.records().map(|r| r.expect("rectangular").iter().map(str::to_owned).collect());
         Some(lines.collect())
@@ -157,7 +164,7 @@ impl Fixture {
     }
 
     pub(crate) fn result(&self) -> ResultDocument {
-        serde_json::from_slice(&self.ports.files.inner.get(&report_key(self.id, "result.json")).unwrap()).unwrap()
+        serde_json::from_slice(&self.ports.files.inner.get(&report_key(self.id, 0, "result.json")).unwrap()).unwrap()
     }
 
     /// Every file of the report.

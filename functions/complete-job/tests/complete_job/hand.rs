@@ -72,7 +72,7 @@ impl<'a> Hand<'a> {
                     End::Transient { attempts: round + 1, reason: "busy".into() }
                 }
             };
-            entries.push(Entry { n, end, raw });
+            entries.push(Entry { n, end, raw, damaged: false });
         }
         self.commit(counts, entries, self.position == self.todo.len() && !stop)
     }
@@ -80,7 +80,11 @@ impl<'a> Hand<'a> {
     /// A file of a worker that died before its commit, or lost: nobody may read it.
     pub(crate) fn stray_file(&self) {
         let end = End::Failed(Rejection::new("stray", None, "no commit vouches for this"));
-        let entries = self.todo.iter().map(|(n, raw)| Entry { n: *n, end: end.clone(), raw: raw.clone() }).collect();
+        let entries = self
+            .todo
+            .iter()
+            .map(|(n, raw)| Entry { n: *n, end: end.clone(), raw: raw.clone(), damaged: false })
+            .collect();
         self.write(&format!("stray{}", self.commits), entries);
     }
 

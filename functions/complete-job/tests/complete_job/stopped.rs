@@ -70,7 +70,7 @@ fn a_file_that_cannot_be_read_ends_its_job_without_rows() {
     let fixture = Fixture::of_file(b"PK\x03\x04 a spreadsheet\0\0", Format::Csv, Tolerance::default());
     let error = Some(JobError::new("unreadable", "this is a spreadsheet"));
     let stop = Stop { status: Status::Failed, error, at: Timestamp(9_000) };
-    made(now(fixture.ports.store.stop(fixture.id, &stop)).unwrap());
+    made(now(fixture.ports.store.stop(fixture.id, 0, &stop)).unwrap());
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Failed));
     let result = fixture.result();
     assert_eq!((result.item_count, result.error.unwrap().code.as_str()), (0, "unreadable"));

@@ -68,8 +68,9 @@ impl<B: Backend> Api<B> {
     }
 
     /// Sends the create message. A failure is no failure of the call: the job is stored, and the sweeper sends it.
-    async fn send(&self, job: &Job) {
-        let message = CreateMessage { job_id: job.job_id, generation: job.generation, position: 0, resend: 0 };
+    pub(crate) async fn send(&self, job: &Job) {
+        let (job_id, generation) = (job.job_id, job.generation);
+        let message = CreateMessage { job_id, generation, position: job.groups, resend: 0 };
         if let Err(error) = self.ports.queues.send_create(&message).await {
             let error = telemetry::chain(&error);
             tracing::warn!(job.id = %job.job_id, error, "a create message was not sent; the sweeper will send it");
@@ -87,7 +88,8 @@ impl<B: Backend> Api<B> {
         Ok(self.accepted(&job, &groups))
     }
 
-    fn accepted(&self, job: &Job, groups: &[Group]) -> Response {
+    /// 202 with the job, where it is, and when to ask for it.
+    pub(crate) fn accepted(&self, job: &Job, groups: &[Group]) -> Response {
         let about = AppendHeaders([
             (header::LOCATION, path(job.job_id)),
             (header::RETRY_AFTER, "1".to_owned()),

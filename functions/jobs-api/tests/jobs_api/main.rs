@@ -5,5 +5,6 @@
 mod create;
 mod openapi;
 mod read;
+mod retry;
 mod unsent;
 mod world;

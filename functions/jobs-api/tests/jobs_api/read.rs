@@ -105,11 +105,11 @@ async fn an_output_that_has_expired_is_404_and_a_damaged_one_is_ours() {
     let world = World::default();
     let id = world.job().await;
     world.finish(id, Status::Completed, 0).await;
-    world.files.put(&report_key(id, RESULT_NAME), "{\"secret\": 1}");
+    world.files.put(&report_key(id, 0, RESULT_NAME), "{\"secret\": 1}");
     let reply = world.get(&format!("/api/jobs/{id}/output")).await;
     reply.is_problem(500, "internal");
     assert!(!reply.body.to_string().contains("secret") && !reply.body.to_string().contains("missing"));
-    world.files.remove(&report_key(id, RESULT_NAME));
+    world.files.remove(&report_key(id, 0, RESULT_NAME));
     world.get(&format!("/api/jobs/{id}/output")).await.is_problem(404, "not-found");
 }
 

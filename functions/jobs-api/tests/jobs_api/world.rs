@@ -176,10 +176,10 @@ impl World {
         let end = Finish { generation: 0, status, totals: Counts::default(), error: None, at: NOW.plus_seconds(2) };
         self.store.finish(id, &end).await.unwrap();
         let job = self.store.job(id).await.unwrap().unwrap();
-        let file = ReportFile { key: report_key(id, "failed.csv"), rows: failed };
+        let file = ReportFile { key: report_key(id, 0, "failed.csv"), rows: failed };
         let files = ReportFiles { failed: (failed > 0).then_some(file), ..ReportFiles::default() };
         let counts = ResultCounts { succeeded: 2, failed, ..ResultCounts::default() };
         let document = ResultDocument::new(&job, Report { counts, issues: Vec::new(), files });
-        self.files.put(&report_key(id, RESULT_NAME), serde_json::to_vec(&document).unwrap());
+        self.files.put(&report_key(id, 0, RESULT_NAME), serde_json::to_vec(&document).unwrap());
     }
 }

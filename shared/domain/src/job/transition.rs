@@ -4,7 +4,7 @@
 //! the conformance suite holds the two against each other.
 
 use super::{Job, JobError, Stage, Status, Stop};
-use crate::group::Manifest;
+use crate::group::{GroupPlan, Source};
 use crate::outcome::Counts;
 use crate::time_stamp::Timestamp;
 
@@ -44,21 +44,29 @@ impl Job {
         self.touch(now)
     }
 
-    /// Commits the next group with its manifest: all groups before it are sent. Refused unless it is the next one.
-    pub fn commit_group(&mut self, manifest: &Manifest, split_offset: u64, now: Timestamp) -> Transition {
-        if self.stage != Stage::Splitting || self.groups != manifest.group {
+    /// Commits the next group with its manifest: all groups before it are sent. Refused unless it is the next one of
+    /// this generation.
+    pub fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> Transition {
+        let is_next = self.generation == plan.generation && self.groups == plan.manifest.group;
+        if self.stage != Stage::Splitting || !is_next {
             return Transition::Refused;
         }
         self.sent_groups = self.groups;
         self.groups += 1;
-        self.item_count += manifest.items();
-        self.split_offset = split_offset;
+        match plan.source {
+            Source::File { upto } => {
+                self.item_count += plan.manifest.items();
+                self.split_offset = upto;
+            }
+            Source::Refiled { upto } => self.refiled = upto,
+        }
         self.touch(now)
     }
 
-    /// Every group is committed and sent: the item count is final. Refused unless exactly these groups exist.
-    pub fn end_split(&mut self, groups: u32, issues: &[JobError], now: Timestamp) -> Transition {
-        if self.stage != Stage::Splitting || self.groups != groups {
+    /// Every group is committed and sent: the item count is final. Refused unless it is this generation and exactly
+    /// these groups exist.
+    pub fn end_split(&mut self, generation: u32, groups: u32, issues: &[JobError], now: Timestamp) -> Transition {
+        if self.stage != Stage::Splitting || self.generation != generation || self.groups != groups {
             return Transition::Refused;
         }
         self.stage = Stage::Processing;
@@ -77,9 +85,9 @@ impl Job {
         self.touch(now)
     }
 
-    /// No item may start any more. Refused once it is stopping or has ended.
-    pub fn stop(&mut self, stop: &Stop) -> Transition {
-        if !self.is_live() {
+    /// No item may start any more. Refused once it is stopping or has ended, and for another generation.
+    pub fn stop(&mut self, generation: u32, stop: &Stop) -> Transition {
+        if !self.is_live() || self.generation != generation {
             return Transition::Refused;
         }
         self.stage = Stage::Stopping;

@@ -1,7 +1,7 @@
 //! Every transition as a table: before, event, after.
 
 use super::*;
-use crate::group::ChunkPlan;
+use crate::group::{ChunkPlan, Manifest};
 use crate::ids::JobId;
 
 fn job(status: Status, stage: Stage) -> Job {
@@ -10,6 +10,10 @@ fn job(status: Status, stage: Stage) -> Job {
 
 fn manifest(group: u32) -> Manifest {
     Manifest { group, chunks: vec![ChunkPlan { first: 1, items: 3, start: 0, end: 30, oversize: false }] }
+}
+
+fn plan(generation: u32, group: u32) -> GroupPlan {
+    GroupPlan::of_file(generation, manifest(group), 30)
 }
 
 fn stop() -> Stop {
@@ -26,11 +30,14 @@ fn each_event_is_taken_in_its_stage_and_refused_in_the_others() {
     use Status::{Canceled, Completed, Failed, Running, Waiting};
     type Event = fn(&mut Job) -> Transition;
     let begin: Event = |j| j.begin(Timestamp(1));
-    let next_group: Event = |j| j.commit_group(&manifest(1), 30, Timestamp(1));
-    let old_group: Event = |j| j.commit_group(&manifest(0), 30, Timestamp(1));
-    let end_split: Event = |j| j.end_split(1, &[], Timestamp(1));
-    let end_split_early: Event = |j| j.end_split(0, &[], Timestamp(1));
-    let stop: Event = |j| j.stop(&stop());
+    let next_group: Event = |j| j.commit_group(&plan(0, 1), Timestamp(1));
+    let old_group: Event = |j| j.commit_group(&plan(0, 0), Timestamp(1));
+    let older_group: Event = |j| j.commit_group(&plan(1, 1), Timestamp(1));
+    let end_split: Event = |j| j.end_split(0, 1, &[], Timestamp(1));
+    let end_split_of_another: Event = |j| j.end_split(1, 1, &[], Timestamp(1));
+    let end_split_early: Event = |j| j.end_split(0, 0, &[], Timestamp(1));
+    let stop_another: Event = |j| j.stop(1, &stop());
+    let stop: Event = |j| j.stop(0, &stop());
     let complete: Event = |j| j.finish(&finish(Status::Completed));
     let fail: Event = |j| j.finish(&finish(Status::Failed));
     for (name, status, stage, event, after) in [
@@ -39,13 +46,16 @@ fn each_event_is_taken_in_its_stage_and_refused_in_the_others() {
         ("begin while stopping", Waiting, Stopping, begin, None),
         ("the next group", Running, Splitting, next_group, Some((Running, Splitting))),
         ("a group again", Running, Splitting, old_group, None),
+        ("a group of another generation", Running, Splitting, older_group, None),
         ("a group after the end", Running, Processing, next_group, None),
         ("a group while stopping", Running, Stopping, next_group, None),
         ("end of split", Running, Splitting, end_split, Some((Running, Processing))),
         ("end of split by one who missed a group", Running, Splitting, end_split_early, None),
+        ("end of split of another generation", Running, Splitting, end_split_of_another, None),
         ("end of split while stopping", Running, Stopping, end_split, None),
         ("stop", Running, Processing, stop, Some((Running, Stopping))),
         ("stop of a waiting job", Waiting, Queued, stop, Some((Waiting, Stopping))),
+        ("stop of another generation", Running, Processing, stop_another, None),
         ("stop twice", Running, Stopping, stop, None),
         ("stop after the end", Completed, Done, stop, None),
         ("complete", Running, Processing, complete, Some((Completed, Done))),
@@ -68,6 +78,6 @@ fn all_is_done_only_when_the_split_has_ended_and_every_group_is_done() {
     let mut job = job(Status::Running, Stage::Splitting);
     job.group_done(0, Timestamp(1));
     assert!(!job.all_done());
-    job.end_split(1, &[], Timestamp(1));
+    job.end_split(0, 1, &[], Timestamp(1));
     assert!(job.all_done());
 }

@@ -2,7 +2,7 @@
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile, Status, Stop};
-use longshore_domain::progress::{Progress, sum};
+use longshore_domain::progress::{Progress, counts};
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
 
@@ -22,7 +22,7 @@ pub(crate) fn job(size_bytes: u64) -> Job {
 /// Cancels the job. `sent` if the API then lived to ask for completion.
 pub(crate) fn stop(world: &mut World, sent: bool) {
     world.left.stops -= 1;
-    world.job.stop(&Stop { status: Status::Canceled, error: None, at: world.now() });
+    world.job.stop(0, &Stop { status: Status::Canceled, error: None, at: world.now() });
     if sent {
         world.announce();
     } else {
@@ -39,7 +39,7 @@ pub(crate) fn answer(protocol: &Protocol, world: &mut World) {
     world.left.reads -= 1;
     let mut groups = world.reading.take().unwrap_or_default();
     let careful = protocol.flaw != Flaw::StaleAnswer;
-    if careful && world.job.totals.is_some_and(|totals| totals != sum(&groups)) {
+    if careful && world.job.totals.is_some_and(|totals| totals != counts(&world.job, &groups)) {
         groups.clone_from(&world.groups);
     }
     let progress = Progress::of(&world.job, &groups, Timestamp(1));

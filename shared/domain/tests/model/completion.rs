@@ -4,7 +4,7 @@
 //! again: a stop may have come first.
 
 use longshore_domain::job::{Finish, Stage, Status, Transition};
-use longshore_domain::progress::sum;
+use longshore_domain::progress::counts;
 
 use crate::bounds::Flaw;
 use crate::protocol::Protocol;
@@ -22,7 +22,7 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, step: &Step) -> Optio
         Step::Report { status } => {
             world.report = Some(write(protocol, world));
             world.reported = (protocol.flaw == Flaw::ReportNamesStatus).then_some(status);
-            Some(Step::Finish { totals: sum(&world.groups), status })
+            Some(Step::Finish { totals: counts(&world.job, &world.groups), status })
         }
         Step::Finish { totals, status } => {
             let finish = Finish { generation: 0, status, totals, error: None, at: world.now() };

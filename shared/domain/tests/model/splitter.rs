@@ -3,7 +3,7 @@
 //! A refusal is never taken for a lost race: the write may have taken and its reply been lost. It reads the job
 //! again and goes on from there, whatever is left to do: send, commit, or say that all is done.
 
-use longshore_domain::group::Group;
+use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::job::{Job, Stage, Transition};
 
 use crate::bounds::Flaw;
@@ -54,10 +54,11 @@ fn after_send(protocol: &Protocol, group: u32, chunk: u32, groups: u32) -> Step 
 
 fn commit_group(protocol: &Protocol, world: &mut World, number: u32) -> Option<Step> {
     let (manifest, now) = (protocol.manifest(number), world.now());
-    let split_offset = manifest.chunks.last().map_or(0, |c| c.end);
-    match world.job.commit_group(&manifest, split_offset, now) {
+    let upto = manifest.chunks.last().map_or(0, |c| c.end);
+    let plan = GroupPlan::of_file(0, manifest, upto);
+    match world.job.commit_group(&plan, now) {
         Transition::Made(job) => {
-            world.groups.push(Group::new(number, manifest.items(), manifest.bytes(), now));
+            world.groups.push(Group::planned(&plan, now));
             Some(Step::Send { group: number, chunk: 0, groups: job.groups })
         }
         Transition::Refused => refused(protocol),
@@ -65,7 +66,7 @@ fn commit_group(protocol: &Protocol, world: &mut World, number: u32) -> Option<S
 }
 
 fn end_split(protocol: &Protocol, world: &mut World, groups: u32) -> Option<Step> {
-    match world.job.end_split(groups, &[], world.now()) {
+    match world.job.end_split(0, groups, &[], world.now()) {
         Transition::Made(job) => protocol.all_done(&job).then_some(Step::Announce),
         Transition::Refused => refused(protocol),
     }

@@ -3,14 +3,14 @@
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
-use longshore_domain::group::{Group, Manifest};
+use longshore_domain::group::{Group, GroupPlan, Source};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Transition};
 use longshore_domain::ports::{JobStore, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 
 use super::expression::names;
-use super::item::{Item, number, text, time};
+use super::item::{Item, nested, number, text, time};
 use super::keys::{Key, PK};
 use super::{DynamoStore, failed, group_item};
 use crate::store::replay::{CommittedGroup, committed};
@@ -19,27 +19,21 @@ const OPERATION: &str = "commit_group";
 
 impl DynamoStore {
     /// TransactWriteItems: puts `GROUP#g` and `MANIFEST#g` if absent, and moves the cursor of `JOB` if `stage` is
-    /// splitting and `groups` is `g`. Then reads the job.
+    /// splitting, `groups` is `g` and `generation` the plan's. Then reads the job.
     ///
     /// The SDK adds a client request token, so that its retries count once for ten minutes. What they do not cover
     /// is found out by reading: a cancelled transaction whose group is stored as ours has taken before.
-    pub(super) async fn transact_group(
-        &self,
-        job: &Job,
-        manifest: &Manifest,
-        split_offset: u64,
-        now: Timestamp,
-    ) -> PortResult<Transition> {
-        let own = CommittedGroup { manifest: manifest.clone(), at: now };
-        let group = Group::new(manifest.group, manifest.items(), manifest.bytes(), now);
-        let group = group_item::to_item(job.job_id, &group, job.expires_at);
-        let plan = group_item::manifest_item(job.job_id, &own, job.expires_at).map_err(failed(OPERATION))?;
+    pub(super) async fn transact_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
+        let own = CommittedGroup { manifest: plan.manifest.clone(), at: now };
+        let group = group_item::to_item(job.job_id, &Group::planned(plan, now), job.expires_at);
+        let advance = self.advance(job.job_id, plan, now)?;
+        let manifest = group_item::manifest_item(job.job_id, &own, job.expires_at).map_err(failed(OPERATION))?;
         let answer = self
             .client
             .transact_write_items()
             .transact_items(self.put_if_absent(group)?)
-            .transact_items(self.put_if_absent(plan)?)
-            .transact_items(self.advance(job.job_id, manifest, split_offset, now)?)
+            .transact_items(self.put_if_absent(manifest)?)
+            .transact_items(advance)
             .send()
             .await;
         let took = match answer {
@@ -64,31 +58,35 @@ impl DynamoStore {
         Ok(Transition::Made(Box::new(job)))
     }
 
-    fn advance(
-        &self,
-        id: JobId,
-        manifest: &Manifest,
-        split_offset: u64,
-        now: Timestamp,
-    ) -> PortResult<TransactWriteItem> {
-        let set = "SET #groups = :next, #sentGroups = :group, #itemCount = #itemCount + :items, \
-                   #splitOffset = :offset, #updatedAt = :now";
-        let condition = "attribute_exists(#PK) AND #stage = :splitting AND #groups = :group";
-        let values = [
+    fn advance(&self, id: JobId, plan: &GroupPlan, now: Timestamp) -> PortResult<TransactWriteItem> {
+        let manifest = &plan.manifest;
+        let mut set = "SET #groups = :next, #sentGroups = :group, #updatedAt = :now".to_owned();
+        let condition =
+            "attribute_exists(#PK) AND #generation = :generation AND #stage = :splitting AND #groups = :group";
+        let mut values = vec![
+            (":generation", number(plan.generation)),
             (":group", number(manifest.group)),
             (":next", number(manifest.group + 1)),
-            (":items", number(manifest.items())),
-            (":offset", number(split_offset)),
             (":splitting", text("splitting")),
             (":now", time(now)),
         ];
+        match plan.source {
+            Source::File { upto } => {
+                set.push_str(", #itemCount = #itemCount + :items, #splitOffset = :offset");
+                values.extend([(":items", number(manifest.items())), (":offset", number(upto))]);
+            }
+            Source::Refiled { upto } => {
+                set.push_str(", #refiled = :refiled");
+                values.push((":refiled", nested(&upto).map_err(failed(OPERATION))?));
+            }
+        }
         let update = Update::builder()
             .table_name(&self.table)
             .set_key(Some(Key::job(id).attributes()))
-            .update_expression(set)
+            .update_expression(&set)
             .condition_expression(condition)
-            .set_expression_attribute_names(Some(names(&[set, condition])))
-            .set_expression_attribute_values(Some(values.map(|(n, v)| (n.to_owned(), v)).into()))
+            .set_expression_attribute_names(Some(names(&[&set, condition])))
+            .set_expression_attribute_values(Some(values.into_iter().map(|(n, v)| (n.to_owned(), v)).collect()))
             .build()
             .map_err(failed(OPERATION))?;
         Ok(TransactWriteItem::builder().update(update).build())

@@ -1,8 +1,8 @@
 //! The transitions of a job: each is one UpdateItem of `JOB#id` / `JOB`, or one transaction with it.
 
-use longshore_domain::group::Manifest;
+use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, JobError, Stage, Status, Stop, Transition};
+use longshore_domain::job::{Finish, Job, JobError, Reopen, Stage, Status, Stop, Transition};
 use longshore_domain::ports::{JobTransitions, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 
@@ -43,25 +43,22 @@ impl JobTransitions for DynamoStore {
         self.update(wish).await.map(|_| ())
     }
 
-    async fn commit_group(
-        &self,
-        job: &Job,
-        manifest: &Manifest,
-        split_offset: u64,
-        now: Timestamp,
-    ) -> PortResult<Transition> {
-        self.transact_group(job, manifest, split_offset, now).await
+    async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
+        self.transact_group(job, plan, now).await
     }
 
-    /// If `stage` is splitting and `groups` is what the splitter committed.
-    async fn end_split(&self, id: JobId, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
+    /// If `generation` is the splitter's, `stage` splitting and `groups` what it committed.
+    async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
         let set = "SET #stage = :processing, #splitEnded = :true, #sentGroups = :groups, #updatedAt = :now";
         let wish = Update {
             operation: "end_split",
-            key: Key::job(id),
+            key: Key::job(job.job_id),
             update: format!("{set}, #issues = list_append(#issues, :issues)"),
-            condition: "attribute_exists(#PK) AND #stage = :splitting AND #groups = :groups".into(),
+            condition:
+                "attribute_exists(#PK) AND #generation = :generation AND #stage = :splitting AND #groups = :groups"
+                    .into(),
             values: vec![
+                (":generation", number(job.generation)),
                 (":processing", word(Stage::Processing, "end_split")?),
                 (":splitting", word(Stage::Splitting, "end_split")?),
                 (":true", aws_sdk_dynamodb::types::AttributeValue::Bool(true)),
@@ -73,14 +70,16 @@ impl JobTransitions for DynamoStore {
         self.transition(wish, |job| replay::split_ended(job, groups, issues, now)).await
     }
 
-    /// If `status` is not final and `stage` not stopping.
-    async fn stop(&self, id: JobId, stop: &Stop) -> PortResult<Transition> {
+    /// If `generation` is the caller's, `status` not final and `stage` not stopping.
+    async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition> {
+        let live = "#status IN (:waiting, :running) AND #stage <> :stopping";
         let wish = Update {
             operation: "stop",
             key: Key::job(id),
             update: "SET #stage = :stopping, #stop = :stop, #updatedAt = :now".into(),
-            condition: "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #stage <> :stopping".into(),
+            condition: format!("attribute_exists(#PK) AND #generation = :generation AND {live}"),
             values: vec![
+                (":generation", number(generation)),
                 (":stopping", word(Stage::Stopping, "stop")?),
                 (":waiting", word(Status::Waiting, "stop")?),
                 (":running", word(Status::Running, "stop")?),
@@ -116,6 +115,38 @@ impl JobTransitions for DynamoStore {
             wish.values.push((":stopping", word(Stage::Stopping, "finish")?));
         }
         self.transition(wish, |job| replay::finished(job, finish)).await
+    }
+
+    /// If `generation` is the one that was read, and `status` is final: then all that was read stands.
+    async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Transition> {
+        if job.generation != reopen.generation || !job.has_rest() {
+            return Ok(Transition::Refused);
+        }
+        let next = job.reopened(reopen);
+        let set = "SET #generation = :next, #base = :base, #status = :waiting, #stage = :queued, \
+                   #sentGroups = :groups, #splitEnded = :false, #resends = :zero, #updatedAt = :at, \
+                   #deadlineAt = :deadline, #unfinished = :one";
+        let wish = Update {
+            operation: "reopen",
+            key: Key::job(job.job_id),
+            update: format!("{set} REMOVE #stop, #totals, #error, #startedAt, #finishedAt"),
+            condition: "attribute_exists(#PK) AND #generation = :ended AND NOT #status IN (:waiting, :running)".into(),
+            values: vec![
+                (":ended", number(reopen.generation)),
+                (":next", number(next.generation)),
+                (":base", nested(&next.base).map_err(failed("reopen"))?),
+                (":waiting", word(Status::Waiting, "reopen")?),
+                (":running", word(Status::Running, "reopen")?),
+                (":queued", word(Stage::Queued, "reopen")?),
+                (":groups", number(next.sent_groups)),
+                (":false", aws_sdk_dynamodb::types::AttributeValue::Bool(false)),
+                (":zero", number(0)),
+                (":deadline", time(next.deadline_at)),
+                (":one", super::item::text("1")),
+                (":at", time(reopen.at)),
+            ],
+        };
+        self.transition(wish, |job| replay::reopened(job, reopen)).await
     }
 
     /// If `resends` is as it was seen.

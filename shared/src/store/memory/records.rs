@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use longshore_domain::group::Group;
+use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Transition};
 use longshore_domain::ports::{Created, Definition, IdempotencyKey, Upload};
+use longshore_domain::time_stamp::Timestamp;
 
 use crate::store::replay::{self, CommittedGroup};
 
@@ -65,14 +66,15 @@ impl Records {
 
 impl JobRecords {
     /// Group, manifest and split cursor.
-    pub(super) fn commit_group(&mut self, own: CommittedGroup, split_offset: u64) -> Transition {
+    pub(super) fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> Transition {
+        let own = CommittedGroup { manifest: plan.manifest.clone(), at: now };
         let number = own.manifest.group;
-        let made = self.job.commit_group(&own.manifest, split_offset, own.at);
+        let made = self.job.commit_group(plan, now);
         if made == Transition::Refused {
             let ours = replay::committed(&self.job, self.manifests.get(&number), &own);
             return if ours { Transition::Made(Box::new(self.job.clone())) } else { Transition::Refused };
         }
-        self.groups.insert(number, Group::new(number, own.manifest.items(), own.manifest.bytes(), own.at));
+        self.groups.insert(number, Group::planned(plan, now));
         self.manifests.insert(number, own);
         made
     }

@@ -1,0 +1,150 @@
+//! Files again what the generation before left, chunk by chunk, into groups of the new one.
+//!
+//! A chunk that nobody began is taken over as it is. The failed and the waiting items of the others are gathered into
+//! work files, each the whole of a new chunk, whose cursor stands at the beginning of a round over that file: a worker
+//! takes them as it takes items that it filed itself. An item that no retry can mend stays failed.
+//!
+//! Resumed from the job's own place: what is committed is passed over. A work file whose group was never committed is
+//! never read.
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use longshore::chunk::{ChunkError, Rest, read_rest, roll_up};
+use longshore::ports::work_key;
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{CHUNKS_PER_GROUP, ChunkPlan, Filed, Group, GroupPlan, Manifest, Source};
+use longshore_domain::ids::nonce;
+use longshore_domain::job::{Job, Place};
+use longshore_domain::ports::{Files, Queues, Store};
+use longshore_domain::split::ChunkLimits;
+use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::work_file::{End, Entry, Header, WorkFile};
+
+use crate::splitter::{Halt, SplitError, Splitter};
+
+/// New chunks that one old chunk makes at most: its unread items, and a file that it fills up, and one that it begins.
+const CHUNKS_OF_ONE: usize = 3;
+
+/// One pass over the generation before.
+pub(crate) struct Refile<'a, S, Q, F> {
+    splitter: &'a Splitter<'a, S, Q, F>,
+    job: Job,
+    limits: ChunkLimits,
+    deadline: Timestamp,
+    chunks: Vec<ChunkPlan>,
+    filed: BTreeMap<u32, Filed>,
+    /// The file that is being gathered.
+    entries: Vec<Entry>,
+    entry_bytes: u64,
+}
+
+impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
+    pub(crate) fn new(splitter: &'a Splitter<'a, S, Q, F>, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Self {
+        // Chunks as for a file of the rest's size: few items are to be spread over workers as if they were all.
+        let rest = job.item_count.saturating_sub(job.base.counts.done());
+        let size_bytes = job.source.as_ref().map_or(0, |source| source.size_bytes);
+        let rest_bytes = (size_bytes as f64 * rest as f64 / job.item_count.max(1) as f64) as u64;
+        let limits = limits.for_file(rest_bytes);
+        let (chunks, filed, entries) = Default::default();
+        Self { splitter, job, limits, deadline, chunks, filed, entries, entry_bytes: 0 }
+    }
+
+    /// The job once everything is filed.
+    pub(crate) async fn run(mut self) -> Result<Job, Halt> {
+        let (from, end) = (self.job.refiled, self.job.base.groups);
+        if from.group >= end {
+            return Ok(self.job);
+        }
+        let store = &self.splitter.ports.store;
+        let (groups, _) = store.progress(self.job.job_id).await?.ok_or(Halt::Refused)?;
+        for number in from.group..end {
+            let manifest = store.manifest(self.job.job_id, number).await?;
+            let manifest = manifest.ok_or(SplitError::ManifestMissing(number))?;
+            let group = groups.iter().find(|group| group.number == number).ok_or(Halt::Refused)?;
+            let first = if number == from.group { from.chunk } else { 0 };
+            for (chunk, plan) in (0..).zip(&manifest.chunks).skip(first as usize) {
+                self.chunk(group, chunk, plan).await?;
+                if self.chunks.len() + CHUNKS_OF_ONE >= CHUNKS_PER_GROUP {
+                    self.commit(Place { group: number, chunk: chunk + 1 }).await?;
+                    if (self.splitter.clock)() >= self.deadline {
+                        return Err(Halt::End(self.splitter.go_on_later(&self.job, self.job.groups).await?));
+                    }
+                }
+            }
+        }
+        self.commit(Place { group: end, chunk: 0 }).await?;
+        Ok(self.job)
+    }
+
+    async fn chunk(&mut self, group: &Group, chunk: u32, plan: &ChunkPlan) -> Result<(), Halt> {
+        let cursor = group.cursors.get(&chunk);
+        if cursor.is_some_and(|cursor| cursor.finished && cursor.file.is_none()) {
+            return Ok(());
+        }
+        let files = &self.splitter.ports.files;
+        let Rest { entries, unread } = match read_rest(files, &self.job, (group.number, chunk), cursor, plan).await? {
+            Ok(rest) => rest,
+            Err(error) => return Err(self.splitter.fail(&self.job, error).await),
+        };
+        self.chunks.extend(unread);
+        for entry in entries {
+            self.entry_bytes += entry.raw.len() as u64;
+            self.entries.push(again(entry));
+            if self.entries.len() >= self.limits.items as usize || self.entry_bytes >= self.limits.bytes {
+                self.file().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the file that was gathered: a chunk of its own.
+    async fn file(&mut self) -> Result<(), Halt> {
+        let Some(first) = self.entries.first().map(|entry| entry.n) else { return Ok(()) };
+        let chunk = u32::try_from(self.chunks.len()).unwrap_or(u32::MAX);
+        let (id, number) = (self.job.job_id, self.job.groups);
+        let token = Cursor::token(&nonce(), 0);
+        let entries = mem::take(&mut self.entries);
+        let items = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+        let failed = entries.iter().filter(|entry| matches!(entry.end, End::Failed(_))).count() as u64;
+        let file = WorkFile { header: Header { round: 0, prev: None }, entries };
+        let key = work_key(id, number, chunk, &token);
+        let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
+        self.splitter.ports.files.write(&key, "application/x-ndjson", bytes).await?;
+        let finished = failed == u64::from(items);
+        let file = Some(token.clone());
+        let cursor = Cursor { round: u32::from(!finished), position: 0, token, file, filed: 0, due: None, finished };
+        self.filed.insert(chunk, Filed { cursor, failed, bytes: mem::take(&mut self.entry_bytes) });
+        self.chunks.push(ChunkPlan { first, items, start: 0, end: 0, oversize: false });
+        Ok(())
+    }
+
+    async fn commit(&mut self, upto: Place) -> Result<(), Halt> {
+        self.file().await?;
+        if self.chunks.is_empty() {
+            return Ok(());
+        }
+        let plan = GroupPlan {
+            generation: self.job.generation,
+            manifest: Manifest { group: self.job.groups, chunks: mem::take(&mut self.chunks) },
+            filed: mem::take(&mut self.filed),
+            source: Source::Refiled { upto },
+        };
+        self.job = self.splitter.commit(&self.job, &plan, |_| None).await?;
+        let now = (self.splitter.clock)();
+        if Group::planned(&plan, now).is_done() {
+            roll_up(self.splitter.ports, self.job.job_id, plan.manifest.group, now).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The item as one that waits for its round, unless nothing can mend it.
+fn again(entry: Entry) -> Entry {
+    match entry.end {
+        End::Failed(_) if entry.damaged => entry,
+        End::Failed(why) => Entry { end: End::Transient { attempts: 0, reason: why.code }, ..entry },
+        End::Transient { reason, .. } => Entry { end: End::Transient { attempts: 0, reason }, ..entry },
+        End::Skipped { .. } => entry,
+    }
+}

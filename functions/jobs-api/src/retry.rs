@@ -1,0 +1,48 @@
+//! `POST /api/jobs/{jobId}/retry`: what failed or was never processed runs again, and nothing else.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use longshore::http::{Answer, PathText, Tenant};
+use longshore::problem::Problem;
+use longshore_domain::job::{Job, Reopen, Transition};
+use longshore_domain::ports::JobTransitions;
+
+use crate::{Api, Backend};
+
+/// Opens the job again as a new generation: 202 with the job. One conditional write: of two retries at once one is
+/// taken. If the message that follows is lost, the sweeper sends it.
+pub(crate) async fn retry<B: Backend>(
+    State(api): State<Arc<Api<B>>>,
+    tenant: Tenant,
+    PathText(id): PathText,
+) -> Answer {
+    let job = api.job(&tenant, &id).await?;
+    if !job.has_rest() {
+        return Err(refused(&job).into());
+    }
+    let at = (api.clock)();
+    let own_limit_s = api.registry.find(&job.job_type).and_then(|job_type| job_type.limits().job_time_limit_s);
+    let deadline_at = at.plus_seconds(own_limit_s.unwrap_or(api.limits.job_time_limit_s));
+    let reopen = Reopen { generation: job.generation, at, deadline_at };
+    match api.ports.store.reopen(&job, &reopen).await? {
+        Transition::Made(job) => {
+            api.send(&job).await;
+            let (groups, job) = api.with_groups(*job).await?;
+            Ok(api.accepted(&job, &groups))
+        }
+        Transition::Refused => Err(not_ended("it was opened again just now").into()),
+    }
+}
+
+fn refused(job: &Job) -> Problem {
+    if !job.status.is_final() {
+        return not_ended("cancel it, or wait for its end");
+    }
+    let detail = "every item of the job succeeded or was skipped: there is nothing to run again";
+    Problem::new(409, "nothing-to-retry", "Nothing to retry", detail)
+}
+
+fn not_ended(way_out: &str) -> Problem {
+    Problem::new(409, "not-ended", "Job not ended", format!("only a job that has ended can be retried; {way_out}"))
+}

@@ -1,0 +1,58 @@
+//! `POST /api/jobs/{jobId}/retry`.
+
+use axum::body::Body;
+use axum::http::Request;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::Status;
+use longshore_domain::ports::{JobStore, JobTransitions};
+use serde_json::json;
+
+use crate::world::{NOW, Reply, World};
+
+async fn retry(world: &World, id: impl std::fmt::Display) -> Reply {
+    world.send(Request::post(format!("/api/jobs/{id}/retry")).body(Body::empty()).unwrap()).await
+}
+
+#[tokio::test]
+async fn a_job_that_left_something_is_opened_again_and_sent() {
+    let world = World::default();
+    let id = world.job().await;
+    world.queues.take_creates();
+    world.finish(id, Status::Failed, 3).await;
+    let reply = retry(&world, id).await;
+    assert_eq!((reply.status, reply.header("location")), (202, format!("/api/jobs/{id}").as_str()));
+    assert!(!reply.header("retry-after").is_empty());
+    assert_eq!((&reply.body["status"], &reply.body["attempts"]), (&json!("waiting"), &json!(2)));
+    assert_eq!((&reply.body["finishedAt"], &reply.body["error"]), (&json!(null), &json!(null)));
+    let sent = world.queues.take_creates();
+    assert_eq!(sent.iter().map(|m| (m.job_id, m.generation)).collect::<Vec<_>>(), [(id, 1)]);
+}
+
+#[tokio::test]
+async fn a_second_retry_is_refused_while_the_first_one_runs() {
+    let world = World::default();
+    let id = world.job().await;
+    world.finish(id, Status::Failed, 3).await;
+    assert_eq!(retry(&world, id).await.status, 202);
+    let reply = retry(&world, id).await;
+    reply.is_problem(409, "not-ended");
+    assert_eq!(world.store.job(id).await.unwrap().unwrap().generation, 1);
+}
+
+#[tokio::test]
+async fn a_job_that_left_nothing_is_not_opened_again() {
+    let world = World::default();
+    let id = world.job().await;
+    world.store.begin(id, NOW).await.unwrap();
+    let job = world.store.job(id).await.unwrap().unwrap();
+    world.store.end_split(&job, 0, &[], NOW).await.unwrap();
+    world.finish(id, Status::Completed, 0).await;
+    retry(&world, id).await.is_problem(409, "nothing-to-retry");
+}
+
+#[tokio::test]
+async fn a_job_that_is_not_there_is_not_found() {
+    let world = World::default();
+    assert_eq!(retry(&world, JobId::generate()).await.status, 404);
+    assert_eq!(retry(&world, "x").await.status, 404);
+}

@@ -1,0 +1,137 @@
+//! A retry: the job opens again, and only what failed or was never processed runs.
+//!
+//! The groups of the generation before are never written to again. What succeeded or was skipped in them is the base
+//! of the new generation's counts; the rest is filed again, chunk by chunk, into groups of its own.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Job, Stage, Status, Transition};
+use crate::outcome::Counts;
+use crate::time_stamp::Timestamp;
+
+/// What the generations before leave to a job's present one.
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Base {
+    /// Items that ended for good: succeeded and skipped ones.
+    pub counts: Counts,
+    /// Groups of all generations before; the first group of this one has this number.
+    pub groups: u32,
+    /// The whole file was counted before.
+    pub split_ended: bool,
+}
+
+/// A chunk's place among all chunks of a job; the order is that of the groups, then of the chunks.
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct Place {
+    /// Number of its group.
+    pub group: u32,
+    /// Its number within the group.
+    pub chunk: u32,
+}
+
+/// The wish to run again what a generation left.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct Reopen {
+    /// The generation that has ended.
+    pub generation: u32,
+    /// When.
+    pub at: Timestamp,
+    /// When the new generation is stopped if it has not ended.
+    pub deadline_at: Timestamp,
+}
+
+impl Job {
+    /// Whether the job has ended and left something: items that failed or were never processed.
+    pub fn has_rest(&self) -> bool {
+        let kept = self.kept().done();
+        self.status.is_final() && !(self.item_count_final() && kept == self.item_count)
+    }
+
+    /// A new generation over what failed or was never processed. Refused unless this very generation has ended and has
+    /// left something.
+    pub fn reopen(&mut self, reopen: &Reopen) -> Transition {
+        if self.generation != reopen.generation || !self.has_rest() {
+            return Transition::Refused;
+        }
+        *self = self.reopened(reopen);
+        Transition::Made(Box::new(self.clone()))
+    }
+
+    /// The job as [`Job::reopen`] leaves it, for a store that writes it on the same condition.
+    #[must_use]
+    pub fn reopened(&self, reopen: &Reopen) -> Self {
+        Self {
+            generation: reopen.generation + 1,
+            base: Base { counts: self.kept(), groups: self.groups, split_ended: self.item_count_final() },
+            status: Status::Waiting,
+            stage: Stage::Queued,
+            sent_groups: self.groups,
+            split_ended: false,
+            stop: None,
+            totals: None,
+            error: None,
+            resends: 0,
+            started_at: None,
+            finished_at: None,
+            updated_at: reopen.at,
+            deadline_at: reopen.deadline_at,
+            ..self.clone()
+        }
+    }
+
+    /// What ended for good.
+    fn kept(&self) -> Counts {
+        Counts { failed: 0, ..self.totals.unwrap_or_default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::JobId;
+
+    fn ended(status: Status, totals: Counts) -> Job {
+        let job = Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(0));
+        Job { status, stage: Stage::Done, item_count: 10, groups: 2, split_ended: true, totals: Some(totals), ..job }
+    }
+
+    const REOPEN: Reopen = Reopen { generation: 0, at: Timestamp(5), deadline_at: Timestamp(9) };
+
+    #[test]
+    fn a_retry_keeps_what_ended_for_good_and_opens_the_rest() {
+        let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 3, skipped: 1 });
+        assert!(matches!(job.reopen(&REOPEN), Transition::Made(_)));
+        let counts = Counts { succeeded: 6, failed: 0, skipped: 1 };
+        assert_eq!(job.base, Base { counts, groups: 2, split_ended: true });
+        assert_eq!((job.generation, job.status, job.stage), (1, Status::Waiting, Stage::Queued));
+        assert!(job.item_count_final() && !job.split_ended && !job.all_done());
+        assert_eq!(job.reopen(&REOPEN), Transition::Refused);
+    }
+
+    #[test]
+    fn there_is_nothing_to_retry_when_nothing_failed_and_nothing_was_left() {
+        let all = Counts { succeeded: 9, failed: 0, skipped: 1 };
+        let some = Counts { succeeded: 4, failed: 0, skipped: 0 };
+        for (status, totals, taken) in [
+            (Status::Completed, all, false),
+            (Status::Canceled, some, true),
+            (Status::Running, some, false),
+            (Status::Failed, Counts { failed: 1, ..some }, true),
+        ] {
+            let mut job = ended(status, totals);
+            assert_eq!(matches!(job.reopen(&REOPEN), Transition::Made(_)), taken, "{status:?} {totals:?}");
+        }
+    }
+
+    #[test]
+    fn old_groups_count_as_done_and_new_ones_do_not() {
+        let mut job = ended(Status::Completed, Counts { succeeded: 7, failed: 3, skipped: 0 });
+        job.done_groups = [0, 1].into();
+        job.reopen(&REOPEN);
+        (job.groups, job.split_ended) = (3, true);
+        assert!(!job.all_done());
+        job.done_groups.insert(2);
+        assert!(job.all_done());
+    }
+}

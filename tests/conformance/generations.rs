@@ -1,0 +1,80 @@
+//! A job that is opened again: the new generation's first writes, and what the old one's late calls meet.
+
+use std::collections::BTreeMap;
+
+use longshore_domain::group::{Filed, GroupPlan, Source};
+use longshore_domain::job::{Base, Job, Place, Reopen, Stage, Status, Transition};
+use longshore_domain::outcome::Counts;
+use longshore_domain::ports::Store;
+
+use crate::fixtures::{at, cursor, finish, made, manifest, plan, split, stop};
+
+on_both_stores! {
+    a_job_that_ended_is_opened_again_once,
+    a_job_that_has_not_ended_is_not_opened_again,
+    a_generation_that_has_passed_writes_nothing,
+    a_group_that_is_filed_again_begins_with_its_cursors_and_failures,
+}
+
+const REOPEN: Reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000) };
+
+/// A job with two groups that ended with seven succeeded, two failed and one skipped item.
+async fn ended(store: &impl Store) -> Job {
+    let id = split(store, 2).await.job_id;
+    made(store.finish(id, &finish(Status::Failed, 9)).await.unwrap())
+}
+
+async fn a_job_that_ended_is_opened_again_once(store: impl Store) {
+    let before = ended(&store).await;
+    assert!(!store.unfinished(None).await.unwrap().items.contains(&before.job_id));
+    let opened = made(store.reopen(&before, &REOPEN).await.unwrap());
+    let mut expected = before.clone();
+    expected.reopen(&REOPEN);
+    assert_eq!((&opened, store.job(before.job_id).await.unwrap().as_ref()), (&expected, Some(&expected)));
+    let counts = Counts { succeeded: 7, failed: 0, skipped: 1 };
+    assert_eq!(opened.base, Base { counts, groups: 2, split_ended: false });
+    assert!(store.unfinished(None).await.unwrap().items.contains(&before.job_id));
+    assert_eq!(made(store.reopen(&before, &REOPEN).await.unwrap()), opened, "the same call again is its own");
+    let later = Reopen { at: at(51), ..REOPEN };
+    assert_eq!(store.reopen(&before, &later).await.unwrap(), Transition::Refused);
+}
+
+async fn a_job_that_has_not_ended_is_not_opened_again(store: impl Store) {
+    let job = split(&store, 1).await;
+    assert_eq!(store.reopen(&job, &REOPEN).await.unwrap(), Transition::Refused);
+    // Neither is one that somebody believes to have ended.
+    let believed = Job { status: Status::Failed, stage: Stage::Done, ..job.clone() };
+    assert_eq!(store.reopen(&believed, &REOPEN).await.unwrap(), Transition::Refused);
+    assert_eq!(store.job(job.job_id).await.unwrap(), Some(job));
+}
+
+async fn a_generation_that_has_passed_writes_nothing(store: impl Store) {
+    let before = ended(&store).await;
+    made(store.reopen(&before, &REOPEN).await.unwrap());
+    let begun = made(store.begin(before.job_id, at(60)).await.unwrap());
+    assert_eq!(store.commit_group(&before, &plan(2, 6000), at(61)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.end_split(&before, 2, &[], at(62)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.stop(before.job_id, 0, &stop(63)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.finish(before.job_id, &finish(Status::Failed, 64)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.job(before.job_id).await.unwrap(), Some(begun));
+}
+
+async fn a_group_that_is_filed_again_begins_with_its_cursors_and_failures(store: impl Store) {
+    let before = ended(&store).await;
+    made(store.reopen(&before, &REOPEN).await.unwrap());
+    let job = made(store.begin(before.job_id, at(60)).await.unwrap());
+    let filed = Filed { cursor: cursor("filed1", 0), failed: 3, bytes: 70 };
+    let plan = GroupPlan {
+        generation: 1,
+        manifest: manifest(2),
+        filed: BTreeMap::from([(1, filed.clone())]),
+        source: Source::Refiled { upto: Place { group: 1, chunk: 1 } },
+    };
+    let after = made(store.commit_group(&job, &plan, at(61)).await.unwrap());
+    assert_eq!((after.refiled, after.groups), (Place { group: 1, chunk: 1 }, 3));
+    assert_eq!((after.item_count, after.split_offset), (before.item_count, before.split_offset));
+    let group = store.chunk_state(job.job_id, 2).await.unwrap().unwrap().group;
+    assert_eq!(group.cursors, BTreeMap::from([(1, filed.cursor)]));
+    assert_eq!(group.counts, Counts { failed: 3, ..Counts::default() });
+    assert_eq!(made(store.commit_group(&job, &plan, at(61)).await.unwrap()), after, "the same call again is its own");
+}

@@ -1,0 +1,80 @@
+//! Jobs that are opened again: only what was left runs, and the report is repaired.
+
+use anyhow::{Result, ensure};
+use longshore_tests::harness::stack::Stack;
+use longshore_tests::harness::watch::Watch;
+use serde_json::json;
+
+use crate::shared::{Marks, Story, counts, end, error_code, finish, own, probe_file};
+
+#[test]
+fn of_a_hundred_thousand_rows_only_the_thousand_that_failed_run_again() -> Story {
+    const ROWS: usize = 100_000;
+    let Some(stack) = own() else { return Ok(()) };
+    let marks = Marks::new();
+    let mark = marks.path().display();
+    // Of every hundred rows one fails the first time, and another one notes its calls and succeeds.
+    let file = probe_file((1..=ROWS).map(|n| match n % 100 {
+        7 => format!("mend,,,{mark}"),
+        8 => format!("ok,,,{mark}"),
+        _ => "ok,,,".to_owned(),
+    }));
+    let id = stack.client.start("probe-bulk", "file.csv", &file, &json!({}))?;
+    let (job, _) = finish(stack, &id, &file)?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [99_000, 1_000, 0]), "{job}");
+    retry(stack, &id)?;
+    let (job, report) = finish(stack, &id, &file)?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [100_000, 0, 0]), "{job}");
+    assert_eq!((&job["attempts"], report.failed.len()), (&json!(2), 0));
+    let calls = marks.calls(ROWS)?;
+    let expected = |n| match n % 100 {
+        7 => 2,
+        8 => 1,
+        _ => 0,
+    };
+    let wrong: Vec<_> = (1..=ROWS).filter(|n| calls[n - 1] != expected(*n)).collect();
+    ensure!(wrong.is_empty(), "rows that were called too often or not at all: {wrong:?}");
+    Ok(())
+}
+
+#[test]
+fn what_a_failed_job_never_came_to_is_processed_by_its_retry() -> Story {
+    let Some(stack) = own() else { return Ok(()) };
+    let marks = Marks::new();
+    let mark = marks.path().display();
+    let row = |n| match n {
+        1..=3 => format!("mend,,,{mark}"),
+        4 => "skip,,,".to_owned(),
+        _ => format!("ok,20,,{mark}"),
+    };
+    let file = probe_file((1..=400).map(row));
+    let id = stack.client.start("probe", "file.csv", &file, &json!({ "maxFailed": 2 }))?;
+    let (job, report) = finish(stack, &id, &file)?;
+    assert_eq!((job["status"].as_str(), error_code(&job)), (Some("failed"), "too_many_failures"), "{job}");
+    ensure!(!report.unprocessed.is_empty(), "everything was processed all the same");
+    retry(stack, &id)?;
+    let (job, report) = finish(stack, &id, &file)?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [399, 0, 1]), "{job}");
+    assert_eq!((report.skipped.len(), report.unprocessed.len()), (1, 0));
+    Ok(())
+}
+
+#[test]
+fn rows_that_fail_again_are_in_the_new_report_and_a_damaged_one_stays_failed() -> Story {
+    let Some(stack) = own() else { return Ok(()) };
+    let mut file = probe_file((1..=120).map(|n| if n % 60 == 0 { "reject,,," } else { "ok,,," }));
+    file.extend(b"ok,,,\"never closed");
+    let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
+    let (_, before) = end(Watch::new(stack, &id), stack, &id, &file)?;
+    retry(stack, &id)?;
+    let (job, after) = end(Watch::new(stack, &id), stack, &id, &file)?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [118, 3, 0]), "{job}");
+    assert_eq!((after.codes(), &job["itemCount"]), (before.codes(), &json!(121)));
+    Ok(())
+}
+
+fn retry(stack: &Stack, id: &str) -> Result<()> {
+    let job = stack.client.post(&format!("/api/jobs/{id}/retry"), &json!({}))?.expect(202)?;
+    ensure!(job["status"] == "waiting" || job["status"] == "running", "not opened again: {job}");
+    Ok(())
+}
