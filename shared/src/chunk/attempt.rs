@@ -118,7 +118,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         if now.millis_since(self.looked_at) >= LOOK_MS {
             self.looked_at = now;
             let job = self.worker.ports.store.job(self.message.job_id).await?;
-            if !job.is_some_and(|job| job.is_live()) {
+            if !job.is_some_and(|job| job.is_live() && job.generation == self.job.generation) {
                 return Ok(Some(ChunkEnd::NotLive));
             }
         }

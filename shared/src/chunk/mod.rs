@@ -145,7 +145,8 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
     }
 
     async fn nothing_to_do(&self, message: &ChunkMessage, state: &ChunkState) -> Result<Option<ChunkEnd>, ChunkError> {
-        if !state.job.is_live() {
+        // A late message of a generation that has passed finds its group closed, and the job perhaps live again.
+        if !state.job.is_live() || !state.group.open || !state.job.owns(message.group) {
             return Ok(Some(ChunkEnd::NotLive));
         }
         if !state.group.cursors.get(&message.chunk).is_some_and(|c| c.finished) {
