@@ -18,6 +18,11 @@ pub fn upload_key(tenant: &str, id: FileGuid) -> String {
     format!("uploads/{tenant}/{id}")
 }
 
+/// What the keys of all files of a job begin with.
+pub fn job_prefix(id: JobId) -> String {
+    format!("jobs/{id}/")
+}
+
 /// Where a work file is kept; `token` names the commit that vouches for it.
 pub fn work_key(id: JobId, group: u32, chunk: u32, token: &str) -> String {
     format!("jobs/{id}/chunks/{group}-{chunk}/{token}.jsonl")

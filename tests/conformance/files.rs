@@ -9,6 +9,8 @@ on_both_files! {
     a_stream_begins_and_ends_where_it_should,
     a_file_appears_when_it_is_finished,
     a_file_larger_than_a_part_is_written_in_constant_memory,
+    a_file_that_is_removed_is_gone,
+    files_are_removed_by_what_their_keys_begin_with,
 }
 
 async fn a_file_is_read_as_it_was_written(files: impl Files) {
@@ -79,4 +81,32 @@ async fn a_file_larger_than_a_part_is_written_in_constant_memory(files: impl Fil
         let Read::Found(read) = files.read("big", None, None).await.unwrap() else { panic!("there is no file") };
         assert!(read == bytes, "{size} bytes came back as {} others", read.len());
     }
+}
+
+async fn a_file_that_is_removed_is_gone(files: impl Files) {
+    for key in ["jobs/1/a", "jobs/1/ab"] {
+        files.write(key, "text/csv", b"x".to_vec()).await.unwrap();
+    }
+    for _ in 0..2 {
+        files.remove("jobs/1/a").await.unwrap();
+        assert_eq!(files.info("jobs/1/a").await.unwrap(), None);
+    }
+    assert!(files.info("jobs/1/ab").await.unwrap().is_some());
+}
+
+async fn files_are_removed_by_what_their_keys_begin_with(files: impl Files) {
+    for n in 0..1_005 {
+        files.write(&format!("jobs/1/{n}"), "text/csv", b"x".to_vec()).await.unwrap();
+    }
+    files.write("jobs/10/a", "text/csv", b"x".to_vec()).await.unwrap();
+    let mut calls = 1;
+    while files.remove_some("jobs/1/").await.unwrap() {
+        calls += 1;
+    }
+    assert!(calls <= 3, "{calls} calls for two pages");
+    for n in [0, 999, 1_004] {
+        assert_eq!(files.info(&format!("jobs/1/{n}")).await.unwrap(), None);
+    }
+    assert!(!files.remove_some("jobs/1/").await.unwrap(), "there is nothing left");
+    assert!(files.info("jobs/10/a").await.unwrap().is_some());
 }

@@ -26,6 +26,7 @@ enum Step {
     CommitGroup { group: u32, time: i64 },
     EndSplit { groups: u32, time: i64 },
     Stop(i64),
+    Delete(i64),
     Finish { completed: bool, time: i64 },
     Reopen(i64),
     CountResend { seen: u32, time: i64 },
@@ -44,6 +45,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (group.clone(), time.clone()).prop_map(|(group, time)| Step::CommitGroup { group, time }),
         2 => (0_u32..4, time.clone()).prop_map(|(groups, time)| Step::EndSplit { groups, time }),
         1 => time.clone().prop_map(Step::Stop),
+        1 => time.clone().prop_map(Step::Delete),
         1 => (any::<bool>(), time.clone()).prop_map(|(completed, time)| Step::Finish { completed, time }),
         1 => time.clone().prop_map(Step::Reopen),
         1 => (0_u32..2, time.clone()).prop_map(|(seen, time)| Step::CountResend { seen, time }),
@@ -85,6 +87,7 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Met> {
             let stop = Stop { status: Status::Canceled, error: None, at: at(*time) };
             Met::Transition(store.stop(id, 0, &stop).await?)
         }
+        Step::Delete(time) => Met::Transition(store.delete(id, at(*time)).await?),
         Step::Finish { completed, time } => {
             let status = if *completed { Status::Completed } else { Status::Failed };
             Met::Transition(store.finish(id, &finish(status, *time)).await?)

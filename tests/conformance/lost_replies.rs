@@ -51,6 +51,8 @@ async fn a_transition_whose_reply_is_lost_is_made(store: &DynamoStore, faults: &
     lose();
     made(store.stop(id, 0, &stop(6)).await.unwrap());
     lose();
+    assert!(made(store.delete(id, at(6)).await.unwrap()).is_deleted());
+    lose();
     assert!(!store.close(id, 0).await.unwrap().unwrap().open);
     lose();
     assert_eq!(made(store.finish(id, &finish(Status::Canceled, 7)).await.unwrap()).status, Status::Canceled);

@@ -19,5 +19,6 @@ mod queues;
 mod races;
 mod records;
 mod records_at_once;
+mod removal;
 mod stored_jobs;
 mod transitions;

@@ -36,6 +36,7 @@ pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) ->
             format: Format::Csv,
             name: upload.file_name,
         }),
+        timeout_s: 3_600,
         deadline_at: now.plus_seconds(3_600),
         expires_at: now.seconds() + 86_400,
         ..Job::waiting(JobId::generate(), DEFAULT_TENANT, job_type, now)

@@ -179,6 +179,22 @@ impl Client {
         self.get(&format!("/api/jobs/{id}"))?.expect(200)
     }
 
+    /// Asks for a job to stop.
+    ///
+    /// # Errors
+    /// If there is no answer at all.
+    pub fn cancel(&self, id: &str) -> Result<Answer> {
+        self.call("POST", &format!("/api/jobs/{id}/cancel"), &[], &[])
+    }
+
+    /// Asks for a job to be gone.
+    ///
+    /// # Errors
+    /// If there is no answer at all.
+    pub fn delete(&self, id: &str) -> Result<Answer> {
+        self.call("DELETE", &format!("/api/jobs/{id}"), &[], &[])
+    }
+
     /// All records of a dataset, page by page: key to record.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ pub mod emulator;
 pub mod faults;
 pub mod guard;
 pub mod process;
+pub mod remains;
 pub mod report;
 pub mod resources;
 pub mod scoped_faults;

@@ -10,7 +10,7 @@ use longshore_domain::job::{Finish, Job, JobError, Reopen, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
     ChunkState, Created, Definition, FileInfo, Files, IdempotencyKey, JobStore, JobTransitions, Ledger, Page,
-    PortResult, Queues, Read, Upload,
+    PortResult, Queues, Read, Removal, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -62,8 +62,16 @@ impl<T: JobTransitions> JobTransitions for Stepwise<T> {
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
         async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition>;
         async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Transition>;
+        async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
         async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition>;
         async fn count_resend(&self, id: JobId, seen: u32, now: Timestamp) -> PortResult<Transition>;
+    }
+}
+
+impl<T: Removal> Removal for Stepwise<T> {
+    stepwise! {
+        async fn release_upload(&self, id: JobId, upload: FileGuid) -> PortResult<bool>;
+        async fn remove(&self, id: JobId) -> PortResult<()>;
     }
 }
 
@@ -109,6 +117,8 @@ impl<T: Files> Files for Stepwise<T> {
         async fn open(&self, key: &str, etag: Option<&str>, start: u64, end: Option<u64>) -> PortResult<Read<T::Stream>>;
         async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>>;
         async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()>;
+        async fn remove(&self, key: &str) -> PortResult<()>;
+        async fn remove_some(&self, prefix: &str) -> PortResult<bool>;
         async fn create(&self, key: &str, content_type: &str) -> PortResult<T::Sink>;
     }
 }

@@ -9,14 +9,14 @@ use std::task::{Context, Poll, Waker};
 use complete_job::Completer;
 use create_job::Splitter;
 use futures::FutureExt;
-use longshore::chunk::{KnownJobs, Mode, Worker};
+use longshore::chunk::{KnownJobs, Mode, Worker, stop_job};
 use longshore::files::MemoryFiles;
 use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Reopen, SourceFile, Status, Tolerance, Transition};
+use longshore_domain::job::{Job, Reopen, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger, Queues};
 use longshore_domain::progress::Progress;
@@ -32,7 +32,7 @@ use crate::stepwise::Stepwise;
 const STALL_S: i64 = 60;
 /// Seconds that a function may run.
 const PATIENCE_S: i64 = 20;
-const SOURCE: &str = "uploads/default/file";
+const SOURCE: &str = "uploads/default/0b3d3f5e-7d0c-4e34-9c6c-0f3c5d1f9a10";
 
 type Services = Ports<Stepwise<MemoryStore>, Stepwise<MemoryQueues>, Stepwise<MemoryFiles>>;
 
@@ -55,6 +55,8 @@ pub(crate) enum Event {
     Kill(Index),
     /// A message is lost.
     Lose(Index),
+    /// The client cancels the job.
+    Cancel,
     /// The sweeper runs to its end.
     Sweep,
     /// Seconds pass.
@@ -68,6 +70,8 @@ enum Message {
     Create(CreateMessage),
     Chunk(ChunkMessage),
     Complete(CompleteMessage),
+    /// The client's call. One that dies is made again.
+    Cancel,
 }
 
 struct Task {
@@ -137,6 +141,7 @@ impl World {
             Event::Lose(which) if !self.messages.is_empty() => {
                 self.messages.swap_remove(which.index(self.messages.len()));
             }
+            Event::Cancel => self.begin(Message::Cancel),
             Event::Sweep => self.sweep(),
             Event::Wait(seconds) => CLOCK.set(CLOCK.get() + seconds * 1000),
             Event::Retry => self.retry(),
@@ -196,6 +201,91 @@ impl World {
         self.sweep();
     }
 
+    /// Delivers everything but what asks for completion, until only that is left.
+    pub(crate) fn run_until_completion(&mut self) {
+        loop {
+            self.collect();
+            let (last, messages) =
+                std::mem::take(&mut self.messages).into_iter().partition(|m| matches!(m, Message::Complete(_)));
+            self.messages = last;
+            let messages: Vec<_> = messages;
+            if messages.is_empty() {
+                return;
+            }
+            messages.into_iter().for_each(|message| self.begin(message));
+            while !self.tasks.is_empty() {
+                self.step(0);
+                self.answer();
+            }
+        }
+    }
+
+    /// Delivers completion, takes `steps` steps of it, has the client cancel in `turns` steps, and lets the rest happen.
+    pub(crate) fn cancel_within_completion(&mut self, steps: usize, turns: usize) {
+        self.run_until_completion();
+        std::mem::take(&mut self.messages).into_iter().for_each(|message| self.begin(message));
+        self.steps(0, steps);
+        self.begin(Message::Cancel);
+        let cancel = self.tasks.len() - 1;
+        self.steps(cancel, turns);
+    }
+
+    fn steps(&mut self, task: usize, steps: usize) {
+        for _ in 0..steps {
+            if task >= self.tasks.len() || self.step(task) {
+                return;
+            }
+            self.answer();
+        }
+    }
+
+    /// The client deletes the job; if `stopped`, the call lives to tell it to stop.
+    pub(crate) fn delete(&mut self, stopped: bool) {
+        let store = &self.ports.store.0;
+        now(store.delete(self.id, clock())).unwrap();
+        if stopped && self.job().is_live() {
+            now(store.stop(self.id, self.job().generation, &Stop::deleted(clock()))).unwrap();
+        }
+    }
+
+    /// Functions run and sweeps sweep until the job is gone; the first sweep that would remove it dies after so many
+    /// steps. What is left then: files, and records.
+    pub(crate) fn run_until_removed(&mut self, steps: usize) -> Vec<String> {
+        let mut dies = true;
+        for _ in 0..64 {
+            self.run_until_still();
+            CLOCK.set(CLOCK.get() + STALL_S * 1000);
+            self.queues.forget_deduplication();
+            if dies && self.job().is_removable() {
+                dies = false;
+                self.sweep_for(steps);
+            } else {
+                self.sweep();
+            }
+            if now(self.ports.store.0.job(self.id)).unwrap().is_none() {
+                self.run_until_still();
+                return self.files.keys();
+            }
+        }
+        panic!("the job is not removed: {:?}", self.job());
+    }
+
+    /// A sweep that dies after so many steps.
+    fn sweep_for(&self, steps: usize) {
+        let ports = Services {
+            store: self.ports.store.clone(),
+            queues: self.ports.queues.clone(),
+            files: self.ports.files.clone(),
+        };
+        let sweep = Sweep { ports, dead_letters: self.queues.clone(), stall_s: STALL_S, clock };
+        let mut run = Box::pin(sweep.run(Timestamp(i64::MAX)));
+        for _ in 0..steps {
+            if run.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+                return;
+            }
+        }
+    }
+
     fn run_until_still(&mut self) {
         loop {
             self.collect();
@@ -237,7 +327,7 @@ impl World {
     }
 
     fn begin(&mut self, message: Message) {
-        let future = function(Rc::clone(&self.ports), Rc::clone(&self.registry), message.clone());
+        let future = function(Rc::clone(&self.ports), Rc::clone(&self.registry), message.clone(), self.id);
         self.tasks.push(Task { message, future });
     }
 
@@ -305,7 +395,12 @@ impl World {
     }
 }
 
-fn function(ports: Rc<Services>, registry: Rc<Registry>, message: Message) -> Pin<Box<dyn Future<Output = bool>>> {
+fn function(
+    ports: Rc<Services>,
+    registry: Rc<Registry>,
+    message: Message,
+    id: JobId,
+) -> Pin<Box<dyn Future<Output = bool>>> {
     Box::pin(async move {
         // Waiting makes a function's time run out: it commits and sends a continuation.
         let late = clock().plus_seconds(PATIENCE_S);
@@ -322,6 +417,10 @@ fn function(ports: Rc<Services>, registry: Rc<Registry>, message: Message) -> Pi
             Message::Complete(message) => {
                 let completer = Completer { ports: &ports, stop_grace_ms: 0, clock };
                 told(completer.complete(&message).await)
+            }
+            Message::Cancel => {
+                let job = ports.store.job(id).await.unwrap().unwrap();
+                told(stop_job(&ports, &job, &Stop::canceled(clock())).await)
             }
         }
     })

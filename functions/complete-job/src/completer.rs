@@ -109,8 +109,16 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
         }
     }
 
-    /// Report, result document, final status, in this order; `None` if the job was told to stop meanwhile.
+    /// Report, result document, final status, in this order; `None` if the job was told to stop meanwhile. Nobody reads
+    /// the report of a job that is deleted: it only gets its final status, so that the sweeper may remove it.
     async fn end(&self, ending: &Ending) -> Result<Option<CompleteEnd>, CompleteError> {
+        if ending.job.is_deleted() {
+            let finish = ending.finish((self.clock)());
+            return Ok(match self.ports.store.finish(ending.job.job_id, &finish).await? {
+                Transition::Made(_) => Some(CompleteEnd::Finished(finish.status)),
+                Transition::Refused => None,
+            });
+        }
         let report = write_report(self.ports, ending).await?;
         let finish = ending.finish((self.clock)());
         let mut finished = ending.job.clone();

@@ -21,7 +21,7 @@ use crate::DownloadUrls;
 pub trait Backend: Send + Sync + 'static {
     /// Jobs and uploads.
     type Store: Store;
-    /// Where create messages go.
+    /// Where create and complete messages go.
     type Queues: Queues;
     /// Sources and reports.
     type Files: Files + DownloadUrls;
@@ -69,11 +69,11 @@ impl<B: Backend> Api<B> {
     /// The job that a path names.
     ///
     /// # Errors
-    /// 404 if there is none, or if it is another tenant's.
+    /// 404 if there is none, if it is another tenant's, or if it is deleted.
     pub(crate) async fn job(&self, tenant: &Tenant, id: &str) -> Result<Job, Failure> {
         let Some(id) = JobId::parse(id) else { return Err(no_such_job().into()) };
         let job = self.ports.store.job(id).await?;
-        Ok(job.filter(|job| job.tenant == tenant.0).ok_or_else(no_such_job)?)
+        Ok(job.filter(|job| job.tenant == tenant.0 && !job.is_deleted()).ok_or_else(no_such_job)?)
     }
 
     /// The groups of a job as it was just read, and then the job itself: what a document is made of.
@@ -87,15 +87,21 @@ impl<B: Backend> Api<B> {
         if job.status == Status::Completed {
             return Ok((Vec::new(), job));
         }
-        let (groups, job) = self.ports.store.progress(job.job_id).await?.ok_or_else(no_such_job)?;
+        let (groups, job) = self.progress(job.job_id).await?;
         if job.totals.is_none_or(|totals| totals == progress::counts(&job, &groups)) {
             return Ok((groups, job));
         }
         // The job ended after its groups were read; now nothing changes any more.
-        Ok(self.ports.store.progress(job.job_id).await?.ok_or_else(no_such_job)?)
+        self.progress(job.job_id).await
+    }
+
+    async fn progress(&self, id: JobId) -> Result<(Vec<Group>, Job), Failure> {
+        let read = self.ports.store.progress(id).await?;
+        Ok(read.filter(|(_, job)| !job.is_deleted()).ok_or_else(no_such_job)?)
     }
 }
 
-fn no_such_job() -> Problem {
+/// There is none, or none that this tenant may see.
+pub(crate) fn no_such_job() -> Problem {
     Problem::not_found("job")
 }

@@ -3,7 +3,7 @@
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Stage, Status};
-use longshore_domain::progress::{Progress, sentence, shown_stage};
+use longshore_domain::progress::{Progress, sentence, shown_stage, updated_at};
 use longshore_domain::time_stamp::Timestamp;
 use serde::Serialize;
 
@@ -31,9 +31,9 @@ pub struct JobDocument {
     pub counts: JobCounts,
     /// 0 to 100.
     pub percent: u8,
-    /// Items per second since the job was begun.
+    /// Items per second from the begin of the job to `updated_at`.
     pub items_per_second: u64,
-    /// Seconds until the end at that rate.
+    /// Seconds from `updated_at` to the end at that rate.
     pub eta_seconds: Option<u64>,
     /// 1, and one more with each retry.
     pub attempts: u32,
@@ -49,6 +49,10 @@ pub struct JobDocument {
     pub finished_at: Option<String>,
     /// When something last changed.
     pub updated_at: String,
+    /// Seconds that the job may take.
+    pub timeout_seconds: i64,
+    /// When it is stopped if it has not ended.
+    pub deadline_at: String,
     /// When it is forgotten.
     pub expires_at: String,
     /// Where to go from here.
@@ -78,14 +82,16 @@ pub struct Links {
     pub output: Option<String>,
     /// The failed items, once there is such a call.
     pub failures: Option<String>,
-    /// Stops the job, once there is such a call.
+    /// Stops the job, while it can be stopped.
     pub cancel: Option<String>,
 }
 
 impl JobDocument {
     /// The document of a job whose groups were read before it; a completed job's groups may be left out.
-    pub fn of(job: &Job, groups: &[Group], now: Timestamp) -> Self {
-        let progress = Progress::of(job, groups, now);
+    ///
+    /// It is the same at any time until something changes: rate and ETA are those of the last change.
+    pub fn of(job: &Job, groups: &[Group]) -> Self {
+        let progress = Progress::of(job, groups, updated_at(job, groups));
         let (counts, item_progress) = (progress.counts, progress.item_progress());
         // The totals of a job that has ended cover groups that were committed after the groups at hand were read.
         let item_count = if job.totals.is_some() { job.item_count } else { progress.item_count };
@@ -114,6 +120,8 @@ impl JobDocument {
             started_at: job.started_at.map(Timestamp::to_rfc3339),
             finished_at: job.finished_at.map(Timestamp::to_rfc3339),
             updated_at: progress.updated_at.to_rfc3339(),
+            timeout_seconds: job.timeout_s,
+            deadline_at: job.deadline_at.to_rfc3339(),
             expires_at: Timestamp(job.expires_at.saturating_mul(1000)).to_rfc3339(),
             links: Links::of(job),
         }
@@ -124,7 +132,8 @@ impl Links {
     fn of(job: &Job) -> Self {
         let itself = path(job.job_id);
         let output = job.status.is_final().then(|| output_path(job.job_id));
-        Self { itself, output, failures: None, cancel: None }
+        let cancel = job.is_live().then(|| format!("{itself}/cancel"));
+        Self { itself, output, failures: None, cancel }
     }
 }
 

@@ -1,6 +1,7 @@
-//! Entity tags of job documents, and the comparison that saves a poll its body.
+//! Entity tags of job documents: a poll is spared its body, and a change is made to the job that its client has seen.
 
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderName, header};
+use longshore::problem::Problem;
 use sha2::{Digest, Sha256};
 
 use crate::JobDocument;
@@ -8,18 +9,41 @@ use crate::JobDocument;
 /// Bytes of a hash that stand in a tag: enough that no two documents of one job share it.
 const TAG_BYTES: usize = 12;
 
-/// The tag of a document. Rate and ETA are left out, since they change by the clock alone; so it is a weak one.
+/// The tag of a document. Nothing in a document changes by the clock alone, so the tag is that of its very bytes: a
+/// strong one.
 pub(crate) fn of(document: &JobDocument) -> String {
-    let lasting = JobDocument { items_per_second: 0, eta_seconds: None, ..document.clone() };
     // A document of strings and numbers can always be written.
-    let json = serde_json::to_vec(&lasting).unwrap_or_default();
-    format!("W/\"{}\"", hex(&Sha256::digest(json)[..TAG_BYTES]))
+    let json = serde_json::to_vec(document).unwrap_or_default();
+    format!("\"{}\"", hex(&Sha256::digest(json)[..TAG_BYTES]))
 }
 
 /// Whether the client has the document of this tag already: `If-None-Match`, compared weakly.
 pub(crate) fn is_known(headers: &HeaderMap, tag: &str) -> bool {
-    let lists = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    lists.flat_map(|list| list.split(',')).map(str::trim).any(|known| known == "*" || opaque(known) == opaque(tag))
+    listed(headers, &header::IF_NONE_MATCH).any(|known| known == "*" || opaque(known) == opaque(tag))
+}
+
+/// Whether the job is the one that the client wants to change: `If-Match`, compared strongly (RFC 9110, 13.1.1), so that
+/// a weak tag never matches. Without the header any job is.
+///
+/// The document is a read, and what follows is a write of its own: an item that ends between the two is not seen.
+///
+/// # Errors
+/// 412 if no tag matches.
+pub(crate) fn check_match(headers: &HeaderMap, document: &JobDocument) -> Result<(), Problem> {
+    if !headers.contains_key(header::IF_MATCH) {
+        return Ok(());
+    }
+    let tag = of(document);
+    if listed(headers, &header::IF_MATCH).any(|wanted| wanted == "*" || wanted == tag) {
+        return Ok(());
+    }
+    let detail = "the job has changed since the answer that If-Match names; read it again and decide again";
+    Err(Problem::new(412, "precondition-failed", "Precondition failed", detail))
+}
+
+fn listed<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
+    let lists = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    lists.flat_map(|list| list.split(',')).map(str::trim)
 }
 
 fn opaque(tag: &str) -> &str {
@@ -36,6 +60,7 @@ mod tests {
     use axum::http::HeaderValue;
 
     use super::*;
+    use crate::document::tests::{document, running};
 
     #[test]
     fn tags_are_compared_weakly() {
@@ -52,5 +77,33 @@ mod tests {
             assert_eq!(is_known(&headers, "W/\"a\""), expected, "{sent}");
         }
         assert!(!is_known(&HeaderMap::new(), "W/\"a\""));
+    }
+
+    #[test]
+    fn a_change_is_made_to_the_job_that_its_client_has_seen() {
+        let document = document(&running());
+        let tag = of(&document);
+        let weak = format!("W/{tag}");
+        for (sent, expected) in [
+            (vec![], true),
+            (vec!["*"], true),
+            (vec![&*tag], true),
+            (vec!["\"old\"", &*tag], true),
+            (vec!["\"old\""], false),
+            (vec![&*weak], false),
+            (vec![""], false),
+            (vec![tag.trim_matches('"')], false),
+        ] {
+            let value = |text: &&str| (header::IF_MATCH, HeaderValue::from_str(text).unwrap());
+            let lines = sent.iter().map(value).fold(HeaderMap::new(), |mut lines, (name, value)| {
+                lines.append(name, value);
+                lines
+            });
+            assert_eq!(check_match(&lines, &document).is_ok(), expected, "{sent:?} on lines of their own");
+            if !sent.is_empty() {
+                let line = HeaderMap::from_iter([value(&&*sent.join(" , "))]);
+                assert_eq!(check_match(&line, &document).is_ok(), expected, "{sent:?} on one line");
+            }
+        }
     }
 }

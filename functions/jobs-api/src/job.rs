@@ -26,10 +26,8 @@ pub(crate) async fn get<B: Backend>(
         let to = [(header::LOCATION, output_path(job.job_id)), (header::CACHE_CONTROL, "no-store".into())];
         return Ok((StatusCode::SEE_OTHER, to).into_response());
     }
-    let now = (api.clock)();
-    let document = JobDocument::of(&job, &groups, now);
-    let wait_s = pace::retry_after_s(&document, job.created_at, now);
-    Ok(conditional(&headers, &job, document, wait_s))
+    let wait_s = pace::retry_after_s(&job, &groups, (api.clock)());
+    Ok(conditional(&headers, &job, JobDocument::of(&job, &groups), wait_s))
 }
 
 fn conditional(headers: &HeaderMap, job: &Job, document: JobDocument, wait_s: u64) -> Response {

@@ -2,14 +2,17 @@
 //!
 //! - **Trigger:** every call of the HTTP API but `POST /api/uploads`; those that nobody knows are answered here too.
 //! - **Reads and writes:** a create writes the job, its definition and its idempotency key in one transaction, then
-//!   sends the create message. Everything else only reads, strongly consistent, groups before the job.
+//!   sends the create message. A cancel tells the job to stop, a delete hides it and tells it to stop: one conditional
+//!   write each, then the complete message. Everything else only reads, strongly consistent, groups before the job.
 //! - **Called twice:** with an `Idempotency-Key` the second create answers the first one's job; without one it is
-//!   another job. Reads change nothing.
-//! - **If it fails:** a job whose message could not be sent is there, waiting; the sweeper sends the message.
+//!   another job. A second cancel finds the job stopping, a second delete finds none. Reads change nothing.
+//! - **If it fails:** a job whose message could not be sent is there, waiting; the sweeper sends the message. The same holds for a job that was told to stop.
 //! - **Never:** answers counts that do not add up, an internal cause, or a link that outlives 15 minutes.
 
 mod backend;
+mod cancel;
 mod create;
+mod delete;
 mod document;
 mod etag;
 mod job;
@@ -39,9 +42,11 @@ pub use output::{FileLink, FileLinks, OutputDocument};
 pub use records::{RecordDocument, RecordsDocument};
 
 /// The calls that this function answers.
-pub const ROUTES: [(&str, &str); 5] = [
+pub const ROUTES: [(&str, &str); 7] = [
     ("POST", "/api/jobs"),
     ("GET", "/api/jobs/{jobId}"),
+    ("DELETE", "/api/jobs/{jobId}"),
+    ("POST", "/api/jobs/{jobId}/cancel"),
     ("GET", "/api/jobs/{jobId}/output"),
     ("POST", "/api/jobs/{jobId}/retry"),
     ("GET", "/api/datasets/{dataset}/records"),
@@ -51,7 +56,8 @@ pub const ROUTES: [(&str, &str); 5] = [
 pub fn router<B: Backend>(api: Api<B>) -> Router {
     let router = Router::new()
         .route("/api/jobs", post(create::create::<B>))
-        .route("/api/jobs/{jobId}", get(job::get::<B>))
+        .route("/api/jobs/{jobId}", get(job::get::<B>).delete(delete::delete::<B>))
+        .route("/api/jobs/{jobId}/cancel", post(cancel::cancel::<B>))
         .route("/api/jobs/{jobId}/output", get(output::get::<B>))
         .route("/api/jobs/{jobId}/retry", post(retry::retry::<B>))
         .route("/api/datasets/{dataset}/records", get(records::list::<B>))

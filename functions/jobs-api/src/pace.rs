@@ -1,43 +1,77 @@
-//! How long a client should wait before it asks again.
+//! How long a client should wait before it asks again: so that a bar moves with each answer, and no faster.
 
+use longshore_domain::group::Group;
+use longshore_domain::job::{Job, Stage};
+use longshore_domain::progress::{Progress, updated_at};
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::JobDocument;
+/// The slowest pace: a person who looks at a bar now and then should find it true.
+const SLOWEST_S: u64 = 30;
 
-/// The slowest pace: a person who looks at a bar should see it move.
-const SLOWEST_S: u64 = 5;
+/// Answers that a client gets from the begin of a job to its end: as many as a bar has steps.
+const STEPS: u64 = 100;
 
-/// A job slows down by one second for each of these that it has lasted.
-const STEP_S: u64 = 30;
+/// A job of which nothing has ended yet is asked for more slowly by a second for each of these that it has lasted.
+const PATIENCE_S: u64 = 10;
 
-/// Seconds until the next poll: one while the job is young or near its end, up to five for a long one.
-pub(crate) fn retry_after_s(document: &JobDocument, created_at: Timestamp, now: Timestamp) -> u64 {
-    let age_s = now.millis_since(created_at).unsigned_abs() / 1000;
-    let by_age = (1 + age_s / STEP_S).min(SLOWEST_S);
-    let by_eta = document.eta_seconds.unwrap_or(SLOWEST_S).clamp(1, SLOWEST_S);
-    by_age.min(by_eta)
+/// Seconds until the next poll, from 1 to 30: a hundredth of what the job will have taken at its present rate, and not
+/// beyond its end. A job that stopped moving is asked for as if the rest took as long again as it has been still.
+pub(crate) fn retry_after_s(job: &Job, groups: &[Group], now: Timestamp) -> u64 {
+    if job.stage == Stage::Stopping {
+        return 1;
+    }
+    let changed_at = updated_at(job, groups);
+    let begun_at = job.started_at.unwrap_or(job.updated_at);
+    let [age_s, still_s] = [begun_at, changed_at].map(|then| now.millis_since(then).unsigned_abs() / 1000);
+    let wait_s = match Progress::of(job, groups, changed_at).eta_seconds {
+        None => age_s / PATIENCE_S,
+        Some(eta_s) => {
+            let left_s = eta_s.saturating_sub(still_s).max(still_s);
+            ((age_s + left_s) / STEPS).min(left_s)
+        }
+    };
+    wait_s.clamp(1, SLOWEST_S)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::tests::{document, running};
+    use crate::document::tests::running;
+
+    /// A job that was begun at 0, created when it was begun, with this share of its thousand bytes done after so long.
+    fn pace(per_mille: u64, changed_s: i64, now_s: i64) -> u64 {
+        let job = Job { started_at: Some(Timestamp(0)), updated_at: Timestamp(0), ..running() };
+        let mut group = Group::new(0, 1_000, 1_000, Timestamp(changed_s * 1000));
+        group.counts.succeeded = per_mille;
+        retry_after_s(&job, &[group], Timestamp(now_s * 1000))
+    }
 
     #[test]
-    fn young_and_nearly_done_jobs_are_asked_often_and_long_ones_seldom() {
-        for (age_s, eta_s, expected) in [
-            (0, None, 1),
-            (29, Some(600), 1),
-            (30, None, 2),
-            (100, Some(600), 4),
-            (100_000, Some(600), 5),
-            (100_000, None, 5),
-            (100_000, Some(2), 2),
-            (100_000, Some(0), 1),
+    fn short_jobs_are_asked_for_each_second_and_long_ones_twice_a_minute() {
+        for (per_mille, changed_s, now_s, expected, what) in [
+            (500, 10, 10, 1, "20 s in all"),
+            (500, 100, 100, 2, "200 s in all"),
+            (100, 100, 100, 10, "1,000 s in all"),
+            (500, 1_500, 1_500, 30, "50 minutes in all"),
+            (1, 3_600, 3_600, 30, "1,000 hours in all"),
+            (999, 5_000, 5_000, 6, "over an hour in all, and six seconds left"),
+            (999, 5_000, 5_005, 5, "the same, five seconds later, with nothing new"),
+            (999, 5_000, 7_000, 30, "the same, and still for half an hour"),
         ] {
-            let document = JobDocument { eta_seconds: eta_s, ..document(&running()) };
-            let seconds = retry_after_s(&document, Timestamp(0), Timestamp(age_s * 1000));
-            assert_eq!(seconds, expected, "{age_s} s old, {eta_s:?} s left");
+            assert_eq!(pace(per_mille, changed_s, now_s), expected, "{what}");
         }
+    }
+
+    #[test]
+    fn a_job_of_which_nothing_has_ended_is_asked_for_ever_more_slowly() {
+        for (age_s, expected) in [(0, 1), (19, 1), (20, 2), (100, 10), (300, 30), (100_000, 30)] {
+            assert_eq!(pace(0, 0, age_s), expected, "{age_s} s old");
+        }
+    }
+
+    #[test]
+    fn a_job_that_stops_is_asked_for_each_second() {
+        let job = Job { stage: Stage::Stopping, ..running() };
+        assert_eq!(retry_after_s(&job, &[], Timestamp(i64::MAX)), 1);
     }
 }

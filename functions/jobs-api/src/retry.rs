@@ -22,9 +22,7 @@ pub(crate) async fn retry<B: Backend>(
         return Err(refused(&job).into());
     }
     let at = (api.clock)();
-    let own_limit_s = api.registry.find(&job.job_type).and_then(|job_type| job_type.limits().job_time_limit_s);
-    let deadline_at = at.plus_seconds(own_limit_s.unwrap_or(api.limits.job_time_limit_s));
-    let reopen = Reopen { generation: job.generation, at, deadline_at };
+    let reopen = Reopen { generation: job.generation, at, deadline_at: at.plus_seconds(job.timeout_s) };
     match api.ports.store.reopen(&job, &reopen).await? {
         Transition::Made(job) => {
             api.send(&job).await;

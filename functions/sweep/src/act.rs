@@ -6,11 +6,12 @@ use longshore::ports::Ports;
 use longshore_domain::group::Manifest;
 use longshore_domain::job::{Finish, Job, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::{Files, PortResult, Queues, Store};
+use longshore_domain::ports::{Files, PortResult, Queues, Removal, Store};
 use longshore_domain::progress;
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::decide::Action;
+use crate::remove::remove;
 
 /// What a push needs.
 pub(crate) struct Actor<'a, S, Q, F> {
@@ -21,7 +22,7 @@ pub(crate) struct Actor<'a, S, Q, F> {
     pub(crate) deadline: Timestamp,
 }
 
-impl<S: Store, Q: Queues, F: Files> Actor<'_, S, Q, F> {
+impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
     pub(crate) async fn act(&self, job: &Job, action: Action) -> Result<(), ChunkError> {
         tracing::info!(job.id = %job.job_id, ?action, "a job is pushed");
         match action {
@@ -29,6 +30,7 @@ impl<S: Store, Q: Queues, F: Files> Actor<'_, S, Q, F> {
             Action::SendCreate => self.send_create(job).await?,
             Action::SendComplete => self.send_complete(job).await?,
             Action::EndWithoutReport(stop) => self.end_without_report(job, &stop).await?,
+            Action::Remove => remove(self.ports, job, (self.clock, self.deadline)).await?,
             Action::RollUp { group } => roll_up(self.ports, job.job_id, group, (self.clock)()).await?,
             Action::SendChunks { group, seen, chunks } => self.send_chunks(job, group, seen, &chunks).await?,
             Action::GiveUp { group, chunks } => self.give_up(job, group, &chunks).await?,

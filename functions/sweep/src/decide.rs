@@ -33,6 +33,8 @@ pub enum Action {
     SendCreate,
     /// Ask for completion again: the message was lost, or completion failed.
     SendComplete,
+    /// Take away what belongs to a deleted job: its files, its upload, its records, and the job at last.
+    Remove,
     /// Completion failed again and again: give the final status without a report.
     EndWithoutReport(Stop),
     /// Say of a group that it is done: whoever finished it died before.
@@ -58,10 +60,13 @@ pub enum Action {
     },
 }
 
-/// What a job needs now; nothing if it is well, or has ended. `chunks_of` tells how many chunks a group has.
+/// What a job needs now; nothing if it is well, or has ended and is not deleted. `chunks_of` tells how many chunks a group has.
 pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances) -> Vec<Action> {
     if job.status.is_final() {
-        return Vec::new();
+        return remove(job, at).into_iter().collect();
+    }
+    if job.is_live() && job.is_deleted() {
+        return vec![Action::Stop(Stop::deleted(at.now))];
     }
     if job.is_live() && at.now >= job.deadline_at {
         return vec![Action::Stop(failed("time_limit", "the job took longer than a job may take", at.now))];
@@ -71,6 +76,13 @@ pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &
         Stage::Stopping => complete(job, at).into_iter().collect(),
         Stage::Splitting | Stage::Processing | Stage::Finishing | Stage::Done => running(job, groups, chunks_of, at),
     }
+}
+
+/// A deleted job goes once it has been over for a stall's time. That is longer than a function may run: whoever saw the
+/// job alive, and could still write a file, is dead by then, so that nothing appears behind the removal.
+fn remove(job: &Job, at: &Circumstances) -> Option<Action> {
+    let ended_at = job.finished_at.unwrap_or(job.updated_at);
+    (job.is_deleted() && at.now >= ended_at.plus_seconds(at.stall_s)).then_some(Action::Remove)
 }
 
 fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances) -> Vec<Action> {

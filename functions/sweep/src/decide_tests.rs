@@ -119,3 +119,19 @@ fn a_job_that_has_ended_is_left_alone() {
         assert_eq!(pushes(&job(status, Stage::Done), &[group(0, &[])], &at(1_000_000, true)), []);
     }
 }
+
+#[test]
+fn a_deleted_job_is_stopped_ended_and_then_removed() {
+    let deleted = |status, stage| Job { deleted_at: Some(Timestamp(0)), ..job(status, stage) };
+    for (status, stage) in [(Status::Waiting, Stage::Queued), (Status::Running, Stage::Processing)] {
+        let pushed = pushes(&deleted(status, stage), &[], &at(0, true));
+        assert!(matches!(&pushed[..], [Action::Stop(stop)] if stop.status == Status::Canceled), "{pushed:?}");
+    }
+    let stopping = deleted(Status::Running, Stage::Stopping);
+    assert_eq!(pushes(&stopping, &[], &at(60, true)), [Action::SendComplete]);
+    for status in [Status::Completed, Status::Failed, Status::Canceled] {
+        let ended = Job { finished_at: Some(Timestamp(10_000)), ..deleted(status, Stage::Done) };
+        assert_eq!(pushes(&ended, &[], &at(69, true)), [], "whoever saw it alive may still write");
+        assert_eq!(pushes(&ended, &[], &at(70, true)), [Action::Remove]);
+    }
+}

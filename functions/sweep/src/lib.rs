@@ -2,17 +2,20 @@
 //!
 //! - **Trigger:** a schedule, every minute.
 //! - **Reads and writes:** the index of unfinished jobs, their groups, the dead-letter queues and how much waits in the
-//!   queue of chunks; messages sent again, items of dead chunks committed as failed, jobs told to stop.
+//!   queue of chunks; messages sent again, items of dead chunks committed as failed, jobs told to stop. Of a job that its
+//!   client has deleted and that has ended: files, upload, records and the job are removed.
 //! - **Run twice at once:** every push is counted by a conditional write before it is sent; the second one counts
 //!   nothing and sends nothing. Messages sent twice are harmless anyway.
 //! - **If it fails:** the next minute's run sees the same ledger and decides the same. One job's failure is logged and
 //!   does not keep the others waiting.
-//! - **Never:** deletes a message, touches a job that has ended, trusts anything but the ledger and the queues.
+//! - **Never:** deletes a message, touches a job that has ended and is not deleted, removes a record that a job has
+//!   imported, trusts anything but the ledger and the queues.
 //!
 //! It lists, decides purely ([`decide`]) and then acts.
 
 mod act;
 pub mod decide;
+mod remove;
 mod run;
 
 pub use run::{Sweep, Swept};

@@ -12,7 +12,7 @@ use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Status, Stop};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Files, PortResult, Queues, Store};
+use longshore_domain::ports::{Files, PortResult, Queues, Removal, Store};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::act::Actor;
@@ -43,7 +43,7 @@ pub struct Swept {
     pub failures: u32,
 }
 
-impl<S: Store, Q: Queues + Backlog, F: Files, D: DeadLetters> Sweep<S, Q, F, D> {
+impl<S: Store + Removal, Q: Queues + Backlog, F: Files, D: DeadLetters> Sweep<S, Q, F, D> {
     /// Sweeps once, until all is seen or `deadline` is near.
     pub async fn run(&self, deadline: Timestamp) -> Swept {
         let (registry, known) = (Registry::default(), KnownJobs::default());

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::JobId;
+use crate::ids::{FileGuid, JobId};
 use crate::outcome::Counts;
 use crate::records::Format;
 use crate::time_stamp::Timestamp;
@@ -101,6 +101,13 @@ pub struct SourceFile {
     pub name: String,
 }
 
+impl SourceFile {
+    /// The upload that put it there: the end of its key.
+    pub fn upload(&self) -> Option<FileGuid> {
+        FileGuid::parse(self.key.rsplit('/').next()?)
+    }
+}
+
 /// A job, as it is stored. Its options and its schema are kept apart: this item is rewritten often.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -158,10 +165,17 @@ pub struct Job {
     pub finished_at: Option<Timestamp>,
     /// When the job itself last changed; its groups keep their own time.
     pub updated_at: Timestamp,
+    /// Seconds that it may take.
+    #[serde(default)]
+    pub timeout_s: i64,
     /// When it is stopped if it has not ended.
     pub deadline_at: Timestamp,
     /// When it and its files are forgotten, in seconds: DynamoDB's time to live.
     pub expires_at: i64,
+    /// When its client deleted it. From then on no client sees it, in no answer and in no list; it stays until it has
+    /// ended and the sweeper has removed what belongs to it. On the stored job only while it is set.
+    #[serde(default)]
+    pub deleted_at: Option<Timestamp>,
 }
 
 impl Job {
@@ -193,14 +207,31 @@ impl Job {
             started_at: None,
             finished_at: None,
             updated_at: now,
+            timeout_s: 0,
             deadline_at: Timestamp(i64::MAX),
             expires_at: i64::MAX,
+            deleted_at: None,
         }
     }
 
     /// Waiting or running, and nobody has told it to stop.
     pub fn is_live(&self) -> bool {
         !self.status.is_final() && self.stage != Stage::Stopping
+    }
+
+    /// Its client has deleted it: it is to be stopped, ended and removed, and to be shown to nobody.
+    pub fn is_deleted(&self) -> bool {
+        self.deleted_at.is_some()
+    }
+
+    /// It is deleted and has ended: what belongs to it may go.
+    pub fn is_removable(&self) -> bool {
+        self.is_deleted() && self.status.is_final()
+    }
+
+    /// The sweeper has to look at it: it has not ended, or it is deleted and not yet removed.
+    pub fn is_unfinished(&self) -> bool {
+        !self.status.is_final() || self.is_deleted()
     }
 
     /// Split to the end, and every group of this generation done: completion may run.

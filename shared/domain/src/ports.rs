@@ -91,7 +91,7 @@ pub trait JobStore: Send + Sync {
     fn create_upload(&self, upload: &Upload) -> impl Future<Output = PortResult<()>> + Send;
     /// Reads an upload.
     fn upload(&self, id: FileGuid) -> impl Future<Output = PortResult<Option<Upload>>> + Send;
-    /// Stores a new job with its definition and its idempotency key, all or nothing.
+    /// Stores a new job with its definition and its idempotency key, and notes that it uses its upload, all or nothing.
     fn create_job(
         &self,
         job: &Job,
@@ -102,7 +102,7 @@ pub trait JobStore: Send + Sync {
     fn job(&self, id: JobId) -> impl Future<Output = PortResult<Option<Job>>> + Send;
     /// Reads a job's definition.
     fn definition(&self, id: JobId) -> impl Future<Output = PortResult<Option<Definition>>> + Send;
-    /// Ids of jobs that have not ended, oldest first, from an index that may lag.
+    /// Ids of jobs that have not ended or are deleted, oldest first, from an index that may lag.
     fn unfinished(&self, after: Option<String>) -> impl Future<Output = PortResult<Page<JobId>>> + Send;
 }
 
@@ -131,7 +131,9 @@ pub trait JobTransitions: Send + Sync {
     ) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::stop`].
     fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// See [`Job::finish`]. Also takes the job off the index of unfinished ones.
+    /// See [`Job::delete`]. Also puts the job back on the index of unfinished ones, where it stays until it is removed.
+    fn delete(&self, id: JobId, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// See [`Job::finish`]. Also takes the job off the index of unfinished ones, unless it is deleted.
     fn finish(&self, id: JobId, finish: &Finish) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::reopen`]. `job` as it was read after its end, since when nothing of its generation can have changed.
     /// Also puts the job on the index of unfinished ones.
@@ -166,6 +168,15 @@ pub trait Ledger: Send + Sync {
     fn close(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<Group>>> + Send;
     /// Counts one more re-send of a group's chunks, if it was `seen` before; false if another was first.
     fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> impl Future<Output = PortResult<bool>> + Send;
+}
+
+/// What takes a deleted job's records away. Both calls may die half-way and be made again.
+pub trait Removal: Send + Sync {
+    /// Takes the job off its upload, and the upload's record away if no other job uses the same one. True if the file
+    /// is to go too: there is no such record any more.
+    fn release_upload(&self, id: JobId, upload: FileGuid) -> impl Future<Output = PortResult<bool>> + Send;
+    /// Removes groups, manifests and definition, and the job last. Does nothing to a job that is not deleted.
+    fn remove(&self, id: JobId) -> impl Future<Output = PortResult<()>> + Send;
 }
 
 /// Everything that is stored about jobs.
@@ -241,6 +252,10 @@ pub trait Files: Send + Sync {
     ) -> impl Future<Output = PortResult<Read<Vec<u8>>>> + Send;
     /// Writes a small file, over one of the same name.
     fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> impl Future<Output = PortResult<()>> + Send;
+    /// Removes a file. Harmless if there is none.
+    fn remove(&self, key: &str) -> impl Future<Output = PortResult<()>> + Send;
+    /// Removes up to a thousand files whose keys begin so; true if there may be more.
+    fn remove_some(&self, prefix: &str) -> impl Future<Output = PortResult<bool>> + Send;
     /// Writes a file of any size in constant memory.
     fn create(&self, key: &str, content_type: &str) -> impl Future<Output = PortResult<Self::Sink>> + Send;
 }

@@ -40,7 +40,7 @@ impl Progress {
             items_per_second: (counts.done().saturating_sub(job.base.counts.done()) as f64 * 1000.0 / elapsed_ms)
                 as u64,
             eta_seconds: running.then(|| (elapsed_ms * (1.0 / done_share - 1.0) / 1000.0).ceil() as u64),
-            updated_at: groups.iter().map(|g| g.progressed_at).fold(job.updated_at, Ord::max),
+            updated_at: updated_at(job, groups),
         }
     }
 
@@ -48,6 +48,11 @@ impl Progress {
     pub fn item_progress(&self) -> u64 {
         self.counts.done()
     }
+}
+
+/// When the job or one of its groups last changed.
+pub fn updated_at(job: &Job, groups: &[Group]) -> Timestamp {
+    groups.iter().map(|g| g.progressed_at).fold(job.updated_at, Ord::max)
 }
 
 /// The counts of a job: what the generations before have left, and this one's groups.

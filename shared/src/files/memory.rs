@@ -81,6 +81,16 @@ impl Files for MemoryFiles {
         Ok(())
     }
 
+    async fn remove(&self, key: &str) -> PortResult<()> {
+        self.files().remove(key);
+        Ok(())
+    }
+
+    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+        self.files().retain(|key, _| !key.starts_with(prefix));
+        Ok(false)
+    }
+
     async fn create(&self, key: &str, _: &str) -> PortResult<MemorySink> {
         Ok(MemorySink { files: self.clone(), key: key.to_owned(), bytes: Vec::new() })
     }

@@ -5,6 +5,7 @@
 
 mod memory;
 mod presign;
+mod remove;
 mod s3;
 mod sink;
 mod stream;

@@ -72,6 +72,17 @@ impl Files for S3Files {
         put.body(bytes.into()).send().await.map(|_| ()).map_err(failed("write"))
     }
 
+    /// DeleteObject: harmless twice.
+    async fn remove(&self, key: &str) -> PortResult<()> {
+        let delete = self.client.delete_object().bucket(&self.bucket).key(key);
+        delete.send().await.map(|_| ()).map_err(failed("remove"))
+    }
+
+    /// ListObjectsV2 and DeleteObjects of one page: harmless twice.
+    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+        self.remove_page(prefix).await
+    }
+
     async fn create(&self, key: &str, content_type: &str) -> PortResult<S3Sink> {
         Ok(S3Sink::new(self.clone(), key, content_type))
     }

@@ -10,7 +10,8 @@ use longshore_domain::group::{Commit, CommitOutcome, Group, GroupPlan, Manifest}
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, Reopen, Stop, Transition};
 use longshore_domain::ports::{
-    ChunkState, Created, Definition, IdempotencyKey, JobStore, JobTransitions, Ledger, Page, PortResult, Upload,
+    ChunkState, Created, Definition, IdempotencyKey, JobStore, JobTransitions, Ledger, Page, PortResult, Removal,
+    Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -76,7 +77,7 @@ impl JobStore for MemoryStore {
 
     async fn unfinished(&self, after: Option<String>) -> PortResult<Page<JobId>> {
         let records = self.records();
-        let live = records.jobs.values().map(|of_job| &of_job.job).filter(|job| !job.status.is_final());
+        let live = records.jobs.values().map(|of_job| &of_job.job).filter(|job| job.is_unfinished());
         let mut positions: Vec<_> = live.map(|job| (position(job), job.job_id)).collect();
         positions.sort();
         positions.retain(|(position, _)| after.as_ref().is_none_or(|after| position > after));
@@ -120,6 +121,10 @@ impl JobTransitions for MemoryStore {
         self.transition(job.job_id, |stored| stored.reopen(reopen), own)
     }
 
+    async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
+        self.transition(id, |job| job.delete(now), |job| replay::deleted(job, now))
+    }
+
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
         self.transition(id, |job| job.finish(finish), |job| replay::finished(job, finish))
     }
@@ -134,6 +139,20 @@ impl JobTransitions for MemoryStore {
             Transition::Made(Box::new(job.clone()))
         };
         self.transition(id, count, |job| replay::resend_counted(job, seen, now))
+    }
+}
+
+impl Removal for MemoryStore {
+    async fn release_upload(&self, id: JobId, upload: FileGuid) -> PortResult<bool> {
+        Ok(self.records().release_upload(id, upload))
+    }
+
+    async fn remove(&self, id: JobId) -> PortResult<()> {
+        let mut records = self.records();
+        if records.jobs.get(&id).is_some_and(|of_job| of_job.job.is_removable()) {
+            records.jobs.remove(&id);
+        }
+        Ok(())
     }
 }
 

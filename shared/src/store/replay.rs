@@ -42,6 +42,11 @@ pub fn stopped(job: &Job, stop: &Stop) -> bool {
     job.stage == Stage::Stopping && job.stop.as_ref() == Some(stop)
 }
 
+/// `delete` took: the time is the caller's.
+pub fn deleted(job: &Job, now: Timestamp) -> bool {
+    job.deleted_at == Some(now)
+}
+
 /// `finish` took: the final status and its time are the caller's.
 pub fn finished(job: &Job, finish: &Finish) -> bool {
     (job.generation, job.status, job.finished_at) == (finish.generation, finish.status, Some(finish.at))

@@ -91,6 +91,16 @@ impl Files for Hooked {
         self.inner.write(key, content_type, bytes).await
     }
 
+    async fn remove(&self, key: &str) -> PortResult<()> {
+        self.ask("remove", key)?;
+        Files::remove(&self.inner, key).await
+    }
+
+    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+        self.ask("remove", prefix)?;
+        self.inner.remove_some(prefix).await
+    }
+
     async fn create(&self, key: &str, content_type: &str) -> PortResult<HookedSink> {
         self.ask("create", key)?;
         Ok(HookedSink(self.inner.create(key, content_type).await?, self.clone(), key.to_owned()))

@@ -31,7 +31,10 @@ pub(super) fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 
 /// The key with the hash of what came with it: the same for two bodies that mean the same.
 pub(super) fn of_request(key: String, request: &JobRequest) -> IdempotencyKey {
-    let meaning = json!({"jobType": request.job_type, "fileGuid": request.file, "options": request.options});
+    let meaning = json!({
+        "jobType": request.job_type, "fileGuid": request.file, "options": request.options,
+        "timeoutSeconds": request.timeout_s,
+    });
     IdempotencyKey { key, request_hash: hex(&Sha256::digest(meaning.to_string())) }
 }
 
@@ -39,4 +42,11 @@ pub(super) fn of_request(key: String, request: &JobRequest) -> IdempotencyKey {
 pub(super) fn key_reused() -> Problem {
     let detail = "this Idempotency-Key came with another request before; send a new key with a new request";
     Problem::new(422, "idempotency-key-reused", "Idempotency key reused", detail)
+}
+
+/// The key made a job that was deleted since. It stays taken: a client that repeats an old request by mistake does not
+/// get back what was deleted on purpose.
+pub(super) fn job_deleted() -> Problem {
+    let detail = "the job of this Idempotency-Key was deleted; send a new key to create another job";
+    Problem::new(409, "job-deleted", "The job was deleted", detail)
 }

@@ -36,7 +36,7 @@ pub(crate) async fn create<B: Backend>(
     JsonFields(fields): JsonFields<BODY_BYTES>,
 ) -> Answer {
     let key = idempotency::key(&headers)?;
-    let request = JobRequest::read(fields, &api.registry)?;
+    let request = JobRequest::read(fields, &api.registry, api.limits.job_time_limit_s)?;
     let key = key.map(|key| idempotency::of_request(key, &request));
     let source = match request.file {
         Some(file) => Some(api.source(&tenant, file).await?),
@@ -57,11 +57,11 @@ pub(crate) async fn create<B: Backend>(
 impl<B: Backend> Api<B> {
     fn new_job(&self, tenant: &Tenant, request: &JobRequest, source: Option<SourceFile>) -> Job {
         let now = (self.clock)();
-        let time_limit_s = request.time_limit_s.unwrap_or(self.limits.job_time_limit_s);
         Job {
             source,
             tolerance: request.tolerance,
-            deadline_at: now.plus_seconds(time_limit_s),
+            timeout_s: request.timeout_s,
+            deadline_at: now.plus_seconds(request.timeout_s),
             expires_at: now.plus_seconds(self.limits.retention_days * SECONDS_PER_DAY).seconds(),
             ..Job::waiting(JobId::generate(), tenant.0.as_str(), &request.job_type, now)
         }
@@ -77,10 +77,11 @@ impl<B: Backend> Api<B> {
         }
     }
 
-    /// The answer to a request that was accepted before. While the job waits its message is sent again: perhaps the
+    /// The answer to a request that was accepted before; 409 if the job was deleted since: a key makes one job. While the job waits its message is sent again: perhaps the
     /// first call died before it, and a duplicate is harmless.
     async fn replay(&self, tenant: &Tenant, id: JobId) -> Answer {
-        let job = self.job(tenant, &id.to_string()).await?;
+        let job = self.ports.store.job(id).await?.filter(|job| job.tenant == tenant.0 && !job.is_deleted());
+        let job = job.ok_or_else(idempotency::job_deleted)?;
         if job.status == Status::Waiting && job.stage == Stage::Queued {
             self.send(&job).await;
         }
@@ -95,6 +96,6 @@ impl<B: Backend> Api<B> {
             (header::RETRY_AFTER, "1".to_owned()),
             (header::CACHE_CONTROL, "no-store".to_owned()),
         ]);
-        (StatusCode::ACCEPTED, about, Json(JobDocument::of(job, groups, (self.clock)()))).into_response()
+        (StatusCode::ACCEPTED, about, Json(JobDocument::of(job, groups))).into_response()
     }
 }

@@ -18,20 +18,22 @@ pub(super) struct JobRequest {
     pub(super) options: Value,
     /// How many failures it tolerates.
     pub(super) tolerance: Tolerance,
-    /// The type's own time limit.
-    pub(super) time_limit_s: Option<i64>,
+    /// Seconds that it may take.
+    pub(super) timeout_s: i64,
 }
 
 impl JobRequest {
-    /// Reads a request for a job of one of these types.
+    /// Reads a request for a job of one of these types. `time_limit_s` is for types without a limit of their own.
     ///
     /// # Errors
     /// 422 with every bad field.
-    pub(super) fn read(mut fields: Fields, registry: &Registry) -> Result<Self, Problem> {
+    pub(super) fn read(mut fields: Fields, registry: &Registry, time_limit_s: i64) -> Result<Self, Problem> {
         let job_type = fields.required("jobType", |value| known_type(value, registry));
         let file = fields.optional("fileGuid", |value| Ok(value.as_str().and_then(FileGuid::parse)));
         let options = fields.optional("options", |value| Ok(value.clone()));
         let options = options.unwrap_or_else(|| Value::Object(Map::new()));
+        let limit_s = job_type.and_then(|job_type| job_type.limits().job_time_limit_s).unwrap_or(time_limit_s);
+        let timeout_s = fields.optional("timeoutSeconds", |value| check_timeout(value, limit_s)).unwrap_or(limit_s);
         let Some(job_type) = job_type else { return Err(fields.into_problem()) };
         if let Err(bad) = check_file(job_type, file) {
             fields.refuse("fileGuid", &bad);
@@ -41,8 +43,7 @@ impl JobRequest {
             Tolerance::default()
         });
         fields.finish()?;
-        let time_limit_s = job_type.limits().job_time_limit_s;
-        Ok(Self { job_type: job_type.name().to_owned(), file: file.flatten(), options, tolerance, time_limit_s })
+        Ok(Self { job_type: job_type.name().to_owned(), file: file.flatten(), options, tolerance, timeout_s })
     }
 }
 
@@ -51,6 +52,13 @@ fn known_type<'a>(value: &Value, registry: &'a Registry) -> Checked<&'a dyn AnyJ
     known.ok_or_else(|| {
         let names = registry.names().join(", ");
         Bad::new("unknown_job_type", format!("there is no job type {value}; the job types are: {names}"))
+    })
+}
+
+fn check_timeout(value: &Value, limit_s: i64) -> Checked<i64> {
+    value.as_i64().filter(|seconds| (1..=limit_s).contains(seconds)).ok_or_else(|| {
+        let detail = format!("timeoutSeconds is a whole number from 1 to {limit_s}, the most that this job may take");
+        Bad::new("invalid_timeout", detail)
     })
 }
 

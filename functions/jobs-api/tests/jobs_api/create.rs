@@ -52,6 +52,22 @@ async fn a_job_without_a_file_is_accepted() {
 }
 
 #[tokio::test]
+async fn a_job_may_ask_for_less_time_than_it_could_take() {
+    let world = World::default();
+    for (body, timeout_s) in [
+        (json!({"jobType": "ping"}), 7),
+        (json!({"jobType": "ping", "timeoutSeconds": null}), 7),
+        (json!({"jobType": "ping", "timeoutSeconds": 7}), 7),
+        (json!({"jobType": "ping", "timeoutSeconds": 1}), 1),
+    ] {
+        let reply = world.create(&body).await;
+        assert_eq!((reply.status, &reply.body["timeoutSeconds"]), (202, &json!(timeout_s)), "{}", reply.body);
+        assert_eq!(stored(&world, &reply.body).await.deadline_at, NOW.plus_seconds(timeout_s));
+        assert_eq!(reply.body["deadlineAt"], NOW.plus_seconds(timeout_s).to_rfc3339());
+    }
+}
+
+#[tokio::test]
 async fn json_lines_are_known_by_their_name() {
     let world = World::default();
     let file = world.upload(|upload| upload.file_name = "people.jsonl".into(), Some(FILE)).await;
@@ -75,6 +91,11 @@ async fn every_bad_field_is_named() {
         (with("/jobType", json!("imports")), vec![("/jobType", "unknown_job_type")]),
         (with("/jobType", json!(1)), vec![("/jobType", "unknown_job_type")]),
         (with("/priority", json!(1)), vec![("/priority", "unknown_field")]),
+        (with("/timeoutSeconds", json!(0)), vec![("/timeoutSeconds", "invalid_timeout")]),
+        (with("/timeoutSeconds", json!(3_601)), vec![("/timeoutSeconds", "invalid_timeout")]),
+        (with("/timeoutSeconds", json!(1.5)), vec![("/timeoutSeconds", "invalid_timeout")]),
+        (with("/timeoutSeconds", json!("60")), vec![("/timeoutSeconds", "invalid_timeout")]),
+        (json!({"jobType": "ping", "timeoutSeconds": 8}), vec![("/timeoutSeconds", "invalid_timeout")]),
         (with("/fileGuid", Value::Null), vec![("/fileGuid", "file_required")]),
         (with("/fileGuid", json!("x")), vec![("/fileGuid", "unknown_file")]),
         (with("/fileGuid", json!(7)), vec![("/fileGuid", "unknown_file")]),

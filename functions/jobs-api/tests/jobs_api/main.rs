@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
 
+mod cancel;
 mod create;
+mod delete;
 mod openapi;
 mod read;
 mod retry;

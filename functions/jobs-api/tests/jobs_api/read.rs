@@ -155,7 +155,8 @@ async fn calls_that_nobody_takes_are_problems() {
     let id = JobId::generate();
     for (method, path, allow) in [
         ("GET", "/api/jobs".to_owned(), "POST"),
-        ("DELETE", format!("/api/jobs/{id}"), "GET,HEAD"),
+        ("PUT", format!("/api/jobs/{id}"), "GET,HEAD,DELETE"),
+        ("GET", format!("/api/jobs/{id}/cancel"), "POST"),
         ("POST", format!("/api/jobs/{id}/output"), "GET,HEAD"),
         ("GET", "/api/uploads".to_owned(), "POST"),
         ("PUT", "/api/datasets/people/records".to_owned(), "GET,HEAD"),

@@ -7,6 +7,7 @@ use lambda_http::tower::ServiceExt;
 use longshore::files::MemoryFiles;
 use longshore::store::memory::MemoryStore;
 use longshore::store::records::MemoryRecords;
+use longshore_domain::job::Stage;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{JobStore, PortError, PortResult, Queues};
 
@@ -52,4 +53,19 @@ async fn a_job_whose_message_is_lost_is_accepted_and_left_to_the_sweeper() {
     let response = router(world.api::<WithoutQueues>(Closed)).oneshot(request).await.unwrap();
     assert_eq!(response.status(), 202);
     assert_eq!(world.store.unfinished(None).await.unwrap().items.len(), 1);
+}
+
+#[tokio::test]
+async fn a_cancel_and_a_delete_whose_message_is_lost_are_accepted_and_left_to_the_sweeper() {
+    let world = World::default();
+    let id = world.job().await;
+    for (method, path, status) in
+        [("POST", format!("/api/jobs/{id}/cancel"), 202), ("DELETE", format!("/api/jobs/{id}"), 204)]
+    {
+        let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+        let response = router(world.api::<WithoutQueues>(Closed)).oneshot(request).await.unwrap();
+        assert_eq!(response.status(), status);
+        assert_eq!(world.store.job(id).await.unwrap().unwrap().stage, Stage::Stopping);
+    }
+    assert_eq!(world.store.unfinished(None).await.unwrap().items, [id]);
 }

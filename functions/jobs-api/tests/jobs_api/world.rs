@@ -13,9 +13,9 @@ use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCoun
 use longshore::store::memory::MemoryStore;
 use longshore::store::records::MemoryRecords;
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Finish, Status};
+use longshore_domain::job::{Finish, Job, Status};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{JobStore, JobTransitions, Upload};
+use longshore_domain::ports::{Definition, JobStore, JobTransitions, Upload};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
 
@@ -124,6 +124,20 @@ impl World {
         self.send(Request::get(path).body(Body::empty()).unwrap()).await
     }
 
+    /// Any call without a body.
+    pub(crate) async fn call(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.send(request.body(Body::empty()).unwrap()).await
+    }
+
+    /// `POST /api/jobs/{jobId}/cancel`.
+    pub(crate) async fn cancel(&self, id: JobId, headers: &[(&str, &str)]) -> Reply {
+        self.call("POST", &format!("/api/jobs/{id}/cancel"), headers).await
+    }
+
     /// `POST /api/jobs`.
     pub(crate) async fn create(&self, body: &Value) -> Reply {
         self.post(body.to_string(), &[("content-type", "application/json")]).await
@@ -168,6 +182,14 @@ impl World {
     pub(crate) async fn job(&self) -> JobId {
         let reply = self.create(&self.import().await).await;
         JobId::parse(reply.body["jobId"].as_str().unwrap()).unwrap()
+    }
+
+    /// A job of another tenant.
+    pub(crate) async fn job_of(&self, tenant: &str) -> JobId {
+        let job = Job::waiting(JobId::generate(), tenant, "ping", NOW);
+        let definition = Definition { options: json!({}), columns: None };
+        self.store.create_job(&job, &definition, None).await.unwrap();
+        job.job_id
     }
 
     /// Ends a job two seconds after it was begun, with a result of two good rows and some failed ones.

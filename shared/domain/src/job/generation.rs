@@ -42,10 +42,11 @@ pub struct Reopen {
 }
 
 impl Job {
-    /// Whether the job has ended and left something: items that failed or were never processed.
+    /// Whether the job has ended and left something: items that failed or were never processed. One that is deleted has
+    /// left nothing to anybody.
     pub fn has_rest(&self) -> bool {
         let kept = self.kept().done();
-        self.status.is_final() && !(self.item_count_final() && kept == self.item_count)
+        self.status.is_final() && !self.is_deleted() && !(self.item_count_final() && kept == self.item_count)
     }
 
     /// A new generation over what failed or was never processed. Refused unless this very generation has ended and has
@@ -101,6 +102,7 @@ mod tests {
     #[test]
     fn a_retry_keeps_what_ended_for_good_and_opens_the_rest() {
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 3, skipped: 1 });
+        assert!(!Job { deleted_at: Some(Timestamp(1)), ..job.clone() }.has_rest());
         assert!(matches!(job.reopen(&REOPEN), Transition::Made(_)));
         let counts = Counts { succeeded: 6, failed: 0, skipped: 1 };
         assert_eq!(job.base, Base { counts, groups: 2, split_ended: true });

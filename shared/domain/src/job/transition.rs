@@ -17,6 +17,20 @@ pub enum Transition {
     Refused,
 }
 
+impl Stop {
+    /// The client wants the job to stop.
+    pub fn canceled(at: Timestamp) -> Self {
+        let error = JobError::new("canceled", "canceled by the client");
+        Self { status: Status::Canceled, error: Some(error), at }
+    }
+
+    /// The client has deleted the job.
+    pub fn deleted(at: Timestamp) -> Self {
+        let error = JobError::new("deleted", "deleted by the client");
+        Self { status: Status::Canceled, error: Some(error), at }
+    }
+}
+
 /// The end of a job.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finish {
@@ -107,6 +121,16 @@ impl Job {
         self.error = finish.error.clone();
         self.finished_at = Some(finish.at);
         self.touch(finish.at)
+    }
+
+    /// Hides the job from its client, for good. Refused if it was deleted before. Whoever deletes a job stops it then;
+    /// the rest is the sweeper's.
+    pub fn delete(&mut self, now: Timestamp) -> Transition {
+        if self.is_deleted() {
+            return Transition::Refused;
+        }
+        self.deleted_at = Some(now);
+        self.touch(now)
     }
 
     fn touch(&mut self, now: Timestamp) -> Transition {

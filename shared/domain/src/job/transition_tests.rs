@@ -40,6 +40,7 @@ fn each_event_is_taken_in_its_stage_and_refused_in_the_others() {
     let stop: Event = |j| j.stop(0, &stop());
     let complete: Event = |j| j.finish(&finish(Status::Completed));
     let fail: Event = |j| j.finish(&finish(Status::Failed));
+    let delete: Event = |j| j.delete(Timestamp(1));
     for (name, status, stage, event, after) in [
         ("begin", Waiting, Queued, begin, Some((Running, Splitting))),
         ("begin twice", Running, Splitting, begin, None),
@@ -61,6 +62,8 @@ fn each_event_is_taken_in_its_stage_and_refused_in_the_others() {
         ("complete", Running, Processing, complete, Some((Completed, Done))),
         ("complete while stopping", Running, Stopping, complete, None),
         ("fail while stopping", Running, Stopping, fail, Some((Failed, Done))),
+        ("delete", Running, Processing, delete, Some((Running, Processing))),
+        ("delete after the end", Canceled, Done, delete, Some((Canceled, Done))),
         ("complete twice", Completed, Done, complete, None),
         ("fail after cancel", Canceled, Done, fail, None),
     ] {
@@ -80,4 +83,13 @@ fn all_is_done_only_when_the_split_has_ended_and_every_group_is_done() {
     assert!(!job.all_done());
     job.end_split(0, 1, &[], Timestamp(1));
     assert!(job.all_done());
+}
+
+#[test]
+fn a_job_is_deleted_once_and_stays_in_the_sweepers_sight() {
+    let mut job = job(Status::Completed, Stage::Done);
+    assert!(!job.is_unfinished());
+    assert!(matches!(job.delete(Timestamp(1)), Transition::Made(_)));
+    assert_eq!(job.delete(Timestamp(2)), Transition::Refused);
+    assert!(job.deleted_at == Some(Timestamp(1)) && job.is_unfinished());
 }

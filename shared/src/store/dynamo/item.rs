@@ -24,6 +24,9 @@ pub(super) enum ItemError {
     /// DynamoDB answered a batch in part, again and again.
     #[error("DynamoDB left keys of a batch unread, again and again")]
     Unread,
+    /// The same of a batch of writes.
+    #[error("DynamoDB left items of a batch unwritten, again and again")]
+    Unwritten,
 }
 
 pub(super) fn number(value: impl ToString) -> AttributeValue {

@@ -9,7 +9,7 @@ use longshore_domain::job::Job;
 use super::item::{Item, ItemError, number, read_text, text};
 use super::keys::Key;
 
-/// On the job while it has not ended; its value is the partition key of the index of the same name.
+/// On the job while it has not ended, and once it is deleted; its value is the partition key of the index of the same name.
 pub(super) const UNFINISHED: &str = "unfinished";
 
 /// The range key of the index: milliseconds with leading zeros.
@@ -27,7 +27,7 @@ pub(super) fn to_item(job: &Job) -> Result<Item, ItemError> {
         let groups = job.done_groups.iter().map(u32::to_string).collect();
         item.insert(DONE_GROUPS.into(), AttributeValue::Ns(groups));
     }
-    if !job.status.is_final() {
+    if job.is_unfinished() {
         item.insert(UNFINISHED.into(), text("1"));
     }
     Ok(item)

@@ -1,7 +1,7 @@
 //! Uploads and jobs as a whole.
 
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::Job;
+use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore, Page, PortResult, Upload};
 
 use super::commit_group::is_refusal;
@@ -24,8 +24,8 @@ impl JobStore for DynamoStore {
         item.map(|item| upload_from_item(id, &item)).transpose().map_err(failed("upload"))
     }
 
-    /// TransactWriteItems: puts job and definition if absent, and the idempotency key if absent or expired. After a
-    /// refusal, reads the key, or without one the job, to see whose write is in the way.
+    /// TransactWriteItems: puts job and definition if absent, the idempotency key if absent or expired, and the use of
+    /// the upload (`UPLOAD#upload` / `JOB#id`) without a condition: it says the same each time. After a refusal, reads the key, or without one the job, to see whose write is in the way.
     async fn create_job(
         &self,
         job: &Job,
@@ -38,6 +38,9 @@ impl JobStore for DynamoStore {
         writes = writes.transact_items(self.put_if_absent(item)?).transact_items(self.put_if_absent(definition)?);
         if let Some(key) = key {
             writes = writes.transact_items(self.put_key(job, key)?);
+        }
+        if let Some(upload) = job.source.as_ref().and_then(SourceFile::upload) {
+            writes = writes.transact_items(self.put_use(job, upload)?);
         }
         match writes.send().await {
             Ok(_) => Ok(Created::New),
@@ -111,6 +114,13 @@ impl DynamoStore {
             .build()
             .map_err(failed("create_job"))?;
         Ok(aws_sdk_dynamodb::types::TransactWriteItem::builder().put(put).build())
+    }
+
+    fn put_use(&self, job: &Job, upload: FileGuid) -> PortResult<aws_sdk_dynamodb::types::TransactWriteItem> {
+        let mut item = Key::upload_use(upload, job.job_id).attributes();
+        item.insert("expiresAt".into(), number(job.expires_at));
+        let put = aws_sdk_dynamodb::types::Put::builder().table_name(&self.table).set_item(Some(item)).build();
+        Ok(aws_sdk_dynamodb::types::TransactWriteItem::builder().put(put.map_err(failed("create_job"))?).build())
     }
 
     async fn who_was_first(&self, job: &Job, key: Option<&IdempotencyKey>) -> PortResult<Created> {

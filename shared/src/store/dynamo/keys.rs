@@ -17,6 +17,9 @@ pub(super) const JOB: &str = "JOB";
 /// What the sort keys of groups begin with.
 pub(super) const GROUP: &str = "GROUP#";
 
+/// What the sort keys of an upload's uses begin with.
+pub(super) const USE: &str = "JOB#";
+
 /// The primary key of one item.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub(super) struct Key {
@@ -46,7 +49,11 @@ impl Key {
     }
 
     pub(super) fn upload(id: FileGuid) -> Self {
-        Self { pk: format!("UPLOAD#{id}"), sk: "UPLOAD".into() }
+        Self { pk: upload_pk(id), sk: "UPLOAD".into() }
+    }
+
+    pub(super) fn upload_use(upload: FileGuid, job: JobId) -> Self {
+        Self { pk: upload_pk(upload), sk: format!("{USE}{job}") }
     }
 
     /// Tenants are never client input, so that a `#` in a client's key cannot reach into another tenant's.
@@ -58,6 +65,11 @@ impl Key {
     pub(super) fn attributes(self) -> HashMap<String, AttributeValue> {
         HashMap::from([(PK.into(), AttributeValue::S(self.pk)), (SK.into(), AttributeValue::S(self.sk))])
     }
+}
+
+/// The partition of everything about an upload.
+pub(super) fn upload_pk(id: FileGuid) -> String {
+    format!("UPLOAD#{id}")
 }
 
 /// The partition of everything about a job.

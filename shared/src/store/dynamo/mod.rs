@@ -7,10 +7,11 @@
 //! | group | `JOB#id` | `GROUP#00042` | counts, `open`, and `cur`: chunk to cursor. Below 1,024 bytes: one write unit |
 //! | manifest | `JOB#id` | `MANIFEST#00042` | the chunks as JSON; immutable |
 //! | upload | `UPLOAD#id` | `UPLOAD` | what was promised to the client |
+//! | use | `UPLOAD#id` | `JOB#id` | nothing: this job uses this upload |
 //! | key | `KEY#tenant#key` | `KEY` | idempotency key: hash of the request, job |
 //!
 //! `expiresAt` (seconds) is on every item: DynamoDB removes it some hours later. The index `unfinished` is sparse: a
-//! job leaves it with its final status. `GROUP#` sorts before `JOB`, so that one query reads groups, then the job.
+//! job leaves it with its final status, or if it is deleted when it is removed. `GROUP#` sorts before `JOB`, so that one query reads groups, then the job.
 
 mod commit_group;
 mod expression;
@@ -20,6 +21,7 @@ mod job_item;
 mod jobs;
 mod keys;
 mod ledger;
+mod removal;
 mod retry;
 mod transitions;
 mod update;

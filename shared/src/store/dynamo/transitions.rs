@@ -6,7 +6,7 @@ use longshore_domain::job::{Finish, Job, JobError, Reopen, Stage, Status, Stop, 
 use longshore_domain::ports::{JobTransitions, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 
-use super::item::{ItemError, nested, number, time};
+use super::item::{ItemError, nested, number, text, time};
 use super::keys::Key;
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed, job_item};
@@ -90,34 +90,29 @@ impl JobTransitions for DynamoStore {
         self.transition(wish, |job| replay::stopped(job, stop)).await
     }
 
-    /// If `status` is not final, `generation` is the one that ends, and no stopping job would be completed.
-    async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
-        let set = "SET #status = :status, #stage = :done, #totals = :totals, #error = :error";
-        let live = "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation";
-        let mut wish = Update {
-            operation: "finish",
+    /// If `deletedAt` is absent. `unfinished` puts a job that has ended back on the index.
+    async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
+        let wish = Update {
+            operation: "delete",
             key: Key::job(id),
-            update: format!("{set}, #finishedAt = :at, #updatedAt = :at REMOVE #unfinished"),
-            condition: live.into(),
-            values: vec![
-                (":status", word(finish.status, "finish")?),
-                (":done", word(Stage::Done, "finish")?),
-                (":waiting", word(Status::Waiting, "finish")?),
-                (":running", word(Status::Running, "finish")?),
-                (":generation", number(finish.generation)),
-                (":totals", nested(&finish.totals).map_err(failed("finish"))?),
-                (":error", nested(&finish.error).map_err(failed("finish"))?),
-                (":at", time(finish.at)),
-            ],
+            update: "SET #deletedAt = :now, #updatedAt = :now, #unfinished = :one".into(),
+            condition: "attribute_exists(#PK) AND attribute_not_exists(#deletedAt)".into(),
+            values: vec![(":now", time(now)), (":one", text("1"))],
         };
-        if finish.status == Status::Completed {
-            wish.condition = format!("{live} AND #stage <> :stopping");
-            wish.values.push((":stopping", word(Stage::Stopping, "finish")?));
-        }
-        self.transition(wish, |job| replay::finished(job, finish)).await
+        self.transition(wish, |job| replay::deleted(job, now)).await
     }
 
-    /// If `generation` is the one that was read, and `status` is final: then all that was read stands.
+    /// If `status` is not final, `generation` is the one that ends, and no stopping job would be completed. A job that
+    /// is deleted stays on the index `unfinished`: an update cannot choose what it removes, so it is tried as one
+    /// that is not, and then as one that is. Nobody takes a deletion back, so that one of the two is true.
+    async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
+        match self.finish_if(id, finish, "REMOVE #unfinished", "attribute_not_exists(#deletedAt)").await? {
+            Transition::Refused => self.finish_if(id, finish, "", "attribute_exists(#deletedAt)").await,
+            made @ Transition::Made(_) => Ok(made),
+        }
+    }
+
+    /// If `generation` is the one that was read, `status` is final and `deletedAt` absent: then all that was read stands.
     async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Transition> {
         if job.generation != reopen.generation || !job.has_rest() {
             return Ok(Transition::Refused);
@@ -130,7 +125,9 @@ impl JobTransitions for DynamoStore {
             operation: "reopen",
             key: Key::job(job.job_id),
             update: format!("{set} REMOVE #stop, #totals, #error, #startedAt, #finishedAt"),
-            condition: "attribute_exists(#PK) AND #generation = :ended AND NOT #status IN (:waiting, :running)".into(),
+            condition: "attribute_exists(#PK) AND #generation = :ended AND NOT #status IN (:waiting, :running) \
+                        AND attribute_not_exists(#deletedAt)"
+                .into(),
             values: vec![
                 (":ended", number(reopen.generation)),
                 (":next", number(next.generation)),
@@ -142,7 +139,7 @@ impl JobTransitions for DynamoStore {
                 (":false", aws_sdk_dynamodb::types::AttributeValue::Bool(false)),
                 (":zero", number(0)),
                 (":deadline", time(next.deadline_at)),
-                (":one", super::item::text("1")),
+                (":one", text("1")),
                 (":at", time(reopen.at)),
             ],
         };
@@ -163,6 +160,32 @@ impl JobTransitions for DynamoStore {
 }
 
 impl DynamoStore {
+    async fn finish_if(&self, id: JobId, finish: &Finish, also: &str, state: &str) -> PortResult<Transition> {
+        let set = "SET #status = :status, #stage = :done, #totals = :totals, #error = :error";
+        let live = "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation";
+        let mut wish = Update {
+            operation: "finish",
+            key: Key::job(id),
+            update: format!("{set}, #finishedAt = :at, #updatedAt = :at {also}"),
+            condition: format!("{live} AND {state}"),
+            values: vec![
+                (":status", word(finish.status, "finish")?),
+                (":done", word(Stage::Done, "finish")?),
+                (":waiting", word(Status::Waiting, "finish")?),
+                (":running", word(Status::Running, "finish")?),
+                (":generation", number(finish.generation)),
+                (":totals", nested(&finish.totals).map_err(failed("finish"))?),
+                (":error", nested(&finish.error).map_err(failed("finish"))?),
+                (":at", time(finish.at)),
+            ],
+        };
+        if finish.status == Status::Completed {
+            wish.condition.push_str(" AND #stage <> :stopping");
+            wish.values.push((":stopping", word(Stage::Stopping, "finish")?));
+        }
+        self.transition(wish, |job| replay::finished(job, finish)).await
+    }
+
     /// An update of a job. A refusal by what this very call wrote before (its reply was lost) is no refusal.
     pub(super) async fn transition(&self, wish: Update, own: impl Fn(&Job) -> bool) -> PortResult<Transition> {
         let operation = wish.operation;

@@ -1,10 +1,10 @@
 //! What the in-memory store holds, and the two writes that touch more than one record.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, Transition};
+use longshore_domain::job::{Job, SourceFile, Transition};
 use longshore_domain::ports::{Created, Definition, IdempotencyKey, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
@@ -16,6 +16,8 @@ pub(super) struct Records {
     pub(super) uploads: BTreeMap<FileGuid, Upload>,
     pub(super) jobs: BTreeMap<JobId, JobRecords>,
     keys: BTreeMap<(String, String), TakenKey>,
+    /// Which jobs use an upload.
+    uses: BTreeSet<(FileGuid, JobId)>,
 }
 
 /// Everything about one job.
@@ -56,11 +58,24 @@ impl Records {
             manifests: BTreeMap::new(),
         };
         self.jobs.insert(job.job_id, of_job);
+        self.uses.extend(job.source.as_ref().and_then(SourceFile::upload).map(|upload| (upload, job.job_id)));
         if let Some((slot, key)) = slot.zip(key) {
             let (request_hash, expires_at) = (key.request_hash.clone(), job.expires_at);
             self.keys.insert(slot, TakenKey { request_hash, job: job.job_id, expires_at });
         }
         Created::New
+    }
+}
+
+impl Records {
+    /// Takes a job off its upload; true if nobody uses it any more, and its record is gone.
+    pub(super) fn release_upload(&mut self, id: JobId, upload: FileGuid) -> bool {
+        self.uses.remove(&(upload, id));
+        let free = self.uses.iter().all(|(used, _)| *used != upload);
+        if free {
+            self.uploads.remove(&upload);
+        }
+        free
     }
 }
 

@@ -1,0 +1,81 @@
+//! `POST /api/jobs/{jobId}/cancel`: the client wants the job to stop.
+//!
+//! One conditional write tells it to stop, and a message asks for its completion, which closes, counts, reports and
+//! gives the final status. Whoever dies between the two leaves a job that the sweeper has completed; and a client that
+//! asks again, while the job is stopping, has the message sent again.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use longshore::chunk::ask_for_completion;
+use longshore::http::{Answer, Failure, PathText, Tenant};
+use longshore::problem::Problem;
+use longshore::telemetry;
+use longshore_domain::group::Group;
+use longshore_domain::job::{Job, Stop, Transition};
+use longshore_domain::ports::JobTransitions;
+
+use crate::document::path;
+use crate::{Api, Backend, JobDocument, etag};
+
+/// 202 with the job: it stops, or was stopping already. No item is begun more than five seconds after this answer; what
+/// has ended until then counts and is reported.
+pub(crate) async fn cancel<B: Backend>(
+    State(api): State<Arc<Api<B>>>,
+    tenant: Tenant,
+    PathText(id): PathText,
+    headers: HeaderMap,
+) -> Answer {
+    let job = api.job(&tenant, &id).await?;
+    let (groups, job) = api.with_groups(job).await?;
+    if job.is_live() {
+        etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
+    }
+    let job = api.canceled(&tenant, job).await?;
+    api.complete_soon(&job).await;
+    Ok(stopping(&job, &groups))
+}
+
+impl<B: Backend> Api<B> {
+    /// The job, told to stop by this call or before.
+    ///
+    /// # Errors
+    /// 409 if it has ended.
+    async fn canceled(&self, tenant: &Tenant, mut job: Job) -> Result<Job, Failure> {
+        while job.is_live() {
+            let stop = Stop::canceled((self.clock)());
+            job = match self.ports.store.stop(job.job_id, job.generation, &stop).await? {
+                Transition::Made(job) => *job,
+                // Another was first: it stops for another reason, has ended, is deleted, or was opened again.
+                Transition::Refused => self.job(tenant, &job.job_id.to_string()).await?,
+            };
+        }
+        if job.status.is_final() { Err(ended(&job).into()) } else { Ok(job) }
+    }
+
+    /// Asks for completion. A failure is no failure of the call: the job stops, and the sweeper asks.
+    pub(crate) async fn complete_soon(&self, job: &Job) {
+        if let Err(error) = ask_for_completion(&self.ports, job).await {
+            let error = telemetry::chain(&error);
+            tracing::warn!(job.id = %job.job_id, error, "a complete message was not sent; the sweeper will send it");
+        }
+    }
+}
+
+fn stopping(job: &Job, groups: &[Group]) -> Response {
+    let about = AppendHeaders([
+        (header::LOCATION, path(job.job_id)),
+        (header::RETRY_AFTER, "1".to_owned()),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+    ]);
+    (StatusCode::ACCEPTED, about, Json(JobDocument::of(job, groups))).into_response()
+}
+
+fn ended(job: &Job) -> Problem {
+    let status = serde_json::to_value(job.status).unwrap_or_default();
+    let status = status.as_str().unwrap_or_default();
+    Problem::new(409, "job-ended", "The job has ended", format!("the job has ended as {status}; a final status stays"))
+}

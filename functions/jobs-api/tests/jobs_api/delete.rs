@@ -1,0 +1,81 @@
+//! `DELETE /api/jobs/{jobId}`: the job is hidden at once, stopped, and left to the sweeper.
+
+use crate::world::{NOW, World};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Stage, Status, Stop};
+use longshore_domain::ports::{JobStore, JobTransitions};
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+/// Every call for one job.
+const CALLS: [(&str, &str); 5] =
+    [("GET", ""), ("GET", "/output"), ("POST", "/cancel"), ("POST", "/retry"), ("DELETE", "")];
+
+async fn is_hidden(world: &World, id: JobId) {
+    for (method, rest) in CALLS {
+        world.call(method, &format!("/api/jobs/{id}{rest}"), &[]).await.is_problem(404, "not-found");
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_job_is_hidden_stopped_and_left_to_the_sweeper() {
+    let world = World::default();
+    let id = world.job().await;
+    world.store.begin(id, NOW).await.unwrap();
+    let reply = world.call("DELETE", &format!("/api/jobs/{id}"), &[]).await;
+    assert_eq!((reply.status, reply.body), (204, serde_json::Value::Null));
+    is_hidden(&world, id).await;
+    let job = world.store.job(id).await.unwrap().unwrap();
+    assert_eq!((job.deleted_at, job.stage, job.stop), (Some(NOW), Stage::Stopping, Some(Stop::deleted(NOW))));
+    assert_eq!(world.queues.take_completes().len(), 1);
+    assert_eq!(world.store.unfinished(None).await.unwrap().items, [id]);
+}
+
+#[tokio::test]
+async fn a_job_that_has_ended_comes_back_into_the_sweepers_sight() {
+    let world = World::default();
+    let id = world.job().await;
+    world.finish(id, Status::Completed, 3).await;
+    assert_eq!(world.store.unfinished(None).await.unwrap().items, []);
+    assert_eq!(world.call("DELETE", &format!("/api/jobs/{id}"), &[]).await.status, 204);
+    is_hidden(&world, id).await;
+    assert_eq!(world.store.unfinished(None).await.unwrap().items, [id]);
+    assert_eq!(world.store.job(id).await.unwrap().unwrap().status, Status::Completed, "a final status stays");
+    assert_eq!(world.queues.take_completes(), []);
+}
+
+#[tokio::test]
+async fn a_job_of_nobody_or_of_another_is_not_there() {
+    let world = World::default();
+    is_hidden(&world, JobId::generate()).await;
+    let theirs = world.job_of("another").await;
+    is_hidden(&world, theirs).await;
+    assert_eq!(world.store.job(theirs).await.unwrap().unwrap().deleted_at, None);
+}
+
+#[tokio::test]
+async fn a_job_that_has_changed_since_is_kept_if_its_client_asks_for_that() {
+    let world = World::default();
+    let id = world.job().await;
+    let path = format!("/api/jobs/{id}");
+    let seen = world.get(&path).await.header("etag").to_owned();
+    world.finish(id, Status::Completed, 0).await;
+    world.call("DELETE", &path, &[("if-match", &seen)]).await.is_problem(412, "precondition-failed");
+    let seen = world.get(&path).await.header("etag").to_owned();
+    assert_eq!(world.call("DELETE", &path, &[("if-match", &seen)]).await.status, 204);
+    world.call("DELETE", &path, &[("if-match", "*")]).await.is_problem(404, "not-found");
+}
+
+#[tokio::test]
+async fn a_key_does_not_bring_its_deleted_job_back() {
+    let world = World::default();
+    let (request, key) = (world.import().await.to_string(), ("idempotency-key", "7c6f0a2e"));
+    let first = world.post(request.clone(), &[JSON, key]).await;
+    let id = JobId::parse(first.body["jobId"].as_str().unwrap()).unwrap();
+    world.queues.take_creates();
+    world.queues.forget_deduplication();
+    assert_eq!(world.call("DELETE", &format!("/api/jobs/{id}"), &[]).await.status, 204);
+    world.post(request.clone(), &[JSON, key]).await.is_problem(409, "job-deleted");
+    assert_eq!(world.queues.take_creates(), []);
+    assert_eq!(world.post(request, &[JSON, ("idempotency-key", "another")]).await.status, 202);
+}

@@ -1,0 +1,89 @@
+//! Takes a deleted job's records away: the job last, so that whoever dies before is found by the sweeper again.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::{DeleteRequest, WriteRequest};
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::ports::{JobStore, PortResult, Removal};
+
+use super::item::{Item, ItemError, read_text, text};
+use super::keys::{JOB, Key, SK, USE, job_pk, upload_pk};
+use super::{DynamoStore, failed};
+
+/// Items in one BatchWriteItem: DynamoDB's limit.
+const BATCH_ITEMS: usize = 25;
+
+/// Tries at a batch of which DynamoDB takes only a part; throttled calls as a whole are the SDK's to retry.
+const BATCH_TRIES: u32 = 5;
+
+impl Removal for DynamoStore {
+    /// DeleteItem of `UPLOAD#upload` / `JOB#id`, a consistent Query for another use, and without one DeleteItem of
+    /// `UPLOAD#upload` / `UPLOAD`. All harmless twice. A job that is created over the upload between the last two
+    /// calls fails, as it would if the file had been deleted a moment before.
+    async fn release_upload(&self, id: JobId, upload: FileGuid) -> PortResult<bool> {
+        self.delete_item(Key::upload_use(upload, id)).await?;
+        let (keys, _) = self.keys_in(&upload_pk(upload), None).await?;
+        if keys.iter().any(|key| read_text(key, SK).is_ok_and(|sk| sk.starts_with(USE))) {
+            return Ok(false);
+        }
+        self.delete_item(Key::upload(upload)).await?;
+        Ok(true)
+    }
+
+    /// If the job is deleted and has ended: Query of `JOB#id` and BatchWriteItem of all but the job, page by page, then
+    /// DeleteItem of `JOB`. All harmless twice; nothing is written to a job that has ended.
+    async fn remove(&self, id: JobId) -> PortResult<()> {
+        if !self.job(id).await?.is_some_and(|job| job.is_removable()) {
+            return Ok(());
+        }
+        let mut from = None;
+        loop {
+            let (keys, next) = self.keys_in(&job_pk(id), from).await?;
+            let others: Vec<_> = keys.into_iter().filter(|key| read_text(key, SK).is_ok_and(|sk| sk != JOB)).collect();
+            for batch in others.chunks(BATCH_ITEMS) {
+                self.delete_batch(batch).await?;
+            }
+            from = next;
+            if from.is_none() {
+                return self.delete_item(Key::job(id)).await;
+            }
+        }
+    }
+}
+
+impl DynamoStore {
+    /// Keys of the items of a partition, a page of them, and where the next one begins.
+    async fn keys_in(&self, partition: &str, from: Option<Item>) -> PortResult<(Vec<Item>, Option<Item>)> {
+        let query = self.client.query().table_name(&self.table).consistent_read(true);
+        let query = query
+            .key_condition_expression("PK = :partition")
+            .expression_attribute_values(":partition", text(partition))
+            .projection_expression("PK, SK")
+            .set_exclusive_start_key(from);
+        let page = query.send().await.map_err(failed("remove"))?;
+        Ok((page.items.unwrap_or_default(), page.last_evaluated_key))
+    }
+
+    async fn delete_item(&self, key: Key) -> PortResult<()> {
+        let delete = self.client.delete_item().table_name(&self.table).set_key(Some(key.attributes()));
+        delete.send().await.map(|_| ()).map_err(failed("remove"))
+    }
+
+    /// BatchWriteItem; asks again for what DynamoDB left.
+    async fn delete_batch(&self, keys: &[Item]) -> PortResult<()> {
+        let delete = |key: &Item| {
+            let request = DeleteRequest::builder().set_key(Some(key.clone())).build().map_err(failed("remove"))?;
+            Ok(WriteRequest::builder().delete_request(request).build())
+        };
+        let writes: PortResult<Vec<_>> = keys.iter().map(delete).collect();
+        let mut left = HashMap::from([(self.table.clone(), writes?)]);
+        for _ in 0..BATCH_TRIES {
+            let answer = self.client.batch_write_item().set_request_items(Some(left)).send().await;
+            left = answer.map_err(failed("remove"))?.unprocessed_items.unwrap_or_default();
+            if left.is_empty() {
+                return Ok(());
+            }
+        }
+        Err(failed("remove")(ItemError::Unwritten))
+    }
+}
