@@ -43,7 +43,7 @@ fn the_result_document_says_how_it_ended() {
     let fixture = Fixture::csv(PEOPLE);
     worked(&fixture, &[What::Fail, What::Fail, What::Skip, What::Fail, What::Ok]);
     fixture.complete().unwrap();
-    let prefix = format!("jobs/{}/report", fixture.id);
+    let prefix = format!("jobs/{}/report/0", fixture.id);
     assert_eq!(
         serde_json::to_value(fixture.result()).unwrap(),
         json!({
