@@ -16,7 +16,7 @@ fn a_cancel_and_a_natural_end_at_the_same_moment_leave_one_of_the_two_exact() {
     let rows = [0, 1, 2, 0, 0, 0, 2, 1, 0, 0];
     let (mut canceled, mut completed) = (0, 0);
     for steps in 0..STEPS {
-        for turns in 0..5 {
+        for turns in 0..8 {
             let mut world = World::new(&csv_of(&rows), None);
             world.cancel_within_completion(steps, turns);
             world.run_to_the_end();
