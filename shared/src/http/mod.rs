@@ -8,6 +8,7 @@ mod body;
 mod failure;
 mod fields;
 mod lambda;
+pub mod paging;
 mod parameters;
 mod routes;
 mod tenant;
