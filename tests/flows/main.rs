@@ -17,5 +17,6 @@ mod imports;
 mod item_outcomes;
 mod least_privilege;
 mod other_job_types;
+mod read_back;
 mod retries;
 mod shared;

@@ -56,7 +56,7 @@ fn the_document_is_the_one_of_the_contract() {
         "message": "Job running, 50% complete...",
         "itemCount": 100, "itemCountFinal": false, "itemProgress": 50,
         "counts": {"succeeded": 40, "failed": 6, "skipped": 4, "pending": 50},
-        "percent": 50, "itemsPerSecond": 5, "etaSeconds": 10,
+        "percent": 50, "itemsPerSecond": 5, "etaSeconds": 10, "durationSeconds": 10,
         "attempts": 1, "error": null, "issues": [],
         "createdAt": "2023-11-14T22:13:20Z", "startedAt": "2023-11-14T22:13:21Z", "finishedAt": null,
         "updatedAt": "2023-11-14T22:13:21Z", "expiresAt": "2027-01-15T08:00:00Z",
@@ -86,9 +86,19 @@ fn the_counts_add_up_whatever_was_read_when() {
 }
 
 #[test]
-fn a_finished_job_links_to_its_output() {
+fn a_job_lasts_from_its_beginning_to_its_end() {
+    let ended = Job { finished_at: Some(Timestamp(1_700_000_003_999)), ..running() };
+    let lasted = |job: &Job| JobDocument::of(job, &[], Timestamp(1_700_000_011_000)).duration_seconds;
+    assert_eq!((lasted(&running()), lasted(&ended)), (Some(10), Some(2)));
+    assert_eq!(lasted(&Job { started_at: None, ..running() }), None);
+}
+
+#[test]
+fn a_finished_job_links_to_its_output_and_its_failures() {
     let job = Job { status: Status::Failed, stage: Stage::Done, ..running() };
-    assert_eq!(document(&job).links.output, Some(format!("/api/jobs/{}/output", job.job_id)));
+    let links = document(&job).links;
+    assert_eq!(links.output, Some(format!("/api/jobs/{}/output", job.job_id)));
+    assert_eq!(links.failures, Some(format!("/api/jobs/{}/failures", job.job_id)));
 }
 
 #[test]

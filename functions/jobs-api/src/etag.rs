@@ -8,9 +8,10 @@ use crate::JobDocument;
 /// Bytes of a hash that stand in a tag: enough that no two documents of one job share it.
 const TAG_BYTES: usize = 12;
 
-/// The tag of a document. Rate and ETA are left out, since they change by the clock alone; so it is a weak one.
+/// The tag of a document. Rate, ETA and duration are left out, since they change by the clock alone, and the last says
+/// nothing that the times do not; so it is a weak one.
 pub(crate) fn of(document: &JobDocument) -> String {
-    let lasting = JobDocument { items_per_second: 0, eta_seconds: None, ..document.clone() };
+    let lasting = JobDocument { items_per_second: 0, eta_seconds: None, duration_seconds: None, ..document.clone() };
     // A document of strings and numbers can always be written.
     let json = serde_json::to_vec(&lasting).unwrap_or_default();
     format!("W/\"{}\"", hex(&Sha256::digest(json)[..TAG_BYTES]))
@@ -27,7 +28,7 @@ fn opaque(tag: &str) -> &str {
 }
 
 /// Bytes in hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use crate::ids::{FileGuid, JobId};
-use crate::job::{Finish, Job, JobError, Reopen, Stop, Transition};
+use crate::job::{Finish, Job, JobError, Reopen, Status, Stop, Transition};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 
@@ -52,28 +52,42 @@ pub struct Upload {
     pub content_type: String,
     /// The size that is signed into its URL.
     pub size_bytes: u64,
+    /// Its SHA-256 in base64, if the client gave one; signed into its URL, too.
+    pub sha256: Option<String>,
     /// When it is forgotten, in seconds.
     pub expires_at: i64,
 }
 
-/// What an idempotency key met.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Created {
-    /// The job is stored.
+/// What a create with an idempotency key met; `Id` is a job's or an upload's.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Created<Id> {
+    /// It is stored.
     New,
-    /// The same request was accepted before, as this job.
-    Replayed(JobId),
+    /// The same request was accepted before, as this.
+    Replayed(Id),
     /// The key was used for another request.
     KeyReused,
 }
 
-/// A client's key for a create, with the hash of the request that came with it.
+/// A client's key for a create, with the hash of the request that came with it. Keys of jobs and of uploads are apart.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct IdempotencyKey {
     /// As sent.
     pub key: String,
     /// SHA-256 of the request, in hexadecimal.
     pub request_hash: String,
+    /// When the request came.
+    pub at: Timestamp,
+}
+
+impl IdempotencyKey {
+    /// A day: longer than any client tries again, and no longer than the shortest life of what a key made.
+    pub const KEPT_SECONDS: i64 = 86_400;
+
+    /// When it is free again, in seconds.
+    pub fn expires_at(&self) -> i64 {
+        self.at.plus_seconds(Self::KEPT_SECONDS).seconds()
+    }
 }
 
 /// A page of something, and where the next one begins.
@@ -85,10 +99,63 @@ pub struct Page<T> {
     pub next: Option<String>,
 }
 
+/// A place in a tenant's jobs, newest first: behind the job of this age and id.
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Debug)]
+pub struct JobPosition {
+    /// When it was accepted.
+    pub created_at: Timestamp,
+    /// Which one, of those of the same millisecond.
+    pub job_id: JobId,
+}
+
+impl JobPosition {
+    /// The place behind a job.
+    pub fn behind(job: &Job) -> Self {
+        Self { created_at: job.created_at, job_id: job.job_id }
+    }
+}
+
+/// Which jobs a list is about.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct JobsWanted<'a> {
+    /// Whose.
+    pub tenant: &'a str,
+    /// Only those of this status.
+    pub status: Option<Status>,
+    /// Only those of this type.
+    pub job_type: Option<&'a str>,
+    /// This many at most, 1 to 100.
+    pub limit: usize,
+    /// Only those behind this place.
+    pub after: Option<JobPosition>,
+}
+
+impl JobsWanted<'_> {
+    /// Whether a job is one of them, wherever it stands.
+    pub fn includes(&self, job: &Job) -> bool {
+        job.tenant == self.tenant
+            && self.status.is_none_or(|status| job.status == status)
+            && self.job_type.is_none_or(|job_type| job.job_type == job_type)
+    }
+}
+
+/// Some of a tenant's jobs, newest first.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobsPage {
+    /// Each as it now is.
+    pub jobs: Vec<Job>,
+    /// Where the next page begins; none if there are no more.
+    pub next: Option<JobPosition>,
+}
+
 /// Uploads and jobs as a whole.
 pub trait JobStore: Send + Sync {
-    /// Stores a new upload.
-    fn create_upload(&self, upload: &Upload) -> impl Future<Output = PortResult<()>> + Send;
+    /// Stores a new upload with its idempotency key, all or nothing.
+    fn create_upload(
+        &self,
+        upload: &Upload,
+        key: Option<&IdempotencyKey>,
+    ) -> impl Future<Output = PortResult<Created<FileGuid>>> + Send;
     /// Reads an upload.
     fn upload(&self, id: FileGuid) -> impl Future<Output = PortResult<Option<Upload>>> + Send;
     /// Stores a new job with its definition and its idempotency key, all or nothing.
@@ -97,11 +164,14 @@ pub trait JobStore: Send + Sync {
         job: &Job,
         definition: &Definition,
         key: Option<&IdempotencyKey>,
-    ) -> impl Future<Output = PortResult<Created>> + Send;
+    ) -> impl Future<Output = PortResult<Created<JobId>>> + Send;
     /// Reads a job, consistently.
     fn job(&self, id: JobId) -> impl Future<Output = PortResult<Option<Job>>> + Send;
     /// Reads a job's definition.
     fn definition(&self, id: JobId) -> impl Future<Output = PortResult<Option<Definition>>> + Send;
+    /// A tenant's jobs, newest first, found in an index that may lag by a moment, and then read consistently. There
+    /// may be fewer than the limit, or none, with more behind them: only `next` says whether there are more.
+    fn jobs(&self, wanted: &JobsWanted<'_>) -> impl Future<Output = PortResult<JobsPage>> + Send;
     /// Ids of jobs that have not ended, oldest first, from an index that may lag.
     fn unfinished(&self, after: Option<String>) -> impl Future<Output = PortResult<Page<JobId>>> + Send;
 }

@@ -2,6 +2,9 @@
 
 use std::ops::RangeInclusive;
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
 use super::QueryText;
 use crate::problem::FieldError;
 
@@ -14,6 +17,16 @@ pub fn limit(query: &QueryText, range: RangeInclusive<usize>, default: usize, er
     let detail = format!("limit is a whole number from {} to {}", range.start(), range.end());
     errors.push(FieldError::new("/limit", "invalid_limit", detail));
     default
+}
+
+/// A place in a list as clients see it: opaque, and safe within a URL.
+pub fn opaque(place: &str) -> String {
+    URL_SAFE_NO_PAD.encode(place)
+}
+
+/// The place that a client's cursor names; none if no page can have given it.
+pub fn place(cursor: &str) -> Option<String> {
+    String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()
 }
 
 /// A cursor that no page of the list gave.
@@ -30,7 +43,13 @@ pub fn next_link(path: &str, parameters: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::next_link;
+    use super::*;
+
+    #[test]
+    fn a_cursor_reads_back() {
+        assert_eq!(place(&opaque("1.a/b")).as_deref(), Some("1.a/b"));
+        assert_eq!((place("?"), place("_w")), (None, None));
+    }
 
     #[test]
     fn the_next_page_is_a_link_of_rfc_8288() {

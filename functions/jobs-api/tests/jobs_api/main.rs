@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
 
 mod create;
+mod failures;
+mod list;
 mod openapi;
 mod read;
 mod retry;

@@ -7,22 +7,26 @@
 //! | group | `JOB#id` | `GROUP#00042` | counts, `open`, and `cur`: chunk to cursor. Below 1,024 bytes: one write unit |
 //! | manifest | `JOB#id` | `MANIFEST#00042` | the chunks as JSON; immutable |
 //! | upload | `UPLOAD#id` | `UPLOAD` | what was promised to the client |
-//! | key | `KEY#tenant#key` | `KEY` | idempotency key: hash of the request, job |
+//! | key | `KEY#JOB#tenant#key`, `KEY#UPLOAD#tenant#key` | `KEY` | idempotency key: hash of the request, what it made |
 //!
-//! `expiresAt` (seconds) is on every item: DynamoDB removes it some hours later. The index `unfinished` is sparse: a
-//! job leaves it with its final status. `GROUP#` sorts before `JOB`, so that one query reads groups, then the job.
+//! `expiresAt` (seconds) is on every item: DynamoDB removes it some hours later. Both indexes are sparse. `unfinished`:
+//! a job leaves it with its final status. `tenant`: only jobs have its two keys, `tenant` and `createdAt`; it repeats
+//! `status` and `jobType`. `GROUP#` sorts before `JOB`, so that one query reads groups, then the job.
 
 mod commit_group;
 mod expression;
 mod group_item;
+mod idempotency;
 mod item;
 mod job_item;
 mod jobs;
 mod keys;
 mod ledger;
+mod list_jobs;
 mod retry;
 mod transitions;
 mod update;
+mod upload_item;
 
 use longshore_domain::ports::PortError;
 
