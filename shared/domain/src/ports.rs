@@ -2,15 +2,19 @@
 //! them and pass one conformance suite. Every write is conditional or harmless twice; what a condition met comes
 //! back as a named outcome, and [`PortError`] is left for what nobody expects.
 
+mod listing;
+
 use std::future::Future;
 
 use serde_json::Value;
 
 use crate::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use crate::ids::{FileGuid, JobId};
-use crate::job::{Finish, Job, JobError, Reopen, Status, Stop, Transition};
+use crate::job::{Finish, Job, JobError, Reopen, Stop, Transition};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
+
+pub use listing::{JobPosition, JobsPage, JobsWanted};
 
 /// A remote service failed after its client's own retries: the caller gives the message back to its queue.
 #[derive(Debug, thiserror::Error)]
@@ -97,55 +101,6 @@ pub struct Page<T> {
     pub items: Vec<T>,
     /// Opaque; none on the last page.
     pub next: Option<String>,
-}
-
-/// A place in a tenant's jobs, newest first: behind the job of this age and id.
-#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Debug)]
-pub struct JobPosition {
-    /// When it was accepted.
-    pub created_at: Timestamp,
-    /// Which one, of those of the same millisecond.
-    pub job_id: JobId,
-}
-
-impl JobPosition {
-    /// The place behind a job.
-    pub fn behind(job: &Job) -> Self {
-        Self { created_at: job.created_at, job_id: job.job_id }
-    }
-}
-
-/// Which jobs a list is about.
-#[derive(Copy, Clone, PartialEq, Debug)]
-pub struct JobsWanted<'a> {
-    /// Whose.
-    pub tenant: &'a str,
-    /// Only those of this status.
-    pub status: Option<Status>,
-    /// Only those of this type.
-    pub job_type: Option<&'a str>,
-    /// This many at most, 1 to 100.
-    pub limit: usize,
-    /// Only those behind this place.
-    pub after: Option<JobPosition>,
-}
-
-impl JobsWanted<'_> {
-    /// Whether a job is one of them, wherever it stands.
-    pub fn includes(&self, job: &Job) -> bool {
-        job.tenant == self.tenant
-            && self.status.is_none_or(|status| job.status == status)
-            && self.job_type.is_none_or(|job_type| job.job_type == job_type)
-    }
-}
-
-/// Some of a tenant's jobs, newest first.
-#[derive(Clone, PartialEq, Debug)]
-pub struct JobsPage {
-    /// Each as it now is.
-    pub jobs: Vec<Job>,
-    /// Where the next page begins; none if there are no more.
-    pub next: Option<JobPosition>,
 }
 
 /// Uploads and jobs as a whole.

@@ -1,12 +1,13 @@
 //! Failed items, page by page, and as a file.
 
-use crate::world::{Reply, World};
+use crate::world::{NOW, Reply, World};
 use axum::body::Body;
 use axum::http::Request;
 use longshore::ports::report_key;
 use longshore::result::RESULT_NAME;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::Status;
+use longshore_domain::job::{Job, Status};
+use longshore_domain::ports::{Definition, JobStore};
 use serde_json::{Value, json};
 
 const FILE: &str = "row,id,'=note,code,field,message\r\n\
@@ -131,7 +132,12 @@ async fn there_are_no_failures_before_the_end_nor_of_others_nor_without_a_report
     let world = World::default();
     let id = world.job().await;
     world.get(&format!("/api/jobs/{id}/failures")).await.is_problem(404, "not-finished");
-    world.get(&format!("/api/jobs/{}/failures", JobId::generate())).await.is_problem(404, "not-found");
+    let others = Job::waiting(JobId::generate(), "other", "import", NOW);
+    world.store.create_job(&others, &Definition { options: json!({}), columns: None }, None).await.unwrap();
+    world.finish(others.job_id, Status::Completed, 2).await;
+    for absent in [JobId::generate(), others.job_id] {
+        world.get(&format!("/api/jobs/{absent}/failures")).await.is_problem(404, "not-found");
+    }
     world.finish(id, Status::Completed, 2).await;
     world.get(&format!("/api/jobs/{id}/failures")).await.is_problem(404, "no-report");
 }
