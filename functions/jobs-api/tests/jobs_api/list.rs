@@ -2,7 +2,7 @@
 
 use crate::world::{NOW, Reply, World};
 use longshore::http::paging::opaque;
-use longshore_domain::group::{ChunkPlan, Manifest};
+use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{Definition, JobStore, JobTransitions};
@@ -22,7 +22,11 @@ async fn split(world: &World, id: JobId) {
     world.store.begin(id, NOW.plus_seconds(-2)).await.unwrap();
     let chunk = ChunkPlan { first: 1, items: 4, start: 0, end: 40, oversize: false };
     let job = world.store.job(id).await.unwrap().unwrap();
-    world.store.commit_group(&job, &Manifest { group: 0, chunks: vec![chunk] }, 40, NOW).await.unwrap();
+    world
+        .store
+        .commit_group(&job, &GroupPlan::of_file(0, Manifest { group: 0, chunks: vec![chunk] }, 40), NOW)
+        .await
+        .unwrap();
 }
 
 fn ids(reply: &Reply) -> Vec<Value> {

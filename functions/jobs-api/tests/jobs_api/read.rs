@@ -6,7 +6,7 @@ use axum::http::Request;
 use longshore::ports::report_key;
 use longshore::result::RESULT_NAME;
 use longshore::store::records::{Dataset, NewRecord, RecordStore, Rule, Writer};
-use longshore_domain::group::{ChunkPlan, Manifest};
+use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, JobError, Status};
 use longshore_domain::outcome::Counts;
@@ -125,7 +125,11 @@ async fn the_ledgers_counts_are_those_of_the_items_that_were_read() {
     world.store.begin(id, NOW).await.unwrap();
     let chunk = ChunkPlan { first: 1, items: 9, start: 0, end: 40, oversize: false };
     let job = world.store.job(id).await.unwrap().unwrap();
-    world.store.commit_group(&job, &Manifest { group: 0, chunks: vec![chunk] }, 40, NOW).await.unwrap();
+    world
+        .store
+        .commit_group(&job, &GroupPlan::of_file(0, Manifest { group: 0, chunks: vec![chunk] }, 40), NOW)
+        .await
+        .unwrap();
     let (totals, error) =
         (Counts { succeeded: 3, failed: 2, skipped: 1 }, Some(JobError::new("completion_failed", "x")));
     let end = Finish { generation: 0, status: Status::Failed, totals, error, at: NOW };
