@@ -108,7 +108,7 @@ async fn the_file_itself_is_elsewhere() {
         accepting(&world, &path, "text/csv").await,
         accepting(&world, &format!("{path}?format=csv"), "application/json").await,
     ] {
-        let link = format!("memory:jobs/{id}/report/failed.csv?as=people-failed.csv&for=900");
+        let link = format!("memory:jobs/{id}/report/0/failed.csv?as=people-failed.csv&for=900");
         assert_eq!((reply.status, reply.header("location")), (303, link.as_str()));
     }
     assert_eq!(accepting(&world, &format!("{path}?format=json"), "text/csv").await.status, 200);
