@@ -7,6 +7,7 @@ pub mod batch;
 pub mod chunk;
 pub mod config;
 pub mod files;
+pub mod formula;
 pub mod handler;
 pub mod http;
 pub mod job_types;

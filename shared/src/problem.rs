@@ -5,7 +5,7 @@ use serde::Serialize;
 /// What is wrong with one field of a request.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize)]
 pub struct FieldError {
-    /// Where, as a JSON pointer into the request's body.
+    /// Where, as a JSON pointer into the request's body, or `/` and the name of a parameter.
     pub pointer: String,
     /// Stable, in snake case.
     pub code: String,
@@ -52,12 +52,14 @@ pub struct Problem {
     pub detail: String,
     /// The bad fields.
     pub errors: Vec<FieldError>,
+    /// The id of the request, by which its log records are found; none outside of Lambda.
+    pub request_id: Option<String>,
 }
 
 impl Problem {
     /// A problem without fields.
     pub fn new(status: u16, kind: &'static str, title: &'static str, detail: impl Into<String>) -> Self {
-        Self { status, kind, title, detail: detail.into(), errors: Vec::new() }
+        Self { status, kind, title, detail: detail.into(), errors: Vec::new(), request_id: None }
     }
 
     /// 422 with the bad fields.
@@ -86,6 +88,9 @@ impl Problem {
         });
         if !self.errors.is_empty() {
             body["errors"] = serde_json::json!(self.errors);
+        }
+        if let Some(id) = &self.request_id {
+            body["requestId"] = serde_json::json!(id);
         }
         body
     }

@@ -60,7 +60,7 @@ fn step() -> impl Strategy<Value = Step> {
 /// What a step met, to be compared.
 #[derive(Debug, PartialEq)]
 enum Met {
-    Created(Created),
+    Created(Created<JobId>),
     Transition(Transition),
     Commit(CommitOutcome),
     Group(Option<longshore_domain::group::Group>),

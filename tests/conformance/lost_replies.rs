@@ -66,7 +66,7 @@ async fn a_group_whose_reply_is_lost_is_made_once(store: &DynamoStore, faults: &
 }
 
 async fn a_job_whose_reply_is_lost_is_new(store: &DynamoStore, faults: &Faults) {
-    let key = IdempotencyKey { key: "k".into(), request_hash: "h".into() };
+    let key = IdempotencyKey { key: "k".into(), request_hash: "h".into(), at: at(0) };
     for key in [None, Some(&key)] {
         let job = waiting_job();
         faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();

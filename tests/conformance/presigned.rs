@@ -17,6 +17,7 @@ fn upload(bytes: &[u8]) -> Upload {
         file_name: "people.csv".into(),
         content_type: "text/csv".into(),
         size_bytes: bytes.len() as u64,
+        sha256: None,
         expires_at: 0,
     }
 }
@@ -36,7 +37,7 @@ async fn a_presigned_put_takes_the_promised_file_once_and_nothing_else() {
     let local = Local::start().await;
     let files = local.files().await;
     let upload = upload(b"a,b\n1,2\n");
-    let target = files.presign_put(&upload, None, 60).await.unwrap();
+    let target = files.presign_put(&upload, 60).await.unwrap();
     assert!(!target.url.to_lowercase().contains("crc32"), "{}", target.url);
     let names: Vec<_> = target.headers.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.contains(&"content-type") && names.contains(&"if-none-match"), "{names:?}");
@@ -52,9 +53,9 @@ async fn a_presigned_put_takes_the_promised_file_once_and_nothing_else() {
 async fn a_presigned_put_with_a_checksum_refuses_other_bytes() {
     let local = Local::start().await;
     let files = local.files().await;
-    let upload = upload(b"right");
     let checksum = STANDARD.encode(Sha256::digest(b"right"));
-    let target = files.presign_put(&upload, Some(&checksum), 60).await.unwrap();
+    let upload = Upload { sha256: Some(checksum.clone()), ..upload(b"right") };
+    let target = files.presign_put(&upload, 60).await.unwrap();
     let listed = target.headers.iter().any(|(name, value)| name == "x-amz-checksum-sha256" && *value == checksum);
     assert!(listed, "{:?}", target.headers);
     assert!(put(&target, b"wrong", "") >= 400);

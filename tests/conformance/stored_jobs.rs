@@ -26,10 +26,12 @@ async fn an_upload_is_read_as_it_was_stored(store: impl Store) {
         file_name: "Größe \"1\".csv".into(),
         content_type: "text/csv".into(),
         size_bytes: 5 << 30,
+        sha256: Some("ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=".into()),
         expires_at: 1_800_000_000,
     };
-    for _ in 0..2 {
-        store.create_upload(&upload).await.unwrap();
+    let plain = Upload { file_guid: FileGuid::generate(), sha256: None, ..upload.clone() };
+    for upload in [&upload, &upload, &plain] {
+        assert_eq!(store.create_upload(upload, None).await.unwrap(), Created::New);
         assert_eq!(store.upload(upload.file_guid).await.unwrap(), Some(upload.clone()));
     }
 }
@@ -62,9 +64,13 @@ async fn a_job_that_is_created_again_is_still_there_once(store: impl Store) {
     assert_eq!(store.job(job.job_id).await.unwrap().unwrap().status, Status::Running);
 }
 
+/// A client's key with the hash of what came with it.
+pub(crate) fn key(key: &str, request_hash: &str) -> IdempotencyKey {
+    IdempotencyKey { key: key.into(), request_hash: request_hash.into(), at: at(0) }
+}
+
 async fn an_idempotency_key_is_replayed_for_the_same_request_and_refused_for_another(store: impl Store) {
     let (first, second) = (waiting_job(), waiting_job());
-    let key = |key: &str, hash: &str| IdempotencyKey { key: key.into(), request_hash: hash.into() };
     let create = async |job, key| store.create_job(job, &definition(), Some(&key)).await.unwrap();
     assert_eq!(create(&first, key("k", "h")).await, Created::New);
     assert_eq!(create(&first, key("k", "h")).await, Created::New);
@@ -78,15 +84,15 @@ async fn an_idempotency_key_is_replayed_for_the_same_request_and_refused_for_ano
 }
 
 async fn an_expired_idempotency_key_is_free_again(store: impl Store) {
-    let key = IdempotencyKey { key: "k".into(), request_hash: "h".into() };
     let first = waiting_job();
+    let key = key("k", "h");
     store.create_job(&first, &definition(), Some(&key)).await.unwrap();
-    let mut later = waiting_job();
-    later.created_at = at(0).plus_seconds(1_209_601);
-    assert_eq!(store.create_job(&later, &definition(), Some(&key)).await.unwrap(), Created::New);
-    let third = waiting_job();
-    let met = store.create_job(&third, &definition(), Some(&key)).await.unwrap();
-    assert_eq!(met, Created::Replayed(later.job_id));
+    let (later, third) = (waiting_job(), waiting_job());
+    let after = |seconds| IdempotencyKey { at: at(0).plus_seconds(seconds), ..key.clone() };
+    let create = async |job, seconds| store.create_job(job, &definition(), Some(&after(seconds))).await.unwrap();
+    assert_eq!(create(&later, 86_400).await, Created::Replayed(first.job_id), "a day later");
+    assert_eq!(create(&later, 86_401).await, Created::New, "a second after that");
+    assert_eq!(create(&third, 86_402).await, Created::Replayed(later.job_id));
 }
 
 async fn columns_are_stored_once(store: impl Store) {

@@ -19,5 +19,6 @@ mod imports;
 mod item_outcomes;
 mod least_privilege;
 mod other_job_types;
+mod read_back;
 mod retries;
 mod shared;

@@ -93,10 +93,17 @@ impl Drop for Process {
     }
 }
 
-/// A client that reports every status as an answer.
+/// A client that reports every status as an answer, redirects too.
 pub(super) fn agent() -> ureq::Agent {
     let timeout = Some(Duration::from_secs(30));
-    ureq::Agent::config_builder().proxy(None).http_status_as_error(false).timeout_global(timeout).build().into()
+    ureq::Agent::config_builder()
+        .proxy(None)
+        .http_status_as_error(false)
+        .timeout_global(timeout)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .build()
+        .into()
 }
 
 /// A port that nobody listens on at this moment.

@@ -99,7 +99,9 @@ fn table(client: &Client, document: &Value, name: &str, said: usize) -> Result<V
 
 /// A cell without the apostrophe that keeps a spreadsheet from taking it for a formula.
 fn plain(cell: &str) -> String {
-    let formula = cell.strip_prefix('\'').filter(|rest| rest.starts_with(['=', '+', '-', '@', '\t', '\r']));
+    let formula = cell
+        .strip_prefix('\'')
+        .filter(|rest| rest.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r']));
     formula.unwrap_or(cell).to_owned()
 }
 

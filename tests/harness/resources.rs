@@ -23,19 +23,21 @@ pub fn aws(endpoint: &str) -> Aws {
 /// If the emulator refuses it.
 pub async fn create_jobs_table(aws: &Aws, name: &str) -> Result<()> {
     let key = |name: &str, kind: KeyType| KeySchemaElement::builder().attribute_name(name).key_type(kind).build();
-    let index = GlobalSecondaryIndex::builder()
-        .index_name("unfinished")
-        .key_schema(key("unfinished", KeyType::Hash)?)
-        .key_schema(key("createdAt", KeyType::Range)?)
-        .projection(Projection::builder().projection_type(ProjectionType::KeysOnly).build())
-        .build()?;
+    let index = |name: &str, projection: Projection| -> Result<_> {
+        let index = GlobalSecondaryIndex::builder().index_name(name).projection(projection);
+        Ok(index.key_schema(key(name, KeyType::Hash)?).key_schema(key("createdAt", KeyType::Range)?).build()?)
+    };
+    let keys_only = Projection::builder().projection_type(ProjectionType::KeysOnly).build();
+    let include = Projection::builder().projection_type(ProjectionType::Include);
+    let include = include.non_key_attributes("status").non_key_attributes("jobType").build();
     let mut table = aws.dynamodb().create_table().table_name(name).billing_mode(BillingMode::PayPerRequest);
-    for attribute in ["PK", "SK", "unfinished", "createdAt"] {
+    for attribute in ["PK", "SK", "unfinished", "tenant", "createdAt"] {
         let attribute = AttributeDefinition::builder().attribute_name(attribute);
         table = table.attribute_definitions(attribute.attribute_type(ScalarAttributeType::S).build()?);
     }
     let table = table.key_schema(key("PK", KeyType::Hash)?).key_schema(key("SK", KeyType::Range)?);
-    table.global_secondary_indexes(index).send().await.context("the emulator makes no table")?;
+    let table = table.global_secondary_indexes(index("unfinished", keys_only)?);
+    table.global_secondary_indexes(index("tenant", include)?).send().await.context("the emulator makes no table")?;
     Ok(())
 }
 

@@ -9,8 +9,8 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, Reopen, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
-    ChunkState, Created, Definition, FileInfo, Files, IdempotencyKey, JobStore, JobTransitions, Ledger, Page,
-    PortResult, Queues, Read, Removal, Upload,
+    ChunkState, Created, Definition, FileInfo, Files, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted,
+    Ledger, Page, PortResult, Queues, Read, Removal, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -45,9 +45,10 @@ macro_rules! stepwise {
 
 impl<T: JobStore> JobStore for Stepwise<T> {
     stepwise! {
-        async fn create_upload(&self, upload: &Upload) -> PortResult<()>;
+        async fn create_upload(&self, upload: &Upload, key: Option<&IdempotencyKey>) -> PortResult<Created<FileGuid>>;
         async fn upload(&self, id: FileGuid) -> PortResult<Option<Upload>>;
-        async fn create_job(&self, job: &Job, definition: &Definition, key: Option<&IdempotencyKey>) -> PortResult<Created>;
+        async fn create_job(&self, job: &Job, definition: &Definition, key: Option<&IdempotencyKey>) -> PortResult<Created<JobId>>;
+        async fn jobs(&self, wanted: &JobsWanted<'_>) -> PortResult<JobsPage>;
         async fn job(&self, id: JobId) -> PortResult<Option<Job>>;
         async fn definition(&self, id: JobId) -> PortResult<Option<Definition>>;
         async fn unfinished(&self, after: Option<String>) -> PortResult<Page<JobId>>;

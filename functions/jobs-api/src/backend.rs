@@ -11,7 +11,7 @@ use longshore::store::records::{DynamoRecords, RecordStore};
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
-use longshore_domain::ports::{Files, JobStore, Ledger, Queues, Store};
+use longshore_domain::ports::{Files, JobStore, Ledger, PortResult, Queues, Store};
 use longshore_domain::progress;
 use longshore_domain::time_stamp::Timestamp;
 
@@ -76,28 +76,33 @@ impl<B: Backend> Api<B> {
         Ok(job.filter(|job| job.tenant == tenant.0 && !job.is_deleted()).ok_or_else(no_such_job)?)
     }
 
-    /// The groups of a job as it was just read, and then the job itself: what a document is made of.
-    ///
-    /// A completed job says everything itself. Any other needs its groups: one that failed or was canceled shows the
-    /// same percentage at its end as before it, and that is a sum over the groups.
+    /// The same as [`Api::read_groups`].
     ///
     /// # Errors
     /// 404 if the job was deleted meanwhile.
     pub(crate) async fn with_groups(&self, job: Job) -> Result<(Vec<Group>, Job), Failure> {
-        if job.status == Status::Completed {
-            return Ok((Vec::new(), job));
+        Ok(self.read_groups(job).await?.ok_or_else(no_such_job)?)
+    }
+
+    /// The groups of a job as it was just read, and then the job itself: what a document is made of. None if the job
+    /// was deleted meanwhile.
+    ///
+    /// A completed job says everything itself, and so does one that has no groups yet. Any other needs its groups: one
+    /// that failed or was canceled shows the same percentage at its end as before it, and that is a sum over the groups.
+    pub(crate) async fn read_groups(&self, job: Job) -> PortResult<Option<(Vec<Group>, Job)>> {
+        if job.status == Status::Completed || job.groups == 0 {
+            return Ok(Some((Vec::new(), job)));
         }
-        let (groups, job) = self.progress(job.job_id).await?;
+        let Some((groups, job)) = self.progress(job.job_id).await? else { return Ok(None) };
         if job.totals.is_none_or(|totals| totals == progress::counts(&job, &groups)) {
-            return Ok((groups, job));
+            return Ok(Some((groups, job)));
         }
         // The job ended after its groups were read; now nothing changes any more.
         self.progress(job.job_id).await
     }
 
-    async fn progress(&self, id: JobId) -> Result<(Vec<Group>, Job), Failure> {
-        let read = self.ports.store.progress(id).await?;
-        Ok(read.filter(|(_, job)| !job.is_deleted()).ok_or_else(no_such_job)?)
+    async fn progress(&self, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
+        Ok(self.ports.store.progress(id).await?.filter(|(_, job)| !job.is_deleted()))
     }
 }
 

@@ -35,6 +35,8 @@ pub struct JobDocument {
     pub items_per_second: u64,
     /// Seconds from `updated_at` to the end at that rate.
     pub eta_seconds: Option<u64>,
+    /// Seconds from its beginning to its end, or to `updated_at`; none before it was begun.
+    pub duration_seconds: Option<u64>,
     /// 1, and one more with each retry.
     pub attempts: u32,
     /// Why it did not complete.
@@ -80,7 +82,7 @@ pub struct Links {
     pub itself: String,
     /// The result, once there is one.
     pub output: Option<String>,
-    /// The failed items, once there is such a call.
+    /// The failed items, once the job is finished.
     pub failures: Option<String>,
     /// Stops the job, while it can be stopped.
     pub cancel: Option<String>,
@@ -113,6 +115,7 @@ impl JobDocument {
             percent: progress.percent,
             items_per_second: progress.items_per_second,
             eta_seconds: progress.eta_seconds,
+            duration_seconds: duration_seconds(job, progress.updated_at),
             attempts: job.generation + 1,
             error: job.error.clone(),
             issues: job.issues.clone(),
@@ -132,9 +135,15 @@ impl Links {
     fn of(job: &Job) -> Self {
         let itself = path(job.job_id);
         let output = job.status.is_final().then(|| output_path(job.job_id));
+        let failures = job.status.is_final().then(|| failures_path(job.job_id));
         let cancel = job.is_live().then(|| format!("{itself}/cancel"));
-        Self { itself, output, failures: None, cancel }
+        Self { itself, output, failures, cancel }
     }
+}
+
+fn duration_seconds(job: &Job, updated_at: Timestamp) -> Option<u64> {
+    let until = job.finished_at.unwrap_or(updated_at);
+    job.started_at.map(|begun| until.millis_since(begun).unsigned_abs() / 1000)
 }
 
 /// Where a job is.
@@ -145,6 +154,11 @@ pub(crate) fn path(id: JobId) -> String {
 /// Where a job's result is.
 pub(crate) fn output_path(id: JobId) -> String {
     format!("/api/jobs/{id}/output")
+}
+
+/// Where a job's failed items are.
+pub(crate) fn failures_path(id: JobId) -> String {
+    format!("/api/jobs/{id}/failures")
 }
 
 #[cfg(test)]

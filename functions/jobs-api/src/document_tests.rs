@@ -58,7 +58,7 @@ fn the_document_is_the_one_of_the_contract() {
         "message": "Job running, 50% complete...",
         "itemCount": 100, "itemCountFinal": false, "itemProgress": 50,
         "counts": {"succeeded": 40, "failed": 6, "skipped": 4, "pending": 50},
-        "percent": 50, "itemsPerSecond": 5, "etaSeconds": 10,
+        "percent": 50, "itemsPerSecond": 5, "etaSeconds": 10, "durationSeconds": 10,
         "attempts": 1, "error": null, "issues": [],
         "createdAt": "2023-11-14T22:13:20Z", "startedAt": "2023-11-14T22:13:21Z", "finishedAt": null,
         "updatedAt": "2023-11-14T22:13:31Z", "timeoutSeconds": 100, "deadlineAt": "2023-11-14T22:15:00Z",
@@ -89,9 +89,20 @@ fn the_counts_add_up_whatever_was_read_when() {
 }
 
 #[test]
-fn a_finished_job_links_to_its_output() {
+fn a_job_lasts_from_its_beginning_to_its_end() {
+    let ended = Job { finished_at: Some(Timestamp(1_700_000_003_999)), ..running() };
+    let lasted = |job: &Job| JobDocument::of(job, &[]).duration_seconds;
+    let updated = Job { updated_at: Timestamp(1_700_000_011_000), ..running() };
+    assert_eq!((lasted(&updated), lasted(&ended)), (Some(10), Some(2)));
+    assert_eq!(lasted(&Job { started_at: None, ..running() }), None);
+}
+
+#[test]
+fn a_finished_job_links_to_its_output_and_its_failures() {
     let job = Job { status: Status::Failed, stage: Stage::Done, ..running() };
-    assert_eq!(document(&job).links.output, Some(format!("/api/jobs/{}/output", job.job_id)));
+    let links = document(&job).links;
+    assert_eq!(links.output, Some(format!("/api/jobs/{}/output", job.job_id)));
+    assert_eq!(links.failures, Some(format!("/api/jobs/{}/failures", job.job_id)));
 }
 
 #[test]

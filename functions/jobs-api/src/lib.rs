@@ -1,9 +1,10 @@
 //! Jobs over HTTP: created, watched, and their results fetched.
 //!
-//! - **Trigger:** every call of the HTTP API but `POST /api/uploads`; those that nobody knows are answered here too.
+//! - **Trigger:** every call of the HTTP API but those about uploads; those that nobody knows are answered here too.
 //! - **Reads and writes:** a create writes the job, its definition and its idempotency key in one transaction, then
 //!   sends the create message. A cancel tells the job to stop, a delete hides it and tells it to stop: one conditional
-//!   write each, then the complete message. Everything else only reads, strongly consistent, groups before the job.
+//!   write each, then the complete message. Everything else only reads, strongly consistent, groups before the job;
+//!   which jobs there are, an index says that may lag by a moment.
 //! - **Called twice:** with an `Idempotency-Key` the second create answers the first one's job; without one it is
 //!   another job. A second cancel finds the job stopping, a second delete finds none. Reads change nothing.
 //! - **If it fails:** a job whose message could not be sent is there, waiting; the sweeper sends the message. The same holds for a job that was told to stop.
@@ -15,8 +16,10 @@ mod create;
 mod delete;
 mod document;
 mod etag;
+mod failures;
 mod job;
 mod links;
+mod list;
 mod output;
 mod pace;
 mod records;
@@ -25,7 +28,7 @@ mod retry;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::header;
+use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 use longshore::config::{self, Aws};
@@ -37,17 +40,21 @@ use longshore_domain::time_stamp::Timestamp;
 
 pub use backend::{Api, Backend, Deployed, Limits};
 pub use document::{JobCounts, JobDocument, Links};
+pub use failures::{FailureDocument, FailuresDocument};
 pub use links::DownloadUrls;
+pub use list::JobsDocument;
 pub use output::{FileLink, FileLinks, OutputDocument};
 pub use records::{RecordDocument, RecordsDocument};
 
 /// The calls that this function answers.
 pub const ROUTES: [(&str, &str); 7] = [
     ("POST", "/api/jobs"),
+    ("GET", "/api/jobs"),
     ("GET", "/api/jobs/{jobId}"),
     ("DELETE", "/api/jobs/{jobId}"),
     ("POST", "/api/jobs/{jobId}/cancel"),
     ("GET", "/api/jobs/{jobId}/output"),
+    ("GET", "/api/jobs/{jobId}/failures"),
     ("POST", "/api/jobs/{jobId}/retry"),
     ("GET", "/api/datasets/{dataset}/records"),
 ];
@@ -55,13 +62,16 @@ pub const ROUTES: [(&str, &str); 7] = [
 /// The function as a router.
 pub fn router<B: Backend>(api: Api<B>) -> Router {
     let router = Router::new()
-        .route("/api/jobs", post(create::create::<B>))
+        .route("/api/jobs", post(create::create::<B>).get(list::list::<B>))
         .route("/api/jobs/{jobId}", get(job::get::<B>).delete(delete::delete::<B>))
         .route("/api/jobs/{jobId}/cancel", post(cancel::cancel::<B>))
         .route("/api/jobs/{jobId}/output", get(output::get::<B>))
+        .route("/api/jobs/{jobId}/failures", get(failures::list::<B>))
         .route("/api/jobs/{jobId}/retry", post(retry::retry::<B>))
         .route("/api/datasets/{dataset}/records", get(records::list::<B>))
-        .route("/api/uploads", any(uploads));
+        .route("/api/uploads", any(async |uri: Uri| wrong_method(&uri, "POST")))
+        .route("/api/uploads/{fileGuid}", any(async |uri: Uri| wrong_method(&uri, "GET")))
+        .route("/api/uploads/{fileGuid}/url", any(async |uri: Uri| wrong_method(&uri, "POST")));
     http::with_problems(router).with_state(Arc::new(api))
 }
 
@@ -85,7 +95,8 @@ pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Err
 }
 
 /// What API Gateway does not hand to the function of uploads has the wrong method.
-async fn uploads() -> Response {
-    let problem = Problem::new(405, "method-not-allowed", "Method not allowed", "/api/uploads takes POST");
-    ([(header::ALLOW, "POST")], problem).into_response()
+fn wrong_method(uri: &Uri, allowed: &'static str) -> Response {
+    let detail = format!("{} takes {allowed}", uri.path());
+    let problem = Problem::new(405, "method-not-allowed", "Method not allowed", detail);
+    ([(header::ALLOW, allowed)], problem).into_response()
 }

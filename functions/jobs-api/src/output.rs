@@ -9,10 +9,10 @@ use axum::response::IntoResponse;
 use longshore::http::{Answer, Failure, PathText, Tenant};
 use longshore::ports::report_key;
 use longshore::problem::Problem;
-use longshore::result::{RESULT_NAME, ReportFile, ReportFiles, ResultCounts, ResultDocument, Timings};
+use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument, Timings};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Status};
-use longshore_domain::ports::{Files, Read};
+use longshore_domain::ports::{Files, PortResult, Read};
 use longshore_domain::time_stamp::Timestamp;
 use serde::Serialize;
 
@@ -69,45 +69,71 @@ pub struct FileLink {
     pub expires_at: String,
 }
 
-/// The result of a finished job; 404 before.
+/// The result of a finished job; 404 before. A job that ended without a report, or whose report has expired, is answered
+/// from the ledger: the counts, no files, and an issue that says so.
 pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, PathText(id): PathText) -> Answer {
     let job = api.job(&tenant, &id).await?;
     if !job.status.is_final() {
         return Err(not_finished(&job).into());
     }
-    let result = read(&api.ports.files, &job).await?.with_job(&job);
+    let stored = stored_result(&api.ports.files, &job).await?;
+    let result = stored.map_or_else(|| of_ledger(&job), |stored| stored.with_job(&job));
     let links = Linker { files: &api.ports.files, job: &job, now: (api.clock)() };
     let document = links.document(result).await?;
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
 }
 
-async fn read(files: &impl Files, job: &Job) -> Result<ResultDocument, Failure> {
+/// The result that completion wrote, if it is there.
+pub(crate) async fn stored_result(files: &impl Files, job: &Job) -> Result<Option<ResultDocument>, Failure> {
     match files.read(&report_key(job.job_id, job.generation, RESULT_NAME), None, None).await? {
         Read::Found(bytes) => serde_json::from_slice(&bytes).map_err(|error| Failure::Ours(Box::new(error))),
-        Read::Absent | Read::Changed => Err(Problem::not_found("result of this job any more").into()),
+        Read::Absent | Read::Changed => Ok(None),
     }
 }
 
-fn not_finished(job: &Job) -> Problem {
+/// What the job itself says: its final status came with the counts of all items that had ended.
+fn of_ledger(job: &Job) -> ResultDocument {
+    let ended = job.totals.unwrap_or_default();
+    let counts = ResultCounts {
+        succeeded: ended.succeeded,
+        failed: ended.failed,
+        skipped: ended.skipped,
+        unprocessed: job.item_count.saturating_sub(ended.done()),
+    };
+    let message = "the files of this job are not there: they could not be written, or they have expired; \
+                   the counts are those of the items that were read";
+    let issues = vec![JobError::new("no_report", message)];
+    ResultDocument::new(job, Report { counts, issues, files: ReportFiles::default() })
+}
+
+/// 404: what is asked for stands in a report that is not there.
+pub(crate) fn no_report() -> Problem {
+    let detail = "the files of this job are not there: they could not be written, or they have expired";
+    Problem::new(404, "no-report", "No report", detail)
+}
+
+/// 404: the job has no result yet.
+pub(crate) fn not_finished(job: &Job) -> Problem {
     let status = serde_json::to_value(job.status).unwrap_or_default();
     let status = status.as_str().unwrap_or_default();
     let detail = format!("the job is {status} and has no result yet; ask {} until it has ended", path(job.job_id));
     Problem::new(404, "not-finished", "Job not finished", detail)
 }
 
-struct Linker<'a, F> {
-    files: &'a F,
-    job: &'a Job,
-    now: Timestamp,
+/// Signs links to the files of a job's report.
+pub(crate) struct Linker<'a, F> {
+    pub(crate) files: &'a F,
+    pub(crate) job: &'a Job,
+    pub(crate) now: Timestamp,
 }
 
 impl<F: DownloadUrls> Linker<'_, F> {
     async fn document(&self, result: ResultDocument) -> Result<OutputDocument, Failure> {
         let ReportFiles { failed, skipped, unprocessed } = result.files;
         let files = FileLinks {
-            failed: self.link(failed).await?,
-            skipped: self.link(skipped).await?,
-            unprocessed: self.link(unprocessed).await?,
+            failed: self.perhaps(failed).await?,
+            skipped: self.perhaps(skipped).await?,
+            unprocessed: self.perhaps(unprocessed).await?,
         };
         Ok(OutputDocument {
             job_id: result.job_id,
@@ -122,10 +148,17 @@ impl<F: DownloadUrls> Linker<'_, F> {
         })
     }
 
-    async fn link(&self, file: Option<ReportFile>) -> Result<Option<FileLink>, Failure> {
-        let Some(ReportFile { key, rows }) = file else { return Ok(None) };
+    async fn perhaps(&self, file: Option<ReportFile>) -> PortResult<Option<FileLink>> {
+        match file {
+            Some(file) => Ok(Some(self.link(file).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// A link to a file.
+    pub(crate) async fn link(&self, ReportFile { key, rows }: ReportFile) -> PortResult<FileLink> {
         let url = self.files.download_url(&key, &self.name(&key), LINK_SECONDS.unsigned_abs()).await?;
-        Ok(Some(FileLink { url, rows, expires_at: self.now.plus_seconds(LINK_SECONDS).to_rfc3339() }))
+        Ok(FileLink { url, rows, expires_at: self.now.plus_seconds(LINK_SECONDS).to_rfc3339() })
     }
 
     /// `people-failed.csv` for `…/failed.csv` of `people.csv`: a person has many of them in one folder.

@@ -6,9 +6,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse};
-use longshore::http::{Answer, Failure, PathText, QueryText, Tenant};
+use longshore::http::{Answer, Failure, PathText, QueryText, Tenant, paging};
 use longshore::problem::{FieldError, Problem};
-use longshore::store::records::{Dataset, ListError, RecordStore, StoredRecord};
+use longshore::store::records::{BadDatasetName, Dataset, ListError, RecordStore, StoredRecord};
 use longshore_domain::ids::JobId;
 use longshore_domain::ports::Page;
 use serde::Serialize;
@@ -21,9 +21,6 @@ const DEFAULT_LIMIT: usize = 100;
 
 /// Records of the largest page; the store also bounds it by bytes.
 const MAX_LIMIT: usize = 1_000;
-
-/// The longest name of a dataset.
-const MAX_DATASET_BYTES: usize = 64;
 
 /// A page of records.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -89,41 +86,25 @@ struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     fn read(Tenant(tenant): Tenant, dataset: String, query: &'a QueryText) -> Result<Self, Problem> {
         let mut errors = Vec::new();
-        if !is_dataset_name(&dataset) {
-            let detail = format!("a dataset's name is 1 to {MAX_DATASET_BYTES} of the characters A-Z a-z 0-9 _ -");
-            errors.push(FieldError::new("/dataset", "invalid_dataset", detail));
-        }
-        let limit = query.get("limit").map_or(Some(DEFAULT_LIMIT), |text| text.parse().ok());
-        let limit = limit.filter(|limit| (1..=MAX_LIMIT).contains(limit)).unwrap_or_else(|| {
-            let detail = format!("limit is a whole number from 1 to {MAX_LIMIT}");
-            errors.push(FieldError::new("/limit", "invalid_limit", detail));
-            DEFAULT_LIMIT
+        let dataset = Dataset::named(tenant, dataset).map_err(|bad| {
+            errors.push(FieldError::new("/dataset", BadDatasetName::CODE, bad.to_string()));
         });
-        if !errors.is_empty() {
-            return Err(Problem::invalid(errors));
+        let limit = paging::limit(query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
+        match dataset {
+            Ok(dataset) if errors.is_empty() => Ok(Self { dataset, limit, cursor: query.get("cursor") }),
+            _ => Err(Problem::invalid(errors)),
         }
-        let dataset = Dataset { tenant, name: dataset };
-        Ok(Self { dataset, limit, cursor: query.get("cursor") })
     }
 
-    /// RFC 8288. Neither a dataset's name nor a cursor holds anything to be escaped.
     fn next_link(&self, cursor: &str) -> String {
-        let (name, limit) = (&self.dataset.name, self.limit);
-        format!("</api/datasets/{name}/records?limit={limit}&cursor={cursor}>; rel=\"next\"")
+        let path = format!("/api/datasets/{}/records", self.dataset.name);
+        paging::next_link(&path, &[("limit", &self.limit.to_string()), ("cursor", cursor)])
     }
 }
 
 fn refused(error: ListError) -> Failure {
     match error {
         ListError::Port(error) => error.into(),
-        ListError::BadCursor => {
-            let bad = FieldError::new("/cursor", "invalid_cursor", ListError::BadCursor.to_string());
-            Problem::invalid(vec![bad]).into()
-        }
+        ListError::BadCursor => Problem::invalid(vec![paging::bad_cursor()]).into(),
     }
-}
-
-fn is_dataset_name(text: &str) -> bool {
-    let fits = (1..=MAX_DATASET_BYTES).contains(&text.len());
-    fits && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
 }

@@ -1,39 +1,48 @@
 //! Promises a place for one file: a presigned URL by which a client puts it straight into S3.
 //!
-//! - **Trigger:** `POST /api/uploads`.
-//! - **Reads and writes:** one record of the upload, so that a job can name it by its `fileGuid`. The URL is signed
-//!   without a call.
-//! - **Called twice:** two uploads, of which one stays unused and expires. The file itself can be put only once.
+//! - **Trigger:** `POST /api/uploads`, `GET /api/uploads/{fileGuid}`, `POST /api/uploads/{fileGuid}/url`.
+//! - **Reads and writes:** one record of the upload, so that a job can name it by its `fileGuid`, in one transaction
+//!   with its idempotency key. The URL is signed without a call. Whether the file was put, a HEAD of it says.
+//! - **Called twice:** with an `Idempotency-Key` the first call's upload with a new URL; without one two uploads, of
+//!   which one stays unused and expires. The file itself can be put only once, however many URLs there are.
 //! - **If it fails:** the client gets a problem and asks again. A record without a URL is never used and expires.
-//! - **Never:** sees a byte of the file; logs a URL.
+//! - **Never:** sees a byte of the file; logs a URL; says that there is an upload which is another tenant's.
 
 mod create;
+mod document;
+mod places;
+mod read;
 mod request;
-mod urls;
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::post;
+use axum::routing::{get, post};
 use longshore::config::{self, Aws};
-use longshore::http;
-use longshore_domain::ports::JobStore;
+use longshore::http::{self, Failure, Tenant};
+use longshore::problem::Problem;
+use longshore_domain::ids::FileGuid;
+use longshore_domain::ports::{JobStore, PortResult, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
-pub use create::UploadDocument;
+pub use document::{UploadDocument, UploadState, UploadStatus};
+pub use places::UploadPlaces;
 pub use request::UploadRequest;
-pub use urls::UploadUrls;
 
 /// The calls that this function answers.
-pub const ROUTES: [(&str, &str); 1] = [("POST", "/api/uploads")];
+pub const ROUTES: [(&str, &str); 3] =
+    [("POST", "/api/uploads"), ("GET", "/api/uploads/{fileGuid}"), ("POST", "/api/uploads/{fileGuid}/url")];
+
+/// Within this time the PUT must begin; it may last longer. An hour, so that a person can queue up some large files.
+const URL_SECONDS: i64 = 3_600;
 
 /// The function: services, limits and the clock.
 #[derive(Clone, Debug)]
-pub struct Uploads<S, U> {
+pub struct Uploads<S, P> {
     /// Where uploads are remembered.
     pub store: S,
-    /// Who signs.
-    pub urls: U,
+    /// Where they are put.
+    pub places: P,
     /// Bytes of the largest file.
     pub max_file_bytes: u64,
     /// Days until an upload is forgotten.
@@ -42,13 +51,38 @@ pub struct Uploads<S, U> {
     pub clock: fn() -> Timestamp,
 }
 
+impl<S: JobStore, P: UploadPlaces> Uploads<S, P> {
+    /// The upload that a path names.
+    ///
+    /// # Errors
+    /// 404 if there is none, if it is another tenant's, or if it has expired.
+    async fn upload(&self, tenant: &Tenant, id: &str) -> Result<Upload, Failure> {
+        let now_s = (self.clock)().seconds();
+        let found = match FileGuid::parse(id) {
+            Some(id) => self.store.upload(id).await?,
+            None => None,
+        };
+        let upload = found.filter(|upload| upload.tenant == tenant.0 && upload.expires_at > now_s);
+        Ok(upload.ok_or_else(|| Problem::not_found("upload"))?)
+    }
+
+    /// A URL for an upload.
+    async fn signed(&self, upload: &Upload) -> PortResult<UploadDocument> {
+        let signed = self.places.upload_url(upload, URL_SECONDS.unsigned_abs()).await?;
+        Ok(UploadDocument::new(upload, signed, (self.clock)().plus_seconds(URL_SECONDS)))
+    }
+}
+
 /// The function as a router.
-pub fn router<S, U>(uploads: Uploads<S, U>) -> Router
+pub fn router<S, P>(uploads: Uploads<S, P>) -> Router
 where
     S: JobStore + 'static,
-    U: UploadUrls + 'static,
+    P: UploadPlaces + 'static,
 {
-    let router = Router::new().route("/api/uploads", post(create::create::<S, U>));
+    let router = Router::new()
+        .route("/api/uploads", post(create::create::<S, P>))
+        .route("/api/uploads/{fileGuid}", get(read::status::<S, P>))
+        .route("/api/uploads/{fileGuid}/url", post(read::renew::<S, P>));
     http::with_problems(router).with_state(Arc::new(uploads))
 }
 
@@ -59,7 +93,7 @@ where
 pub async fn serve(aws: &Aws) -> Result<(), lambda_http::Error> {
     let uploads = Uploads {
         store: aws.store()?,
-        urls: aws.files()?,
+        places: aws.files()?,
         max_file_bytes: config::max_file_bytes()?,
         retention_days: config::retention_days()?,
         clock: Timestamp::now,

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use longshore::http::{Bad, Checked, Fields};
 use longshore::problem::Problem;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The longest file name, in characters: more than any file system takes.
 const MAX_NAME_CHARS: usize = 255;
@@ -40,6 +40,12 @@ impl UploadRequest {
         };
         fields.finish()?;
         Ok(Self { file_name, content_type, size_bytes, sha256 })
+    }
+
+    /// What it says, in one spelling: the same for two bodies that mean the same.
+    pub(crate) fn meaning(&self) -> Value {
+        let Self { file_name, content_type, size_bytes, sha256 } = self;
+        json!({ "fileName": file_name, "contentType": content_type, "size": size_bytes, "sha256": sha256 })
     }
 }
 

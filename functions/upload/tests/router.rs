@@ -1,44 +1,57 @@
-//! `POST /api/uploads` through the router, on fakes.
+//! Every call about uploads through the router, on fakes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response};
 use lambda_http::tower::ServiceExt;
-use longshore::files::PutUrl;
+use longshore::files::{MemoryFiles, PutUrl};
+use longshore::ports::upload_key;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::{JobStore, PortError, PortResult, Upload};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
-use upload::{UploadUrls, Uploads, router};
+use upload::{UploadPlaces, Uploads, router};
 
-struct Signer;
-
-impl UploadUrls for Signer {
-    async fn upload_url(&self, upload: &Upload, sha256: Option<&str>, seconds: u64) -> PortResult<PutUrl> {
-        let checksum = sha256.map(|sha256| ("x-amz-checksum-sha256".to_owned(), sha256.to_owned()));
-        let headers = [("content-type".to_owned(), upload.content_type.clone())].into_iter().chain(checksum);
-        Ok(PutUrl { url: format!("https://bucket/{}?for={seconds}", upload.key), headers: headers.collect() })
-    }
-}
+const HASH: &str = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
 
 struct NoSigner;
 
-impl UploadUrls for NoSigner {
-    async fn upload_url(&self, _: &Upload, _: Option<&str>, _: u64) -> PortResult<PutUrl> {
+impl UploadPlaces for NoSigner {
+    async fn upload_url(&self, _: &Upload, _: u64) -> PortResult<PutUrl> {
         let source = "the secret is hunter2".into();
         Err(PortError { service: "files", operation: "presign_put", source })
     }
+
+    async fn is_received(&self, _: &Upload) -> PortResult<bool> {
+        Ok(false)
+    }
 }
 
-fn uploads<U>(urls: U) -> (MemoryStore, Uploads<MemoryStore, U>) {
+fn uploads<P>(places: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
     let (store, clock) = (MemoryStore::default(), || Timestamp(1_700_000_000_000));
-    (store.clone(), Uploads { store, urls, max_file_bytes: 1_000, retention_days: 14, clock })
+    (store.clone(), Uploads { store, places, max_file_bytes: 1_000, retention_days: 14, clock })
+}
+
+fn people() -> Value {
+    json!({"fileName": "people.csv", "contentType": "text/csv", "size": 1000, "sha256": HASH})
 }
 
 async fn send(router: axum::Router, method: &str, path: &str, body: impl Into<Body>) -> (Response<()>, Value) {
-    let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
+    send_keyed(router, (method, path), "", body).await
+}
+
+async fn send_keyed(
+    router: axum::Router,
+    (method, path): (&str, &str),
+    key: &str,
+    body: impl Into<Body>,
+) -> (Response<()>, Value) {
+    let mut request = Request::builder().method(method).uri(path).header("content-type", "application/json");
+    if !key.is_empty() {
+        request = request.header("idempotency-key", key);
+    }
     let (parts, body) = router.oneshot(request.body(body.into()).unwrap()).await.unwrap().into_parts();
     let bytes = to_bytes(body, usize::MAX).await.unwrap();
     (Response::from_parts(parts, ()), serde_json::from_slice(&bytes).unwrap_or_default())
@@ -46,23 +59,109 @@ async fn send(router: axum::Router, method: &str, path: &str, body: impl Into<Bo
 
 #[tokio::test]
 async fn an_upload_is_promised_and_remembered() {
-    let (store, uploads) = uploads(Signer);
-    let hash = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
-    let body = json!({"fileName": "people.csv", "contentType": "text/csv", "size": 1000, "sha256": hash});
-    let (response, document) = send(router(uploads), "POST", "/api/uploads", body.to_string()).await;
+    let (store, uploads) = uploads(MemoryFiles::default());
+    let (response, document) = send(router(uploads), "POST", "/api/uploads", people().to_string()).await;
     assert_eq!(response.status(), 201);
     assert_eq!(response.headers()["cache-control"], "no-store");
     let id = document["fileGuid"].as_str().and_then(FileGuid::parse).unwrap();
+    assert_eq!(response.headers()["location"], format!("/api/uploads/{id}"));
     let expected = json!({
         "fileGuid": id,
         "method": "PUT",
-        "url": format!("https://bucket/uploads/default/{id}?for=3600"),
-        "headers": {"content-type": "text/csv", "x-amz-checksum-sha256": hash},
+        "url": format!("memory:uploads/default/{id}?for=3600"),
+        "headers": {"content-type": "text/csv", "x-amz-checksum-sha256": HASH},
         "expiresAt": "2023-11-14T23:13:20Z",
     });
     assert_eq!(document, expected);
     let upload = store.upload(id).await.unwrap().unwrap();
     assert_eq!((upload.size_bytes, upload.expires_at), (1_000, 1_700_000_000 + 14 * 86_400));
+}
+
+#[tokio::test]
+async fn the_same_request_under_one_key_makes_one_upload() {
+    let (_, uploads) = uploads(MemoryFiles::default());
+    let post = ("POST", "/api/uploads");
+    let (first, one) = send_keyed(router(uploads.clone()), post, "k", people().to_string()).await;
+    // The checksum in its other spelling: the same request.
+    let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let mut again = people();
+    again["sha256"] = hex.into();
+    let (second, two) = send_keyed(router(uploads.clone()), post, "k", again.to_string()).await;
+    assert_eq!((first.status().as_u16(), second.status().as_u16()), (201, 201));
+    assert_eq!((&one, &first.headers()["location"]), (&two, &second.headers()["location"]));
+    let mut other = people();
+    other["size"] = 999.into();
+    let (third, problem) = send_keyed(router(uploads.clone()), post, "k", other.to_string()).await;
+    assert_eq!(
+        (third.status().as_u16(), &problem["type"]),
+        (422, &json!("urn:longshore:problem:idempotency-key-reused"))
+    );
+    let (_, elsewhere) = send_keyed(router(uploads), post, "k2", people().to_string()).await;
+    assert_ne!(elsewhere["fileGuid"], one["fileGuid"]);
+}
+
+#[tokio::test]
+async fn a_refused_request_does_not_poison_its_key() {
+    let (_, uploads) = uploads(MemoryFiles::default());
+    let post = ("POST", "/api/uploads");
+    assert_eq!(send_keyed(router(uploads.clone()), post, "k", "{}").await.0.status(), 422);
+    assert_eq!(send_keyed(router(uploads.clone()), post, "k", people().to_string()).await.0.status(), 201);
+    let (response, problem) = send_keyed(router(uploads), post, &"x".repeat(256), people().to_string()).await;
+    let kind = "urn:longshore:problem:invalid-idempotency-key";
+    assert_eq!((response.status().as_u16(), &problem["type"]), (400, &json!(kind)));
+}
+
+#[tokio::test]
+async fn an_upload_waits_until_its_file_is_there() {
+    let files = MemoryFiles::default();
+    let (_, uploads) = uploads(files.clone());
+    let (_, document) = send(router(uploads.clone()), "POST", "/api/uploads", people().to_string()).await;
+    let id = document["fileGuid"].as_str().and_then(FileGuid::parse).unwrap();
+    let path = format!("/api/uploads/{id}");
+    let mut expected = json!({
+        "fileGuid": id, "fileName": "people.csv", "contentType": "text/csv", "size": 1000,
+        "state": "waiting", "expiresAt": "2023-11-28T22:13:20Z",
+    });
+    let (response, status) = send(router(uploads.clone()), "GET", &path, "").await;
+    assert_eq!((response.status().as_u16(), &status), (200, &expected));
+    files.put(&upload_key("default", id), "x");
+    expected["state"] = "received".into();
+    assert_eq!(send(router(uploads), "GET", &path, "").await.1, expected);
+}
+
+#[tokio::test]
+async fn another_url_signs_the_same_until_the_file_is_there() {
+    let files = MemoryFiles::default();
+    let (_, uploads) = uploads(files.clone());
+    let (_, first) = send(router(uploads.clone()), "POST", "/api/uploads", people().to_string()).await;
+    let id = first["fileGuid"].as_str().and_then(FileGuid::parse).unwrap();
+    let path = format!("/api/uploads/{id}/url");
+    let (response, second) = send(router(uploads.clone()), "POST", &path, "").await;
+    assert_eq!((response.status().as_u16(), &second), (200, &first), "the checksum is signed again");
+    files.put(&upload_key("default", id), "x");
+    let (response, problem) = send(router(uploads), "POST", &path, "").await;
+    assert_eq!((response.status().as_u16(), &problem["type"]), (409, &json!("urn:longshore:problem:already-uploaded")));
+}
+
+#[tokio::test]
+async fn what_is_another_tenants_or_has_expired_is_not_there() {
+    let (store, uploads) = uploads(MemoryFiles::default());
+    let (_, document) = send(router(uploads.clone()), "POST", "/api/uploads", people().to_string()).await;
+    let own = store.upload(document["fileGuid"].as_str().and_then(FileGuid::parse).unwrap()).await.unwrap().unwrap();
+    let others = Upload { file_guid: FileGuid::generate(), tenant: "other".into(), ..own.clone() };
+    let expired = Upload { file_guid: FileGuid::generate(), expires_at: 1_700_000_000, ..own };
+    for upload in [&others, &expired] {
+        store.create_upload(upload, None).await.unwrap();
+    }
+    for id in
+        [others.file_guid.to_string(), expired.file_guid.to_string(), FileGuid::generate().to_string(), "x".into()]
+    {
+        for (method, path) in [("GET", format!("/api/uploads/{id}")), ("POST", format!("/api/uploads/{id}/url"))] {
+            let (response, problem) = send(router(uploads.clone()), method, &path, "").await;
+            let kind = &problem["type"];
+            assert_eq!((response.status().as_u16(), kind), (404, &json!("urn:longshore:problem:not-found")), "{path}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -75,7 +174,7 @@ async fn every_refusal_is_a_problem_document() {
         ("GET", "/api/uploads", "", 405, "method-not-allowed"),
         ("POST", "/api/upload", "{}", 404, "not-found"),
     ] {
-        let (response, problem) = send(router(uploads(Signer).1), method, path, body.to_owned()).await;
+        let (response, problem) = send(router(uploads(MemoryFiles::default()).1), method, path, body.to_owned()).await;
         assert_eq!(response.status(), status, "{method} {path}");
         assert_eq!(response.headers()["content-type"], "application/problem+json");
         assert_eq!(problem["type"], format!("urn:longshore:problem:{kind}"));
@@ -86,7 +185,7 @@ async fn every_refusal_is_a_problem_document() {
 #[tokio::test]
 async fn another_content_type_is_refused() {
     let request = Request::post("/api/uploads").header("content-type", "text/plain").body(Body::from("{}")).unwrap();
-    let response = router(uploads(Signer).1).oneshot(request).await.unwrap();
+    let response = router(uploads(MemoryFiles::default()).1).oneshot(request).await.unwrap();
     assert_eq!(response.status(), 415);
     assert_eq!(response.headers()["content-type"], "application/problem+json");
 }

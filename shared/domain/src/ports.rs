@@ -2,6 +2,8 @@
 //! them and pass one conformance suite. Every write is conditional or harmless twice; what a condition met comes
 //! back as a named outcome, and [`PortError`] is left for what nobody expects.
 
+mod listing;
+
 use std::future::Future;
 
 use serde_json::Value;
@@ -11,6 +13,8 @@ use crate::ids::{FileGuid, JobId};
 use crate::job::{Finish, Job, JobError, Reopen, Stop, Transition};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
+
+pub use listing::{JobPosition, JobsPage, JobsWanted};
 
 /// A remote service failed after its client's own retries: the caller gives the message back to its queue.
 #[derive(Debug, thiserror::Error)]
@@ -52,28 +56,42 @@ pub struct Upload {
     pub content_type: String,
     /// The size that is signed into its URL.
     pub size_bytes: u64,
+    /// Its SHA-256 in base64, if the client gave one; signed into its URL, too.
+    pub sha256: Option<String>,
     /// When it is forgotten, in seconds.
     pub expires_at: i64,
 }
 
-/// What an idempotency key met.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Created {
-    /// The job is stored.
+/// What a create with an idempotency key met; `Id` is a job's or an upload's.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Created<Id> {
+    /// It is stored.
     New,
-    /// The same request was accepted before, as this job.
-    Replayed(JobId),
+    /// The same request was accepted before, as this.
+    Replayed(Id),
     /// The key was used for another request.
     KeyReused,
 }
 
-/// A client's key for a create, with the hash of the request that came with it.
+/// A client's key for a create, with the hash of the request that came with it. Keys of jobs and of uploads are apart.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct IdempotencyKey {
     /// As sent.
     pub key: String,
     /// SHA-256 of the request, in hexadecimal.
     pub request_hash: String,
+    /// When the request came.
+    pub at: Timestamp,
+}
+
+impl IdempotencyKey {
+    /// A day: longer than any client tries again, and no longer than the shortest life of what a key made.
+    pub const KEPT_SECONDS: i64 = 86_400;
+
+    /// When it is free again, in seconds.
+    pub fn expires_at(&self) -> i64 {
+        self.at.plus_seconds(Self::KEPT_SECONDS).seconds()
+    }
 }
 
 /// A page of something, and where the next one begins.
@@ -87,8 +105,12 @@ pub struct Page<T> {
 
 /// Uploads and jobs as a whole.
 pub trait JobStore: Send + Sync {
-    /// Stores a new upload.
-    fn create_upload(&self, upload: &Upload) -> impl Future<Output = PortResult<()>> + Send;
+    /// Stores a new upload with its idempotency key, all or nothing.
+    fn create_upload(
+        &self,
+        upload: &Upload,
+        key: Option<&IdempotencyKey>,
+    ) -> impl Future<Output = PortResult<Created<FileGuid>>> + Send;
     /// Reads an upload.
     fn upload(&self, id: FileGuid) -> impl Future<Output = PortResult<Option<Upload>>> + Send;
     /// Stores a new job with its definition and its idempotency key, and notes that it uses its upload, all or nothing.
@@ -97,11 +119,14 @@ pub trait JobStore: Send + Sync {
         job: &Job,
         definition: &Definition,
         key: Option<&IdempotencyKey>,
-    ) -> impl Future<Output = PortResult<Created>> + Send;
+    ) -> impl Future<Output = PortResult<Created<JobId>>> + Send;
     /// Reads a job, consistently.
     fn job(&self, id: JobId) -> impl Future<Output = PortResult<Option<Job>>> + Send;
     /// Reads a job's definition.
     fn definition(&self, id: JobId) -> impl Future<Output = PortResult<Option<Definition>>> + Send;
+    /// A tenant's jobs, newest first, found in an index that may lag by a moment, and then read consistently. There
+    /// may be fewer than the limit, or none, with more behind them: only `next` says whether there are more.
+    fn jobs(&self, wanted: &JobsWanted<'_>) -> impl Future<Output = PortResult<JobsPage>> + Send;
     /// Ids of jobs that have not ended or are deleted, oldest first, from an index that may lag.
     fn unfinished(&self, after: Option<String>) -> impl Future<Output = PortResult<Page<JobId>>> + Send;
 }

@@ -18,16 +18,16 @@ pub struct PutUrl {
 }
 
 impl S3Files {
-    /// A URL that takes exactly the promised upload: its length, its media type, its checksum if one is given
-    /// (`sha256` in base64), and only while there is no such file (`If-None-Match: *`).
+    /// A URL that takes exactly the promised upload: its length, its media type, its checksum if one was given, and
+    /// only while there is no such file (`If-None-Match: *`).
     ///
     /// # Errors
     /// If `seconds` is more than a week. No call is made.
-    pub async fn presign_put(&self, upload: &Upload, sha256: Option<&str>, seconds: u64) -> PortResult<PutUrl> {
+    pub async fn presign_put(&self, upload: &Upload, seconds: u64) -> PortResult<PutUrl> {
         let size = i64::try_from(upload.size_bytes).unwrap_or(i64::MAX);
         let put = self.client.put_object().bucket(&self.bucket).key(&upload.key).if_none_match("*");
         let put = put.content_type(&upload.content_type).content_length(size);
-        let put = put.set_checksum_sha256(sha256.map(str::to_owned));
+        let put = put.set_checksum_sha256(upload.sha256.clone());
         let signed = put.presigned(for_seconds(seconds, "presign_put")?).await.map_err(failed("presign_put"))?;
         let headers = signed.headers().filter(|(name, _)| *name != "content-length");
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();

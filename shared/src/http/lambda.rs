@@ -6,9 +6,10 @@ use std::time::Instant;
 use axum::Router;
 use axum::response::Response;
 use lambda_http::tower::ServiceExt;
-use lambda_http::{Request, RequestExt, service_fn};
+use lambda_http::{Request, service_fn};
 use tracing::{Instrument, Span};
 
+use super::trace;
 use crate::config::take_calls;
 use crate::telemetry;
 
@@ -31,11 +32,10 @@ async fn answer(function: &'static str, router: Router, request: Request) -> Res
 
 /// What every record of a call carries. Never the query string: a cursor or a token may be in it.
 fn span(request: &Request) -> Span {
-    let id = request.lambda_context_ref().map(|context| context.request_id.as_str());
-    let trace = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
+    let trace = trace::traceparent(request.headers()).and_then(|value| value.to_str().ok());
     tracing::error_span!(
         "request",
-        request.id = id,
+        request.id = trace::request_id(request),
         request.method = %request.method(),
         request.path = request.uri().path(),
         traceparent = trace,

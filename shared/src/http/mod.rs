@@ -2,15 +2,18 @@
 //!
 //! Every error that a client sees is `application/problem+json`, those of the framework included: an unknown path, a
 //! wrong method, a body that is too long or no JSON. What failed on our side is logged once, with its cause, and
-//! answered without it.
+//! answered without it. Every problem names its request, and a valid `traceparent` comes back as it came.
 
 mod body;
 mod failure;
 mod fields;
+pub mod idempotency;
 mod lambda;
+pub mod paging;
 mod parameters;
 mod routes;
 mod tenant;
+mod trace;
 
 pub use body::JsonFields;
 pub use failure::Failure;

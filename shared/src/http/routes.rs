@@ -1,14 +1,16 @@
-//! Answers the calls that no handler takes.
+//! What surrounds the handlers: answers for the calls that none takes, and what every answer carries.
 
 use axum::Router;
 use axum::http::{Method, Uri};
+use axum::middleware::from_fn;
 
+use super::trace;
 use crate::problem::Problem;
 
-/// Gives a router problems for unknown paths (404) and wrong methods (405, with `Allow`). Call it last: the second
-/// one covers the routes that are there.
+/// Gives a router problems for unknown paths (404) and wrong methods (405, with `Allow`), and ties every answer to its
+/// request. Call it last: it covers the routes that are there.
 pub fn with_problems<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
-    router.fallback(not_found).method_not_allowed_fallback(method_not_allowed)
+    router.fallback(not_found).method_not_allowed_fallback(method_not_allowed).layer(from_fn(trace::tie))
 }
 
 async fn not_found(uri: Uri) -> Problem {
@@ -26,6 +28,7 @@ mod tests {
     use axum::http::{Request, header};
     use axum::routing::get;
     use lambda_http::tower::ServiceExt;
+    use lambda_http::{Context, RequestExt};
 
     use super::*;
 
@@ -43,5 +46,27 @@ mod tests {
         assert_eq!(call("GET", "/elsewhere").await, (404, None, json.into()));
         assert_eq!(call("POST", "/there").await, (405, Some("GET,HEAD".into()), json.into()));
         assert_eq!(call("GET", "/there").await.0, 200);
+    }
+
+    #[tokio::test]
+    async fn an_answer_names_its_request_and_its_trace() {
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        for (path, sent, back) in
+            [("/there", trace, Some(trace)), ("/elsewhere", trace, Some(trace)), ("/there", "x", None)]
+        {
+            let router: Router = with_problems(Router::new().route("/there", get(async || "here")));
+            let request = Request::builder().uri(path).header("traceparent", sent).body(Body::empty()).unwrap();
+            let mut context = Context::default();
+            context.request_id = "r-1".into();
+            let response = router.oneshot(request.with_lambda_context(context)).await.unwrap();
+            assert_eq!(
+                response.headers().get("traceparent").map(|value| value.to_str().unwrap()),
+                back,
+                "{path} {sent}"
+            );
+            let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+            let body: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
+            assert_eq!(body["requestId"].as_str(), (path == "/elsewhere").then_some("r-1"), "{body}");
+        }
     }
 }

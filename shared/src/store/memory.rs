@@ -10,8 +10,8 @@ use longshore_domain::group::{Commit, CommitOutcome, Group, GroupPlan, Manifest}
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, Reopen, Stop, Transition};
 use longshore_domain::ports::{
-    ChunkState, Created, Definition, IdempotencyKey, JobStore, JobTransitions, Ledger, Page, PortResult, Removal,
-    Upload,
+    ChunkState, Created, Definition, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted, Ledger, Page,
+    PortResult, Removal, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -49,9 +49,8 @@ impl MemoryStore {
 }
 
 impl JobStore for MemoryStore {
-    async fn create_upload(&self, upload: &Upload) -> PortResult<()> {
-        self.records().uploads.insert(upload.file_guid, upload.clone());
-        Ok(())
+    async fn create_upload(&self, upload: &Upload, key: Option<&IdempotencyKey>) -> PortResult<Created<FileGuid>> {
+        Ok(self.records().create_upload(upload, key))
     }
 
     async fn upload(&self, id: FileGuid) -> PortResult<Option<Upload>> {
@@ -63,7 +62,7 @@ impl JobStore for MemoryStore {
         job: &Job,
         definition: &Definition,
         key: Option<&IdempotencyKey>,
-    ) -> PortResult<Created> {
+    ) -> PortResult<Created<JobId>> {
         Ok(self.records().create_job(job, definition, key))
     }
 
@@ -73,6 +72,10 @@ impl JobStore for MemoryStore {
 
     async fn definition(&self, id: JobId) -> PortResult<Option<Definition>> {
         Ok(self.records().jobs.get(&id).map(|of_job| of_job.definition.clone()))
+    }
+
+    async fn jobs(&self, wanted: &JobsWanted<'_>) -> PortResult<JobsPage> {
+        Ok(self.records().list(wanted))
     }
 
     async fn unfinished(&self, after: Option<String>) -> PortResult<Page<JobId>> {

@@ -63,18 +63,13 @@ pub fn resend_counted(job: &Job, seen: u32, now: Timestamp) -> bool {
     job.resends == seen + 1 && job.updated_at == now
 }
 
-/// What an idempotency key that is taken means to the caller: the request was accepted before, by this very call or
-/// by another, or the key names another request.
-pub fn key_taken(
-    key: &IdempotencyKey,
-    job: &Job,
-    stored_hash: &str,
-    stored_job: longshore_domain::ids::JobId,
-) -> Created {
-    if stored_job == job.job_id {
+/// What an idempotency key that is taken means to a caller who wanted to make `own` under it: the request was accepted
+/// before, by this very call or by another, or the key names another request.
+pub fn key_taken<Id: PartialEq>(key: &IdempotencyKey, own: Id, stored_hash: &str, stored: Id) -> Created<Id> {
+    if stored == own {
         Created::New
     } else if stored_hash == key.request_hash {
-        Created::Replayed(stored_job)
+        Created::Replayed(stored)
     } else {
         Created::KeyReused
     }

@@ -1,11 +1,10 @@
 //! One row of a report: the item's own cells, made rectangular and harmless.
 //!
 //! People open these files in a spreadsheet, mend them and upload them again. So every row has as many cells as the
-//! header, nothing of the original row is lost, and no cell that came from outside can be taken for a formula
-//! (CWE-1236): one that begins with `=`, `+`, `-`, `@`, a tab or a carriage return gets an apostrophe before it, which
-//! spreadsheets take as "this is text". A plain number such as `-5.2` or `+3e4` is no formula and stays as it is.
+//! header, nothing of the original row is lost, and no cell that came from outside can be taken for a formula.
 
 use csv::ByteRecord;
+use longshore::formula::harmless;
 use longshore::handler::CellReader;
 
 /// What the rows of a report repeat of their items.
@@ -79,35 +78,7 @@ fn push_cells<'a>(record: &mut ByteRecord, columns: usize, mut cells: impl Itera
 }
 
 fn push_safe(record: &mut ByteRecord, cell: &[u8]) {
-    if is_formula(cell) {
-        record.push_field(&[b"'", cell].concat());
-    } else {
-        record.push_field(cell);
-    }
-}
-
-/// Whether a spreadsheet could take the cell for a formula.
-fn is_formula(cell: &[u8]) -> bool {
-    matches!(cell.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r')) && !is_number(cell)
-}
-
-/// Whether the cell is nothing but a decimal number: sign, digits with at most one point, exponent.
-fn is_number(cell: &[u8]) -> bool {
-    let mut parts = unsigned(cell).splitn(2, |b| matches!(b, b'e' | b'E'));
-    let (mantissa, exponent) = (parts.next().unwrap_or_default(), parts.next());
-    let mut digits = mantissa.splitn(2, |b| *b == b'.');
-    let (whole, fraction) = (digits.next().unwrap_or_default(), digits.next().unwrap_or_default());
-    let has_digits = !whole.is_empty() || !fraction.is_empty();
-    let exponent = exponent.map(unsigned);
-    has_digits && are_digits(whole) && are_digits(fraction) && exponent.is_none_or(|e| !e.is_empty() && are_digits(e))
-}
-
-fn unsigned(number: &[u8]) -> &[u8] {
-    number.strip_prefix(b"+").or(number.strip_prefix(b"-")).unwrap_or(number)
-}
-
-fn are_digits(text: &[u8]) -> bool {
-    text.iter().all(u8::is_ascii_digit)
+    record.push_field(&harmless(cell));
 }
 
 fn free_name(name: &str, taken: &[String]) -> String {

@@ -11,40 +11,6 @@ fn builder(columns: &[&str]) -> RowBuilder {
 }
 
 #[test]
-fn formulas_are_neutralised_and_numbers_are_not() {
-    for (cell, expected) in [
-        ("=1+1", "'=1+1"),
-        ("+cmd", "'+cmd"),
-        ("-x", "'-x"),
-        ("@SUM(A1)", "'@SUM(A1)"),
-        ("\t=1", "'\t=1"),
-        ("\rx", "'\rx"),
-        ("-", "'-"),
-        ("+", "'+"),
-        ("-.", "'-."),
-        ("-e5", "'-e5"),
-        ("-5e", "'-5e"),
-        ("--5", "'--5"),
-        ("-1-2", "'-1-2"),
-        ("-1.2.3", "'-1.2.3"),
-        ("+49 30 1", "'+49 30 1"),
-        ("-5.2", "-5.2"),
-        ("-.5", "-.5"),
-        ("+3e4", "+3e4"),
-        ("+3E-4", "+3E-4"),
-        ("-5", "-5"),
-        ("+4930", "+4930"),
-        ("a=b", "a=b"),
-        ("", ""),
-        ("'=1", "'=1"),
-    ] {
-        let mut record = ByteRecord::new();
-        push_safe(&mut record, cell.as_bytes());
-        assert_eq!(cells(&record), [expected], "{cell:?}");
-    }
-}
-
-#[test]
 fn rows_are_rectangular_and_lose_nothing() {
     for (raw, expected) in [
         ("a,b,c", ["7", "a", "b", "c", "why"]),

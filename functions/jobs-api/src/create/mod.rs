@@ -1,6 +1,5 @@
 //! `POST /api/jobs`: everything that can be known to be wrong is refused here; what is accepted will be worked.
 
-mod idempotency;
 mod request;
 mod source;
 
@@ -10,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use longshore::http::{Answer, JsonFields, Tenant};
+use longshore::http::{Answer, JsonFields, Tenant, idempotency};
 use longshore::telemetry;
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
@@ -37,7 +36,7 @@ pub(crate) async fn create<B: Backend>(
 ) -> Answer {
     let key = idempotency::key(&headers)?;
     let request = JobRequest::read(fields, &api.registry, api.limits.job_time_limit_s)?;
-    let key = key.map(|key| idempotency::of_request(key, &request));
+    let key = key.map(|key| idempotency::of_request(key, &request.meaning(), (api.clock)()));
     let source = match request.file {
         Some(file) => Some(api.source(&tenant, file).await?),
         None => None,

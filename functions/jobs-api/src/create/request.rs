@@ -5,7 +5,7 @@ use longshore::http::{Bad, Checked, Fields};
 use longshore::problem::{FieldError, Problem};
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::Tolerance;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// A wish for a job of a known type with good options.
 #[derive(Clone, PartialEq, Debug)]
@@ -44,6 +44,13 @@ impl JobRequest {
         });
         fields.finish()?;
         Ok(Self { job_type: job_type.name().to_owned(), file: file.flatten(), options, tolerance, timeout_s })
+    }
+
+    /// What it says, in one spelling: the same for two bodies that mean the same.
+    pub(super) fn meaning(&self) -> Value {
+        json!({
+            "jobType": self.job_type, "fileGuid": self.file, "options": self.options, "timeoutSeconds": self.timeout_s,
+        })
     }
 }
 

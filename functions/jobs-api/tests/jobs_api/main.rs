@@ -5,6 +5,8 @@
 mod cancel;
 mod create;
 mod delete;
+mod failures;
+mod list;
 mod openapi;
 mod read;
 mod retry;

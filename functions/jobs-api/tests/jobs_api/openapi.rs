@@ -2,9 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::world::World;
-use axum::body::Body;
+use crate::world::{NOW, World};
+use axum::body::{Body, to_bytes};
 use axum::http::Request;
+use lambda_http::tower::ServiceExt;
+use longshore::files::MemoryFiles;
+use longshore::ports::report_key;
+use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Status;
 use serde_json::{Value, json};
@@ -68,6 +72,29 @@ async fn the_router_takes_the_documented_calls_and_no_others() {
     }
 }
 
+#[tokio::test]
+async fn the_documented_properties_are_those_of_uploads() {
+    let uploads = upload::Uploads {
+        store: MemoryStore::default(),
+        places: MemoryFiles::default(),
+        max_file_bytes: 1_000,
+        retention_days: 14,
+        clock: || NOW,
+    };
+    let call = async |method: &str, path: &str, body: Value| -> Value {
+        let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
+        let request = request.body(Body::from(body.to_string())).unwrap();
+        let answer = upload::router(uploads.clone()).oneshot(request).await.unwrap();
+        serde_json::from_slice(&to_bytes(answer.into_body(), usize::MAX).await.unwrap()).unwrap()
+    };
+    let request = json!({"fileName": "a.csv", "contentType": "text/csv", "size": 1});
+    let upload = call("POST", "/api/uploads", request).await;
+    holds("Upload", &upload);
+    let path = format!("/api/uploads/{}", upload["fileGuid"].as_str().unwrap());
+    holds("UploadStatus", &call("GET", &path, Value::Null).await);
+    holds("Upload", &call("POST", &format!("{path}/url"), Value::Null).await);
+}
+
 fn holds(schema: &str, answer: &Value) {
     let said: BTreeSet<_> = answer.as_object().unwrap().keys().cloned().collect();
     assert_eq!(said, keys_below(&["components", "schemas", schema, "properties"]), "{schema}");
@@ -80,6 +107,7 @@ async fn the_documented_properties_are_those_of_the_answers() {
     holds("Job", &job);
     holds("JobCounts", &job["counts"]);
     holds("JobLinks", &job["links"]);
+    holds("Jobs", &world.get("/api/jobs").await.body);
     holds("Records", &world.get("/api/datasets/people/records").await.body);
     let problem = world.create(&json!({})).await.body;
     holds("Problem", &problem);
@@ -97,4 +125,9 @@ async fn the_documented_properties_are_those_of_an_output() {
     holds("Timings", &output["timings"]);
     holds("OutputFiles", &output["files"]);
     holds("OutputFile", &output["files"]["failed"]);
+    let file = "row,id,code,field,message\r\n1,x,c,f,m\r\n2,x,c,f,m\r\n3,x,c,f,m\r\n";
+    world.files.put(&report_key(id, 0, "failed.csv"), file);
+    let failures = world.get(&format!("/api/jobs/{id}/failures")).await.body;
+    holds("Failures", &failures);
+    holds("Failure", &failures["failures"][0]);
 }

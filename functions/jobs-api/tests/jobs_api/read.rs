@@ -6,9 +6,11 @@ use axum::http::Request;
 use longshore::ports::report_key;
 use longshore::result::RESULT_NAME;
 use longshore::store::records::{Dataset, NewRecord, RecordStore, Rule, Writer};
+use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::Status;
-use longshore_domain::ports::JobTransitions;
+use longshore_domain::job::{Finish, JobError, Status};
+use longshore_domain::outcome::Counts;
+use longshore_domain::ports::{JobStore, JobTransitions};
 use serde_json::{Value, json};
 
 async fn get_if_none_match(world: &World, path: &str, tag: &str) -> Reply {
@@ -101,7 +103,7 @@ async fn the_output_links_to_the_files_that_have_rows() {
 }
 
 #[tokio::test]
-async fn an_output_that_has_expired_is_404_and_a_damaged_one_is_ours() {
+async fn an_output_without_a_report_is_of_the_ledger_and_a_damaged_one_is_ours() {
     let world = World::default();
     let id = world.job().await;
     world.finish(id, Status::Completed, 0).await;
@@ -110,7 +112,31 @@ async fn an_output_that_has_expired_is_404_and_a_damaged_one_is_ours() {
     reply.is_problem(500, "internal");
     assert!(!reply.body.to_string().contains("secret") && !reply.body.to_string().contains("missing"));
     world.files.remove(&report_key(id, 0, RESULT_NAME));
-    world.get(&format!("/api/jobs/{id}/output")).await.is_problem(404, "not-found");
+    let reply = world.get(&format!("/api/jobs/{id}/output")).await;
+    assert_eq!((reply.status, &reply.body["status"]), (200, &json!("completed")));
+    assert_eq!(reply.body["issues"][0]["code"], "no_report");
+    assert_eq!(reply.body["files"], json!({"failed": null, "skipped": null, "unprocessed": null}));
+}
+
+#[tokio::test]
+async fn the_ledgers_counts_are_those_of_the_items_that_were_read() {
+    let world = World::default();
+    let id = world.job().await;
+    world.store.begin(id, NOW).await.unwrap();
+    let chunk = ChunkPlan { first: 1, items: 9, start: 0, end: 40, oversize: false };
+    let job = world.store.job(id).await.unwrap().unwrap();
+    world
+        .store
+        .commit_group(&job, &GroupPlan::of_file(0, Manifest { group: 0, chunks: vec![chunk] }, 40), NOW)
+        .await
+        .unwrap();
+    let (totals, error) =
+        (Counts { succeeded: 3, failed: 2, skipped: 1 }, Some(JobError::new("completion_failed", "x")));
+    let end = Finish { generation: 0, status: Status::Failed, totals, error, at: NOW };
+    world.store.finish(id, &end).await.unwrap();
+    let output = world.get(&format!("/api/jobs/{id}/output")).await.body;
+    assert_eq!(output["counts"], json!({"succeeded": 3, "failed": 2, "skipped": 1, "unprocessed": 3}));
+    assert_eq!((output["itemCount"].as_u64(), &output["error"]["code"]), (Some(9), &json!("completion_failed")));
 }
 
 #[tokio::test]
@@ -154,9 +180,12 @@ async fn calls_that_nobody_takes_are_problems() {
     let world = World::default();
     let id = JobId::generate();
     for (method, path, allow) in [
-        ("GET", "/api/jobs".to_owned(), "POST"),
+        ("PUT", "/api/jobs".to_owned(), "POST,GET,HEAD"),
         ("PUT", format!("/api/jobs/{id}"), "GET,HEAD,DELETE"),
         ("GET", format!("/api/jobs/{id}/cancel"), "POST"),
+        ("POST", format!("/api/jobs/{id}/failures"), "GET,HEAD"),
+        ("DELETE", format!("/api/uploads/{id}"), "GET"),
+        ("GET", format!("/api/uploads/{id}/url"), "POST"),
         ("POST", format!("/api/jobs/{id}/output"), "GET,HEAD"),
         ("GET", "/api/uploads".to_owned(), "POST"),
         ("PUT", "/api/datasets/people/records".to_owned(), "GET,HEAD"),

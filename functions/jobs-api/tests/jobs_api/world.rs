@@ -4,6 +4,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request};
 use jobs_api::{Api, Backend, Limits, router};
 use lambda_http::tower::ServiceExt;
+use lambda_http::{Context, RequestExt};
 use longshore::files::MemoryFiles;
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::job_types::builtin;
@@ -85,6 +86,7 @@ impl Reply {
         assert_eq!(self.body["type"], format!("urn:longshore:problem:{kind}"));
         assert_eq!(self.body["status"], status);
         assert!(self.body["title"].is_string() && self.body["detail"].is_string());
+        assert_eq!(self.body["requestId"], "r-1");
     }
 
     /// Pointer and code of each bad field.
@@ -113,6 +115,9 @@ impl World {
 
     /// Sends a request.
     pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
+        let mut context = Context::default();
+        context.request_id = "r-1".into();
+        let request = request.with_lambda_context(context);
         let (parts, body) = self.router().oneshot(request).await.unwrap().into_parts();
         let bytes = to_bytes(body, usize::MAX).await.unwrap();
         let body = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -162,10 +167,11 @@ impl World {
             file_name: "people.csv".into(),
             content_type: "text/csv".into(),
             size_bytes: FILE.len() as u64,
+            sha256: None,
             expires_at: NOW.plus_seconds(60).seconds(),
         };
         change(&mut upload);
-        self.store.create_upload(&upload).await.unwrap();
+        self.store.create_upload(&upload, None).await.unwrap();
         if let Some(bytes) = bytes {
             self.files.put(&upload.key, bytes);
         }
@@ -195,7 +201,8 @@ impl World {
     /// Ends a job two seconds after it was begun, with a result of two good rows and some failed ones.
     pub(crate) async fn finish(&self, id: JobId, status: Status, failed: u64) {
         self.store.begin(id, NOW).await.unwrap();
-        let end = Finish { generation: 0, status, totals: Counts::default(), error: None, at: NOW.plus_seconds(2) };
+        let totals = Counts { failed, ..Counts::default() };
+        let end = Finish { generation: 0, status, totals, error: None, at: NOW.plus_seconds(2) };
         self.store.finish(id, &end).await.unwrap();
         let job = self.store.job(id).await.unwrap().unwrap();
         let file = ReportFile { key: report_key(id, 0, "failed.csv"), rows: failed };

@@ -10,12 +10,10 @@ use super::schema::Schema;
 use super::sheet::Sheet;
 use crate::handler::JobContext;
 use crate::problem::FieldError;
-use crate::store::records::{Dataset, Rule};
+use crate::store::records::{BadDatasetName, Dataset, Rule};
 
 /// A schema describes one row; whoever needs more is describing something else.
 const MAX_SCHEMA_BYTES: usize = 64 << 10;
-/// The longest name of a dataset: it is part of every record's key.
-const MAX_DATASET_BYTES: usize = 64;
 
 /// The options of an import.
 #[derive(Debug, Deserialize)]
@@ -72,9 +70,8 @@ impl ImportOptions {
     /// Everything that is wrong beyond the types; compiles the schema.
     pub fn check(&self) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        if !is_name(&self.dataset) {
-            let detail = format!("a dataset's name is 1 to {MAX_DATASET_BYTES} of the characters A-Z a-z 0-9 _ -");
-            errors.push(FieldError::new("/options/dataset", "invalid_dataset", detail));
+        if let Err(bad) = Dataset::check_name(&self.dataset) {
+            errors.push(FieldError::new("/options/dataset", BadDatasetName::CODE, bad.to_string()));
         }
         if self.key.is_empty() {
             let detail = "key names the column or property that holds a record's key; it must not be empty";
@@ -119,12 +116,6 @@ impl ImportOptions {
         self.compiled.get_or_init(|| compiled);
         Ok(())
     }
-}
-
-/// Whether a text may name a dataset.
-fn is_name(text: &str) -> bool {
-    let fits = (1..=MAX_DATASET_BYTES).contains(&text.len());
-    fits && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
 }
 
 #[cfg(test)]

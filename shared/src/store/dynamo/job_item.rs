@@ -5,6 +5,7 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::job::Job;
+use longshore_domain::time_stamp::Timestamp;
 
 use super::item::{Item, ItemError, number, read_text, text};
 use super::keys::Key;
@@ -12,17 +13,22 @@ use super::keys::Key;
 /// On the job while it has not ended, and once it is deleted; its value is the partition key of the index of the same name.
 pub(super) const UNFINISHED: &str = "unfinished";
 
-/// The range key of the index: milliseconds with leading zeros.
+/// The range key of both indexes: milliseconds with leading zeros.
 pub(super) const CREATED_AT: &str = "createdAt";
 
 const DONE_GROUPS: &str = "doneGroups";
+
+/// A creation time as the indexes sort it.
+pub(super) fn created_at(time: Timestamp) -> String {
+    format!("{:015}", time.0)
+}
 
 /// The item of a job.
 pub(super) fn to_item(job: &Job) -> Result<Item, ItemError> {
     let mut item: Item = serde_dynamo::to_item(job)?;
     item.retain(|_, value| !value.is_null());
     item.extend(Key::job(job.job_id).attributes());
-    item.insert(CREATED_AT.into(), text(format!("{:015}", job.created_at.0)));
+    item.insert(CREATED_AT.into(), text(created_at(job.created_at)));
     if !job.done_groups.is_empty() {
         let groups = job.done_groups.iter().map(u32::to_string).collect();
         item.insert(DONE_GROUPS.into(), AttributeValue::Ns(groups));

@@ -2,26 +2,41 @@
 
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, SourceFile};
-use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore, Page, PortResult, Upload};
+use longshore_domain::ports::{
+    Created, Definition, IdempotencyKey, JobStore, JobsPage, JobsWanted, Page, PortResult, Upload,
+};
 
 use super::commit_group::is_refusal;
-use super::item::{Item, ItemError, nested, number, read_number, read_text, text};
+use super::idempotency::KeyOf;
+use super::item::{Item, ItemError, nested, number, read_text, text};
 use super::job_item::{CREATED_AT, UNFINISHED};
 use super::keys::{JOB, Key, PK, SK};
-use super::{DynamoStore, failed, job_item};
-use crate::store::replay;
+use super::{DynamoStore, failed, job_item, upload_item};
 
 impl JobStore for DynamoStore {
     /// PutItem of `UPLOAD#id` / `UPLOAD`, without a condition: the id is new and random, so a retry writes the same.
-    async fn create_upload(&self, upload: &Upload) -> PortResult<()> {
-        let put = self.client.put_item().table_name(&self.table).set_item(Some(upload_item(upload)));
-        put.send().await.map(|_| ()).map_err(failed("create_upload"))
+    /// With a key TransactWriteItems: puts the upload if absent, and the key if absent or expired.
+    async fn create_upload(&self, upload: &Upload, key: Option<&IdempotencyKey>) -> PortResult<Created<FileGuid>> {
+        const OPERATION: &str = "create_upload";
+        let item = upload_item::to_item(upload);
+        let Some(key) = key else {
+            let put = self.client.put_item().table_name(&self.table).set_item(Some(item));
+            return put.send().await.map(|_| Created::New).map_err(failed(OPERATION));
+        };
+        let of = KeyOf { tenant: &upload.tenant, key, own: upload.file_guid, operation: OPERATION };
+        let writes = self.client.transact_write_items();
+        let writes = writes.transact_items(self.put_if_absent(item)?).transact_items(self.put_key(of)?);
+        match writes.send().await {
+            Ok(_) => Ok(Created::New),
+            Err(error) if is_refusal(&error) => self.who_was_first(of).await,
+            Err(error) => Err(failed(OPERATION)(error)),
+        }
     }
 
     /// Consistent GetItem of `UPLOAD#id` / `UPLOAD`.
     async fn upload(&self, id: FileGuid) -> PortResult<Option<Upload>> {
         let item = self.get("upload", Key::upload(id)).await?;
-        item.map(|item| upload_from_item(id, &item)).transpose().map_err(failed("upload"))
+        item.map(|item| upload_item::from_item(id, &item)).transpose().map_err(failed("upload"))
     }
 
     /// TransactWriteItems: puts job and definition if absent, the idempotency key if absent or expired, and the use of
@@ -31,20 +46,25 @@ impl JobStore for DynamoStore {
         job: &Job,
         definition: &Definition,
         key: Option<&IdempotencyKey>,
-    ) -> PortResult<Created> {
+    ) -> PortResult<Created<JobId>> {
         let item = job_item::to_item(job).map_err(failed("create_job"))?;
         let definition = definition_item(job, definition).map_err(failed("create_job"))?;
         let mut writes = self.client.transact_write_items();
         writes = writes.transact_items(self.put_if_absent(item)?).transact_items(self.put_if_absent(definition)?);
-        if let Some(key) = key {
-            writes = writes.transact_items(self.put_key(job, key)?);
+        let of = key.map(|key| KeyOf { tenant: &job.tenant, key, own: job.job_id, operation: "create_job" });
+        if let Some(of) = of {
+            writes = writes.transact_items(self.put_key(of)?);
         }
         if let Some(upload) = job.source.as_ref().and_then(SourceFile::upload) {
             writes = writes.transact_items(self.put_use(job, upload)?);
         }
         match writes.send().await {
             Ok(_) => Ok(Created::New),
-            Err(error) if is_refusal(&error) => self.who_was_first(job, key).await,
+            Err(error) if is_refusal(&error) => match of {
+                Some(of) => self.who_was_first(of).await,
+                // Ids are unique: a job that is there already is this one.
+                None => Ok(Created::New),
+            },
             Err(error) => Err(failed("create_job")(error)),
         }
     }
@@ -59,6 +79,11 @@ impl JobStore for DynamoStore {
     async fn definition(&self, id: JobId) -> PortResult<Option<Definition>> {
         let item = self.get("definition", Key::definition(id)).await?;
         item.map(|item| definition_from_item(&item)).transpose().map_err(failed("definition"))
+    }
+
+    /// See `list_jobs`.
+    async fn jobs(&self, wanted: &JobsWanted<'_>) -> PortResult<JobsPage> {
+        self.list_jobs(wanted).await
     }
 
     /// Query of the index `unfinished`, oldest first. The position is a job's creation time and id.
@@ -98,42 +123,11 @@ impl DynamoStore {
         Ok(answer.map_err(failed(operation))?.item)
     }
 
-    /// A put of `KEY#tenant#key`, if absent or expired: DynamoDB removes what has expired up to days later.
-    fn put_key(&self, job: &Job, key: &IdempotencyKey) -> PortResult<aws_sdk_dynamodb::types::TransactWriteItem> {
-        let mut item = Key::idempotency(&job.tenant, &key.key).attributes();
-        item.insert("requestHash".into(), text(&key.request_hash));
-        item.insert("jobId".into(), text(job.job_id.to_string()));
-        item.insert("expiresAt".into(), number(job.expires_at));
-        let put = aws_sdk_dynamodb::types::Put::builder()
-            .table_name(&self.table)
-            .set_item(Some(item))
-            .condition_expression("attribute_not_exists(#PK) OR #expiresAt < :now")
-            .expression_attribute_names("#PK", PK)
-            .expression_attribute_names("#expiresAt", "expiresAt")
-            .expression_attribute_values(":now", number(job.created_at.seconds()))
-            .build()
-            .map_err(failed("create_job"))?;
-        Ok(aws_sdk_dynamodb::types::TransactWriteItem::builder().put(put).build())
-    }
-
     fn put_use(&self, job: &Job, upload: FileGuid) -> PortResult<aws_sdk_dynamodb::types::TransactWriteItem> {
         let mut item = Key::upload_use(upload, job.job_id).attributes();
         item.insert("expiresAt".into(), number(job.expires_at));
         let put = aws_sdk_dynamodb::types::Put::builder().table_name(&self.table).set_item(Some(item)).build();
         Ok(aws_sdk_dynamodb::types::TransactWriteItem::builder().put(put.map_err(failed("create_job"))?).build())
-    }
-
-    async fn who_was_first(&self, job: &Job, key: Option<&IdempotencyKey>) -> PortResult<Created> {
-        let Some(key) = key else {
-            // Ids are unique: a job that is there already is this one.
-            return Ok(Created::New);
-        };
-        let item = self.get("create_job", Key::idempotency(&job.tenant, &key.key)).await?;
-        let Some(item) = item else { return Ok(Created::New) };
-        let stored_job = read_text(&item, "jobId").map_err(failed("create_job"))?;
-        let stored_job = JobId::parse(stored_job).ok_or(ItemError::Attribute("jobId")).map_err(failed("create_job"))?;
-        let hash = read_text(&item, "requestHash").map_err(failed("create_job"))?;
-        Ok(replay::key_taken(key, job, hash, stored_job))
     }
 }
 
@@ -152,30 +146,8 @@ fn definition_from_item(item: &Item) -> Result<Definition, ItemError> {
     Ok(Definition { options: serde_json::from_str(read_text(item, "options")?)?, columns })
 }
 
-fn upload_item(upload: &Upload) -> Item {
-    let mut item = Key::upload(upload.file_guid).attributes();
-    item.insert("tenant".into(), text(&upload.tenant));
-    item.insert("key".into(), text(&upload.key));
-    item.insert("fileName".into(), text(&upload.file_name));
-    item.insert("contentType".into(), text(&upload.content_type));
-    item.insert("sizeBytes".into(), number(upload.size_bytes));
-    item.insert("expiresAt".into(), number(upload.expires_at));
-    item
-}
-
-fn upload_from_item(id: FileGuid, item: &Item) -> Result<Upload, ItemError> {
-    Ok(Upload {
-        file_guid: id,
-        tenant: read_text(item, "tenant")?.into(),
-        key: read_text(item, "key")?.into(),
-        file_name: read_text(item, "fileName")?.into(),
-        content_type: read_text(item, "contentType")?.into(),
-        size_bytes: read_number(item, "sizeBytes")?,
-        expires_at: read_number(item, "expiresAt")?,
-    })
-}
-
-fn id_of(item: &Item) -> Result<JobId, ItemError> {
+/// The job of an item or of an index entry.
+pub(super) fn id_of(item: &Item) -> Result<JobId, ItemError> {
     let id = read_text(item, PK)?.strip_prefix("JOB#").and_then(JobId::parse);
     id.ok_or(ItemError::Attribute(PK))
 }

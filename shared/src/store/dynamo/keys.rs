@@ -56,9 +56,10 @@ impl Key {
         Self { pk: upload_pk(upload), sk: format!("{USE}{job}") }
     }
 
-    /// Tenants are never client input, so that a `#` in a client's key cannot reach into another tenant's.
-    pub(super) fn idempotency(tenant: &str, key: &str) -> Self {
-        Self { pk: format!("KEY#{tenant}#{key}"), sk: "KEY".into() }
+    /// `made` is the kind of what keys make: those of jobs and of uploads are apart. Tenants are never client input, so
+    /// that a `#` in a client's key cannot reach into another tenant's.
+    pub(super) fn idempotency(made: &str, tenant: &str, key: &str) -> Self {
+        Self { pk: format!("KEY#{made}#{tenant}#{key}"), sk: "KEY".into() }
     }
 
     /// As the SDK wants it.

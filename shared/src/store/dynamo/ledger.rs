@@ -19,7 +19,7 @@ const BATCH_TRIES: u32 = 5;
 impl Ledger for DynamoStore {
     /// One consistent BatchGetItem of `JOB` and `GROUP#g`.
     async fn chunk_state(&self, id: JobId, group: u32) -> PortResult<Option<ChunkState>> {
-        let mut found = self.batch_get(vec![Key::job(id), Key::group(id, group)]).await?;
+        let mut found = self.batch_get("chunk_state", vec![Key::job(id), Key::group(id, group)]).await?;
         let mut take = |sk: &str| {
             let at = found.iter().position(|item| read_text(item, SK).is_ok_and(|found| found == sk));
             at.map(|at| found.swap_remove(at))
@@ -137,22 +137,22 @@ impl DynamoStore {
         query.send().await.map_err(failed("progress"))
     }
 
-    /// Consistent BatchGetItem; asks again for what DynamoDB left out.
-    async fn batch_get(&self, keys: Vec<Key>) -> PortResult<Vec<Item>> {
+    /// Consistent BatchGetItem of up to 100 keys, in no order; asks again for what DynamoDB left out.
+    pub(super) async fn batch_get(&self, operation: &'static str, keys: Vec<Key>) -> PortResult<Vec<Item>> {
         let mut found = Vec::new();
         let mut asked: Vec<_> = keys.into_iter().map(Key::attributes).collect();
         for _ in 0..BATCH_TRIES {
             let keys = KeysAndAttributes::builder().set_keys(Some(asked)).consistent_read(true);
-            let keys = keys.build().map_err(failed("chunk_state"))?;
+            let keys = keys.build().map_err(failed(operation))?;
             let answer = self.client.batch_get_item().request_items(&self.table, keys).send().await;
-            let answer = answer.map_err(failed("chunk_state"))?;
+            let answer = answer.map_err(failed(operation))?;
             found.extend(answer.responses.into_iter().flatten().flat_map(|(_, items)| items));
             asked = answer.unprocessed_keys.into_iter().flatten().flat_map(|(_, left)| left.keys).collect();
             if asked.is_empty() {
                 return Ok(found);
             }
         }
-        Err(failed("chunk_state")(ItemError::Unread))
+        Err(failed(operation)(ItemError::Unread))
     }
 }
 

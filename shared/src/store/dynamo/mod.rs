@@ -8,23 +8,28 @@
 //! | manifest | `JOB#id` | `MANIFEST#00042` | the chunks as JSON; immutable |
 //! | upload | `UPLOAD#id` | `UPLOAD` | what was promised to the client |
 //! | use | `UPLOAD#id` | `JOB#id` | nothing: this job uses this upload |
-//! | key | `KEY#tenant#key` | `KEY` | idempotency key: hash of the request, job |
+//! | key | `KEY#JOB#tenant#key`, `KEY#UPLOAD#tenant#key` | `KEY` | idempotency key: hash of the request, what it made |
 //!
-//! `expiresAt` (seconds) is on every item: DynamoDB removes it some hours later. The index `unfinished` is sparse: a
-//! job leaves it with its final status, or if it is deleted when it is removed. `GROUP#` sorts before `JOB`, so that one query reads groups, then the job.
+//! `expiresAt` (seconds) is on every item: DynamoDB removes it some hours later. Both indexes are sparse. `unfinished`:
+//! a job leaves it with its final status, or if it is deleted when it is removed. `tenant`: only jobs have its two
+//! keys, `tenant` and `createdAt`; it repeats `status` and `jobType`. `GROUP#` sorts before `JOB`, so that one query
+//! reads groups, then the job.
 
 mod commit_group;
 mod expression;
 mod group_item;
+mod idempotency;
 mod item;
 mod job_item;
 mod jobs;
 mod keys;
 mod ledger;
+mod list_jobs;
 mod removal;
 mod retry;
 mod transitions;
 mod update;
+mod upload_item;
 
 use longshore_domain::ports::PortError;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, SourceFile, Transition};
-use longshore_domain::ports::{Created, Definition, IdempotencyKey, Upload};
+use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::store::replay::{self, CommittedGroup};
@@ -15,7 +15,8 @@ use crate::store::replay::{self, CommittedGroup};
 pub(super) struct Records {
     pub(super) uploads: BTreeMap<FileGuid, Upload>,
     pub(super) jobs: BTreeMap<JobId, JobRecords>,
-    keys: BTreeMap<(String, String), TakenKey>,
+    job_keys: TakenKeys<JobId>,
+    upload_keys: TakenKeys<FileGuid>,
     /// Which jobs use an upload.
     uses: BTreeSet<(FileGuid, JobId)>,
 }
@@ -29,12 +30,36 @@ pub(super) struct JobRecords {
     pub(super) manifests: BTreeMap<u32, CommittedGroup>,
 }
 
+/// The idempotency keys that were used, by tenant and key.
+#[derive(Debug)]
+struct TakenKeys<Id>(BTreeMap<(String, String), TakenKey<Id>>);
+
 /// An idempotency key that was used.
 #[derive(Debug)]
-struct TakenKey {
+struct TakenKey<Id> {
     request_hash: String,
-    job: JobId,
+    made: Id,
     expires_at: i64,
+}
+
+impl<Id> Default for TakenKeys<Id> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<Id: Copy + PartialEq> TakenKeys<Id> {
+    /// What a key says to a caller who wants to make `own`; none if it is free.
+    fn met(&self, tenant: &str, key: &IdempotencyKey, own: Id) -> Option<Created<Id>> {
+        let taken = self.0.get(&(tenant.to_owned(), key.key.clone()))?;
+        let holds = taken.expires_at >= key.at.seconds();
+        holds.then(|| replay::key_taken(key, own, &taken.request_hash, taken.made))
+    }
+
+    fn take(&mut self, tenant: &str, key: &IdempotencyKey, made: Id) {
+        let taken = TakenKey { request_hash: key.request_hash.clone(), made, expires_at: key.expires_at() };
+        self.0.insert((tenant.to_owned(), key.key.clone()), taken);
+    }
 }
 
 impl Records {
@@ -42,14 +67,31 @@ impl Records {
         self.jobs.get_mut(&id)?.groups.get_mut(&group)
     }
 
+    /// Upload and key, unless the key is taken and has not expired.
+    pub(super) fn create_upload(&mut self, upload: &Upload, key: Option<&IdempotencyKey>) -> Created<FileGuid> {
+        let id = upload.file_guid;
+        if let Some(met) = key.and_then(|key| self.upload_keys.met(&upload.tenant, key, id)) {
+            return met;
+        }
+        self.uploads.insert(id, upload.clone());
+        if let Some(key) = key {
+            self.upload_keys.take(&upload.tenant, key, id);
+        }
+        Created::New
+    }
+
     /// Job, definition and key, unless the job is there or the key is taken and has not expired.
-    pub(super) fn create_job(&mut self, job: &Job, definition: &Definition, key: Option<&IdempotencyKey>) -> Created {
-        let slot = key.map(|key| (job.tenant.clone(), key.key.clone()));
-        let taken = slot.as_ref().and_then(|slot| self.keys.get(slot));
-        let expired = taken.is_none_or(|taken| taken.expires_at < job.created_at.seconds());
-        if self.jobs.contains_key(&job.job_id) || !expired {
-            let of = |key, taken: &TakenKey| replay::key_taken(key, job, &taken.request_hash, taken.job);
-            return key.zip(taken).map_or(Created::New, |(key, taken)| of(key, taken));
+    pub(super) fn create_job(
+        &mut self,
+        job: &Job,
+        definition: &Definition,
+        key: Option<&IdempotencyKey>,
+    ) -> Created<JobId> {
+        if let Some(met) = key.and_then(|key| self.job_keys.met(&job.tenant, key, job.job_id)) {
+            return met;
+        }
+        if self.jobs.contains_key(&job.job_id) {
+            return Created::New;
         }
         let of_job = JobRecords {
             job: job.clone(),
@@ -59,11 +101,22 @@ impl Records {
         };
         self.jobs.insert(job.job_id, of_job);
         self.uses.extend(job.source.as_ref().and_then(SourceFile::upload).map(|upload| (upload, job.job_id)));
-        if let Some((slot, key)) = slot.zip(key) {
-            let (request_hash, expires_at) = (key.request_hash.clone(), job.expires_at);
-            self.keys.insert(slot, TakenKey { request_hash, job: job.job_id, expires_at });
+        if let Some(key) = key {
+            self.job_keys.take(&job.tenant, key, job.job_id);
         }
         Created::New
+    }
+
+    /// A page of a tenant's jobs, newest first.
+    pub(super) fn list(&self, wanted: &JobsWanted<'_>) -> JobsPage {
+        let jobs = self.jobs.values().map(|of_job| &of_job.job).filter(|job| wanted.includes(job));
+        let mut jobs: Vec<_> = jobs.map(|job| (JobPosition::behind(job), job)).collect();
+        jobs.retain(|(position, _)| wanted.after.is_none_or(|after| *position < after));
+        jobs.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
+        let more = jobs.len() > wanted.limit;
+        jobs.truncate(wanted.limit);
+        let next = jobs.last().filter(|_| more).map(|(position, _)| *position);
+        JobsPage { jobs: jobs.into_iter().map(|(_, job)| job.clone()).collect(), next }
     }
 }
 

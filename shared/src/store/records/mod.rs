@@ -4,6 +4,7 @@
 //! comes. So a redelivered chunk, a chunk that runs late and two jobs at once leave what one run in order leaves.
 
 mod cursor;
+mod dataset;
 mod dynamo;
 mod memory;
 mod shard;
@@ -16,19 +17,11 @@ use longshore_domain::ports::{Page, PortError};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Map, Value};
 
+pub use dataset::{BadDatasetName, Dataset};
 pub use dynamo::DynamoRecords;
 pub use memory::MemoryRecords;
 pub use size::{MAX_KEY_BYTES, Misfit, fits};
 pub use writer::{Rule, Writer};
-
-/// A set of records with keys of their own, of one tenant.
-#[derive(Clone, Eq, PartialEq, Ord, PartialOrd, Debug)]
-pub struct Dataset {
-    /// Whose it is.
-    pub tenant: String,
-    /// Its name: 1 to 64 of `A-Z a-z 0-9 _ -`.
-    pub name: String,
-}
 
 /// A record to be written.
 #[derive(Clone, PartialEq, Debug)]

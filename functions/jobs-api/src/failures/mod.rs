@@ -1,0 +1,120 @@
+//! `GET /api/jobs/{jobId}/failures`: the items that failed, page by page, each with the row as it came; or the file.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `wish` | what a client asks |
+//! | `cursor` | where a page begins |
+//! | `rows` | the rows of the file |
+//! | `page` | ranged reads until a page is full |
+//! | `document` | what is answered |
+
+mod cursor;
+mod document;
+mod page;
+mod rows;
+mod wish;
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use longshore::http::{Answer, Failure, PathText, QueryText, Tenant, paging};
+use longshore::problem::{FieldError, Problem};
+use longshore::result::ReportFile;
+use longshore_domain::job::Job;
+use longshore_domain::ports::PortError;
+
+pub use self::document::{FailureDocument, FailuresDocument};
+
+use self::page::FailedFile;
+use self::wish::Wish;
+use crate::document::failures_path;
+use crate::output::{Linker, no_report, not_finished, stored_result};
+use crate::{Api, Backend};
+
+/// A file without rows is not written; this is what one would be.
+const NO_ROWS: &str = "row,code,field,message\r\n";
+
+/// The file is not what completion writes.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, thiserror::Error)]
+#[error("failed.csv is damaged")]
+pub(crate) struct Damaged;
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+enum PageError {
+    #[error("failed.csv is not there any more")]
+    Absent,
+    #[error("failed.csv is another than the cursor's")]
+    Changed,
+    #[error(transparent)]
+    Damaged(#[from] Damaged),
+    #[error(transparent)]
+    Port(#[from] PortError),
+}
+
+/// A page of the failed items of a finished job, or 303 to the file of all of them.
+pub(crate) async fn list<B: Backend>(
+    State(api): State<Arc<Api<B>>>,
+    tenant: Tenant,
+    PathText(id): PathText,
+    query: QueryText,
+    headers: HeaderMap,
+) -> Answer {
+    let job = api.job(&tenant, &id).await?;
+    let wish = Wish::read(&query, &headers)?;
+    if !job.status.is_final() {
+        return Err(not_finished(&job).into());
+    }
+    let files = &api.ports.files;
+    let file = match stored_result(files, &job).await? {
+        Some(result) => result.files.failed,
+        None if job.totals.is_none_or(|totals| totals.failed > 0) => return Err(no_report().into()),
+        None => None,
+    };
+    match (wish, file) {
+        (Wish::File, None) => {
+            Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], about(None), NO_ROWS).into_response())
+        }
+        (Wish::File, Some(file)) => {
+            let link = Linker { files, job: &job, now: (api.clock)() }.link(file).await?;
+            Ok((StatusCode::SEE_OTHER, [(header::LOCATION, link.url)], about(None)).into_response())
+        }
+        (Wish::Page { .. }, None) => Ok(answer(&job, 0, FailuresDocument::default())),
+        (Wish::Page { limit, after }, Some(ReportFile { key, rows })) => {
+            let file = FailedFile { files, job: &job, key: &key, rows };
+            let page = file.page(limit, after).await?;
+            Ok(answer(&job, limit, page))
+        }
+    }
+}
+
+fn answer(job: &Job, limit: usize, page: FailuresDocument) -> Response {
+    let next = page.next_cursor.as_ref().map(|cursor| {
+        let parameters = [("format", "json"), ("limit", &limit.to_string()), ("cursor", cursor)];
+        paging::next_link(&failures_path(job.job_id), &parameters)
+    });
+    (about(next), Json(page)).into_response()
+}
+
+fn about(next: Option<String>) -> AppendHeaders<Vec<(header::HeaderName, String)>> {
+    let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned()), (header::VARY, "accept".to_owned())];
+    about.extend(next.map(|link| (header::LINK, link)));
+    AppendHeaders(about)
+}
+
+impl From<PageError> for Failure {
+    fn from(error: PageError) -> Self {
+        match error {
+            PageError::Absent => no_report().into(),
+            PageError::Changed => {
+                let detail = "the failed items are others now; start again without a cursor";
+                Problem::invalid(vec![FieldError::new("/cursor", "stale_cursor", detail)]).into()
+            }
+            PageError::Damaged(error) => Self::Ours(Box::new(error)),
+            PageError::Port(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Fills a page from `failed.csv`, by ranged reads of one entity tag: memory and time depend on the page, not the file.
+
+use longshore_domain::job::Job;
+use longshore_domain::ports::{FileStream, Files, Read};
+
+use super::cursor::Cursor;
+use super::document::{FailuresDocument, Layout};
+use super::rows::{Row, Rows};
+use super::{Damaged, PageError};
+
+/// Bytes of one ranged read: a page of usual rows.
+const BLOCK_BYTES: u64 = 256 << 10;
+
+/// Bytes of the first read of a header.
+const HEADER_BYTES: u64 = 16 << 10;
+
+/// Bytes of JSON on one page. The API answers through a Lambda, which can say 6 MB and escapes what it says once more.
+const PAGE_BYTES: usize = 2 << 20;
+
+/// The file of a job's failed items.
+pub(super) struct FailedFile<'a, F> {
+    pub(super) files: &'a F,
+    pub(super) job: &'a Job,
+    pub(super) key: &'a str,
+    /// Rows below its header.
+    pub(super) rows: u64,
+}
+
+impl<F: Files> FailedFile<'_, F> {
+    /// Up to `limit` failures behind a place, or from the beginning on; fewer if they are large.
+    ///
+    /// # Errors
+    /// If the file is not there any more, is another than the cursor's, or is not what completion writes.
+    pub(super) async fn page(&self, limit: usize, after: Option<Cursor>) -> Result<FailuresDocument, PageError> {
+        let etag = match &after {
+            Some(cursor) => cursor.etag.clone(),
+            None => self.files.info(self.key).await?.ok_or(PageError::Absent)?.etag,
+        };
+        let block_bytes = if after.is_some() { HEADER_BYTES } else { BLOCK_BYTES };
+        let mut reader = BlockReader::new(self, &etag, 0, block_bytes);
+        let layout = Layout::of(self.job, &reader.row().await?)?;
+        let mut read = 0;
+        if let Some(cursor) = &after {
+            reader = BlockReader::new(self, &etag, cursor.offset, BLOCK_BYTES);
+            read = cursor.rows;
+        }
+        let (mut page, mut bytes) = (FailuresDocument::default(), 0);
+        while read < self.rows && page.failures.len() < limit {
+            let before = reader.rows.offset();
+            let failure = layout.failure(&reader.row().await?)?;
+            bytes += serde_json::to_vec(&failure).map_or(0, |json| json.len());
+            if bytes > PAGE_BYTES && !page.failures.is_empty() {
+                page.next_cursor = Some(Cursor { offset: before, rows: read, etag }.encode());
+                return Ok(page);
+            }
+            page.failures.push(failure);
+            read += 1;
+        }
+        let next = (read < self.rows).then(|| Cursor { offset: reader.rows.offset(), rows: read, etag });
+        page.next_cursor = next.map(|next| next.encode());
+        Ok(page)
+    }
+}
+
+/// A file that is being read in blocks.
+struct BlockReader<'a, F> {
+    file: &'a FailedFile<'a, F>,
+    etag: String,
+    rows: Rows,
+    block: Vec<u8>,
+    /// Bytes of the block that are read.
+    used: usize,
+    /// Where the next block begins.
+    next: u64,
+    block_bytes: u64,
+}
+
+impl<'a, F: Files> BlockReader<'a, F> {
+    fn new(file: &'a FailedFile<'a, F>, etag: &str, start: u64, block_bytes: u64) -> Self {
+        let rows = Rows::starting_at(start);
+        Self { file, etag: etag.to_owned(), rows, block: Vec::new(), used: 0, next: start, block_bytes }
+    }
+
+    async fn row(&mut self) -> Result<Row, PageError> {
+        loop {
+            let mut rest = &self.block[self.used..];
+            let row = self.rows.take(&mut rest);
+            self.used = self.block.len() - rest.len();
+            match row {
+                Some(row) => return Ok(row),
+                None => self.fetch().await?,
+            }
+        }
+    }
+
+    async fn fetch(&mut self) -> Result<(), PageError> {
+        let FailedFile { files, key, .. } = self.file;
+        let range = (self.next, Some(self.next + self.block_bytes));
+        let mut stream = match files.open(key, Some(&self.etag), range.0, range.1).await? {
+            Read::Found(stream) => stream,
+            Read::Absent => return Err(PageError::Absent),
+            Read::Changed => return Err(PageError::Changed),
+        };
+        (self.block, self.used) = (Vec::new(), 0);
+        while let Some(bytes) = stream.next().await? {
+            self.block.extend_from_slice(&bytes);
+        }
+        self.next += self.block.len() as u64;
+        self.block_bytes = BLOCK_BYTES;
+        // The end of the file, before its last row.
+        if self.block.is_empty() { Err(Damaged.into()) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,100 @@
+//! `GET /api/jobs`: a tenant's jobs, newest first, each as its own call would answer it.
+//!
+//! A job that has not completed shows a sum over its groups, and they are read. So that a page has a price, it ends
+//! early where its jobs have more groups than one answer reads.
+
+mod wanted;
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{AppendHeaders, IntoResponse};
+use futures::{StreamExt, TryStreamExt, stream};
+use longshore::http::{Answer, QueryText, Tenant};
+use longshore_domain::job::{Job, Status};
+use longshore_domain::ports::{JobPosition, JobStore, JobsPage};
+use serde::Serialize;
+
+use self::wanted::{Wanted, cursor};
+use crate::{Api, Backend, JobDocument};
+
+/// Groups that one page reads at most, its first job's aside: some 128 read units and a fraction of a second.
+const GROUPS: u32 = 512;
+
+/// Jobs whose groups are read at the same time.
+const AT_ONCE: usize = 8;
+
+/// A page of jobs.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobsDocument {
+    /// The jobs, newest first.
+    pub jobs: Vec<JobDocument>,
+    /// For the next page; none on the last one.
+    pub next_cursor: Option<String>,
+}
+
+/// A page of the tenant's jobs.
+pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, query: QueryText) -> Answer {
+    let wanted = Wanted::read(&query, &api.registry)?;
+    let page = affordable(api.ports.store.jobs(&wanted.of(&tenant)).await?);
+    let next = page.next.map(cursor);
+    let read = stream::iter(page.jobs).map(|job| Box::pin(api.read_groups(job))).buffered(AT_ONCE);
+    // Deleted meanwhile, or not of the wanted status any more: not of this list.
+    let there = read.try_filter_map(async |read| Ok(read));
+    let fitting = there.try_filter(|(_, job)| std::future::ready(wanted.of(&tenant).includes(job)));
+    let jobs = fitting.map_ok(|(groups, job)| JobDocument::of(&job, &groups)).try_collect().await?;
+    let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
+    about.extend(next.as_ref().map(|cursor| (header::LINK, wanted.next_link(cursor))));
+    Ok((AppendHeaders(about), Json(JobsDocument { jobs, next_cursor: next })).into_response())
+}
+
+/// The page as far as its groups can be read at once; at least one job.
+fn affordable(mut page: JobsPage) -> JobsPage {
+    let mut groups = 0;
+    let fits = page.jobs.iter().take_while(|job| {
+        let first = groups == 0;
+        groups += groups_to_read(job);
+        first || groups <= GROUPS
+    });
+    let fits = fits.count();
+    if fits < page.jobs.len() {
+        page.jobs.truncate(fits);
+        page.next = page.jobs.last().map(JobPosition::behind);
+    }
+    page
+}
+
+fn groups_to_read(job: &Job) -> u32 {
+    if job.status == Status::Completed { 0 } else { job.groups }
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_domain::job::{Job, Status};
+    use longshore_domain::ports::JobsPage;
+
+    use super::affordable;
+    use crate::document::tests::running;
+
+    #[test]
+    fn a_page_ends_where_it_would_read_too_many_groups() {
+        let job = |status, groups| Job { status, groups, ..running() };
+        let (run, done) = (|groups| job(Status::Running, groups), job(Status::Completed, 9_999));
+        for (jobs, expected) in [
+            (vec![run(9_999), run(1)], 1),
+            (vec![run(0), run(9_999), run(1)], 2),
+            (vec![run(512), done.clone(), run(0), run(1)], 3),
+            (vec![run(256), run(256), done.clone()], 3),
+            (vec![done.clone(), done], 2),
+            (vec![], 0),
+        ] {
+            let page = JobsPage { jobs: jobs.clone(), next: None };
+            let cut = affordable(page);
+            assert_eq!((cut.jobs.len(), cut.next.is_some()), (expected, expected < jobs.len()));
+            assert_eq!(cut.next.map(|next| next.job_id), cut.next.and(cut.jobs.last().map(|job| job.job_id)));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Failed items, page by page, and as a file.
+
+use crate::world::{NOW, Reply, World};
+use axum::body::Body;
+use axum::http::Request;
+use longshore::ports::report_key;
+use longshore::result::RESULT_NAME;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, Status};
+use longshore_domain::ports::{Definition, JobStore};
+use serde_json::{Value, json};
+
+const FILE: &str = "row,id,'=note,code,field,message\r\n\
+                    2,1,\"two\r\nlines, \"\"quoted\"\"\",schema_type,id,\"id is \"\"x\"\"\"\r\n\
+                    5,'=1+1,''=1,duplicate_key,,taken\r\n\
+                    9,-5,'+49 30,schema_pattern,'=note,'@all\r\n";
+
+/// A job that has failed items, and these as its file.
+async fn failed(world: &World, file: &str, rows: u64) -> JobId {
+    let id = world.job().await;
+    world.finish(id, Status::Completed, rows).await;
+    world.files.put(&report_key(id, 0, "failed.csv"), file);
+    id
+}
+
+async fn accepting(world: &World, path: &str, accept: &str) -> Reply {
+    world.send(Request::get(path).header("accept", accept).body(Body::empty()).unwrap()).await
+}
+
+fn expected() -> Value {
+    json!([
+        {"number": 2, "code": "schema_type", "field": "id", "message": "id is \"x\"",
+            "row": {"id": "1", "=note": "two\r\nlines, \"quoted\""}},
+        {"number": 5, "code": "duplicate_key", "field": null, "message": "taken",
+            "row": {"id": "=1+1", "=note": "'=1"}},
+        {"number": 9, "code": "schema_pattern", "field": "=note", "message": "@all",
+            "row": {"id": "-5", "=note": "+49 30"}},
+    ])
+}
+
+#[tokio::test]
+async fn failed_items_come_with_their_rows_as_they_were() {
+    let world = World::default();
+    let id = failed(&world, FILE, 3).await;
+    let reply = world.get(&format!("/api/jobs/{id}/failures")).await;
+    assert_eq!((reply.status, reply.header("cache-control"), reply.header("link")), (200, "no-store", ""));
+    assert_eq!(reply.header("vary"), "accept");
+    assert_eq!(reply.body, json!({"failures": expected(), "nextCursor": null}));
+}
+
+#[tokio::test]
+async fn pages_of_any_size_hold_each_failure_once() {
+    let world = World::default();
+    let id = failed(&world, FILE, 3).await;
+    for limit in 1..=3 {
+        let (mut found, mut path) = (Vec::new(), format!("/api/jobs/{id}/failures?limit={limit}"));
+        loop {
+            let reply = world.get(&path).await;
+            assert_eq!(reply.status, 200, "{}", reply.body);
+            found.extend(reply.body["failures"].as_array().unwrap().clone());
+            let link = reply.header("link").strip_prefix('<').and_then(|link| link.strip_suffix(">; rel=\"next\""));
+            assert_eq!(link.is_some(), reply.body["nextCursor"].is_string());
+            let Some(link) = link else { break };
+            path = link.to_owned();
+        }
+        assert_eq!(json!(found), expected(), "pages of {limit}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_holds_as_many_bytes_as_can_be_answered() {
+    let world = World::default();
+    let long = "x".repeat(900_000);
+    let row = |n| format!("{n},{long},c,,m\r\n");
+    let huge = format!("6,{},c,f,m\r\n", "x".repeat(3 << 20));
+    let file = format!("row,id,code,field,message\r\n{}{}{}{huge}", row(1), row(2), row(3));
+    let id = failed(&world, &file, 4).await;
+    let first = world.get(&format!("/api/jobs/{id}/failures")).await.body;
+    assert_eq!(first["failures"].as_array().unwrap().len(), 2);
+    let next = first["nextCursor"].as_str().unwrap();
+    let second = world.get(&format!("/api/jobs/{id}/failures?cursor={next}")).await.body;
+    let numbers: Vec<_> = second["failures"].as_array().unwrap().iter().map(|failure| &failure["number"]).collect();
+    assert_eq!(numbers, [3, 6]);
+    assert_eq!(second["failures"][0]["row"]["id"].as_str().map(str::len), Some(900_000));
+    let too_large = json!({"number": 6, "code": "c", "field": "f", "message": "m", "row": null});
+    assert_eq!((&second["failures"][1], &second["nextCursor"]), (&too_large, &Value::Null));
+}
+
+#[tokio::test]
+async fn items_without_columns_come_as_their_json() {
+    let world = World::default();
+    let reply = world.create(&json!({"jobType": "ping", "options": {}})).await;
+    let id = JobId::parse(reply.body["jobId"].as_str().unwrap()).unwrap();
+    world.finish(id, Status::Completed, 2).await;
+    let file =
+        "row,item,code,field,message\r\n1,\"{\"\"a\"\":[1,null]}\",c,,m\r\n2,\"{\"\"a\"\":\",malformed_json,,m\r\n";
+    world.files.put(&report_key(id, 0, "failed.csv"), file);
+    let failures = world.get(&format!("/api/jobs/{id}/failures")).await.body["failures"].clone();
+    assert_eq!((&failures[0]["row"], &failures[1]["row"]), (&json!({"a": [1, null]}), &json!("{\"a\":")));
+}
+
+#[tokio::test]
+async fn the_file_itself_is_elsewhere() {
+    let world = World::default();
+    let id = failed(&world, FILE, 3).await;
+    let path = format!("/api/jobs/{id}/failures");
+    for reply in [
+        accepting(&world, &path, "text/csv").await,
+        accepting(&world, &format!("{path}?format=csv"), "application/json").await,
+    ] {
+        let link = format!("memory:jobs/{id}/report/0/failed.csv?as=people-failed.csv&for=900");
+        assert_eq!((reply.status, reply.header("location")), (303, link.as_str()));
+    }
+    assert_eq!(accepting(&world, &format!("{path}?format=json"), "text/csv").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_job_without_failures_has_an_empty_page_and_an_empty_file() {
+    let world = World::default();
+    let id = world.job().await;
+    world.finish(id, Status::Completed, 0).await;
+    let path = format!("/api/jobs/{id}/failures");
+    assert_eq!(world.get(&path).await.body, json!({"failures": [], "nextCursor": null}));
+    let file = accepting(&world, &path, "text/csv").await;
+    assert_eq!((file.status, file.header("content-type")), (200, "text/csv; charset=utf-8"));
+    world.files.remove(&report_key(id, 0, RESULT_NAME));
+    assert_eq!(world.get(&path).await.body["failures"], json!([]), "the ledger counts none");
+}
+
+#[tokio::test]
+async fn there_are_no_failures_before_the_end_nor_of_others_nor_without_a_report() {
+    let world = World::default();
+    let id = world.job().await;
+    world.get(&format!("/api/jobs/{id}/failures")).await.is_problem(404, "not-finished");
+    let others = Job::waiting(JobId::generate(), "other", "import", NOW);
+    world.store.create_job(&others, &Definition { options: json!({}), columns: None }, None).await.unwrap();
+    world.finish(others.job_id, Status::Completed, 2).await;
+    for absent in [JobId::generate(), others.job_id] {
+        world.get(&format!("/api/jobs/{absent}/failures")).await.is_problem(404, "not-found");
+    }
+    world.finish(id, Status::Completed, 2).await;
+    world.get(&format!("/api/jobs/{id}/failures")).await.is_problem(404, "no-report");
+}
+
+#[tokio::test]
+async fn a_page_that_cannot_be_is_refused() {
+    let world = World::default();
+    let id = failed(&world, FILE, 3).await;
+    let path = format!("/api/jobs/{id}/failures");
+    for (query, faults) in [
+        (
+            "limit=1001&cursor=x&format=xml",
+            vec![("/format", "unknown_format"), ("/limit", "invalid_limit"), ("/cursor", "invalid_cursor")],
+        ),
+        ("cursor=", vec![("/cursor", "invalid_cursor")]),
+    ] {
+        let reply = world.get(&format!("{path}?{query}")).await;
+        reply.is_problem(422, "invalid-request");
+        assert_eq!(reply.faults(), faults, "{query}");
+    }
+    let next = world.get(&format!("{path}?limit=1")).await.body["nextCursor"].as_str().unwrap().to_owned();
+    world.files.put(&report_key(id, 0, "failed.csv"), FILE.replace("taken", "gone"));
+    let reply = world.get(&format!("{path}?cursor={next}")).await;
+    reply.is_problem(422, "invalid-request");
+    assert_eq!(reply.faults(), [("/cursor", "stale_cursor")]);
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_our_fault() {
+    let world = World::default();
+    for file in
+        ["", "row,id\r\n", "row,id,code,field,message\r\nx,1,c,f,m\r\n", "row,id,code,field,message\r\n1,1,c,f,m"]
+    {
+        let id = failed(&world, file, 1).await;
+        world.get(&format!("/api/jobs/{id}/failures")).await.is_problem(500, "internal");
+    }
+}

@@ -1,0 +1,151 @@
+//! Lists of jobs.
+
+use crate::world::{NOW, Reply, World};
+use longshore::http::paging::opaque;
+use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, Status};
+use longshore_domain::ports::{Definition, JobStore, JobTransitions};
+use serde_json::{Value, json};
+
+/// Stores a job of this age.
+async fn stored(world: &World, age_s: i64, change: impl FnOnce(&mut Job)) -> JobId {
+    let mut job = Job::waiting(JobId::generate(), "default", "import", NOW.plus_seconds(-age_s));
+    job.expires_at = 1_800_000_000;
+    change(&mut job);
+    world.store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
+    job.job_id
+}
+
+/// Begins a job and gives it a group of four items.
+async fn split(world: &World, id: JobId) {
+    world.store.begin(id, NOW.plus_seconds(-2)).await.unwrap();
+    let chunk = ChunkPlan { first: 1, items: 4, start: 0, end: 40, oversize: false };
+    let job = world.store.job(id).await.unwrap().unwrap();
+    world
+        .store
+        .commit_group(&job, &GroupPlan::of_file(0, Manifest { group: 0, chunks: vec![chunk] }, 40), NOW)
+        .await
+        .unwrap();
+}
+
+fn ids(reply: &Reply) -> Vec<Value> {
+    reply.body["jobs"].as_array().unwrap().iter().map(|job| job["jobId"].clone()).collect()
+}
+
+#[tokio::test]
+async fn the_list_is_of_the_tenant_and_newest_first() {
+    let world = World::default();
+    let old = stored(&world, 30, |_| {}).await;
+    stored(&world, 20, |job| job.tenant = "other".into()).await;
+    let new = stored(&world, 10, |_| {}).await;
+    let reply = world.get("/api/jobs").await;
+    assert_eq!((reply.status, reply.header("cache-control"), reply.header("link")), (200, "no-store", ""));
+    assert_eq!(ids(&reply), [json!(new), json!(old)]);
+    assert_eq!(reply.body["nextCursor"], Value::Null);
+    assert_eq!(World::default().get("/api/jobs").await.body, json!({"jobs": [], "nextCursor": null}));
+}
+
+#[tokio::test]
+async fn each_job_is_as_its_own_call_answers_it() {
+    let world = World::default();
+    for n in 0..4 {
+        let id = stored(&world, n, |_| {}).await;
+        if n > 0 {
+            split(&world, id).await;
+        }
+        if n > 1 {
+            let status = if n == 2 { Status::Failed } else { Status::Completed };
+            world.finish(id, status, 0).await;
+        }
+    }
+    let listed = world.get("/api/jobs").await.body["jobs"].clone();
+    for job in listed.as_array().unwrap() {
+        assert_eq!(&world.get(job["links"]["self"].as_str().unwrap()).await.body, job);
+        assert_eq!(job["counts"]["pending"].as_u64(), Some(job["itemCount"].as_u64().unwrap()));
+    }
+    let counted: Vec<_> = listed.as_array().unwrap().iter().map(|job| job["itemCount"].as_u64().unwrap()).collect();
+    assert_eq!(counted, [0, 4, 4, 4]);
+}
+
+#[tokio::test]
+async fn pages_are_linked_and_hold_each_job_once() {
+    let world = World::default();
+    let mut expected = Vec::new();
+    for n in 0..5 {
+        expected.push(json!(stored(&world, n, |_| {}).await));
+        stored(&world, n, |job| job.job_type = "ping".into()).await;
+    }
+    let (mut found, mut path) = (Vec::new(), "/api/jobs?jobType=import&status=waiting&limit=2".to_owned());
+    for rest in [3, 1, 0] {
+        let reply = world.get(&path).await;
+        found.extend(ids(&reply));
+        assert_eq!(found.len() + rest, 5);
+        let link = reply.header("link").strip_prefix('<').and_then(|link| link.strip_suffix(">; rel=\"next\""));
+        assert_eq!(link.is_some(), rest > 0);
+        let Some(link) = link else { continue };
+        assert!(link.ends_with(reply.body["nextCursor"].as_str().unwrap()), "{link}");
+        assert!(link.starts_with("/api/jobs?status=waiting&jobType=import&limit=2&cursor="), "{link}");
+        path = link.to_owned();
+    }
+    assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn jobs_are_filtered_by_status_and_type() {
+    let world = World::default();
+    let running = stored(&world, 1, |_| {}).await;
+    split(&world, running).await;
+    let ping = stored(&world, 2, |job| job.job_type = "ping".into()).await;
+    for (query, expected) in [
+        ("status=running", vec![running]),
+        ("status=waiting", vec![ping]),
+        ("jobType=ping", vec![ping]),
+        ("jobType=ping&status=running", vec![]),
+        ("colour=red", vec![running, ping]),
+    ] {
+        let reply = world.get(&format!("/api/jobs?{query}")).await;
+        assert_eq!(reply.status, 200, "{query}");
+        assert_eq!(json!(ids(&reply)), json!(expected), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_cannot_be_is_refused_with_every_fault() {
+    let world = World::default();
+    let bad_place = opaque("1.x");
+    for (query, faults) in [
+        ("limit=0", vec![("/limit", "invalid_limit")]),
+        ("limit=101", vec![("/limit", "invalid_limit")]),
+        ("cursor=x", vec![("/cursor", "invalid_cursor")]),
+        (&format!("cursor={bad_place}"), vec![("/cursor", "invalid_cursor")]),
+        ("status=done", vec![("/status", "unknown_status")]),
+        ("status=", vec![("/status", "unknown_status")]),
+        ("jobType=imports&status=Running", vec![("/status", "unknown_status"), ("/jobType", "unknown_job_type")]),
+        (
+            "status=x&jobType=x&limit=x&cursor=x",
+            vec![
+                ("/status", "unknown_status"),
+                ("/jobType", "unknown_job_type"),
+                ("/limit", "invalid_limit"),
+                ("/cursor", "invalid_cursor"),
+            ],
+        ),
+    ] {
+        let reply = world.get(&format!("/api/jobs?{query}")).await;
+        reply.is_problem(422, "invalid-request");
+        assert_eq!(reply.faults(), faults, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_in_another_tenants_hands_shows_only_its_own_jobs() {
+    let world = World::default();
+    for n in 0..3 {
+        stored(&world, n, |job| job.tenant = "other".into()).await;
+    }
+    let own = stored(&world, 9, |_| {}).await;
+    // A place between the other tenant's jobs.
+    let cursor = opaque(&format!("{}.{}", NOW.plus_seconds(-1).0, JobId::generate()));
+    assert_eq!(ids(&world.get(&format!("/api/jobs?cursor={cursor}")).await), [json!(own)]);
+}

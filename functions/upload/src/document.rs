@@ -1,0 +1,80 @@
+//! What the answers say of an upload.
+
+use std::collections::BTreeMap;
+
+use longshore::files::PutUrl;
+use longshore_domain::ids::FileGuid;
+use longshore_domain::ports::Upload;
+use longshore_domain::time_stamp::Timestamp;
+use serde::Serialize;
+
+/// What the client needs to put its file.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UploadDocument {
+    /// Names the file when a job is created.
+    pub file_guid: FileGuid,
+    /// `PUT`.
+    pub method: &'static str,
+    /// Where to.
+    pub url: String,
+    /// To be sent exactly so: they are signed. The length is signed too, and sent by every client by itself.
+    pub headers: BTreeMap<String, String>,
+    /// When the URL ends, in RFC 3339.
+    pub expires_at: String,
+}
+
+impl UploadDocument {
+    /// A URL for an upload, until then.
+    pub(crate) fn new(upload: &Upload, signed: PutUrl, expires_at: Timestamp) -> Self {
+        Self {
+            file_guid: upload.file_guid,
+            method: "PUT",
+            url: signed.url,
+            headers: signed.headers.into_iter().collect(),
+            expires_at: expires_at.to_rfc3339(),
+        }
+    }
+}
+
+/// Whether the file of an upload was put.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UploadState {
+    /// Nothing was put.
+    Waiting,
+    /// The file is there, as it was promised: S3 takes no other.
+    Received,
+}
+
+/// An upload as it stands.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UploadStatus {
+    /// Names the file when a job is created.
+    pub file_guid: FileGuid,
+    /// The client's name for it.
+    pub file_name: String,
+    /// Its media type.
+    pub content_type: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Whether it was put.
+    pub state: UploadState,
+    /// When the upload and its file are forgotten, in RFC 3339.
+    pub expires_at: String,
+}
+
+impl UploadStatus {
+    /// An upload in this state.
+    pub(crate) fn new(upload: Upload, state: UploadState) -> Self {
+        Self {
+            file_guid: upload.file_guid,
+            file_name: upload.file_name,
+            content_type: upload.content_type,
+            size: upload.size_bytes,
+            state,
+            expires_at: Timestamp(upload.expires_at.saturating_mul(1000)).to_rfc3339(),
+        }
+    }
+}

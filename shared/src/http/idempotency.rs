@@ -1,0 +1,77 @@
+//! `Idempotency-Key`: a client that heard no answer asks again and gets what it already has.
+
+use axum::http::HeaderMap;
+use longshore_domain::ports::IdempotencyKey;
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::problem::Problem;
+
+/// The header of draft-ietf-httpapi-idempotency-key-header.
+const HEADER: &str = "idempotency-key";
+
+/// The longest key; it becomes part of a record's key.
+const MAX_BYTES: usize = 255;
+
+/// The client's key, if it sent one.
+///
+/// # Errors
+/// 400 if it is none that can be kept.
+pub fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get(HEADER) else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim();
+    if (1..=MAX_BYTES).contains(&text.len()) {
+        return Ok(Some(text.to_owned()));
+    }
+    let detail = format!("Idempotency-Key is 1 to {MAX_BYTES} ASCII characters, a UUID for instance");
+    Err(Problem::new(400, "invalid-idempotency-key", "Invalid idempotency key", detail))
+}
+
+/// The key with the hash of what its request means: the same for two bodies that mean the same.
+pub fn of_request(key: String, meaning: &Value, at: Timestamp) -> IdempotencyKey {
+    let hash = Sha256::digest(meaning.to_string());
+    IdempotencyKey { key, request_hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(), at }
+}
+
+/// 422: the key came with another request before.
+pub fn key_reused() -> Problem {
+    let detail = "this Idempotency-Key came with another request before; send a new key with a new request";
+    Problem::new(422, "idempotency-key-reused", "Idempotency key reused", detail)
+}
+
+/// 409: the key made a job that was deleted since. It stays taken: a client that repeats an old request by mistake
+/// does not get back what was deleted on purpose.
+pub fn job_deleted() -> Problem {
+    let detail = "the job of this Idempotency-Key was deleted; send a new key to create another job";
+    Problem::new(409, "job-deleted", "The job was deleted", detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderMap, HeaderValue};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_key_is_short_ascii() {
+        let of = |text: &str| key(&HeaderMap::from_iter([("idempotency-key".parse().unwrap(), value(text))]));
+        assert_eq!(of(" 7c6f ").unwrap().as_deref(), Some("7c6f"));
+        assert_eq!(key(&HeaderMap::new()).unwrap(), None);
+        for bad in ["", " ", "\u{fc}", &"x".repeat(256)] {
+            assert_eq!(of(bad).unwrap_err().kind, "invalid-idempotency-key", "{bad}");
+        }
+    }
+
+    fn value(text: &str) -> HeaderValue {
+        HeaderValue::from_bytes(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn two_bodies_that_mean_the_same_have_one_hash() {
+        let hash = |meaning| of_request("k".into(), &meaning, Timestamp(0)).request_hash;
+        assert_eq!(hash(json!({"a": 1, "b": 2})), hash(json!({"b": 2, "a": 1})));
+        assert_ne!(hash(json!({"a": 1})), hash(json!({"a": 2})));
+    }
+}

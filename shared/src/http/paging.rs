@@ -1,0 +1,59 @@
+//! The parameters that every list has, `limit` and `cursor`, and the link to its next page.
+
+use std::ops::RangeInclusive;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::QueryText;
+use crate::problem::FieldError;
+
+/// Reads `limit`: a whole number within `range`, or `default` if there is none. What is wrong goes into `errors`.
+pub fn limit(query: &QueryText, range: RangeInclusive<usize>, default: usize, errors: &mut Vec<FieldError>) -> usize {
+    let Some(text) = query.get("limit") else { return default };
+    if let Some(limit) = text.parse().ok().filter(|limit| range.contains(limit)) {
+        return limit;
+    }
+    let detail = format!("limit is a whole number from {} to {}", range.start(), range.end());
+    errors.push(FieldError::new("/limit", "invalid_limit", detail));
+    default
+}
+
+/// A place in a list as clients see it: opaque, and safe within a URL.
+pub fn opaque(place: &str) -> String {
+    URL_SAFE_NO_PAD.encode(place)
+}
+
+/// The place that a client's cursor names; none if no page can have given it.
+pub fn place(cursor: &str) -> Option<String> {
+    String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()
+}
+
+/// A cursor that no page of the list gave.
+pub fn bad_cursor() -> FieldError {
+    let detail = "the cursor is none that a page of this list gave; start again without one";
+    FieldError::new("/cursor", "invalid_cursor", detail)
+}
+
+/// `Link` (RFC 8288) to the next page: the same list with these parameters. Their values hold nothing to be escaped.
+pub fn next_link(path: &str, parameters: &[(&str, &str)]) -> String {
+    let query: Vec<_> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    format!("<{path}?{}>; rel=\"next\"", query.join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_reads_back() {
+        assert_eq!(place(&opaque("1.a/b")).as_deref(), Some("1.a/b"));
+        assert_eq!((place("?"), place("_w")), (None, None));
+    }
+
+    #[test]
+    fn the_next_page_is_a_link_of_rfc_8288() {
+        let link = next_link("/api/jobs", &[("limit", "2"), ("cursor", "abc")]);
+        assert_eq!(link, "</api/jobs?limit=2&cursor=abc>; rel=\"next\"");
+    }
+}

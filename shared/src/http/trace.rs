@@ -1,0 +1,92 @@
+//! Ties an answer to its request: the caller's `traceparent` comes back, and a problem names the request's id, by which
+//! the function's log records are found.
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use lambda_http::RequestExt;
+
+use crate::problem::Problem;
+
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// Bytes of a `traceparent` of version 00, and the least of any later one.
+const BYTES: usize = 55;
+
+/// Lets the rest answer, then adds what ties the answer to the request.
+pub(super) async fn tie(request: Request, next: Next) -> Response {
+    let id = request_id(&request).map(str::to_owned);
+    let trace = traceparent(request.headers()).cloned();
+    let mut response = next.run(request).await;
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        let named = Problem { request_id: id, ..problem };
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        *response.body_mut() = Body::from(named.to_json().to_string());
+    }
+    if let Some(trace) = trace {
+        response.headers_mut().insert(TRACEPARENT, trace);
+    }
+    response
+}
+
+/// The id under which Lambda runs the request; none outside of Lambda.
+pub(super) fn request_id<B>(request: &axum::http::Request<B>) -> Option<&str> {
+    request.lambda_context_ref().map(|context| context.request_id.as_str())
+}
+
+/// The caller's `traceparent` (W3C Trace Context), if there is one, and it is one.
+pub(super) fn traceparent(headers: &HeaderMap) -> Option<&HeaderValue> {
+    let mut values = headers.get_all(TRACEPARENT).iter();
+    let value = values.next().filter(|value| is_traceparent(value.as_bytes()))?;
+    values.next().is_none().then_some(value)
+}
+
+/// `version-trace-parent-flags` in lower-case hexadecimal, neither id all zeros. A later version may say more.
+fn is_traceparent(text: &[u8]) -> bool {
+    let Some((known, more)) = text.split_at_checked(BYTES) else { return false };
+    let mut parts = known.split(|b| *b == b'-');
+    let mut part = |bytes: usize| {
+        let part = parts.next().unwrap_or_default();
+        let hex = part.iter().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        (part.len() == bytes && hex).then_some(part)
+    };
+    let (version, trace, parent, flags) = (part(2), part(32), part(16), part(2));
+    let named = |id: Option<&[u8]>| id.is_some_and(|id| id.iter().any(|b| *b != b'0'));
+    let complete = match version {
+        Some(b"00") => more.is_empty(),
+        Some(b"ff") | None => false,
+        Some(_) => more.is_empty() || more.starts_with(b"-"),
+    };
+    complete && named(trace) && named(parent) && flags.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_traceparent;
+
+    const GOOD: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+    #[test]
+    fn a_traceparent_is_what_the_w3c_says() {
+        let later = GOOD.replacen("00", "cc", 1);
+        for (text, expected) in [
+            (GOOD.to_owned(), true),
+            (later.clone(), true),
+            (format!("{later}-more"), true),
+            (format!("{later}more"), false),
+            (format!("{GOOD}-more"), false),
+            (GOOD.replacen("00", "ff", 1), false),
+            (GOOD.to_uppercase(), false),
+            (GOOD.replace("b7ad6b7169203331", "0000000000000000"), false),
+            (GOOD.replace("0af7651916cd43dd8448eb211c80319c", &"0".repeat(32)), false),
+            (GOOD.replace('-', "_"), false),
+            (GOOD[..54].to_owned(), false),
+            (format!("{GOOD},{GOOD}"), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(is_traceparent(text.as_bytes()), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! A dataset and the one rule for its name, which is part of every record's key.
+
+/// The longest name.
+const MAX_NAME_BYTES: usize = 64;
+
+/// A set of records with keys of their own, of one tenant.
+#[derive(Clone, Eq, PartialEq, Ord, PartialOrd, Debug)]
+pub struct Dataset {
+    /// Whose it is.
+    pub tenant: String,
+    /// Its name: 1 to 64 of `A-Z a-z 0-9 _ -`.
+    pub name: String,
+}
+
+/// A text that names no dataset.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, thiserror::Error)]
+#[error("a dataset's name is 1 to {MAX_NAME_BYTES} of the characters A-Z a-z 0-9 _ -")]
+pub struct BadDatasetName;
+
+impl BadDatasetName {
+    /// The stable code of the field that holds such a text.
+    pub const CODE: &'static str = "invalid_dataset";
+}
+
+impl Dataset {
+    /// A tenant's dataset of this name.
+    ///
+    /// # Errors
+    /// If the name is none.
+    pub fn named(tenant: impl Into<String>, name: impl Into<String>) -> Result<Self, BadDatasetName> {
+        let name = name.into();
+        Self::check_name(&name)?;
+        Ok(Self { tenant: tenant.into(), name })
+    }
+
+    /// Whether a text may name a dataset.
+    ///
+    /// # Errors
+    /// If it may not.
+    pub fn check_name(name: &str) -> Result<(), BadDatasetName> {
+        let fits = (1..=MAX_NAME_BYTES).contains(&name.len());
+        let sound = fits && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+        if sound { Ok(()) } else { Err(BadDatasetName) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Dataset;
+
+    #[test]
+    fn a_name_is_up_to_64_plain_characters() {
+        let longest = "x".repeat(64);
+        for good in ["a", "Crm_2-x", longest.as_str()] {
+            assert!(Dataset::named("t", good).is_ok(), "{good}");
+        }
+        for bad in ["", "a b", "a/b", "a#b", "\u{fc}", &"x".repeat(65)] {
+            assert!(Dataset::named("t", bad).is_err(), "{bad}");
+        }
+    }
+}

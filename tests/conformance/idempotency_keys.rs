@@ -1,0 +1,82 @@
+//! Idempotency keys of uploads, keys of two kinds, and several requests under one key at once.
+
+use futures::future::join_all;
+use longshore_domain::ids::FileGuid;
+use longshore_domain::ports::{Created, Store, Upload};
+
+use crate::fixtures::{definition, waiting_job};
+use crate::stored_jobs::key;
+
+on_both_stores! {
+    a_key_makes_one_upload,
+    keys_of_jobs_and_of_uploads_are_apart,
+    of_many_jobs_at_once_under_one_key_one_is_made,
+    of_many_uploads_at_once_under_one_key_one_is_made,
+    of_different_requests_at_once_under_one_key_one_is_made,
+}
+
+fn upload() -> Upload {
+    let file_guid = FileGuid::generate();
+    Upload {
+        file_guid,
+        tenant: "default".into(),
+        key: format!("uploads/default/{file_guid}"),
+        file_name: "people.csv".into(),
+        content_type: "text/csv".into(),
+        size_bytes: 7,
+        sha256: None,
+        expires_at: 1_800_000_000,
+    }
+}
+
+async fn a_key_makes_one_upload(store: impl Store) {
+    let (first, second) = (upload(), upload());
+    let create = async |upload: &Upload, hash: &str| store.create_upload(upload, Some(&key("k", hash))).await.unwrap();
+    assert_eq!(create(&first, "h").await, Created::New);
+    assert_eq!(create(&first, "h").await, Created::New, "the same call again");
+    assert_eq!(create(&second, "h").await, Created::Replayed(first.file_guid));
+    assert_eq!(create(&second, "other").await, Created::KeyReused);
+    assert_eq!(store.upload(second.file_guid).await.unwrap(), None);
+    let elsewhere = Upload { tenant: "another".into(), ..upload() };
+    assert_eq!(create(&elsewhere, "h").await, Created::New);
+}
+
+async fn keys_of_jobs_and_of_uploads_are_apart(store: impl Store) {
+    let (upload, job, key) = (upload(), waiting_job(), key("k", "h"));
+    assert_eq!(store.create_upload(&upload, Some(&key)).await.unwrap(), Created::New);
+    assert_eq!(store.create_job(&job, &definition(), Some(&key)).await.unwrap(), Created::New);
+}
+
+async fn of_many_jobs_at_once_under_one_key_one_is_made(store: impl Store) {
+    let jobs: Vec<_> = std::iter::repeat_with(waiting_job).take(8).collect();
+    let (key, definition) = (key("k", "h"), definition());
+    let met = join_all(jobs.iter().map(|job| store.create_job(job, &definition, Some(&key)))).await;
+    let made: Vec<_> = jobs.iter().zip(&met).filter(|(_, met)| matches!(met, Ok(Created::New))).collect();
+    let [(made, _)] = made[..] else { panic!("{met:?}") };
+    let others = met.iter().filter(|met| matches!(met, Ok(Created::Replayed(id)) if *id == made.job_id));
+    assert_eq!(others.count(), 7, "{met:?}");
+    for job in &jobs {
+        assert_eq!(store.job(job.job_id).await.unwrap().is_some(), job.job_id == made.job_id);
+    }
+}
+
+async fn of_many_uploads_at_once_under_one_key_one_is_made(store: impl Store) {
+    let uploads: Vec<_> = std::iter::repeat_with(upload).take(8).collect();
+    let key = key("k", "h");
+    let met = join_all(uploads.iter().map(|upload| store.create_upload(upload, Some(&key)))).await;
+    let made: Vec<_> = uploads.iter().zip(&met).filter(|(_, met)| matches!(met, Ok(Created::New))).collect();
+    let [(made, _)] = made[..] else { panic!("{met:?}") };
+    let others = met.iter().filter(|met| matches!(met, Ok(Created::Replayed(id)) if *id == made.file_guid));
+    assert_eq!(others.count(), 7, "{met:?}");
+}
+
+async fn of_different_requests_at_once_under_one_key_one_is_made(store: impl Store) {
+    let (one, other) = (waiting_job(), waiting_job());
+    let (key_one, key_other, definition) = (key("k", "one"), key("k", "other"), definition());
+    let met = tokio::join!(
+        store.create_job(&one, &definition, Some(&key_one)),
+        store.create_job(&other, &definition, Some(&key_other)),
+    );
+    let met = [met.0.unwrap(), met.1.unwrap()];
+    assert!(met.contains(&Created::New) && met.contains(&Created::KeyReused), "{met:?}");
+}

@@ -1,0 +1,129 @@
+//! A tenant's jobs, newest first.
+
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, Status};
+use longshore_domain::ports::{JobPosition, JobsWanted, Store};
+
+use crate::fixtures::{accepted, at, definition, finish, made, waiting_job};
+
+on_both_stores! {
+    jobs_are_listed_newest_first_and_only_the_tenants,
+    jobs_come_in_pages_that_hold_each_once,
+    filters_find_the_jobs_that_fit,
+    a_page_is_cut_behind_the_last_job_that_fits,
+    a_listed_job_is_the_stored_one,
+    uploads_are_no_jobs,
+}
+
+const ALL: JobsWanted<'static> =
+    JobsWanted { tenant: "default", status: None, job_type: None, limit: 100, after: None };
+
+/// Stores this many jobs, a millisecond apart; newest first.
+async fn stored(store: &impl Store, count: i64, change: impl Fn(i64, &mut Job)) -> Vec<JobId> {
+    let mut ids = Vec::new();
+    for age in 0..count {
+        let mut job = Job { created_at: at(age), ..waiting_job() };
+        change(age, &mut job);
+        store.create_job(&job, &definition(), None).await.unwrap();
+        ids.push(job.job_id);
+    }
+    ids.reverse();
+    ids
+}
+
+/// Every page of a list.
+async fn pages(store: &impl Store, wanted: JobsWanted<'_>) -> Vec<Vec<JobId>> {
+    let (mut pages, mut after) = (Vec::new(), None);
+    loop {
+        let page = store.jobs(&JobsWanted { after, ..wanted }).await.unwrap();
+        pages.push(page.jobs.iter().map(|job| job.job_id).collect());
+        after = page.next;
+        if after.is_none() {
+            return pages;
+        }
+    }
+}
+
+async fn jobs_are_listed_newest_first_and_only_the_tenants(store: impl Store) {
+    assert_eq!(pages(&store, ALL).await, [[]]);
+    let tenant = |age: i64, job: &mut Job| job.tenant = if age % 2 == 0 { "default".into() } else { "default2".into() };
+    let jobs = stored(&store, 7, tenant).await;
+    let own: Vec<_> = jobs.iter().copied().step_by(2).collect();
+    assert_eq!(pages(&store, ALL).await, [own]);
+    let other: Vec<_> = jobs.iter().copied().skip(1).step_by(2).collect();
+    assert_eq!(pages(&store, JobsWanted { tenant: "default2", ..ALL }).await, [other]);
+    assert_eq!(pages(&store, JobsWanted { tenant: "default3", ..ALL }).await, [[]]);
+}
+
+async fn jobs_come_in_pages_that_hold_each_once(store: impl Store) {
+    // Three of each millisecond: the order among them is the store's.
+    let mut jobs = stored(&store, 9, |age, job| job.created_at = at(age / 3)).await;
+    for limit in [1, 2, 4, 9, 10] {
+        let pages = pages(&store, JobsWanted { limit, ..ALL }).await;
+        assert_eq!(pages.len(), 9_usize.div_ceil(limit), "{limit}: no page is empty");
+        assert!(pages.iter().all(|page| page.len() <= limit), "{limit}");
+        let mut found = pages.concat();
+        found.sort();
+        jobs.sort();
+        assert_eq!(found, jobs, "{limit}");
+    }
+}
+
+async fn filters_find_the_jobs_that_fit(store: impl Store) {
+    let kind = |age: i64, job: &mut Job| job.job_type = if age < 4 { "import".into() } else { "invite".into() };
+    let jobs = stored(&store, 6, kind).await;
+    let [_, invited, imported, begun, ..] = jobs[..] else { panic!("six") };
+    made(store.begin(begun, at(10)).await.unwrap());
+    for id in [invited, imported] {
+        made(store.finish(id, &finish(Status::Canceled, 11)).await.unwrap());
+    }
+    for (status, job_type, expected) in [
+        (Some(Status::Running), None, vec![begun]),
+        (Some(Status::Canceled), None, vec![invited, imported]),
+        (Some(Status::Canceled), Some("import"), vec![imported]),
+        (Some(Status::Waiting), Some("invite"), vec![jobs[0]]),
+        (Some(Status::Completed), None, vec![]),
+        (None, Some("invite"), jobs[..2].to_vec()),
+        (None, Some("invit"), vec![]),
+    ] {
+        let found = pages(&store, JobsWanted { status, job_type, ..ALL }).await;
+        assert_eq!(found, std::slice::from_ref(&expected), "{status:?} {job_type:?}");
+        let by_one = pages(&store, JobsWanted { status, job_type, limit: 1, ..ALL }).await;
+        assert_eq!(by_one.concat(), expected, "{status:?} {job_type:?}");
+    }
+}
+
+async fn a_page_is_cut_behind_the_last_job_that_fits(store: impl Store) {
+    let kind = |age: i64, job: &mut Job| job.job_type = if age % 3 == 0 { "import".into() } else { "invite".into() };
+    let jobs = stored(&store, 9, kind).await;
+    let wanted = JobsWanted { job_type: Some("invite"), limit: 3, ..ALL };
+    let found = pages(&store, wanted).await;
+    let invites: Vec<_> = jobs.iter().enumerate().filter(|(n, _)| n % 3 != 2).map(|(_, id)| *id).collect();
+    assert_eq!(found, [invites[..3].to_vec(), invites[3..].to_vec()]);
+    // A place is a moment and an id, whether or not there is a job.
+    let after = Some(JobPosition { created_at: at(4), job_id: JobId::generate() });
+    let page = store.jobs(&JobsWanted { after, ..wanted }).await.unwrap();
+    assert!(page.jobs.iter().all(|job| job.created_at <= at(4)), "{:?}", page.jobs);
+}
+
+async fn a_listed_job_is_the_stored_one(store: impl Store) {
+    let job = accepted(&store).await;
+    made(store.begin(job.job_id, at(1)).await.unwrap());
+    let stored = store.job(job.job_id).await.unwrap().unwrap();
+    assert_eq!(store.jobs(&ALL).await.unwrap().jobs, [stored]);
+}
+
+async fn uploads_are_no_jobs(store: impl Store) {
+    let upload = longshore_domain::ports::Upload {
+        file_guid: longshore_domain::ids::FileGuid::generate(),
+        tenant: "default".into(),
+        key: "uploads/default/x".into(),
+        file_name: "x".into(),
+        content_type: "text/csv".into(),
+        size_bytes: 1,
+        sha256: None,
+        expires_at: 1_800_000_000,
+    };
+    store.create_upload(&upload, None).await.unwrap();
+    assert_eq!(pages(&store, ALL).await, [[]]);
+}
