@@ -19,3 +19,4 @@ mod least_privilege;
 mod other_job_types;
 mod retries;
 mod shared;
+mod tenants;

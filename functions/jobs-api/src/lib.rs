@@ -56,7 +56,7 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
         .route("/api/jobs/{jobId}/retry", post(retry::retry::<B>))
         .route("/api/datasets/{dataset}/records", get(records::list::<B>))
         .route("/api/uploads", any(uploads));
-    http::with_problems(router).with_state(Arc::new(api))
+    http::with_access(http::with_problems(router), &api.access).with_state(Arc::new(api))
 }
 
 /// Runs the function with these job types, configured from the environment.
@@ -68,6 +68,7 @@ pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Err
         ports: Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? },
         records: aws.records()?,
         registry,
+        access: config::access()?,
         limits: Limits {
             max_file_bytes: config::max_file_bytes()?,
             retention_days: config::retention_days()?,

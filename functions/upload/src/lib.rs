@@ -16,7 +16,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::post;
 use longshore::config::{self, Aws};
-use longshore::http;
+use longshore::http::{self, Access};
 use longshore_domain::ports::JobStore;
 use longshore_domain::time_stamp::Timestamp;
 
@@ -34,6 +34,8 @@ pub struct Uploads<S, U> {
     pub store: S,
     /// Who signs.
     pub urls: U,
+    /// Who may call.
+    pub access: Access,
     /// Bytes of the largest file.
     pub max_file_bytes: u64,
     /// Days until an upload is forgotten.
@@ -49,7 +51,7 @@ where
     U: UploadUrls + 'static,
 {
     let router = Router::new().route("/api/uploads", post(create::create::<S, U>));
-    http::with_problems(router).with_state(Arc::new(uploads))
+    http::with_access(http::with_problems(router), &uploads.access).with_state(Arc::new(uploads))
 }
 
 /// Runs the function, configured from the environment.
@@ -60,6 +62,7 @@ pub async fn serve(aws: &Aws) -> Result<(), lambda_http::Error> {
     let uploads = Uploads {
         store: aws.store()?,
         urls: aws.files()?,
+        access: config::access()?,
         max_file_bytes: config::max_file_bytes()?,
         retention_days: config::retention_days()?,
         clock: Timestamp::now,

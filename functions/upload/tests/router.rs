@@ -4,8 +4,11 @@
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response};
+use lambda_http::RequestExt;
+use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
 use longshore::files::PutUrl;
+use longshore::http::Access;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::{JobStore, PortError, PortResult, Upload};
@@ -34,12 +37,20 @@ impl UploadUrls for NoSigner {
 
 fn uploads<U>(urls: U) -> (MemoryStore, Uploads<MemoryStore, U>) {
     let (store, clock) = (MemoryStore::default(), || Timestamp(1_700_000_000_000));
-    (store.clone(), Uploads { store, urls, max_file_bytes: 1_000, retention_days: 14, clock })
+    let access = Access::SignedIn { tenant_claim: "sub".into() };
+    (store.clone(), Uploads { store, urls, access, max_file_bytes: 1_000, retention_days: 14, clock })
+}
+
+/// A request as the gateway hands it over once it has accepted a token with these claims.
+fn with_claims(request: Request<Body>, claims: Value) -> Request<Body> {
+    let context = json!({"http": {"method": "GET"}, "timeEpoch": 0, "authorizer": {"jwt": {"claims": claims}}});
+    request.with_request_context(RequestContext::ApiGatewayV2(serde_json::from_value(context).unwrap()))
 }
 
 async fn send(router: axum::Router, method: &str, path: &str, body: impl Into<Body>) -> (Response<()>, Value) {
     let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
-    let (parts, body) = router.oneshot(request.body(body.into()).unwrap()).await.unwrap().into_parts();
+    let request = with_claims(request.body(body.into()).unwrap(), json!({"sub": "acme"}));
+    let (parts, body) = router.oneshot(request).await.unwrap().into_parts();
     let bytes = to_bytes(body, usize::MAX).await.unwrap();
     (Response::from_parts(parts, ()), serde_json::from_slice(&bytes).unwrap_or_default())
 }
@@ -56,13 +67,14 @@ async fn an_upload_is_promised_and_remembered() {
     let expected = json!({
         "fileGuid": id,
         "method": "PUT",
-        "url": format!("https://bucket/uploads/default/{id}?for=3600"),
+        "url": format!("https://bucket/uploads/acme/{id}?for=3600"),
         "headers": {"content-type": "text/csv", "x-amz-checksum-sha256": hash},
         "expiresAt": "2023-11-14T23:13:20Z",
     });
     assert_eq!(document, expected);
     let upload = store.upload(id).await.unwrap().unwrap();
     assert_eq!((upload.size_bytes, upload.expires_at), (1_000, 1_700_000_000 + 14 * 86_400));
+    assert_eq!(upload.tenant, "acme");
 }
 
 #[tokio::test]
@@ -86,6 +98,7 @@ async fn every_refusal_is_a_problem_document() {
 #[tokio::test]
 async fn another_content_type_is_refused() {
     let request = Request::post("/api/uploads").header("content-type", "text/plain").body(Body::from("{}")).unwrap();
+    let request = with_claims(request, json!({"sub": "acme"}));
     let response = router(uploads(Signer).1).oneshot(request).await.unwrap();
     assert_eq!(response.status(), 415);
     assert_eq!(response.headers()["content-type"], "application/problem+json");
@@ -98,4 +111,15 @@ async fn a_failure_of_ours_leaks_nothing() {
     assert_eq!(response.status(), 500);
     assert_eq!(problem["type"], "urn:longshore:problem:internal");
     assert!(!problem.to_string().contains("hunter2") && !problem.to_string().contains("presign"));
+}
+
+#[tokio::test]
+async fn a_caller_without_a_tenant_gets_no_place_for_a_file() {
+    let (_, uploads) = uploads(Signer);
+    let body = json!({"fileName": "people.csv", "contentType": "text/csv", "size": 1}).to_string();
+    let request = Request::post("/api/uploads").header("content-type", "application/json").body(Body::from(body));
+    let request = with_claims(request.unwrap(), json!({"email": "ann@example.com"}));
+    let (parts, body) = router(uploads).oneshot(request).await.unwrap().into_parts();
+    let problem: Value = serde_json::from_slice(&to_bytes(body, usize::MAX).await.unwrap()).unwrap();
+    assert_eq!((parts.status.as_u16(), &problem["type"]), (403, &json!("urn:longshore:problem:no-tenant")));
 }

@@ -4,6 +4,7 @@
 //! wrong method, a body that is too long or no JSON. What failed on our side is logged once, with its cause, and
 //! answered without it.
 
+mod access;
 mod body;
 mod failure;
 mod fields;
@@ -12,6 +13,7 @@ mod parameters;
 mod routes;
 mod tenant;
 
+pub use access::{Access, with_access};
 pub use body::JsonFields;
 pub use failure::Failure;
 pub use fields::{Bad, Checked, Fields};

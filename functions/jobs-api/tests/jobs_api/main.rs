@@ -6,5 +6,6 @@ mod create;
 mod openapi;
 mod read;
 mod retry;
+mod tenants;
 mod unsent;
 mod world;

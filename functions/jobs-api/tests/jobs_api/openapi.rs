@@ -55,6 +55,22 @@ fn the_documented_calls_are_those_of_the_functions_and_of_the_template() {
     assert_eq!(owned(&routed), functions);
 }
 
+/// Calls that need no token: documents that anybody may read.
+const PUBLIC: [&str; 0] = [];
+
+#[test]
+fn every_route_of_the_template_wants_a_token() {
+    let routes: Vec<_> = TEMPLATE.split("Type: AWS::ApiGatewayV2::Route\n").skip(1).collect();
+    assert!(routes.len() > jobs_api::ROUTES.len());
+    for route in routes {
+        let route = route.split("\n\n").next().unwrap_or_default();
+        let key = route.lines().find_map(|line| line.trim().strip_prefix("RouteKey: ")).unwrap();
+        let checked = route.contains("AuthorizationType: !If [IsOpen, NONE, JWT]")
+            && route.contains("AuthorizerId: !If [IsOpen, !Ref AWS::NoValue, !Ref TokenCheck]");
+        assert_eq!(checked, !PUBLIC.contains(&key), "{key}");
+    }
+}
+
 #[tokio::test]
 async fn the_router_takes_the_documented_calls_and_no_others() {
     let (world, documented) = (World::default(), documented());

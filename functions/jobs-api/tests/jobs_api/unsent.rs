@@ -49,7 +49,7 @@ async fn a_job_whose_message_is_lost_is_accepted_and_left_to_the_sweeper() {
     let world = World::default();
     let body = Body::from(world.import().await.to_string());
     let request = Request::post("/api/jobs").header("content-type", "application/json").body(body).unwrap();
-    let response = router(world.api::<WithoutQueues>(Closed)).oneshot(request).await.unwrap();
+    let response = router(world.api::<WithoutQueues>(Closed)).oneshot(world.signed_in(request)).await.unwrap();
     assert_eq!(response.status(), 202);
     assert_eq!(world.store.unfinished(None).await.unwrap().items.len(), 1);
 }
