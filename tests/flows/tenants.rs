@@ -10,7 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use longshore_domain::ids::JobId;
 use longshore_tests::harness::client::{Answer, Client};
-use longshore_tests::harness::users::{User, Users};
+use longshore_tests::harness::users::{User, Users, VERIFIER};
 use serde_json::{Value, json};
 
 use crate::shared::{Story, dataset, lines, stack, work};
@@ -182,6 +182,19 @@ fn an_id_token_is_as_good_as_an_access_token() -> Story {
     let job = client.post("/api/jobs", &json!({ "jobType": "probe-once", "options": { "action": "ok" } }))?;
     let id = job.expect(202)?["jobId"].as_str().context("a job without id")?.to_owned();
     assert_eq!(bobs().job(&id)?["jobId"], id.as_str());
+    Ok(())
+}
+
+#[test]
+fn a_browser_signs_in_by_code_with_its_verifier_and_nobody_else_does_with_the_code() -> Story {
+    let (users, callback) = (&stack().users, format!("{}/", stack().output("ApiUrl")?));
+    bob();
+    let stolen = users.sign_in_by_page("bob", &callback, &VERIFIER.to_lowercase())?;
+    ensure!(stolen["error"] == "invalid_grant" && stolen["access_token"].is_null(), "a stolen code is good: {stolen}");
+    let own = users.sign_in_by_page("bob", &callback, VERIFIER)?;
+    let token = own["access_token"].as_str().with_context(|| format!("no token for a code: {own}"))?;
+    let client = stack().client.clone().with_token(token);
+    client.get(&format!("/api/datasets/{}/records", dataset("bobs")))?.expect(200)?;
     Ok(())
 }
 

@@ -10,6 +10,11 @@ use super::cloud::Cloud;
 /// Good for an emulator that ends with the tests: the pool's policy wants all of this.
 const PASSWORD: &str = "Correct-horse-7-battery";
 
+/// The verifier of RFC 7636's example.
+pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+
+const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
 /// A user pool and one of its clients.
 #[derive(Clone, Debug)]
 pub struct Users {
@@ -65,6 +70,23 @@ impl Users {
         )?;
         let token = signed_in["AuthenticationResult"][kind].as_str();
         Ok(token.with_context(|| format!("signing in gave no {kind}: {signed_in}"))?.to_owned())
+    }
+
+    /// Signs in as a browser does, by the page: authorization code, for the challenge of RFC 7636's example. What the
+    /// exchange of the code answers to whoever shows this verifier.
+    ///
+    /// # Errors
+    /// If the page gives no code.
+    pub fn sign_in_by_page(&self, name: &str, callback: &str, verifier: &str) -> Result<Value> {
+        let about = [("client_id", self.client.as_str()), ("redirect_uri", callback)];
+        let asked = [("response_type", "code"), ("scope", "openid"), ("state", "s")];
+        let proof = [("code_challenge", CHALLENGE), ("code_challenge_method", "S256")];
+        let form = [&about[..], &asked, &proof, &[("username", name), ("password", PASSWORD)]].concat();
+        let to = self.cloud.form("/login", &form)?;
+        let (_, code) = to.split_once("code=").with_context(|| format!("the page gave no code: {to}"))?;
+        let code = code.split('&').next().unwrap_or(code);
+        let shown = [("grant_type", "authorization_code"), ("code", code), ("code_verifier", verifier)];
+        Ok(serde_json::from_str(&self.cloud.form("/oauth2/token", &[&about[..], &shown].concat())?)?)
     }
 
     /// The same pool through another client, whose tokens are for another service.
