@@ -8,10 +8,14 @@ come from the environment. Prints one JSON document, or lines of text for `event
     stack.py update-code FUNCTION FILE  put FILE, as `bootstrap`, onto a function
     stack.py config FUNCTION            environment, memory and timeout of a function
     stack.py routes API                 route key -> function of an HTTP API
+    stack.py sign-in POOL CLIENT        users of a user pool, made if they are not there, each with a fresh token;
+                                        names and passwords come and go by stdin and stdout, where no process list
+                                        shows them
 """
 
 import io
 import json
+import secrets
 import sys
 import zipfile
 
@@ -88,12 +92,53 @@ def routes(api):
     return {r["RouteKey"]: targets.get(r.get("Target", ""), "") for r in found}
 
 
+def sign_in(pool, app_client):
+    cognito = client("cognito-idp")
+    return [signed_in(cognito, pool, app_client, user) for user in json.load(sys.stdin)]
+
+
+def signed_in(cognito, pool, app_client, user):
+    name = user["name"]
+    try:
+        found = cognito.admin_get_user(UserPoolId=pool, Username=name)["UserAttributes"]
+    except cognito.exceptions.UserNotFoundException:
+        # Only a deployment with TenantClaim=custom:tenant looks at it.
+        tenant = {"Name": "custom:tenant", "Value": name}
+        made = cognito.admin_create_user(
+            UserPoolId=pool, Username=name, MessageAction="SUPPRESS", UserAttributes=[tenant]
+        )
+        found = made["User"]["Attributes"]
+        user["password"] = ""
+    if not user.get("password"):
+        # Letters of both cases and a digit, as the pool's policy has it.
+        user["password"] = "Aa1-" + secrets.token_urlsafe(18)
+        cognito.admin_set_user_password(
+            UserPoolId=pool, Username=name, Password=user["password"], Permanent=True
+        )
+    answer = cognito.admin_initiate_auth(
+        UserPoolId=pool,
+        ClientId=app_client,
+        AuthFlow="ADMIN_USER_PASSWORD_AUTH",
+        AuthParameters={"USERNAME": name, "PASSWORD": user["password"]},
+    )
+    tokens = answer["AuthenticationResult"]
+    attributes = {a["Name"]: a["Value"] for a in found}
+    return {
+        "name": name,
+        "password": user["password"],
+        "sub": attributes["sub"],
+        "accessToken": tokens["AccessToken"],
+        "idToken": tokens["IdToken"],
+    }
+
+
 COMMANDS = {
     "describe": describe,
     "events": events,
     "update-code": update_code,
     "config": config,
     "routes": routes,
+    "sign-in": sign_in,
 }
 
 if __name__ == "__main__":

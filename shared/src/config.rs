@@ -3,10 +3,12 @@
 //! A function asks [`Aws`] for the adapters that it uses and for nothing else: a client that nobody asks for is never
 //! built, and a variable that nobody needs may be missing. A missing or malformed one is an error that names it.
 
+mod access;
 mod aws;
 mod calls;
 mod variable;
 
+pub use access::access;
 pub use aws::Aws;
 pub use calls::{Calls, take_calls};
 pub use variable::{ConfigError, parsed, text};

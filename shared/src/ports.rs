@@ -1,6 +1,7 @@
 //! The three remote services together, and the names of the objects that Longshore keeps in the bucket.
 
 use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::Job;
 
 /// Store, queues and files: real ones in a function, fakes in its tests.
 #[derive(Clone, Debug)]
@@ -18,17 +19,33 @@ pub fn upload_key(tenant: &str, id: FileGuid) -> String {
     format!("uploads/{tenant}/{id}")
 }
 
-/// What the keys of all files of a job begin with.
-pub fn job_prefix(id: JobId) -> String {
-    format!("jobs/{id}/")
+/// Where the files of one job are kept: its work files and its report, below its tenant's name.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct JobFolder<'a> {
+    /// Whose the job is.
+    pub tenant: &'a str,
+    /// The job.
+    pub id: JobId,
 }
 
-/// Where a work file is kept; `token` names the commit that vouches for it.
-pub fn work_key(id: JobId, group: u32, chunk: u32, token: &str) -> String {
-    format!("jobs/{id}/chunks/{group}-{chunk}/{token}.jsonl")
-}
+impl<'a> JobFolder<'a> {
+    /// The folder of a job.
+    pub fn of(job: &'a Job) -> Self {
+        Self { tenant: &job.tenant, id: job.job_id }
+    }
 
-/// Where a part of a generation's report is kept.
-pub fn report_key(id: JobId, generation: u32, name: &str) -> String {
-    format!("jobs/{id}/report/{generation}/{name}")
+    /// What the keys of all files of the job begin with.
+    pub fn prefix(self) -> String {
+        format!("jobs/{}/{}/", self.tenant, self.id)
+    }
+
+    /// Where a work file of the chunk at this place (group, chunk) is kept; `token` names the commit that vouches for it.
+    pub fn work_key(self, (group, chunk): (u32, u32), token: &str) -> String {
+        format!("jobs/{}/{}/chunks/{group}-{chunk}/{token}.jsonl", self.tenant, self.id)
+    }
+
+    /// Where a part of a generation's report is kept.
+    pub fn report_key(self, generation: u32, name: &str) -> String {
+        format!("jobs/{}/{}/report/{generation}/{name}", self.tenant, self.id)
+    }
 }

@@ -9,7 +9,7 @@ use longshore_domain::job::{Job, JobError, Status};
 use longshore_domain::time_stamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Name of the document within a job's report; see [`report_key`](crate::ports::report_key).
+/// Name of the document within a job's report; see [`JobFolder`](crate::ports::JobFolder).
 pub const RESULT_NAME: &str = "result.json";
 
 /// What a finished job came to.

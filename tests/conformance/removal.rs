@@ -66,7 +66,7 @@ async fn only_a_deleted_job_that_has_ended_is_removed(store: impl Store + Remova
 
 async fn nothing_is_left_of_a_removed_job_but_its_key(store: impl Store + Removal) {
     let (job, other) = (waiting_job(), split(&store, 1).await.job_id);
-    let key = IdempotencyKey { key: "k".into(), request_hash: "h".into() };
+    let key = IdempotencyKey { key: "k".into(), request_hash: "h".into(), at: at(0) };
     store.create_job(&job, &definition(), Some(&key)).await.unwrap();
     let id = job.job_id;
     let mut begun = made(store.begin(id, at(1)).await.unwrap());
@@ -114,9 +114,10 @@ async fn upload(store: &impl Store) -> FileGuid {
         file_name: "a.csv".into(),
         content_type: "text/csv".into(),
         size_bytes: 1,
+        sha256: None,
         expires_at: 1_800_000_000,
     };
-    store.create_upload(&upload).await.unwrap();
+    store.create_upload(&upload, None).await.unwrap();
     file_guid
 }
 

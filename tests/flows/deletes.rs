@@ -20,7 +20,7 @@ fn a_job_that_is_deleted_while_it_runs_leaves_nothing() -> Story {
     let upload = stack.client.upload("file.csv", &file)?;
     let id = started(stack, "probe", &upload, &json!({}))?;
     Watch::new(stack, &id).until("under way", |job| job["itemProgress"].as_u64() > Some(20))?;
-    ensure!(!objects(stack, &format!("jobs/{id}/"))?.is_empty(), "no work file was written before");
+    ensure!(!objects(stack, &format!("jobs/{}/{id}/", stack.tenant))?.is_empty(), "no work file was written before");
     let answer = stack.client.delete(&id)?;
     ensure!(answer.status == 204 && answer.body.is_empty(), "{}", answer.text());
     hidden(stack, &id)?;
@@ -70,7 +70,7 @@ fn gone(stack: &Stack, id: &str) -> Story {
     let deadline = Instant::now() + PATIENCE;
     loop {
         stack.sweep()?;
-        let left = (items(stack, &format!("JOB#{id}"))?, objects(stack, &format!("jobs/{id}/"))?);
+        let left = (items(stack, &format!("JOB#{id}"))?, objects(stack, &format!("jobs/{}/{id}/", stack.tenant))?);
         if left.0.is_empty() && left.1.is_empty() {
             return Ok(());
         }

@@ -22,3 +22,4 @@ mod other_job_types;
 mod read_back;
 mod retries;
 mod shared;
+mod tenants;

@@ -6,7 +6,7 @@
 use anyhow::{Context, Result, bail};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, GroupPlan, Manifest};
-use longshore_domain::ids::{DEFAULT_TENANT, FileGuid, JobId, nonce};
+use longshore_domain::ids::{FileGuid, JobId, nonce};
 use longshore_domain::job::{Job, SourceFile, Transition};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
@@ -39,7 +39,7 @@ pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) ->
         timeout_s: 3_600,
         deadline_at: now.plus_seconds(3_600),
         expires_at: now.seconds() + 86_400,
-        ..Job::waiting(JobId::generate(), DEFAULT_TENANT, job_type, now)
+        ..Job::waiting(JobId::generate(), stack.tenant.as_str(), job_type, now)
     };
     let definition = Definition { options: options.clone(), columns: None };
     stack.run(stack.store()?.create_job(&job, &definition, None))?;

@@ -19,6 +19,8 @@ pub struct Client {
     agent: Agent,
     /// Where functions find the bucket, if they find it elsewhere than this client does: both without a slash.
     signed_for: Option<(String, String)>,
+    /// What the API is shown, and nobody else.
+    token: Option<String>,
 }
 
 /// What a call answered.
@@ -63,7 +65,19 @@ impl Answer {
 impl Client {
     /// A client of the API at this URL.
     pub fn new(base: &str) -> Self {
-        Self { base: base.to_owned(), agent: agent(), signed_for: None }
+        Self { base: base.to_owned(), agent: agent(), signed_for: None, token: None }
+    }
+
+    /// The same client, signed in: every call of the API carries this token, unless it carries another.
+    #[must_use]
+    pub fn with_token(self, token: &str) -> Self {
+        Self { token: Some(format!("Bearer {token}")), ..self }
+    }
+
+    /// The same client, signed out.
+    #[must_use]
+    pub fn signed_out(self) -> Self {
+        Self { token: None, ..self }
     }
 
     /// A client that goes past the proxy at `proxy` straight to `endpoint`. Functions sign URLs for the proxy, whose
@@ -90,6 +104,11 @@ impl Client {
         };
         for (name, value) in headers {
             request = request.header(*name, *value);
+        }
+        let to_api = url.starts_with(&format!("{}/", self.base));
+        let says = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        if let Some(token) = self.token.as_ref().filter(|_| to_api && !says) {
+            request = request.header("authorization", token);
         }
         let answer = if body.is_empty() && matches!(method, "GET" | "HEAD" | "DELETE") {
             self.agent.run(request.body(())?)

@@ -120,6 +120,33 @@ impl Cloud {
         Ok(serde_json::from_str(&text)?)
     }
 
+    /// Calls an action of Cognito's user pools.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn user_pools(&self, action: &str, body: &Value) -> Result<Value> {
+        let call = self.agent.post(format!("{}/", self.endpoint)).header("authorization", named("cognito-idp"));
+        let call = call.header("x-amz-target", format!("AWSCognitoIdentityProviderService.{action}"));
+        let mut answer = call.content_type("application/x-amz-json-1.1").send(body.to_string())?;
+        let text = answer.body_mut().read_to_string()?;
+        ensure!(answer.status().is_success(), "user pools refused {action}: {text}");
+        Ok(if text.is_empty() { Value::Null } else { serde_json::from_str(&text)? })
+    }
+
+    /// Sends a form to a page of the emulator; where it leads, or else what it says.
+    ///
+    /// # Errors
+    /// If there is no answer.
+    pub fn form(&self, path: &str, fields: &[(&str, &str)]) -> Result<String> {
+        let call = self.agent.post(format!("{}{path}", self.endpoint)).config();
+        let call = call.max_redirects(0).max_redirects_will_error(false).build();
+        let mut answer = call.send_form(fields.iter().copied())?;
+        match answer.headers().get("location") {
+            Some(to) => Ok(to.to_str()?.to_owned()),
+            None => Ok(answer.body_mut().read_to_string()?),
+        }
+    }
+
     fn query(&self, service: &str, parameters: &[(&str, &str)]) -> Result<String> {
         let call = self.agent.post(format!("{}/", self.endpoint)).header("authorization", named(service));
         let mut answer = call.send_form(parameters.iter().copied())?;

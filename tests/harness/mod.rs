@@ -6,6 +6,7 @@
 //! | [`resources`] | a table, queues and a bucket, made directly and in milliseconds |
 //! | [`faults`], [`scoped_faults`] | a proxy in front of the emulator that loses replies, refuses, or throttles |
 //! | [`stack`], [`behind`] | the whole system, deployed from the template |
+//! | [`users`] | users of the stack's pool, signed in |
 //! | [`client`], [`watch`], [`report`] | a browser that doubts every answer |
 //! | [`by_hand`] | states that a crash leaves behind, made without one |
 
@@ -24,4 +25,5 @@ pub mod resources;
 pub mod scoped_faults;
 pub mod stack;
 pub mod staging;
+pub mod users;
 pub mod watch;

@@ -20,6 +20,7 @@ use super::guard::Guard;
 use super::process::free_port;
 use super::resources::aws;
 use super::staging::stage;
+use super::users::Users;
 
 /// The stack's name; on an emulator of others with a suffix, for it may hold a stack of that name.
 const NAME: &str = "longshore";
@@ -59,8 +60,12 @@ pub struct StackOptions {
 
 /// A running stack.
 pub struct Stack {
-    /// Its HTTP API.
+    /// Its HTTP API, called by a user.
     pub client: Client,
+    /// Whose that user's calls are.
+    pub tenant: String,
+    /// The pool of its users.
+    pub users: Users,
     /// Its outputs, by name.
     pub outputs: BTreeMap<String, String>,
     /// Clients for the emulator, past the proxy.
@@ -119,9 +124,14 @@ impl Stack {
         if let Some(faults) = &faults {
             client = client.past(&faults.endpoint, &endpoint);
         }
+        let users = Users::of(&cloud, &outputs)?;
+        let user = users.add("alice")?;
+        client = client.with_token(&user.token);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let aws = aws(&endpoint);
-        let stack = Self { client, outputs, aws, endpoint, emulator, faults, cloud, runtime, _guard: guard };
+        let tenant = user.tenant;
+        let stack =
+            Self { client, tenant, users, outputs, aws, endpoint, emulator, faults, cloud, runtime, _guard: guard };
         stack.warm_proxy()?;
         Ok(stack)
     }

@@ -22,6 +22,7 @@ mod state;
 mod test;
 mod tools;
 mod up;
+mod users;
 mod watch;
 
 use anyhow::Result;
@@ -52,6 +53,8 @@ enum Command {
     Watch(watch::Options),
     /// Build one function and put it onto the running local stack
     DeployLocal(deploy_local::Options),
+    /// Print a fresh token of a user of the running local stack, alice or bob
+    Token(users::Options),
     /// Set up the Python tools (emulator, SAM, linters) and print where they are
     Tools,
     /// The reverse proxy that `up` leaves running
@@ -82,6 +85,7 @@ fn run(command: Command) -> Result<()> {
         Command::Down => down::run(&project),
         Command::Watch(options) => watch::run(&project, &options),
         Command::DeployLocal(options) => deploy_local::run(&project, &options),
+        Command::Token(options) => users::run(&project, &options),
         Command::Tools => tools::print_place(&project),
         Command::FrontDoor(options) => front_door::run(&options),
         Command::Guard(options) => guard::run(&project, &options),

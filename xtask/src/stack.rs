@@ -4,12 +4,13 @@
 use crate::project::Project;
 use crate::tools::Tools;
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The stack's name in samconfig.toml.
 pub(crate) const NAME: &str = "longshore";
@@ -45,6 +46,31 @@ pub(crate) struct FunctionConfig {
     pub(crate) memory_mb: u32,
 }
 
+/// By what a user signs in.
+#[derive(Serialize)]
+pub(crate) struct Credentials {
+    /// Name in the pool.
+    pub(crate) name: String,
+    /// Empty if it is not known: then the user gets a new one.
+    pub(crate) password: String,
+}
+
+/// A user who has signed in.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SignedIn {
+    /// Name in the pool.
+    pub(crate) name: String,
+    /// The password that worked.
+    pub(crate) password: String,
+    /// The pool's own id of the user.
+    pub(crate) sub: String,
+    /// An hour's token for the API.
+    pub(crate) access_token: String,
+    /// The same, with the user's attributes in it.
+    pub(crate) id_token: String,
+}
+
 impl Stack<'_> {
     /// Outputs and functions.
     pub(crate) fn describe(&self) -> Result<Description> {
@@ -72,18 +98,36 @@ impl Stack<'_> {
         self.ask(&["routes".as_ref(), api.as_ref()])
     }
 
+    /// Users of a pool, made if they are not there, each signed in through a client of the pool.
+    pub(crate) fn sign_in(&self, pool: &str, client: &str, users: &[Credentials]) -> Result<Vec<SignedIn>> {
+        let text = self.run_with(&["sign-in".as_ref(), pool.as_ref(), client.as_ref()], &serde_json::to_vec(users)?)?;
+        // Not repeated: it holds passwords.
+        serde_json::from_str(&text).context("cannot read stack.py's answer")
+    }
+
     fn ask<T: DeserializeOwned>(&self, arguments: &[&OsStr]) -> Result<T> {
         let text = self.run(arguments)?;
         serde_json::from_str(&text).with_context(|| format!("cannot read stack.py's answer {text}"))
     }
 
     fn run(&self, arguments: &[&OsStr]) -> Result<String> {
-        let output = self
+        self.run_with(arguments, &[])
+    }
+
+    fn run_with(&self, arguments: &[&OsStr], input: &[u8]) -> Result<String> {
+        let mut child = self
             .command("python")
             .arg(self.project.infra("stack.py"))
             .args(arguments)
-            .output()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
             .context("cannot run the tools' Python")?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(input)?;
+        }
+        let output = child.wait_with_output()?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
             let last = said.trim().lines().last().unwrap_or("no message");

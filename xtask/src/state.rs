@@ -5,12 +5,13 @@
 
 use crate::process::Background;
 use crate::project::Project;
+use crate::users::User;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
 /// The local stack as last left by `up`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -30,6 +31,8 @@ pub(crate) struct State {
     pub(crate) emulator: Option<Background>,
     /// The front door's process.
     pub(crate) front_door: Option<Background>,
+    /// Who can sign in, with passwords and tokens: only the owner may read this file. None unless the stack has a pool.
+    pub(crate) users: Vec<User>,
     /// What is on the stack, to tell what has changed.
     pub(crate) deployed: Deployed,
 }
@@ -63,8 +66,18 @@ pub(crate) fn read(project: &Project) -> Result<State> {
 pub(crate) fn write(project: &Project, state: &State) -> Result<()> {
     let path = path(project)?;
     let draft = path.with_extension("json.new");
-    fs::write(&draft, serde_json::to_vec_pretty(state)?)?;
+    private(&draft)?.write_all(&serde_json::to_vec_pretty(state)?)?;
     fs::rename(&draft, &path).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// A new file that only its owner can read. A left-over may be readable by others, and would stay so.
+fn private(path: &Path) -> Result<File> {
+    let _ = fs::remove_file(path);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Forgets the state.
@@ -81,6 +94,11 @@ impl State {
         let emulator_runs = self.emulator.as_ref().is_none_or(Background::is_alive);
         let door_open = self.front_door.as_ref().is_some_and(Background::is_alive);
         !self.api_url.is_empty() && emulator_runs && door_open
+    }
+
+    /// The token of the first user; none on a stack without users, whose API is open or wants another's tokens.
+    pub(crate) fn token(&self) -> Option<&str> {
+        self.users.first().map(|user| user.token.as_str())
     }
 
     /// An output of the stack by name.

@@ -7,7 +7,7 @@ use crate::progress;
 use crate::project::Project;
 use crate::stack::Stack;
 use crate::state::{self, State};
-use crate::{deploy, down, tools};
+use crate::{deploy, down, tools, users};
 use anyhow::{Result, bail};
 
 /// What `up` can be told.
@@ -28,6 +28,9 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     println!("  API       {}", state.api_url);
     println!("  emulator  {}", state.emulator_url);
     println!("  state     .longshore/local.json, logs beside it");
+    if let Some(user) = state.users.first() {
+        println!("  sign-in   curl -H \"Authorization: Bearer $(cargo xtask token {})\" …", user.name);
+    }
     println!();
     println!("Change code and run `cargo xtask up` again, or see `cargo xtask watch --help`.");
     println!("Stop it with `cargo xtask down`.");
@@ -53,6 +56,8 @@ pub(crate) fn bring_up(project: &Project, options: &Options) -> Result<State> {
     // Also after a failure: part of it may be on the stack.
     state::write(project, &state)?;
     deployed?;
+    users::sign_in(&stack, &mut state)?;
+    state::write(project, &state)?;
     open_front_door(project, options, &mut state)?;
     Ok(state)
 }

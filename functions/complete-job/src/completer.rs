@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use longshore::ports::{Ports, report_key};
+use longshore::ports::{JobFolder, Ports};
 use longshore::result::{RESULT_NAME, Report, ResultDocument};
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, Stage, Status, Transition};
@@ -132,12 +132,12 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
 
     async fn write_result(&self, finished: &Job, report: Report) -> Result<ResultDocument, CompleteError> {
         let result = ResultDocument::new(finished, report);
-        self.put_result(finished.generation, &result).await?;
+        self.put_result(finished, &result).await?;
         Ok(result)
     }
 
-    async fn put_result(&self, generation: u32, result: &ResultDocument) -> Result<(), CompleteError> {
-        let key = report_key(result.job_id, generation, RESULT_NAME);
+    async fn put_result(&self, job: &Job, result: &ResultDocument) -> Result<(), CompleteError> {
+        let key = JobFolder::of(job).report_key(job.generation, RESULT_NAME);
         Ok(self.ports.files.write(&key, "application/json", serde_json::to_vec(result)?).await?)
     }
 
@@ -152,7 +152,7 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
             return Ok(None);
         }
         let result = result.with_job(&job);
-        self.put_result(job.generation, &result).await?;
+        self.put_result(&job, &result).await?;
         Ok(Some(CompleteEnd::AlreadyFinished))
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use longshore::chunk::{ChunkError, Rest, read_rest, roll_up};
-use longshore::ports::work_key;
+use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{CHUNKS_PER_GROUP, ChunkPlan, Filed, Group, GroupPlan, Manifest, Source};
 use longshore_domain::ids::nonce;
@@ -102,13 +102,13 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
     async fn file(&mut self) -> Result<(), Halt> {
         let Some(first) = self.entries.first().map(|entry| entry.n) else { return Ok(()) };
         let chunk = u32::try_from(self.chunks.len()).unwrap_or(u32::MAX);
-        let (id, number) = (self.job.job_id, self.job.groups);
+        let number = self.job.groups;
         let token = Cursor::token(&nonce(), 0);
         let entries = mem::take(&mut self.entries);
         let items = u32::try_from(entries.len()).unwrap_or(u32::MAX);
         let failed = entries.iter().filter(|entry| matches!(entry.end, End::Failed(_))).count() as u64;
         let file = WorkFile { header: Header { round: 0, prev: None }, entries };
-        let key = work_key(id, number, chunk, &token);
+        let key = JobFolder::of(&self.job).work_key((number, chunk), &token);
         let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
         self.splitter.ports.files.write(&key, "application/x-ndjson", bytes).await?;
         let finished = failed == u64::from(items);

@@ -2,7 +2,7 @@
 
 use longshore::files::S3Files;
 use longshore::handler::Registry;
-use longshore::http::{Failure, Tenant};
+use longshore::http::{Access, Failure, Tenant};
 use longshore::ports::Ports;
 use longshore::problem::Problem;
 use longshore::queues::SqsQueues;
@@ -59,6 +59,8 @@ pub struct Api<B: Backend> {
     pub records: B::Records,
     /// The job types that clients may ask for.
     pub registry: Registry,
+    /// Who may call.
+    pub access: Access,
     /// Limits.
     pub limits: Limits,
     /// The time.

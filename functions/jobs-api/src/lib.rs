@@ -47,7 +47,7 @@ pub use output::{FileLink, FileLinks, OutputDocument};
 pub use records::{RecordDocument, RecordsDocument};
 
 /// The calls that this function answers.
-pub const ROUTES: [(&str, &str); 7] = [
+pub const ROUTES: [(&str, &str); 9] = [
     ("POST", "/api/jobs"),
     ("GET", "/api/jobs"),
     ("GET", "/api/jobs/{jobId}"),
@@ -72,7 +72,7 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
         .route("/api/uploads", any(async |uri: Uri| wrong_method(&uri, "POST")))
         .route("/api/uploads/{fileGuid}", any(async |uri: Uri| wrong_method(&uri, "GET")))
         .route("/api/uploads/{fileGuid}/url", any(async |uri: Uri| wrong_method(&uri, "POST")));
-    http::with_problems(router).with_state(Arc::new(api))
+    http::with_access(http::with_problems(router), &api.access).with_state(Arc::new(api))
 }
 
 /// Runs the function with these job types, configured from the environment.
@@ -84,6 +84,7 @@ pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Err
         ports: Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? },
         records: aws.records()?,
         registry,
+        access: config::access()?,
         limits: Limits {
             max_file_bytes: config::max_file_bytes()?,
             retention_days: config::retention_days()?,

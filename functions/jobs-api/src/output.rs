@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use longshore::http::{Answer, Failure, PathText, Tenant};
-use longshore::ports::report_key;
+use longshore::ports::JobFolder;
 use longshore::problem::Problem;
 use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument, Timings};
 use longshore_domain::ids::JobId;
@@ -85,7 +85,7 @@ pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tena
 
 /// The result that completion wrote, if it is there.
 pub(crate) async fn stored_result(files: &impl Files, job: &Job) -> Result<Option<ResultDocument>, Failure> {
-    match files.read(&report_key(job.job_id, job.generation, RESULT_NAME), None, None).await? {
+    match files.read(&JobFolder::of(job).report_key(job.generation, RESULT_NAME), None, None).await? {
         Read::Found(bytes) => serde_json::from_slice(&bytes).map_err(|error| Failure::Ours(Box::new(error))),
         Read::Absent | Read::Changed => Ok(None),
     }

@@ -3,7 +3,7 @@
 //! Each step may be made again, and the job goes last: a sweep that dies at any step leaves a job that the next one finds
 //! and goes on with. The records that the job imported are not its own and stay.
 
-use longshore::ports::{Ports, job_prefix};
+use longshore::ports::{JobFolder, Ports};
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::ports::{Files, PortResult, Removal};
 use longshore_domain::time_stamp::Timestamp;
@@ -15,7 +15,7 @@ pub(crate) async fn remove<S: Removal, Q, F: Files>(
     job: &Job,
     (clock, deadline): (fn() -> Timestamp, Timestamp),
 ) -> PortResult<()> {
-    while ports.files.remove_some(&job_prefix(job.job_id)).await? {
+    while ports.files.remove_some(&JobFolder::of(job).prefix()).await? {
         if clock() >= deadline {
             return Ok(());
         }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 use longshore::config::{self, Aws};
-use longshore::http::{self, Failure, Tenant};
+use longshore::http::{self, Access, Failure, Tenant};
 use longshore::problem::Problem;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::{JobStore, PortResult, Upload};
@@ -43,6 +43,8 @@ pub struct Uploads<S, P> {
     pub store: S,
     /// Where they are put.
     pub places: P,
+    /// Who may call.
+    pub access: Access,
     /// Bytes of the largest file.
     pub max_file_bytes: u64,
     /// Days until an upload is forgotten.
@@ -83,7 +85,7 @@ where
         .route("/api/uploads", post(create::create::<S, P>))
         .route("/api/uploads/{fileGuid}", get(read::status::<S, P>))
         .route("/api/uploads/{fileGuid}/url", post(read::renew::<S, P>));
-    http::with_problems(router).with_state(Arc::new(uploads))
+    http::with_access(http::with_problems(router), &uploads.access).with_state(Arc::new(uploads))
 }
 
 /// Runs the function, configured from the environment.
@@ -94,6 +96,7 @@ pub async fn serve(aws: &Aws) -> Result<(), lambda_http::Error> {
     let uploads = Uploads {
         store: aws.store()?,
         places: aws.files()?,
+        access: config::access()?,
         max_file_bytes: config::max_file_bytes()?,
         retention_days: config::retention_days()?,
         clock: Timestamp::now,

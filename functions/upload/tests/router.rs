@@ -4,8 +4,11 @@
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response};
+use lambda_http::RequestExt;
+use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
 use longshore::files::{MemoryFiles, PutUrl};
+use longshore::http::Access;
 use longshore::ports::upload_key;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::FileGuid;
@@ -31,7 +34,14 @@ impl UploadPlaces for NoSigner {
 
 fn uploads<P>(places: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
     let (store, clock) = (MemoryStore::default(), || Timestamp(1_700_000_000_000));
-    (store.clone(), Uploads { store, places, max_file_bytes: 1_000, retention_days: 14, clock })
+    let access = Access::SignedIn { tenant_claim: "sub".into() };
+    (store.clone(), Uploads { store, places, access, max_file_bytes: 1_000, retention_days: 14, clock })
+}
+
+/// A request as the gateway hands it over once it has accepted a token with these claims.
+fn with_claims(request: Request<Body>, claims: Value) -> Request<Body> {
+    let context = json!({"http": {"method": "GET"}, "timeEpoch": 0, "authorizer": {"jwt": {"claims": claims}}});
+    request.with_request_context(RequestContext::ApiGatewayV2(serde_json::from_value(context).unwrap()))
 }
 
 fn people() -> Value {
@@ -52,7 +62,8 @@ async fn send_keyed(
     if !key.is_empty() {
         request = request.header("idempotency-key", key);
     }
-    let (parts, body) = router.oneshot(request.body(body.into()).unwrap()).await.unwrap().into_parts();
+    let request = with_claims(request.body(body.into()).unwrap(), json!({"sub": "acme"}));
+    let (parts, body) = router.oneshot(request).await.unwrap().into_parts();
     let bytes = to_bytes(body, usize::MAX).await.unwrap();
     (Response::from_parts(parts, ()), serde_json::from_slice(&bytes).unwrap_or_default())
 }
@@ -68,13 +79,14 @@ async fn an_upload_is_promised_and_remembered() {
     let expected = json!({
         "fileGuid": id,
         "method": "PUT",
-        "url": format!("memory:uploads/default/{id}?for=3600"),
+        "url": format!("memory:uploads/acme/{id}?for=3600"),
         "headers": {"content-type": "text/csv", "x-amz-checksum-sha256": HASH},
         "expiresAt": "2023-11-14T23:13:20Z",
     });
     assert_eq!(document, expected);
     let upload = store.upload(id).await.unwrap().unwrap();
     assert_eq!((upload.size_bytes, upload.expires_at), (1_000, 1_700_000_000 + 14 * 86_400));
+    assert_eq!(upload.tenant, "acme");
 }
 
 #[tokio::test]
@@ -124,7 +136,7 @@ async fn an_upload_waits_until_its_file_is_there() {
     });
     let (response, status) = send(router(uploads.clone()), "GET", &path, "").await;
     assert_eq!((response.status().as_u16(), &status), (200, &expected));
-    files.put(&upload_key("default", id), "x");
+    files.put(&upload_key("acme", id), "x");
     expected["state"] = "received".into();
     assert_eq!(send(router(uploads), "GET", &path, "").await.1, expected);
 }
@@ -138,7 +150,7 @@ async fn another_url_signs_the_same_until_the_file_is_there() {
     let path = format!("/api/uploads/{id}/url");
     let (response, second) = send(router(uploads.clone()), "POST", &path, "").await;
     assert_eq!((response.status().as_u16(), &second), (200, &first), "the checksum is signed again");
-    files.put(&upload_key("default", id), "x");
+    files.put(&upload_key("acme", id), "x");
     let (response, problem) = send(router(uploads), "POST", &path, "").await;
     assert_eq!((response.status().as_u16(), &problem["type"]), (409, &json!("urn:longshore:problem:already-uploaded")));
 }
@@ -185,6 +197,7 @@ async fn every_refusal_is_a_problem_document() {
 #[tokio::test]
 async fn another_content_type_is_refused() {
     let request = Request::post("/api/uploads").header("content-type", "text/plain").body(Body::from("{}")).unwrap();
+    let request = with_claims(request, json!({"sub": "acme"}));
     let response = router(uploads(MemoryFiles::default()).1).oneshot(request).await.unwrap();
     assert_eq!(response.status(), 415);
     assert_eq!(response.headers()["content-type"], "application/problem+json");
@@ -197,4 +210,15 @@ async fn a_failure_of_ours_leaks_nothing() {
     assert_eq!(response.status(), 500);
     assert_eq!(problem["type"], "urn:longshore:problem:internal");
     assert!(!problem.to_string().contains("hunter2") && !problem.to_string().contains("presign"));
+}
+
+#[tokio::test]
+async fn a_caller_without_a_tenant_gets_no_place_for_a_file() {
+    let (_, uploads) = uploads(MemoryFiles::default());
+    let body = json!({"fileName": "people.csv", "contentType": "text/csv", "size": 1}).to_string();
+    let request = Request::post("/api/uploads").header("content-type", "application/json").body(Body::from(body));
+    let request = with_claims(request.unwrap(), json!({"email": "ann@example.com"}));
+    let (parts, body) = router(uploads).oneshot(request).await.unwrap().into_parts();
+    let problem: Value = serde_json::from_slice(&to_bytes(body, usize::MAX).await.unwrap()).unwrap();
+    assert_eq!((parts.status.as_u16(), &problem["type"]), (403, &json!("urn:longshore:problem:no-tenant")));
 }

@@ -41,7 +41,7 @@ id!(
     Uuid::new_v4()
 );
 
-/// The tenant of everything until there is sign-in. It is already part of every key and every message group.
+/// The tenant of everything in a deployment without sign-in.
 pub const DEFAULT_TENANT: &str = "default";
 
 /// Eight random characters that name one attempt at a chunk, so that no attempt takes another's write for its own.

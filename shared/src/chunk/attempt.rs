@@ -20,7 +20,7 @@ use super::reasons;
 use super::tally::Tally;
 use super::{ChunkEnd, ChunkError, KnownJob, Mode, Worker, end_of, roll_up, stop_job};
 use crate::handler::JobContext;
-use crate::ports::work_key;
+use crate::ports::JobFolder;
 
 /// Between two commits: progress moves once a second, at one write unit.
 const COMMIT_MS: i64 = 1_000;
@@ -167,7 +167,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let prev = self.cursor.as_ref().and_then(|c| c.file.clone());
         let Some(entries) = self.tally.take_entries() else { return Ok(prev) };
         let file = WorkFile { header: Header { round: self.round(), prev }, entries };
-        let key = work_key(self.message.job_id, self.message.group, self.message.chunk, token);
+        let key = JobFolder::of(self.job).work_key((self.message.group, self.message.chunk), token);
         let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
         self.worker.ports.files.write(&key, "application/x-ndjson", bytes).await?;
         Ok(Some(token.to_owned()))

@@ -1,11 +1,10 @@
 //! A chunk's work files, walked back from its cursor: only what a commit vouches for is ever read.
 
-use longshore_domain::ids::JobId;
 use longshore_domain::ports::{Files, Read};
 use longshore_domain::work_file::{End, Entry, WorkFile};
 
 use super::ChunkError;
-use crate::ports::work_key;
+use crate::ports::JobFolder;
 
 /// All work files of a chunk, newest first, from the token that its cursor names; only those of round `from_round`
 /// or later.
@@ -14,14 +13,14 @@ use crate::ports::work_key;
 /// If the bucket fails, or a file of the chain is missing or damaged.
 pub async fn read_chain(
     files: &impl Files,
-    id: JobId,
-    (group, chunk): (u32, u32),
+    folder: JobFolder<'_>,
+    place: (u32, u32),
     last: Option<&str>,
     from_round: u32,
 ) -> Result<Vec<WorkFile>, ChunkError> {
     let (mut chain, mut next) = (Vec::new(), last.map(str::to_owned));
     while let Some(token) = next.take() {
-        let file = read_one(files, work_key(id, group, chunk, &token)).await?;
+        let file = read_one(files, folder.work_key(place, &token)).await?;
         if file.header.round < from_round {
             break;
         }

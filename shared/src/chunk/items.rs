@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::chain::filed_in;
 use super::{ChunkError, KnownJob, read_chain};
 use crate::handler::{RawItem, Shape};
+use crate::ports::JobFolder;
 
 /// One item that is still to do: its number, how often it was tried, and where its bytes lie.
 struct Todo {
@@ -117,7 +118,8 @@ pub(super) async fn find(
 ) -> Result<Found, ChunkError> {
     if let Some(cursor) = cursor.filter(|c| c.round > 0) {
         let place = (message.group, message.chunk);
-        let chain = read_chain(files, message.job_id, place, cursor.file.as_deref(), cursor.round - 1).await?;
+        let folder = JobFolder { tenant: &message.tenant, id: message.job_id };
+        let chain = read_chain(files, folder, place, cursor.file.as_deref(), cursor.round - 1).await?;
         return Ok(Found::Items(Items::of_round(&chain, cursor.round - 1)));
     }
     let plan = &message.plan;

@@ -8,6 +8,7 @@ use longshore_domain::records::records;
 use longshore_domain::work_file::{End, Entry};
 
 use super::{ChunkError, filed_in, read_chain, source_changed, source_missing};
+use crate::ports::JobFolder;
 
 /// The items of a chunk that neither succeeded nor were skipped.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
@@ -30,7 +31,7 @@ pub async fn read_rest(
     plan: &ChunkPlan,
 ) -> Result<Result<Rest, JobError>, ChunkError> {
     let Some(cursor) = cursor else { return Ok(Ok(Rest { unread: Some(plan.clone()), ..Rest::default() })) };
-    let chain = read_chain(files, job.job_id, place, cursor.file.as_deref(), 0).await?;
+    let chain = read_chain(files, JobFolder::of(job), place, cursor.file.as_deref(), 0).await?;
     let mut rest = Rest::default();
     if !cursor.finished {
         match cursor.round.checked_sub(1) {

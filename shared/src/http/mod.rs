@@ -4,6 +4,7 @@
 //! wrong method, a body that is too long or no JSON. What failed on our side is logged once, with its cause, and
 //! answered without it. Every problem names its request, and a valid `traceparent` comes back as it came.
 
+mod access;
 mod body;
 mod failure;
 mod fields;
@@ -15,6 +16,7 @@ mod routes;
 mod tenant;
 mod trace;
 
+pub use access::{Access, with_access};
 pub use body::JsonFields;
 pub use failure::Failure;
 pub use fields::{Bad, Checked, Fields};

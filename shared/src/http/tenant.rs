@@ -1,20 +1,80 @@
 //! Whose a request is.
 
-use std::convert::Infallible;
-
 use axum::extract::FromRequestParts;
+use axum::http::Extensions;
 use axum::http::request::Parts;
+use lambda_http::request::RequestContext;
 use longshore_domain::ids::DEFAULT_TENANT;
+
+use super::{Access, Failure};
+use crate::problem::Problem;
+
+/// The longest name of a tenant: the longest message group that SQS takes, and the room that a record leaves for it.
+const MAX_NAME_BYTES: usize = 128;
+
+/// What a tenant's name may hold beside letters and digits. It is part of keys of DynamoDB (which `#` separates) and
+/// S3 (which `/` separates) and it is a message group of SQS; the names of the usual issuers fit: UUIDs, `auth0|5f7c…`,
+/// e-mail addresses, URNs.
+const MARKS: &[u8] = b"-_.@|:+=";
 
 /// The tenant on whose behalf a call is made. Everything that a handler reads or writes is this tenant's; what is
 /// another's is not found.
+///
+/// It is the claim that [`Access`] names, as the gateway hands it over with the token that it has accepted; never a
+/// header, and never a default for a caller who has signed in. 403 `no-tenant` if the token has no such claim, or one
+/// that can be no tenant's name.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Tenant(pub String);
 
 impl<S: Send + Sync> FromRequestParts<S> for Tenant {
-    type Rejection = Infallible;
+    type Rejection = Failure;
 
-    async fn from_request_parts(_: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self(DEFAULT_TENANT.to_owned()))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        match parts.extensions.get::<Access>() {
+            Some(Access::Open) => Ok(Self(DEFAULT_TENANT.to_owned())),
+            Some(Access::SignedIn { tenant_claim }) => Ok(signed_in(&parts.extensions, tenant_claim)?),
+            None => Err(Failure::Ours("the router was built without saying who may call".into())),
+        }
     }
 }
+
+fn signed_in(extensions: &Extensions, claim: &str) -> Result<Tenant, Problem> {
+    let name = claim_of(extensions, claim).ok_or_else(|| {
+        let detail = format!(
+            "the token has no claim {claim}, by which this deployment tells tenants apart; have it set for your user, \
+             sign in again, and send the kind of token that carries it"
+        );
+        no_tenant(detail)
+    })?;
+    if is_name(name) {
+        return Ok(Tenant(name.to_owned()));
+    }
+    let detail = format!(
+        "the claim {claim} of the token cannot be a tenant's name: that is 1 to {MAX_NAME_BYTES} letters, digits and \
+         the characters {} without a dot at its beginning",
+        String::from_utf8_lossy(MARKS)
+    );
+    Err(no_tenant(detail))
+}
+
+/// The gateway hands every claim over as text; a list becomes `[a b]`, which is no name.
+fn claim_of<'a>(extensions: &'a Extensions, claim: &str) -> Option<&'a str> {
+    let Some(RequestContext::ApiGatewayV2(context)) = extensions.get::<RequestContext>() else { return None };
+    let claims = &context.authorizer.as_ref()?.jwt.as_ref()?.claims;
+    claims.get(claim).map(String::as_str)
+}
+
+/// `.` and `..` would lead out of a folder.
+fn is_name(text: &str) -> bool {
+    let fits = (1..=MAX_NAME_BYTES).contains(&text.len()) && !text.starts_with('.');
+    fits && text.bytes().all(|b| b.is_ascii_alphanumeric() || MARKS.contains(&b))
+}
+
+/// A matter of configuration, not of another's ids: so 403 and not 404.
+fn no_tenant(detail: String) -> Problem {
+    Problem::new(403, "no-tenant", "No tenant", detail)
+}
+
+#[cfg(test)]
+#[path = "tenant_tests.rs"]
+mod tests;

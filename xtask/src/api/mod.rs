@@ -12,12 +12,15 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 use ureq::http::{Response, StatusCode};
-use ureq::{Agent, Body};
+use ureq::typestate::{WithBody, WithoutBody};
+use ureq::{Agent, Body, RequestBuilder};
 
 /// A client of one deployment.
 pub(crate) struct Api {
     base: String,
     agent: Agent,
+    /// What the API, and nobody else, is shown; empty if it is open.
+    bearer: String,
 }
 
 #[derive(Deserialize)]
@@ -46,14 +49,16 @@ pub(crate) struct Polled {
 }
 
 impl Api {
-    pub(crate) fn new(base: &str) -> Self {
+    /// A client that shows this token, if the API wants one.
+    pub(crate) fn new(base: &str, token: Option<&str>) -> Self {
         let config = Agent::config_builder()
             .proxy(None)
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
             .build();
-        Self { base: base.to_owned(), agent: Agent::new_with_config(config) }
+        let bearer = token.map(|token| format!("Bearer {token}")).unwrap_or_default();
+        Self { base: base.to_owned(), agent: Agent::new_with_config(config), bearer }
     }
 
     /// Asks for an upload and puts the file straight into the bucket. Returns its id.
@@ -64,7 +69,7 @@ impl Api {
             "size": file.size_bytes,
             "sha256": file.sha256,
         });
-        let answer = self.agent.post(format!("{}/api/uploads", self.base)).send_json(request);
+        let answer = self.post("/api/uploads").send_json(request);
         let upload: Upload = read(answer, StatusCode::CREATED, "asking for an upload")?;
         let mut put = ureq::http::Request::builder().method(upload.method.as_str()).uri(&upload.url);
         for (name, value) in &upload.headers {
@@ -81,7 +86,7 @@ impl Api {
     /// Creates the job. Returns the URL to poll, which the answer names.
     pub(crate) fn create_job(&self, file_guid: &str, options: ImportOptions) -> Result<String> {
         let request = serde_json::json!({ "jobType": "import", "fileGuid": file_guid, "options": options });
-        let answer = self.agent.post(format!("{}/api/jobs", self.base)).send_json(request);
+        let answer = self.post("/api/jobs").send_json(request);
         let answer = expect_status(answer, StatusCode::ACCEPTED, "creating the job")?;
         let location = header(&answer, "location").context("the answer to creating a job has no Location")?;
         Ok(self.absolute(&location))
@@ -89,7 +94,7 @@ impl Api {
 
     /// Reads the job at `url`, as [`Api::create_job`] returned it.
     pub(crate) fn poll(&self, url: &str) -> Result<Polled> {
-        let answer = expect_status(self.agent.get(url).call(), StatusCode::OK, "reading the job")?;
+        let answer = expect_status(self.get(url).call(), StatusCode::OK, "reading the job")?;
         let wait = header(&answer, "retry-after").and_then(|seconds| seconds.parse().ok());
         let job = read(Ok(answer), StatusCode::OK, "reading the job")?;
         Ok(Polled { job, wait: Duration::from_secs(wait.unwrap_or(1)) })
@@ -97,7 +102,7 @@ impl Api {
 
     pub(crate) fn output(&self, job_id: &str) -> Result<Output> {
         let url = format!("{}/api/jobs/{job_id}/output", self.base);
-        read(self.agent.get(url).call(), StatusCode::OK, "reading the result")
+        read(self.get(&url).call(), StatusCode::OK, "reading the result")
     }
 
     /// Follows a presigned link of the result.
@@ -108,7 +113,7 @@ impl Api {
 
     pub(crate) fn records(&self, dataset: &str, limit: u32, cursor: Option<&str>) -> Result<Page> {
         let url = format!("{}/api/datasets/{dataset}/records", self.base);
-        let mut request = self.agent.get(url).query("limit", limit.to_string());
+        let mut request = self.get(&url).query("limit", limit.to_string());
         if let Some(cursor) = cursor {
             request = request.query("cursor", cursor);
         }
@@ -117,6 +122,17 @@ impl Api {
 
     pub(crate) fn has_records(&self, dataset: &str) -> Result<bool> {
         Ok(!self.records(dataset, 1, None)?.records.is_empty())
+    }
+
+    /// A call of the API itself. Presigned links carry their right in themselves, and refuse a second one.
+    fn get(&self, url: &str) -> RequestBuilder<WithoutBody> {
+        let request = self.agent.get(url);
+        if self.bearer.is_empty() { request } else { request.header("authorization", &self.bearer) }
+    }
+
+    fn post(&self, path: &str) -> RequestBuilder<WithBody> {
+        let request = self.agent.post(format!("{}{path}", self.base));
+        if self.bearer.is_empty() { request } else { request.header("authorization", &self.bearer) }
     }
 
     fn absolute(&self, url: &str) -> String {

@@ -117,6 +117,7 @@ fn http_event() -> String {
             "accountId": "000000000000", "apiId": "bench", "domainName": "bench.example", "domainPrefix": "bench",
             "http": { "method": "GET", "path": path, "protocol": "HTTP/1.1", "sourceIp": "127.0.0.1", "userAgent": "bench" },
             "requestId": "bench-1", "routeKey": "GET /api/jobs/{jobId}", "stage": "$default",
+            "authorizer": { "jwt": { "claims": { "sub": "bench", "client_id": "bench" }, "scopes": null } },
             "time": "21/Nov/2026:00:00:00 +0000", "timeEpoch": 1_795_219_200_000_u64
         },
         "isBase64Encoded": false

@@ -140,7 +140,7 @@ impl Bench<'_> {
     fn of_case(&self, case: Case) -> Result<Measured> {
         let name = case.name();
         let step = progress::step(&name);
-        let api = Api::new(&self.state.api_url);
+        let api = Api::new(&self.state.api_url, self.state.token());
         step.detail("new processes");
         self.renew_processes()?;
         let warm_up = Case { rows: case.rows.min(10_000), ..case };

@@ -13,6 +13,7 @@ mod verify;
 
 use crate::api::{Api, ImportOptions, Mode};
 use crate::project::Project;
+use crate::state::State;
 use crate::tools::{self, Tools};
 use crate::{guard, state, up};
 use anyhow::{Context, Result, bail};
@@ -60,7 +61,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     // Before anything is started, so that nothing stays behind even if this process is killed.
     let guard = if was_up { None } else { Some(guard::post(project)?) };
     let up = up::Options { endpoint: options.endpoint.clone(), port: None };
-    let outcome = up::bring_up(project, &up).and_then(|state| import(project, &tools, &plan, &state.api_url));
+    let outcome = up::bring_up(project, &up).and_then(|state| import(project, &tools, &plan, &state));
     if let Some(guard) = guard
         && options.keep
     {
@@ -113,8 +114,8 @@ fn dataset_name(file: &Path) -> String {
     stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect()
 }
 
-fn import(project: &Project, tools: &Tools, plan: &Plan, api_url: &str) -> Result<()> {
-    let api = Api::new(api_url);
+fn import(project: &Project, tools: &Tools, plan: &Plan, state: &State) -> Result<()> {
+    let api = Api::new(&state.api_url, state.token());
     let had_records = api.has_records(&plan.dataset)?;
     let schema = if plan.schema.is_some() { ", checked against its schema" } else { "" };
     println!(

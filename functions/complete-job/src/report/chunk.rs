@@ -1,9 +1,9 @@
 //! The rows of one chunk: what its work files say of its items, and which items have not ended.
 
 use longshore::chunk::{ChunkError, filed_in, read_chain};
+use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::ids::JobId;
 use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{Files, Read};
 use longshore_domain::records::records;
@@ -36,7 +36,7 @@ pub(super) struct ChunkRows {
 /// Reads chunks of one job.
 pub(super) struct ChunkReader<'a, F> {
     pub(super) files: &'a F,
-    pub(super) id: JobId,
+    pub(super) folder: JobFolder<'a>,
     pub(super) source: Option<&'a SourceFile>,
     /// The item of a job without a file.
     pub(super) options: &'a [u8],
@@ -54,7 +54,7 @@ impl<F: Files> ChunkReader<'_, F> {
 
     async fn rows(&self, chunk: Chunk<'_>) -> Result<ChunkRows, ChunkError> {
         let last = chunk.cursor.and_then(|c| c.file.as_deref());
-        let chain = read_chain(self.files, self.id, chunk.place, last, 0).await?;
+        let chain = read_chain(self.files, self.folder, chunk.place, last, 0).await?;
         let mut rows = ChunkRows::default();
         if let Some(plan) = chunk.plan.filter(|_| !chunk.cursor.is_some_and(|c| c.finished)) {
             let round = chunk.cursor.map_or(0, |c| c.round);

@@ -18,6 +18,7 @@ mod table;
 
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
+use longshore::ports::JobFolder;
 use longshore::result::{Report, ReportFiles, ResultCounts};
 use longshore_domain::group::{Group, Manifest};
 use longshore_domain::job::{Job, JobError, Place};
@@ -70,12 +71,14 @@ struct ReportWriter<'a, S, F: Files> {
 impl<'a, S: Store, F: Files> ReportWriter<'a, S, F> {
     fn new<Q>(ports: &'a Ports<S, Q, F>, ending: &'a Ending, layout: &'a Layout) -> Self {
         let (files, job) = (&ports.files, &ending.job);
-        let table = |name, said| Table::new(files, job, name, layout.columns.clone(), said);
+        let folder = JobFolder::of(job);
+        let key = |name| folder.report_key(job.generation, name);
+        let table = |name, said| Table::new(files, key(name), layout.columns.clone(), said);
         Self {
             store: &ports.store,
             job,
             older: &ending.older,
-            reader: ChunkReader { files, id: job.job_id, source: job.source.as_ref(), options: &layout.options },
+            reader: ChunkReader { files, folder, source: job.source.as_ref(), options: &layout.options },
             failed: table("failed.csv", &["code", "field", "message"]),
             skipped: table("skipped.csv", &["reason"]),
             unprocessed: table("unprocessed.csv", &[]),

@@ -1,9 +1,7 @@
 //! One CSV file of a report, streamed out; it is begun with its first row and appears with `finish`.
 
 use csv::{Terminator, Writer, WriterBuilder};
-use longshore::ports::report_key;
 use longshore::result::ReportFile;
-use longshore_domain::job::Job;
 use longshore_domain::ports::{FileSink, Files};
 
 use super::row::{Columns, RowBuilder};
@@ -25,17 +23,9 @@ pub(super) struct Table<'a, F: Files> {
 }
 
 impl<'a, F: Files> Table<'a, F> {
-    pub(super) fn new(files: &'a F, job: &Job, name: &str, columns: Columns, said: &'static [&'static str]) -> Self {
+    pub(super) fn new(files: &'a F, key: String, columns: Columns, said: &'static [&'static str]) -> Self {
         let rows = RowBuilder::new(columns);
-        Self {
-            files,
-            key: report_key(job.job_id, job.generation, name),
-            rows,
-            said,
-            written: 0,
-            block: empty_block(),
-            sink: None,
-        }
+        Self { files, key, rows, said, written: 0, block: empty_block(), sink: None }
     }
 
     /// How many rows it has.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use complete_job::{CompleteEnd, CompleteError};
-use longshore::ports::report_key;
 use longshore_domain::job::{Finish, JobError, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{JobTransitions, Ledger};
@@ -74,7 +73,7 @@ fn a_report_that_is_written_twice_is_the_same() {
     let first = fixture.report();
     fixture.complete().unwrap();
     let mut second = fixture.report();
-    second.remove(&report_key(id, 0, "result.json")).unwrap();
+    second.remove(&fixture.folder().report_key(0, "result.json")).unwrap();
     assert_eq!((first, written.load(Relaxed)), (second, 2));
     assert!(now(store.progress(id)).unwrap().unwrap().1.status.is_final());
 }

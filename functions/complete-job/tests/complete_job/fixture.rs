@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use complete_job::{CompleteEnd, CompleteError, Completer};
 use futures::FutureExt;
 use longshore::opening::read_opening;
-use longshore::ports::{Ports, report_key};
+use longshore::ports::{JobFolder, Ports};
 use longshore::queues::MemoryQueues;
 use longshore::result::ResultDocument;
 use longshore::store::memory::MemoryStore;
@@ -67,6 +67,10 @@ impl Fixture {
         now(fixture.ports.store.create_job(&job, &Definition { options, columns: None }, None)).unwrap();
         made(now(fixture.ports.store.begin(job.job_id, Timestamp(2_000))).unwrap());
         fixture
+    }
+
+    pub(crate) fn folder(&self) -> JobFolder<'static> {
+        JobFolder { tenant: "default", id: self.id }
     }
 
     pub(crate) fn job(&self) -> Job {
@@ -148,7 +152,7 @@ impl Fixture {
 
     /// The lines of a file of the report, header first.
     pub(crate) fn table(&self, name: &str) -> Option<Vec<Vec<String>>> {
-        let bytes = self.ports.files.inner.get(&report_key(self.id, 0, name))?;
+        let bytes = self.ports.files.inner.get(&self.folder().report_key(0, name))?;
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
         let lines = reader.records().map(|r| r.expect("rectangular").iter().map(str::to_owned).collect());
         Some(lines.collect())
@@ -164,7 +168,8 @@ impl Fixture {
     }
 
     pub(crate) fn result(&self) -> ResultDocument {
-        serde_json::from_slice(&self.ports.files.inner.get(&report_key(self.id, 0, "result.json")).unwrap()).unwrap()
+        serde_json::from_slice(&self.ports.files.inner.get(&self.folder().report_key(0, "result.json")).unwrap())
+            .unwrap()
     }
 
     /// Every file of the report.

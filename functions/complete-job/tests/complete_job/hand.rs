@@ -1,6 +1,5 @@
 //! A worker by hand: it commits exactly what a test tells it to, with the files that a worker would write.
 
-use longshore::ports::work_key;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome};
 use longshore_domain::outcome::{Counts, Rejection};
@@ -95,7 +94,7 @@ impl<'a> Hand<'a> {
     fn write(&self, token: &str, entries: Vec<Entry>) {
         let prev = self.cursor.as_ref().and_then(|c| c.file.clone());
         let file = WorkFile { header: Header { round: self.round(), prev }, entries };
-        let key = work_key(self.fixture.id, self.place.0, self.place.1, token);
+        let key = self.fixture.folder().work_key(self.place, token);
         self.fixture.ports.files.inner.put(&key, file.to_bytes().unwrap());
     }
 

@@ -1,9 +1,8 @@
 //! Failed items, page by page, and as a file.
 
-use crate::world::{NOW, Reply, World};
+use crate::world::{NOW, Reply, World, folder};
 use axum::body::Body;
 use axum::http::Request;
-use longshore::ports::report_key;
 use longshore::result::RESULT_NAME;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
@@ -19,7 +18,7 @@ const FILE: &str = "row,id,'=note,code,field,message\r\n\
 async fn failed(world: &World, file: &str, rows: u64) -> JobId {
     let id = world.job().await;
     world.finish(id, Status::Completed, rows).await;
-    world.files.put(&report_key(id, 0, "failed.csv"), file);
+    world.files.put(&folder(id).report_key(0, "failed.csv"), file);
     id
 }
 
@@ -94,7 +93,7 @@ async fn items_without_columns_come_as_their_json() {
     world.finish(id, Status::Completed, 2).await;
     let file =
         "row,item,code,field,message\r\n1,\"{\"\"a\"\":[1,null]}\",c,,m\r\n2,\"{\"\"a\"\":\",malformed_json,,m\r\n";
-    world.files.put(&report_key(id, 0, "failed.csv"), file);
+    world.files.put(&folder(id).report_key(0, "failed.csv"), file);
     let failures = world.get(&format!("/api/jobs/{id}/failures")).await.body["failures"].clone();
     assert_eq!((&failures[0]["row"], &failures[1]["row"]), (&json!({"a": [1, null]}), &json!("{\"a\":")));
 }
@@ -108,7 +107,7 @@ async fn the_file_itself_is_elsewhere() {
         accepting(&world, &path, "text/csv").await,
         accepting(&world, &format!("{path}?format=csv"), "application/json").await,
     ] {
-        let link = format!("memory:jobs/{id}/report/0/failed.csv?as=people-failed.csv&for=900");
+        let link = format!("memory:jobs/default/{id}/report/0/failed.csv?as=people-failed.csv&for=900");
         assert_eq!((reply.status, reply.header("location")), (303, link.as_str()));
     }
     assert_eq!(accepting(&world, &format!("{path}?format=json"), "text/csv").await.status, 200);
@@ -123,7 +122,7 @@ async fn a_job_without_failures_has_an_empty_page_and_an_empty_file() {
     assert_eq!(world.get(&path).await.body, json!({"failures": [], "nextCursor": null}));
     let file = accepting(&world, &path, "text/csv").await;
     assert_eq!((file.status, file.header("content-type")), (200, "text/csv; charset=utf-8"));
-    world.files.remove(&report_key(id, 0, RESULT_NAME));
+    world.files.remove(&folder(id).report_key(0, RESULT_NAME));
     assert_eq!(world.get(&path).await.body["failures"], json!([]), "the ledger counts none");
 }
 
@@ -159,7 +158,7 @@ async fn a_page_that_cannot_be_is_refused() {
         assert_eq!(reply.faults(), faults, "{query}");
     }
     let next = world.get(&format!("{path}?limit=1")).await.body["nextCursor"].as_str().unwrap().to_owned();
-    world.files.put(&report_key(id, 0, "failed.csv"), FILE.replace("taken", "gone"));
+    world.files.put(&folder(id).report_key(0, "failed.csv"), FILE.replace("taken", "gone"));
     let reply = world.get(&format!("{path}?cursor={next}")).await;
     reply.is_problem(422, "invalid-request");
     assert_eq!(reply.faults(), [("/cursor", "stale_cursor")]);

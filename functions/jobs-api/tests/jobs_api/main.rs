@@ -10,5 +10,6 @@ mod list;
 mod openapi;
 mod read;
 mod retry;
+mod tenants;
 mod unsent;
 mod world;

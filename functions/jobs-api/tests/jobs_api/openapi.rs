@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::world::{NOW, World};
+use crate::world::{NOW, World, folder};
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use lambda_http::tower::ServiceExt;
 use longshore::files::MemoryFiles;
-use longshore::ports::report_key;
+use longshore::http::Access;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Status;
@@ -59,6 +59,22 @@ fn the_documented_calls_are_those_of_the_functions_and_of_the_template() {
     assert_eq!(owned(&routed), functions);
 }
 
+/// Calls that need no token: documents that anybody may read.
+const PUBLIC: [&str; 0] = [];
+
+#[test]
+fn every_route_of_the_template_wants_a_token() {
+    let routes: Vec<_> = TEMPLATE.split("Type: AWS::ApiGatewayV2::Route\n").skip(1).collect();
+    assert!(routes.len() > jobs_api::ROUTES.len());
+    for route in routes {
+        let route = route.split("\n\n").next().unwrap_or_default();
+        let key = route.lines().find_map(|line| line.trim().strip_prefix("RouteKey: ")).unwrap();
+        let checked = route.contains("AuthorizationType: !If [IsOpen, NONE, JWT]")
+            && route.contains("AuthorizerId: !If [IsOpen, !Ref AWS::NoValue, !Ref TokenCheck]");
+        assert_eq!(checked, !PUBLIC.contains(&key), "{key}");
+    }
+}
+
 #[tokio::test]
 async fn the_router_takes_the_documented_calls_and_no_others() {
     let (world, documented) = (World::default(), documented());
@@ -77,6 +93,7 @@ async fn the_documented_properties_are_those_of_uploads() {
     let uploads = upload::Uploads {
         store: MemoryStore::default(),
         places: MemoryFiles::default(),
+        access: Access::Open,
         max_file_bytes: 1_000,
         retention_days: 14,
         clock: || NOW,
@@ -126,7 +143,7 @@ async fn the_documented_properties_are_those_of_an_output() {
     holds("OutputFiles", &output["files"]);
     holds("OutputFile", &output["files"]["failed"]);
     let file = "row,id,code,field,message\r\n1,x,c,f,m\r\n2,x,c,f,m\r\n3,x,c,f,m\r\n";
-    world.files.put(&report_key(id, 0, "failed.csv"), file);
+    world.files.put(&folder(id).report_key(0, "failed.csv"), file);
     let failures = world.get(&format!("/api/jobs/{id}/failures")).await.body;
     holds("Failures", &failures);
     holds("Failure", &failures["failures"][0]);

@@ -1,9 +1,8 @@
 //! Reading jobs, results and records; calls that nobody takes.
 
-use crate::world::{NOW, Reply, World};
+use crate::world::{NOW, Reply, World, folder};
 use axum::body::Body;
 use axum::http::Request;
-use longshore::ports::report_key;
 use longshore::result::RESULT_NAME;
 use longshore::store::records::{Dataset, NewRecord, RecordStore, Rule, Writer};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
@@ -93,7 +92,7 @@ async fn the_output_links_to_the_files_that_have_rows() {
         "error": null, "issues": [],
         "files": {
             "failed": {
-                "url": format!("memory:jobs/{id}/report/0/failed.csv?as=people-failed.csv&for=900"),
+                "url": format!("memory:jobs/default/{id}/report/0/failed.csv?as=people-failed.csv&for=900"),
                 "rows": 3, "expiresAt": "2023-11-14T22:28:20Z",
             },
             "skipped": null, "unprocessed": null,
@@ -107,11 +106,11 @@ async fn an_output_without_a_report_is_of_the_ledger_and_a_damaged_one_is_ours()
     let world = World::default();
     let id = world.job().await;
     world.finish(id, Status::Completed, 0).await;
-    world.files.put(&report_key(id, 0, RESULT_NAME), "{\"secret\": 1}");
+    world.files.put(&folder(id).report_key(0, RESULT_NAME), "{\"secret\": 1}");
     let reply = world.get(&format!("/api/jobs/{id}/output")).await;
     reply.is_problem(500, "internal");
     assert!(!reply.body.to_string().contains("secret") && !reply.body.to_string().contains("missing"));
-    world.files.remove(&report_key(id, 0, RESULT_NAME));
+    world.files.remove(&folder(id).report_key(0, RESULT_NAME));
     let reply = world.get(&format!("/api/jobs/{id}/output")).await;
     assert_eq!((reply.status, &reply.body["status"]), (200, &json!("completed")));
     assert_eq!(reply.body["issues"][0]["code"], "no_report");

@@ -50,7 +50,7 @@ async fn a_job_whose_message_is_lost_is_accepted_and_left_to_the_sweeper() {
     let world = World::default();
     let body = Body::from(world.import().await.to_string());
     let request = Request::post("/api/jobs").header("content-type", "application/json").body(body).unwrap();
-    let response = router(world.api::<WithoutQueues>(Closed)).oneshot(request).await.unwrap();
+    let response = router(world.api::<WithoutQueues>(Closed)).oneshot(world.signed_in(request)).await.unwrap();
     assert_eq!(response.status(), 202);
     assert_eq!(world.store.unfinished(None).await.unwrap().items.len(), 1);
 }
@@ -63,7 +63,7 @@ async fn a_cancel_and_a_delete_whose_message_is_lost_are_accepted_and_left_to_th
         [("POST", format!("/api/jobs/{id}/cancel"), 202), ("DELETE", format!("/api/jobs/{id}"), 204)]
     {
         let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
-        let response = router(world.api::<WithoutQueues>(Closed)).oneshot(request).await.unwrap();
+        let response = router(world.api::<WithoutQueues>(Closed)).oneshot(world.signed_in(request)).await.unwrap();
         assert_eq!(response.status(), status);
         assert_eq!(world.store.job(id).await.unwrap().unwrap().stage, Stage::Stopping);
     }

@@ -3,12 +3,14 @@
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request};
 use jobs_api::{Api, Backend, Limits, router};
+use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
 use lambda_http::{Context, RequestExt};
 use longshore::files::MemoryFiles;
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
+use longshore::http::Access;
 use longshore::job_types::builtin;
-use longshore::ports::{Ports, report_key, upload_key};
+use longshore::ports::{JobFolder, Ports, upload_key};
 use longshore::queues::MemoryQueues;
 use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument};
 use longshore::store::memory::MemoryStore;
@@ -24,6 +26,11 @@ use serde_json::{Value, json};
 pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
 /// The uploaded file.
 pub(crate) const FILE: &str = "id,name\n1,Ann\n2,Bob\n";
+
+/// Where a job's files are.
+pub(crate) fn folder(id: JobId) -> JobFolder<'static> {
+    JobFolder { tenant: "default", id }
+}
 
 /// Services in memory.
 #[derive(Copy, Clone)]
@@ -62,6 +69,8 @@ pub(crate) struct World {
     pub(crate) files: MemoryFiles,
     /// Records.
     pub(crate) records: MemoryRecords,
+    /// Whose calls these are; those of `default` if nobody is named.
+    pub(crate) tenant: Option<&'static str>,
 }
 
 /// What came back.
@@ -109,12 +118,30 @@ impl World {
     {
         let World { store, files, records, .. } = self.clone();
         let registry: Registry = builtin(records.clone()).with(Ping);
+        let access = Access::SignedIn { tenant_claim: "sub".into() };
         let limits = Limits { max_file_bytes: 1_000, retention_days: 14, job_time_limit_s: 3_600 };
-        Api { ports: Ports { store, queues, files }, records, registry, limits, clock: || NOW }
+        Api { ports: Ports { store, queues, files }, records, registry, access, limits, clock: || NOW }
+    }
+
+    /// The same services, called by somebody of another tenant.
+    pub(crate) fn of(&self, tenant: &'static str) -> Self {
+        Self { tenant: Some(tenant), ..self.clone() }
+    }
+
+    /// A request as the gateway hands it over once it has accepted the caller's token.
+    pub(crate) fn signed_in(&self, request: Request<Body>) -> Request<Body> {
+        let claims = json!({"sub": self.tenant.unwrap_or("default")});
+        let context = json!({"http": {"method": "GET"}, "timeEpoch": 0, "authorizer": {"jwt": {"claims": claims}}});
+        request.with_request_context(RequestContext::ApiGatewayV2(serde_json::from_value(context).unwrap()))
     }
 
     /// Sends a request.
     pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
+        self.without_token(self.signed_in(request)).await
+    }
+
+    /// Sends a request as it is.
+    pub(crate) async fn without_token(&self, request: Request<Body>) -> Reply {
         let mut context = Context::default();
         context.request_id = "r-1".into();
         let request = request.with_lambda_context(context);
@@ -205,10 +232,11 @@ impl World {
         let end = Finish { generation: 0, status, totals, error: None, at: NOW.plus_seconds(2) };
         self.store.finish(id, &end).await.unwrap();
         let job = self.store.job(id).await.unwrap().unwrap();
-        let file = ReportFile { key: report_key(id, 0, "failed.csv"), rows: failed };
+        let folder = JobFolder::of(&job);
+        let file = ReportFile { key: folder.report_key(0, "failed.csv"), rows: failed };
         let files = ReportFiles { failed: (failed > 0).then_some(file), ..ReportFiles::default() };
         let counts = ResultCounts { succeeded: 2, failed, ..ResultCounts::default() };
         let document = ResultDocument::new(&job, Report { counts, issues: Vec::new(), files });
-        self.files.put(&report_key(id, 0, RESULT_NAME), serde_json::to_vec(&document).unwrap());
+        self.files.put(&folder.report_key(0, RESULT_NAME), serde_json::to_vec(&document).unwrap());
     }
 }

@@ -1,0 +1,41 @@
+//! Who may call the HTTP functions: a setting that must be there, so that none is open because somebody forgot it.
+
+use super::{ConfigError, text};
+use crate::http::Access;
+
+const ACCESS: &str = "LONGSHORE_ACCESS";
+
+const TENANT_CLAIM: &str = "LONGSHORE_TENANT_CLAIM";
+
+/// Who may call: `LONGSHORE_ACCESS` (`cognito`, `oidc` or `open`) and, unless it is open, `LONGSHORE_TENANT_CLAIM`.
+///
+/// # Errors
+/// If one is missing, or the first is none of the three.
+pub fn access() -> Result<Access, ConfigError> {
+    read(&text(ACCESS)?, text(TENANT_CLAIM))
+}
+
+fn read(access: &str, tenant_claim: Result<String, ConfigError>) -> Result<Access, ConfigError> {
+    match access {
+        "open" => Ok(Access::Open),
+        "cognito" | "oidc" => Ok(Access::SignedIn { tenant_claim: tenant_claim? }),
+        _ => Err(ConfigError::Invalid { name: ACCESS, expected: "cognito, oidc or open" }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn access_is_open_only_where_that_is_said() {
+        let (claim, missing) = (Ok("sub".to_owned()), Err(ConfigError::Missing(TENANT_CLAIM)));
+        let signed_in = Access::SignedIn { tenant_claim: "sub".into() };
+        assert_eq!(read("open", missing.clone()), Ok(Access::Open));
+        assert_eq!(read("cognito", claim.clone()), Ok(signed_in.clone()));
+        assert_eq!(read("oidc", claim.clone()), Ok(signed_in));
+        assert_eq!(read("cognito", missing), Err(ConfigError::Missing(TENANT_CLAIM)));
+        assert!(read("Open", claim).is_err());
+        assert_eq!(access(), Err(ConfigError::Missing(ACCESS)));
+    }
+}

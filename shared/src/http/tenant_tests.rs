@@ -1,0 +1,84 @@
+//! Whose a request is, for every token that the gateway could let through.
+
+use axum::body::Body;
+use axum::http::Request;
+use lambda_http::RequestExt;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A call with these claims, as the gateway hands it over; without an authorizer if there are none.
+fn call(claims: Option<Value>) -> Parts {
+    let authorizer = claims.map(|claims| json!({"jwt": {"claims": claims, "scopes": null}}));
+    let context = json!({
+        "accountId": "1", "apiId": "a", "domainName": "d", "domainPrefix": "d", "requestId": "r", "stage": "$default",
+        "routeKey": "GET /", "time": "t", "timeEpoch": 1, "authorizer": authorizer,
+        "http": {"method": "GET", "path": "/", "protocol": "HTTP/1.1", "sourceIp": "127.0.0.1", "userAgent": "u"},
+    });
+    let context = RequestContext::ApiGatewayV2(serde_json::from_value(context).unwrap());
+    Request::new(Body::empty()).with_request_context(context).into_parts().0
+}
+
+async fn whose(access: Option<Access>, mut parts: Parts) -> Result<String, (u16, &'static str, String)> {
+    if let Some(access) = access {
+        parts.extensions.insert(access);
+    }
+    match Tenant::from_request_parts(&mut parts, &()).await {
+        Ok(Tenant(name)) => Ok(name),
+        Err(Failure::Problem(problem)) => Err((problem.status, problem.kind, problem.detail)),
+        Err(Failure::Ours(error)) => Err((500, "ours", error.to_string())),
+    }
+}
+
+fn by(claim: &str) -> Option<Access> {
+    Some(Access::SignedIn { tenant_claim: claim.into() })
+}
+
+#[tokio::test]
+async fn the_tenant_is_the_named_claim_of_the_token() {
+    let claims = json!({"sub": "u-1", "custom:tenant": "acme", "exp": "1"});
+    assert_eq!(whose(by("sub"), call(Some(claims.clone()))).await, Ok("u-1".into()));
+    assert_eq!(whose(by("custom:tenant"), call(Some(claims))).await, Ok("acme".into()));
+}
+
+#[tokio::test]
+async fn a_caller_without_the_claim_is_refused_and_told_what_to_do() {
+    for parts in [call(Some(json!({"sub": "u-1"}))), call(None), Request::new(Body::empty()).into_parts().0] {
+        let (status, kind, detail) = whose(by("custom:tenant"), parts).await.unwrap_err();
+        assert_eq!((status, kind), (403, "no-tenant"));
+        assert!(detail.contains("custom:tenant") && !detail.contains("u-1"), "{detail}");
+    }
+}
+
+#[tokio::test]
+async fn a_header_makes_nobody_a_tenant() {
+    let mut parts = call(None);
+    for name in ["x-tenant", "sub", "authorization", "x-amzn-request-context"] {
+        parts.headers.insert(name, "Bearer acme".parse().unwrap());
+    }
+    assert_eq!(whose(by("sub"), parts).await.unwrap_err().0, 403);
+}
+
+#[tokio::test]
+async fn names_that_would_break_a_key_are_refused() {
+    for good in ["a", "auth0|5f7c8ec7", "ann+x@example.com", "urn:tenant=7", "A-b_c.d", &"x".repeat(128)] {
+        assert_eq!(whose(by("sub"), call(Some(json!({"sub": good})))).await, Ok(good.into()));
+    }
+    for bad in ["", " ", "a b", "a#b", "a/b", "..", ".a", "a\n", "a%2f", "[acme]", "[a b]", "ü", "a*", &"x".repeat(129)]
+    {
+        let refused = whose(by("sub"), call(Some(json!({"sub": bad})))).await.unwrap_err();
+        assert_eq!((refused.0, refused.1), (403, "no-tenant"), "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn open_access_ignores_tokens_and_has_one_tenant() {
+    for parts in [call(None), call(Some(json!({"sub": "acme"})))] {
+        assert_eq!(whose(Some(Access::Open), parts).await, Ok("default".into()));
+    }
+}
+
+#[tokio::test]
+async fn a_router_that_does_not_say_who_may_call_lets_nobody_in() {
+    assert_eq!(whose(None, call(Some(json!({"sub": "acme"})))).await.unwrap_err().0, 500);
+}

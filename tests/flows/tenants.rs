@@ -1,0 +1,259 @@
+//! Two tenants with tokens of the emulator's user pool, on one stack: what is one's is nowhere for the other, by every
+//! route there is; and a token that is not good opens nothing.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use longshore_domain::ids::JobId;
+use longshore_tests::harness::client::{Answer, Client};
+use longshore_tests::harness::users::{User, Users, VERIFIER};
+use serde_json::{Value, json};
+
+use crate::shared::{Story, dataset, lines, stack, work};
+
+/// How a route is called with what is another's.
+#[derive(Copy, Clone, Debug)]
+enum Others {
+    /// The path names a job.
+    Job,
+    /// The path names an upload.
+    Upload,
+    /// Nothing is named, and all that is there is listed.
+    List,
+    /// The body names an upload; refused there, not by the path.
+    FileInBody,
+    /// The path names a dataset: two tenants' datasets of one name have nothing in common.
+    Dataset,
+    /// Nothing is named: what it makes is the caller's own.
+    Nothing,
+}
+
+/// Every route, and what of another's can be named by it. A new route wants a row.
+const ROWS: [(&str, &str, Others); 12] = [
+    ("POST", "/api/uploads", Others::Nothing),
+    ("GET", "/api/uploads/{fileGuid}", Others::Upload),
+    ("POST", "/api/uploads/{fileGuid}/url", Others::Upload),
+    ("POST", "/api/jobs", Others::FileInBody),
+    ("GET", "/api/jobs", Others::List),
+    ("GET", "/api/jobs/{jobId}", Others::Job),
+    ("GET", "/api/jobs/{jobId}/output", Others::Job),
+    ("GET", "/api/jobs/{jobId}/failures", Others::Job),
+    ("POST", "/api/jobs/{jobId}/cancel", Others::Job),
+    ("POST", "/api/jobs/{jobId}/retry", Others::Job),
+    ("DELETE", "/api/jobs/{jobId}", Others::Job),
+    ("GET", "/api/datasets/{dataset}/records", Others::Dataset),
+];
+
+/// The other tenant, signed in before any story changes how long tokens hold.
+fn bob() -> &'static User {
+    static BOB: OnceLock<User> = OnceLock::new();
+    BOB.get_or_init(|| stack().users.add("bob").unwrap_or_else(|error| panic!("bob cannot sign in: {error:?}")))
+}
+
+fn bobs() -> Client {
+    stack().client.clone().with_token(&bob().token)
+}
+
+/// A call of a route with these in the places of its parameters.
+fn call(
+    client: &Client,
+    (method, path): (&str, &str),
+    [job, dataset, file]: [&str; 3],
+    body: &Value,
+) -> Result<Answer> {
+    let to = path.replace("{jobId}", job).replace("{dataset}", dataset).replace("{fileGuid}", file);
+    ensure!(!to.contains('{'), "{path} has a parameter that no row fills");
+    let body = if method == "GET" { String::new() } else { body.to_string() };
+    client.call(method, &to, &[("content-type", "application/json")], body.as_bytes())
+}
+
+/// Status and body, without what differs from call to call.
+fn said(answer: &Answer) -> (u16, Value) {
+    let mut body = answer.json();
+    if let Some(members) = body.as_object_mut() {
+        members.remove("requestId");
+    }
+    (answer.status, body)
+}
+
+#[test]
+fn every_route_has_a_row() {
+    let routes: BTreeSet<_> = jobs_api::ROUTES.iter().chain(upload::ROUTES.iter()).copied().collect();
+    let rows: BTreeSet<_> = ROWS.iter().map(|(method, path, _)| (*method, *path)).collect();
+    assert_eq!(rows, routes);
+}
+
+#[test]
+fn what_is_anothers_is_answered_as_what_never_was() -> Story {
+    let (alice, bob) = (&stack().client, bobs());
+    let name = dataset("alices");
+    let file = lines(["id,name", "1,Ann", ",no key"]);
+    let (job, _) = work(stack(), "import", &file, &json!({ "dataset": name, "key": "id" }))?;
+    let (job, upload) = (job["jobId"].as_str().context("a job without id")?, alice.upload("a.csv", &file)?);
+    let absent = JobId::generate().to_string();
+    for (method, path, others) in ROWS {
+        let route = (method, path);
+        let ask = |client: &Client, job: &str, name: &str, file: &str| {
+            let body = json!({ "jobType": "import", "fileGuid": file, "options": { "dataset": name, "key": "id" } });
+            call(client, route, [job, name, file], &body)
+        };
+        match others {
+            Others::Job => {
+                let (got, never) = (said(&ask(&bob, job, &name, &upload)?), said(&ask(&bob, &absent, &name, &upload)?));
+                ensure!(got.0 == 404 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
+            }
+            Others::Upload => {
+                let (got, never) = (said(&ask(&bob, job, &name, &upload)?), said(&ask(&bob, job, &name, &absent)?));
+                ensure!(got.0 == 404 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
+            }
+            Others::List => {
+                let listed = |who: &Client| -> Result<bool> {
+                    let jobs = ask(who, job, &name, &upload)?.expect(200)?["jobs"].clone();
+                    Ok(jobs.as_array().is_some_and(|jobs| jobs.iter().any(|listed| listed["jobId"] == job)))
+                };
+                ensure!(listed(alice)? && !listed(&bob)?, "{route:?}: one's jobs are in the other's list");
+            }
+            Others::FileInBody => {
+                let (got, never) = (said(&ask(&bob, job, &name, &upload)?), said(&ask(&bob, job, &name, &absent)?));
+                ensure!(got.0 == 422 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
+            }
+            Others::Dataset => {
+                ensure!(said(&ask(alice, job, &name, &upload)?).1["records"][0]["key"] == "1", "alice has no records");
+                let got = said(&ask(&bob, job, &name, &upload)?);
+                let never = said(&ask(&bob, job, &format!("{name}-2"), &upload)?);
+                ensure!(got.0 == 200 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
+            }
+            Others::Nothing => {}
+        }
+    }
+    let output = alice.get(&format!("/api/jobs/{job}/output"))?.expect(200)?;
+    let failed = output["files"]["failed"]["url"].as_str().context("alice has no report any more")?;
+    ensure!(failed.contains(&format!("/jobs/{}/{job}/report/0/failed.csv", stack().tenant)), "{failed}");
+    Ok(())
+}
+
+#[test]
+fn two_tenants_may_use_one_idempotency_key() -> Story {
+    let body = json!({ "jobType": "probe-once", "options": { "action": "ok" } }).to_string();
+    let headers = [("content-type", "application/json"), ("idempotency-key", "monday-1")];
+    let ask = |client: &Client| client.call("POST", "/api/jobs", &headers, body.as_bytes())?.expect(202);
+    let (ours, theirs, again) = (ask(&stack().client)?, ask(&bobs())?, ask(&stack().client)?);
+    assert_ne!(ours["jobId"], theirs["jobId"]);
+    assert_eq!(ours["jobId"], again["jobId"]);
+    Ok(())
+}
+
+#[test]
+fn a_presigned_upload_is_for_its_own_key_only() -> Story {
+    let (alice, bob) = (&stack().client, bobs());
+    let mut alices = alice.promise("a.csv", 5, None)?;
+    let bobs = bob.promise("a.csv", 5, None)?;
+    let guid = |upload: &Value| upload["fileGuid"].as_str().map(str::to_owned).context("an upload without id");
+    let url = alices["url"].as_str().context("an upload without URL")?.to_owned();
+    let key = format!("/uploads/{}/{}", stack().tenant, guid(&alices)?);
+    ensure!(url.contains(&key), "{url} is not for {key}");
+    for other in [format!("/uploads/{}/{}", bob_tenant(), guid(&bobs)?), format!("{key}2"), "/jobs/x".to_owned()] {
+        alices["url"] = url.replace(&key, &other).into();
+        assert_eq!(alice.put(&alices, b"id\n1\n")?.status, 403, "{other}");
+    }
+    alices["url"] = url.into();
+    assert_eq!(alice.put(&alices, b"id\n1\n")?.status, 200);
+    Ok(())
+}
+
+fn bob_tenant() -> &'static str {
+    &bob().tenant
+}
+
+#[test]
+fn a_token_that_is_not_good_opens_nothing() -> Story {
+    let good = bob().token.as_str();
+    let [header, claims, signature] = parts(good)?;
+    let elevated = changed(claims, |claims| claims["sub"] = stack().tenant.as_str().into())?;
+    let unsigned = changed(header, |header| header["alg"] = "none".into())?;
+    let elsewhere: Users = stack().users.through_another_client()?;
+    let bad = [
+        ("another's sub", format!("{header}.{elevated}.{signature}")),
+        ("another signature", format!("{header}.{claims}.{}", signature.chars().rev().collect::<String>())),
+        ("no signature", format!("{unsigned}.{claims}.")),
+        ("another audience", elsewhere.sign_in("bob", "AccessToken")?),
+        ("another audience, by its ID token", elsewhere.sign_in("bob", "IdToken")?),
+        ("no token at all", "bob".to_owned()),
+        ("expired", expired()?),
+    ];
+    for (method, path, _) in ROWS {
+        let answers = |client: &Client| {
+            call(
+                client,
+                (method, path),
+                [&JobId::generate().to_string(), "x", &JobId::generate().to_string()],
+                &json!({}),
+            )
+        };
+        let open = answers(&stack().client.clone().signed_out())?;
+        ensure!(open.status == 401, "{method} {path} without a token answers {}", open.status);
+        for (what, token) in &bad {
+            let answer = answers(&stack().client.clone().with_token(token))?;
+            ensure!(answer.status == 401, "{method} {path} with {what} answers {}", answer.status);
+        }
+        let answer = answers(&bobs())?;
+        ensure!(answer.status != 401, "{method} {path} refuses a good token");
+    }
+    assert_eq!(stack().client.clone().signed_out().get("/api/nothing")?.status, 401);
+    Ok(())
+}
+
+#[test]
+fn an_id_token_is_as_good_as_an_access_token() -> Story {
+    bob();
+    let token = stack().users.sign_in("bob", "IdToken")?;
+    let client = stack().client.clone().with_token(&token);
+    let job = client.post("/api/jobs", &json!({ "jobType": "probe-once", "options": { "action": "ok" } }))?;
+    let id = job.expect(202)?["jobId"].as_str().context("a job without id")?.to_owned();
+    assert_eq!(bobs().job(&id)?["jobId"], id.as_str());
+    Ok(())
+}
+
+#[test]
+fn a_browser_signs_in_by_code_with_its_verifier_and_nobody_else_does_with_the_code() -> Story {
+    let (users, callback) = (&stack().users, format!("{}/", stack().output("ApiUrl")?));
+    bob();
+    let stolen = users.sign_in_by_page("bob", &callback, &VERIFIER.to_lowercase())?;
+    ensure!(stolen["error"] == "invalid_grant" && stolen["access_token"].is_null(), "a stolen code is good: {stolen}");
+    let own = users.sign_in_by_page("bob", &callback, VERIFIER)?;
+    let token = own["access_token"].as_str().with_context(|| format!("no token for a code: {own}"))?;
+    let client = stack().client.clone().with_token(token);
+    client.get(&format!("/api/datasets/{}/records", dataset("bobs")))?.expect(200)?;
+    Ok(())
+}
+
+/// A token of bob's that was good for a second.
+fn expired() -> Result<String> {
+    let users = &stack().users;
+    users.set_validity(1, "seconds")?;
+    let token = users.sign_in("bob", "AccessToken");
+    users.set_validity(60, "minutes")?;
+    let token = token?;
+    let (client, deadline) = (stack().client.clone().with_token(&token), Instant::now() + Duration::from_secs(30));
+    while client.get("/api/jobs/x")?.status != 401 {
+        ensure!(Instant::now() < deadline, "a token of one second still holds");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    Ok(token)
+}
+
+fn parts(token: &str) -> Result<[&str; 3]> {
+    let parts: Vec<_> = token.split('.').collect();
+    parts.try_into().ok().context("a token has three parts")
+}
+
+/// One part of a token with something changed in it.
+fn changed(part: &str, change: impl FnOnce(&mut Value)) -> Result<String> {
+    let mut value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part)?)?;
+    change(&mut value);
+    Ok(URL_SAFE_NO_PAD.encode(value.to_string()))
+}

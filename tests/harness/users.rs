@@ -1,0 +1,116 @@
+//! Users of a stack's own user pool, signed in for real: their tokens are those that its API takes.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use super::cloud::Cloud;
+
+/// Good for an emulator that ends with the tests: the pool's policy wants all of this.
+const PASSWORD: &str = "Correct-horse-7-battery";
+
+/// The verifier of RFC 7636's example.
+pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+
+const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+/// A user pool and one of its clients.
+#[derive(Clone, Debug)]
+pub struct Users {
+    cloud: Cloud,
+    pool: String,
+    client: String,
+}
+
+/// Somebody who has signed in.
+#[derive(Clone, Debug)]
+pub struct User {
+    /// Whose the user's calls are: the claim `sub`.
+    pub tenant: String,
+    /// An access token, good for an hour.
+    pub token: String,
+}
+
+impl Users {
+    /// The users of a stack with these outputs.
+    ///
+    /// # Errors
+    /// If the stack has no user pool.
+    pub fn of(cloud: &Cloud, outputs: &BTreeMap<String, String>) -> Result<Self> {
+        let output = |name: &str| outputs.get(name).cloned().with_context(|| format!("the stack has no output {name}"));
+        Ok(Self { cloud: cloud.clone(), pool: output("UserPoolId")?, client: output("UserPoolClientId")? })
+    }
+
+    /// Makes a user and signs in.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn add(&self, name: &str) -> Result<User> {
+        let who = json!({ "UserPoolId": self.pool, "Username": name, "MessageAction": "SUPPRESS" });
+        let made = self.cloud.user_pools("AdminCreateUser", &who)?;
+        let attributes = made["User"]["Attributes"].as_array().context("a user without attributes")?;
+        let sub = attributes.iter().find(|attribute| attribute["Name"] == "sub").context("a user without sub")?;
+        let password = json!({ "UserPoolId": self.pool, "Username": name, "Password": PASSWORD, "Permanent": true });
+        self.cloud.user_pools("AdminSetUserPassword", &password)?;
+        let tenant = sub["Value"].as_str().context("sub is no text")?.to_owned();
+        Ok(User { tenant, token: self.sign_in(name, "AccessToken")? })
+    }
+
+    /// A new token of this kind, `AccessToken` or `IdToken`.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn sign_in(&self, name: &str, kind: &str) -> Result<String> {
+        let with = json!({ "USERNAME": name, "PASSWORD": PASSWORD });
+        let signed_in = self.cloud.user_pools(
+            "AdminInitiateAuth",
+            &json!({ "UserPoolId": self.pool, "ClientId": self.client, "AuthFlow": "ADMIN_USER_PASSWORD_AUTH",
+                "AuthParameters": with }),
+        )?;
+        let token = signed_in["AuthenticationResult"][kind].as_str();
+        Ok(token.with_context(|| format!("signing in gave no {kind}: {signed_in}"))?.to_owned())
+    }
+
+    /// Signs in as a browser does, by the page: authorization code, for the challenge of RFC 7636's example. What the
+    /// exchange of the code answers to whoever shows this verifier.
+    ///
+    /// # Errors
+    /// If the page gives no code.
+    pub fn sign_in_by_page(&self, name: &str, callback: &str, verifier: &str) -> Result<Value> {
+        let about = [("client_id", self.client.as_str()), ("redirect_uri", callback)];
+        let asked = [("response_type", "code"), ("scope", "openid"), ("state", "s")];
+        let proof = [("code_challenge", CHALLENGE), ("code_challenge_method", "S256")];
+        let form = [&about[..], &asked, &proof, &[("username", name), ("password", PASSWORD)]].concat();
+        let to = self.cloud.form("/login", &form)?;
+        let (_, code) = to.split_once("code=").with_context(|| format!("the page gave no code: {to}"))?;
+        let code = code.split('&').next().unwrap_or(code);
+        let shown = [("grant_type", "authorization_code"), ("code", code), ("code_verifier", verifier)];
+        Ok(serde_json::from_str(&self.cloud.form("/oauth2/token", &[&about[..], &shown].concat())?)?)
+    }
+
+    /// The same pool through another client, whose tokens are for another service.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn through_another_client(&self) -> Result<Self> {
+        let flows = ["ALLOW_ADMIN_USER_PASSWORD_AUTH"];
+        let client = json!({ "UserPoolId": self.pool, "ClientName": "another", "ExplicitAuthFlows": flows });
+        let made = self.cloud.user_pools("CreateUserPoolClient", &client)?;
+        let id = made["UserPoolClient"]["ClientId"].as_str().context("a client without an id")?;
+        Ok(Self { client: id.to_owned(), ..self.clone() })
+    }
+
+    /// How long access tokens hold that are given out from now on.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn set_validity(&self, value: u32, unit: &str) -> Result<Value> {
+        let units = json!({ "AccessToken": unit, "IdToken": "minutes", "RefreshToken": "days" });
+        self.cloud.user_pools(
+            "UpdateUserPoolClient",
+            &json!({ "UserPoolId": self.pool, "ClientId": self.client, "AccessTokenValidity": value,
+                "TokenValidityUnits": units }),
+        )
+    }
+}
