@@ -73,6 +73,25 @@ proptest! {
     }
 
     #[test]
+    fn a_retry_that_is_canceled_at_any_moment_leaves_a_partition_and_can_be_retried(
+        rows in rows(), before in events(), after in events(), at in any::<prop::sample::Index>()
+    ) {
+        let mut world = World::new(&csv_of(&rows), None);
+        before.into_iter().for_each(|event| world.happen(event));
+        world.run_to_the_end();
+        let mut after = after;
+        after.insert(at.index(after.len() + 1), Event::Cancel);
+        world.happen(Event::Retry);
+        after.into_iter().for_each(|event| world.happen(event));
+        world.run_to_the_end();
+        world.check_report(&rows);
+        world.happen(Event::Retry);
+        world.run_to_the_end();
+        world.check_report(&rows);
+        prop_assert_eq!(world.job().status, Status::Completed);
+    }
+
+    #[test]
     fn a_retry_runs_what_was_left_and_nothing_else(
         rows in rows(), stops in any::<bool>(), before in events(), between in events(), after in events()
     ) {
