@@ -7,7 +7,8 @@
 //!   which jobs there are, an index says that may lag by a moment.
 //! - **Called twice:** with an `Idempotency-Key` the second create answers the first one's job; without one it is
 //!   another job. A second cancel finds the job stopping, a second delete finds none. Reads change nothing.
-//! - **If it fails:** a job whose message could not be sent is there, waiting; the sweeper sends the message. The same holds for a job that was told to stop.
+//! - **If it fails:** a job whose message could not be sent is there, waiting; the sweeper sends the message.
+//!   The same holds for a job that was told to stop, or to run again.
 //! - **Never:** answers counts that do not add up, an internal cause, or a link that outlives 15 minutes.
 
 mod backend;

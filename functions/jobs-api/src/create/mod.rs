@@ -76,8 +76,8 @@ impl<B: Backend> Api<B> {
         }
     }
 
-    /// The answer to a request that was accepted before; 409 if the job was deleted since: a key makes one job. While the job waits its message is sent again: perhaps the
-    /// first call died before it, and a duplicate is harmless.
+    /// The answer to a request that was accepted before; 409 if the job was deleted since: a key makes one job. While
+    /// the job waits its message is sent again: perhaps the first call died before it, and a duplicate is harmless.
     async fn replay(&self, tenant: &Tenant, id: JobId) -> Answer {
         let job = self.ports.store.job(id).await?.filter(|job| job.tenant == tenant.0 && !job.is_deleted());
         let job = job.ok_or_else(idempotency::job_deleted)?;

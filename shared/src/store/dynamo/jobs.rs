@@ -40,7 +40,8 @@ impl JobStore for DynamoStore {
     }
 
     /// TransactWriteItems: puts job and definition if absent, the idempotency key if absent or expired, and the use of
-    /// the upload (`UPLOAD#upload` / `JOB#id`) without a condition: it says the same each time. After a refusal, reads the key, or without one the job, to see whose write is in the way.
+    /// the upload (`UPLOAD#upload` / `JOB#id`) without a condition: it says the same each time. After a refusal, reads
+    /// the key, to see whose write is in the way.
     async fn create_job(
         &self,
         job: &Job,
