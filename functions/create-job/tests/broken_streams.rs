@@ -1,0 +1,148 @@
+//! A stream of the file that breaks off: the split goes on from where it was, and cuts the same chunks.
+
+#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use create_job::{SplitEnd, SplitError, Splitter};
+use longshore::files::{MemoryFiles, MemorySink, MemoryStream};
+use longshore::job_types::builtin;
+use longshore::ports::Ports;
+use longshore::queues::MemoryQueues;
+use longshore::store::memory::MemoryStore;
+use longshore::store::records::MemoryRecords;
+use longshore_domain::group::{ChunkPlan, Manifest};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::message::CreateMessage;
+use longshore_domain::ports::{Definition, FileInfo, FileStream, Files, JobStore, Ledger, PortError, PortResult, Read};
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::json;
+
+const KEY: &str = "uploads/default/file";
+
+/// Files whose streams break off after each block, so many times in all; `in_a_row` without a block between.
+#[derive(Clone)]
+struct Breaking {
+    inner: MemoryFiles,
+    breaks: Arc<AtomicU32>,
+    in_a_row: bool,
+}
+
+struct BreakingStream {
+    inner: MemoryStream,
+    breaks: Arc<AtomicU32>,
+    /// None for a stream that holds.
+    due: Option<bool>,
+}
+
+impl FileStream for BreakingStream {
+    async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
+        let left = |n: u32| n.checked_sub(1);
+        if self.due == Some(true) && self.breaks.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_ok() {
+            return Err(PortError { service: "files", operation: "read", source: "it broke off".into() });
+        }
+        self.due = self.due.map(|_| true);
+        self.inner.next().await
+    }
+}
+
+impl Files for Breaking {
+    type Stream = BreakingStream;
+    type Sink = MemorySink;
+
+    async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
+        self.inner.info(key).await
+    }
+
+    async fn open(
+        &self,
+        key: &str,
+        etag: Option<&str>,
+        start: u64,
+        end: Option<u64>,
+    ) -> PortResult<Read<BreakingStream>> {
+        // The opening, which reads the header from the first byte on, is not what is broken here.
+        let due = (start > 0).then_some(self.in_a_row);
+        Ok(match self.inner.open(key, etag, start, end).await? {
+            Read::Found(inner) => Read::Found(BreakingStream { inner, breaks: Arc::clone(&self.breaks), due }),
+            Read::Absent => Read::Absent,
+            Read::Changed => Read::Changed,
+        })
+    }
+
+    async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
+        self.inner.read(key, etag, plan).await
+    }
+
+    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
+        self.inner.write(key, content_type, bytes).await
+    }
+
+    async fn remove(&self, key: &str) -> PortResult<()> {
+        Files::remove(&self.inner, key).await
+    }
+
+    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+        self.inner.remove_some(prefix).await
+    }
+
+    async fn create(&self, key: &str, content_type: &str) -> PortResult<MemorySink> {
+        self.inner.create(key, content_type).await
+    }
+}
+
+/// Splits a file of 30,000 rows over such files, and once more if that fails: how it ended first, and what was cut.
+async fn split(breaks: u32, in_a_row: bool) -> (Result<SplitEnd, SplitError>, Job, Vec<Manifest>) {
+    let inner = MemoryFiles::default();
+    let rows = (1..=30_000).map(|n| format!("{n},\"line one\nof row {n}\"\n"));
+    inner.put(KEY, std::iter::once("id,name\n".to_owned()).chain(rows).collect::<String>());
+    let info = inner.info(KEY).await.unwrap().unwrap();
+    let source = SourceFile {
+        key: KEY.into(),
+        size_bytes: info.size_bytes,
+        etag: info.etag,
+        format: Format::Csv,
+        name: "file.csv".into(),
+    };
+    let job = Job { source: Some(source), ..Job::waiting(JobId::generate(), "default", "import", Timestamp(0)) };
+    let options = json!({"dataset": "people", "key": "id", "mode": "validate"});
+    let store = MemoryStore::default();
+    store.create_job(&job, &Definition { options, columns: None }, None).await.unwrap();
+    let files = Breaking { inner, breaks: Arc::new(AtomicU32::new(breaks)), in_a_row };
+    let ports = Ports { store: store.clone(), queues: MemoryQueues::default(), files };
+    let registry = builtin(MemoryRecords::default());
+    let splitter = Splitter { ports: &ports, registry: &registry, clock: || Timestamp(1) };
+    let message = CreateMessage { job_id: job.job_id, generation: 0, position: 0, resend: 0 };
+    let end = splitter.split(&message, Timestamp(1_000)).await;
+    if end.is_err() {
+        assert_eq!(splitter.split(&message, Timestamp(1_000)).await.unwrap(), SplitEnd::Ended);
+    }
+    let job = store.job(job.job_id).await.unwrap().unwrap();
+    let mut manifests = Vec::new();
+    for group in 0..job.groups {
+        manifests.push(store.manifest(job.job_id, group).await.unwrap().unwrap());
+    }
+    (end, job, manifests)
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_is_begun_again_from_where_it_was() {
+    let (end, whole, expected) = split(0, false).await;
+    assert_eq!((end.unwrap(), whole.item_count), (SplitEnd::Ended, 30_000));
+    for (breaks, in_a_row) in [(1, false), (5, false), (3, true)] {
+        let (end, job, manifests) = split(breaks, in_a_row).await;
+        assert_eq!((end.unwrap(), job.item_count), (SplitEnd::Ended, 30_000), "{breaks} breaks");
+        assert_eq!(manifests, expected, "{breaks} breaks");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_again_and_again_fails_the_delivery_and_not_the_job() {
+    let (end, job, manifests) = split(4, true).await;
+    assert!(matches!(end, Err(SplitError::Port(_))), "{end:?}");
+    assert_eq!((job.item_count, job.split_ended), (30_000, true));
+    assert_eq!(manifests.iter().map(Manifest::items).sum::<u64>(), 30_000);
+}
