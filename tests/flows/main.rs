@@ -18,6 +18,7 @@ mod deletes;
 mod imports;
 mod item_outcomes;
 mod least_privilege;
+mod malformed;
 mod other_job_types;
 mod read_back;
 mod retries;

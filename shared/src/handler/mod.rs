@@ -6,6 +6,7 @@
 
 mod cells;
 mod limits;
+mod options;
 mod record;
 mod registry;
 

@@ -8,6 +8,7 @@ use longshore_domain::job::{JobError, Tolerance};
 use longshore_domain::records::Format;
 use serde_json::Value;
 
+use super::options;
 use super::{CellReader, Input, ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
 use crate::problem::FieldError;
 
@@ -111,13 +112,14 @@ impl<T: JobType> AnyJobType for Arc<T> {
     }
 
     fn prepare(&self, options: &Value) -> Result<Box<dyn PreparedJob>, Vec<FieldError>> {
-        let options: T::Options = serde_path_to_error::deserialize(options)
-            .map_err(|e| vec![FieldError::in_options(e.path(), &e.inner().to_string())])?;
-        let errors = self.check(&options);
-        if !errors.is_empty() {
-            return Err(errors);
+        let (options, mut errors) = options::read::<T::Options>(options);
+        let more = options.as_ref().map(|options| self.check(options)).unwrap_or_default();
+        let more: Vec<_> = more.into_iter().filter(|error| !options::is_told(&errors, &error.pointer)).collect();
+        errors.extend(more);
+        match options {
+            Some(options) if errors.is_empty() => Ok(Box::new(Prepared { job_type: Arc::clone(self), options })),
+            _ => Err(errors),
         }
-        Ok(Box::new(Prepared { job_type: Arc::clone(self), options }))
     }
 }
 

@@ -9,7 +9,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use longshore::http::{Answer, JsonFields, Tenant, idempotency};
+use longshore::http::{Answer, Failure, JsonFields, Tenant, idempotency};
+use longshore::problem::Problem;
 use longshore::telemetry;
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
@@ -17,7 +18,7 @@ use longshore_domain::job::{Job, SourceFile, Stage, Status};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Created, Definition, JobStore, Queues};
 
-use self::request::JobRequest;
+use self::request::{BadRequest, JobRequest};
 use crate::document::path;
 use crate::{Api, Backend, JobDocument};
 
@@ -35,7 +36,10 @@ pub(crate) async fn create<B: Backend>(
     JsonFields(fields): JsonFields<BODY_BYTES>,
 ) -> Answer {
     let key = idempotency::key(&headers)?;
-    let request = JobRequest::read(fields, &api.registry, api.limits.job_time_limit_s)?;
+    let request = match JobRequest::read(fields, &api.registry, api.limits.job_time_limit_s) {
+        Ok(request) => request,
+        Err(bad) => return Err(api.refusal(&tenant, bad).await),
+    };
     let key = key.map(|key| idempotency::of_request(key, &request.meaning(), (api.clock)()));
     let source = match request.file {
         Some(file) => Some(api.source(&tenant, file).await?),
@@ -54,6 +58,21 @@ pub(crate) async fn create<B: Backend>(
 }
 
 impl<B: Backend> Api<B> {
+    /// Everything that is wrong with a request, its file included: who mends one thing shall not then hear of the next.
+    async fn refusal(&self, tenant: &Tenant, BadRequest { problem, file }: BadRequest) -> Failure {
+        let told = problem.errors.iter().any(|error| error.pointer == "/fileGuid");
+        if let Some(file) = file.filter(|_| !told) {
+            match self.source(tenant, file).await {
+                Err(Failure::Problem(more)) => {
+                    return Problem::invalid([problem.errors, more.errors].concat()).into();
+                }
+                Err(failure) => return failure,
+                Ok(_) => {}
+            }
+        }
+        (*problem).into()
+    }
+
     fn new_job(&self, tenant: &Tenant, request: &JobRequest, source: Option<SourceFile>) -> Job {
         let now = (self.clock)();
         Job {

@@ -22,28 +22,38 @@ pub(super) struct JobRequest {
     pub(super) timeout_s: i64,
 }
 
+/// What is wrong with a request, as far as it tells by itself, and the file that it names: that can be wrong, too.
+#[derive(Debug)]
+pub(super) struct BadRequest {
+    pub(super) problem: Box<Problem>,
+    pub(super) file: Option<FileGuid>,
+}
+
 impl JobRequest {
     /// Reads a request for a job of one of these types. `time_limit_s` is for types without a limit of their own.
     ///
     /// # Errors
     /// 422 with every bad field.
-    pub(super) fn read(mut fields: Fields, registry: &Registry, time_limit_s: i64) -> Result<Self, Problem> {
+    pub(super) fn read(mut fields: Fields, registry: &Registry, time_limit_s: i64) -> Result<Self, BadRequest> {
         let job_type = fields.required("jobType", |value| known_type(value, registry));
         let file = fields.optional("fileGuid", |value| Ok(value.as_str().and_then(FileGuid::parse)));
         let options = fields.optional("options", |value| Ok(value.clone()));
         let options = options.unwrap_or_else(|| Value::Object(Map::new()));
         let limit_s = job_type.and_then(|job_type| job_type.limits().job_time_limit_s).unwrap_or(time_limit_s);
         let timeout_s = fields.optional("timeoutSeconds", |value| check_timeout(value, limit_s)).unwrap_or(limit_s);
-        let Some(job_type) = job_type else { return Err(fields.into_problem()) };
         if let Err(bad) = check_file(job_type, file) {
             fields.refuse("fileGuid", &bad);
         }
+        let file = file.flatten();
+        let Some(job_type) = job_type else {
+            return Err(BadRequest { problem: Box::new(fields.into_problem()), file });
+        };
         let tolerance = check_options(job_type, &options).unwrap_or_else(|errors| {
             fields.refuse_all(errors);
             Tolerance::default()
         });
-        fields.finish()?;
-        Ok(Self { job_type: job_type.name().to_owned(), file: file.flatten(), options, tolerance, timeout_s })
+        fields.finish().map_err(|problem| BadRequest { problem: Box::new(problem), file })?;
+        Ok(Self { job_type: job_type.name().to_owned(), file, options, tolerance, timeout_s })
     }
 
     /// What it says, in one spelling: the same for two bodies that mean the same.
@@ -69,16 +79,19 @@ fn check_timeout(value: &Value, limit_s: i64) -> Checked<i64> {
     })
 }
 
-/// `Some(None)` is a file that is named by something else than a UUID.
-fn check_file(job_type: &dyn AnyJobType, file: Option<Option<FileGuid>>) -> Checked<()> {
-    match (job_type.input(), file) {
-        (Input::File, Some(Some(_))) | (Input::Options, None) => Ok(()),
-        (Input::File, Some(None)) => Err(unknown_file()),
-        (Input::File, None) => {
+/// `Some(None)` is a file that is named by something else than a UUID. Of an unknown type it is not known whether it
+/// wants a file.
+fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>) -> Checked<()> {
+    match (job_type.map(AnyJobType::input), file) {
+        (None | Some(Input::File), Some(Some(_))) | (None | Some(Input::Options), None) => Ok(()),
+        (None | Some(Input::File), Some(None)) => Err(unknown_file()),
+        (Some(Input::File), None) => {
             let detail = "this job type works through a file: ask POST /api/uploads where to put it";
             Err(Bad::new("file_required", detail))
         }
-        (Input::Options, Some(_)) => Err(Bad::new("file_not_allowed", "this job type takes no file, only options")),
+        (Some(Input::Options), Some(_)) => {
+            Err(Bad::new("file_not_allowed", "this job type takes no file, only options"))
+        }
     }
 }
 

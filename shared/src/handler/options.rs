@@ -1,0 +1,196 @@
+//! Reads a job's options and tells everything that is wrong with them at once.
+//!
+//! serde stops at the first mistake, and a client that mends one mistake per call gives up. So each member that serde
+//! refuses is noted, stood in for by something that serde takes, and the rest is read again. What stands in is never
+//! used: options with a mistake make no job.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::problem::{FieldError, escape};
+
+/// Mistakes that are told at once; whoever made more is sending something else. Bounds the work, too.
+const MAX_FAULTS: usize = 32;
+
+/// How serde begins to say that a member is not there; its name follows, and another backtick.
+const MISSING: &str = "missing field `";
+
+/// The options, if something could be made of them, and what is wrong with them.
+pub(super) fn read<T: DeserializeOwned>(options: &Value) -> (Option<T>, Vec<FieldError>) {
+    let (mut options, mut errors) = (options.clone(), Vec::new());
+    for _ in 0..MAX_FAULTS {
+        let fault = match parse::<T>(&options) {
+            Ok(read) => return (Some(read), errors),
+            Err(fault) => fault,
+        };
+        let mended = mend::<T>(&options, &fault.pointer);
+        if !is_told(&errors, &fault.pointer) {
+            errors.push(fault);
+        }
+        match mended {
+            Some(mended) => options = mended,
+            None => break,
+        }
+    }
+    (None, errors)
+}
+
+/// Whether something is said already of what a pointer names, or of what it is a part of.
+pub(super) fn is_told(errors: &[FieldError], pointer: &str) -> bool {
+    errors
+        .iter()
+        .any(|error| pointer.strip_prefix(&*error.pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+}
+
+fn parse<T: DeserializeOwned>(options: &Value) -> Result<T, FieldError> {
+    serde_path_to_error::deserialize(options).map_err(|error| {
+        let detail = error.inner().to_string();
+        let fault = FieldError::in_options(error.path(), &detail);
+        match detail.strip_prefix(MISSING).and_then(|rest| rest.split('`').next()) {
+            Some(name) => FieldError::new(
+                format!("{}/{}", fault.pointer, escape(name)),
+                "required",
+                format!("{name} is required"),
+            ),
+            None => fault,
+        }
+    })
+}
+
+/// The same options with something else at the pointer, or nothing, so that the next mistake shows. Nothing comes last:
+/// a member that must be there would be missed only after all others were read.
+fn mend<T: DeserializeOwned>(options: &Value, pointer: &str) -> Option<Value> {
+    let path = pointer.strip_prefix("/options").filter(|path| !path.is_empty())?;
+    let empty =
+        [Value::from(""), Value::from(0), Value::from(false), Value::Array(Vec::new()), Value::Object(Map::new())];
+    let mut tries = empty.into_iter().map(Some).chain([None]).filter_map(|stand_in| put(options, path, stand_in));
+    tries.find(|mended| parse::<T>(mended).map_or_else(|fault| fault.pointer != pointer, |_| true))
+}
+
+/// The options with this value at the path, or without the member; none if there is no such place. Nothing is taken out
+/// of an array: what follows would be told under another number.
+fn put(options: &Value, path: &str, value: Option<Value>) -> Option<Value> {
+    let mut options = options.clone();
+    let (parent, name) = path.rsplit_once('/')?;
+    let name = name.replace("~1", "/").replace("~0", "~");
+    match (options.pointer_mut(parent)?, value) {
+        (Value::Object(members), Some(value)) => drop(members.insert(name, value)),
+        (Value::Object(members), None) => drop(members.remove(&name)?),
+        (Value::Array(items), Some(value)) => *items.get_mut(name.parse::<usize>().ok()?)? = value,
+        _ => return None,
+    }
+    Some(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Deserialize, Debug)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    #[allow(dead_code)]
+    struct Options {
+        name: String,
+        count: u8,
+        #[serde(default)]
+        kind: Kind,
+        #[serde(default)]
+        places: Vec<Place>,
+    }
+
+    #[derive(Deserialize, Debug, Default)]
+    #[serde(rename_all = "camelCase")]
+    enum Kind {
+        #[default]
+        Large,
+    }
+
+    #[derive(Deserialize, Debug)]
+    #[allow(dead_code)]
+    struct Strict {
+        kind: Kind,
+        name: String,
+    }
+
+    #[derive(Deserialize, Debug)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code)]
+    struct Place {
+        x: f64,
+        up: bool,
+    }
+
+    fn faults<T: DeserializeOwned>(options: Value) -> Vec<(String, String)> {
+        let (read, errors) = read::<T>(&options);
+        assert!(read.is_some() || !errors.is_empty());
+        let mut faults: Vec<_> = errors.into_iter().map(|error| (error.pointer, error.code)).collect();
+        faults.sort();
+        faults
+    }
+
+    fn told(faults: &[(&str, &str)]) -> Vec<(String, String)> {
+        faults.iter().map(|(pointer, code)| ((*pointer).to_owned(), (*code).to_owned())).collect()
+    }
+
+    #[test]
+    fn every_mistake_is_told_at_once_and_where_it_is() {
+        for (options, expected) in [
+            (json!({"name": "n", "count": 1}), vec![]),
+            (json!({}), vec![("/options/count", "required"), ("/options/name", "required")]),
+            (
+                json!({"name": 1, "count": "x"}),
+                vec![("/options/count", "invalid_option"), ("/options/name", "invalid_option")],
+            ),
+            (json!({"name": 1}), vec![("/options/count", "required"), ("/options/name", "invalid_option")]),
+            (
+                json!({"name": "n", "count": 256, "kind": "small"}),
+                vec![("/options/count", "invalid_option"), ("/options/kind", "invalid_option")],
+            ),
+            (
+                json!({"a/b": 1, "c~d": 2}),
+                vec![
+                    ("/options/a~1b", "unknown_option"),
+                    ("/options/count", "required"),
+                    ("/options/c~0d", "unknown_option"),
+                    ("/options/name", "required"),
+                ],
+            ),
+            (
+                json!({"name": "n", "count": 1, "places": [{"x": 1, "up": 0}, {"up": true, "z": 1}, 7]}),
+                vec![
+                    ("/options/places/0/up", "invalid_option"),
+                    ("/options/places/1/x", "required"),
+                    ("/options/places/1/z", "unknown_option"),
+                    ("/options/places/2", "invalid_option"),
+                ],
+            ),
+        ] {
+            assert_eq!(faults::<Options>(options.clone()), told(&expected), "{options}");
+        }
+    }
+
+    #[test]
+    fn a_member_that_nothing_can_stand_in_for_is_told_once() {
+        let expected = told(&[("/options/kind", "invalid_option"), ("/options/name", "invalid_option")]);
+        assert_eq!(faults::<Strict>(json!({"kind": "small", "name": 1})), expected);
+    }
+
+    #[test]
+    fn a_flood_of_mistakes_ends() {
+        let options: Map<_, _> = (0..10_000).map(|n| (format!("x{n}"), json!(n))).collect();
+        assert_eq!(faults::<Options>(Value::Object(options)).len(), MAX_FAULTS);
+    }
+
+    #[test]
+    fn what_is_part_of_something_wrong_is_told_with_it() {
+        let errors = [FieldError::new("/options/a", "invalid_option", "")];
+        for (pointer, expected) in
+            [("/options/a", true), ("/options/a/b", true), ("/options/ab", false), ("/options", false)]
+        {
+            assert_eq!(is_told(&errors, pointer), expected, "{pointer}");
+        }
+    }
+}
