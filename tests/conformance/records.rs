@@ -36,6 +36,7 @@ on_both_records!(
     an_insert_keeps_the_first_writer_and_knows_it_again,
     a_list_shows_every_record_once,
     datasets_and_tenants_are_apart,
+    a_tenants_datasets_are_listed_once_each,
     a_cursor_of_nobody_is_refused,
 );
 
@@ -149,6 +150,30 @@ async fn datasets_and_tenants_are_apart(records: impl RecordStore) {
         let written = records.put(&into, Rule::Insert, vec![record(job, row, "k", json!({}))]).await;
         assert_eq!(written, [Written::Stored]);
         assert_eq!(records.list(&into, 10, None).await.unwrap().items.len(), 1);
+    }
+}
+
+async fn a_tenants_datasets_are_listed_once_each(records: impl RecordStore) {
+    let job = JobId::generate();
+    for (row, (tenant, name)) in (1..).zip([("a", "x"), ("a", "B"), ("a", "x"), ("b", "x"), ("a", "a-1"), ("a#b", "y")])
+    {
+        let into = Dataset { tenant: tenant.into(), name: name.into() };
+        records.put(&into, Rule::Upsert, vec![record(job, row, "k", json!({}))]).await;
+    }
+    for (tenant, names) in [("a", vec!["B", "a-1", "x"]), ("b", vec!["x"]), ("a#b", vec!["y"]), ("c", vec![])] {
+        for limit in [1, 2, 3, 10] {
+            let (mut seen, mut after) = (Vec::new(), None);
+            loop {
+                let page = records.datasets(tenant, limit, after.as_deref()).await.unwrap();
+                assert!(page.items.len() == limit || page.next.is_none());
+                seen.extend(page.items.into_iter().map(|known| known.name));
+                after = page.next;
+                if after.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(seen, names, "{tenant}, {limit} a page");
+        }
     }
 }
 

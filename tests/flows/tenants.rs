@@ -26,6 +26,8 @@ enum Others {
     List,
     /// The body names an upload; refused there, not by the path.
     FileInBody,
+    /// Nothing is named, and all datasets are listed.
+    Datasets,
     /// The path names a dataset: two tenants' datasets of one name have nothing in common.
     Dataset,
     /// Nothing is named: what it makes is the caller's own.
@@ -33,7 +35,7 @@ enum Others {
 }
 
 /// Every route, and what of another's can be named by it. A new route wants a row.
-const ROWS: [(&str, &str, Others); 12] = [
+const ROWS: [(&str, &str, Others); 13] = [
     ("POST", "/api/uploads", Others::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Others::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Others::Upload),
@@ -45,6 +47,7 @@ const ROWS: [(&str, &str, Others); 12] = [
     ("POST", "/api/jobs/{jobId}/cancel", Others::Job),
     ("POST", "/api/jobs/{jobId}/retry", Others::Job),
     ("DELETE", "/api/jobs/{jobId}", Others::Job),
+    ("GET", "/api/datasets", Others::Datasets),
     ("GET", "/api/datasets/{dataset}/records", Others::Dataset),
 ];
 
@@ -120,6 +123,13 @@ fn what_is_anothers_is_answered_as_what_never_was() -> Story {
             Others::FileInBody => {
                 let (got, never) = (said(&ask(&bob, job, &name, &upload)?), said(&ask(&bob, job, &name, &absent)?));
                 ensure!(got.0 == 422 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
+            }
+            Others::Datasets => {
+                let listed = |who: &Client| -> Result<bool> {
+                    let datasets = ask(who, job, &name, &upload)?.expect(200)?["datasets"].clone();
+                    Ok(datasets.as_array().is_some_and(|all| all.iter().any(|listed| listed["name"] == *name)))
+                };
+                ensure!(listed(alice)? && !listed(&bob)?, "{route:?}: one's datasets are in the other's list");
             }
             Others::Dataset => {
                 ensure!(said(&ask(alice, job, &name, &upload)?).1["records"][0]["key"] == "1", "alice has no records");

@@ -14,6 +14,7 @@
 mod backend;
 mod cancel;
 mod create;
+mod datasets;
 mod delete;
 mod document;
 mod etag;
@@ -40,6 +41,7 @@ use longshore::problem::Problem;
 use longshore_domain::time_stamp::Timestamp;
 
 pub use backend::{Api, Backend, Deployed, Limits};
+pub use datasets::{DatasetDocument, DatasetLinks, DatasetsDocument};
 pub use document::{JobCounts, JobDocument, Links};
 pub use failures::{FailureDocument, FailuresDocument};
 pub use links::DownloadUrls;
@@ -48,7 +50,7 @@ pub use output::{FileLink, FileLinks, OutputDocument};
 pub use records::{RecordDocument, RecordsDocument};
 
 /// The calls that this function answers.
-pub const ROUTES: [(&str, &str); 9] = [
+pub const ROUTES: [(&str, &str); 10] = [
     ("POST", "/api/jobs"),
     ("GET", "/api/jobs"),
     ("GET", "/api/jobs/{jobId}"),
@@ -57,6 +59,7 @@ pub const ROUTES: [(&str, &str); 9] = [
     ("GET", "/api/jobs/{jobId}/output"),
     ("GET", "/api/jobs/{jobId}/failures"),
     ("POST", "/api/jobs/{jobId}/retry"),
+    ("GET", "/api/datasets"),
     ("GET", "/api/datasets/{dataset}/records"),
 ];
 
@@ -69,6 +72,7 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
         .route("/api/jobs/{jobId}/output", get(output::get::<B>))
         .route("/api/jobs/{jobId}/failures", get(failures::list::<B>))
         .route("/api/jobs/{jobId}/retry", post(retry::retry::<B>))
+        .route("/api/datasets", get(datasets::list::<B>))
         .route("/api/datasets/{dataset}/records", get(records::list::<B>))
         .route("/api/uploads", any(async |uri: Uri| wrong_method(&uri, "POST")))
         .route("/api/uploads/{fileGuid}", any(async |uri: Uri| wrong_method(&uri, "GET")))

@@ -14,6 +14,7 @@ use longshore_domain::ports::Page;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::datasets::records_path;
 use crate::{Api, Backend};
 
 /// Records of a page that nobody sized.
@@ -97,7 +98,7 @@ impl<'a> Wanted<'a> {
     }
 
     fn next_link(&self, cursor: &str) -> String {
-        let path = format!("/api/datasets/{}/records", self.dataset.name);
+        let path = records_path(&self.dataset.name);
         paging::next_link(&path, &[("limit", &self.limit.to_string()), ("cursor", cursor)])
     }
 }

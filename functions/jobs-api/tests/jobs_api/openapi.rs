@@ -125,6 +125,7 @@ async fn the_documented_properties_are_those_of_the_answers() {
     holds("JobCounts", &job["counts"]);
     holds("JobLinks", &job["links"]);
     holds("Jobs", &world.get("/api/jobs").await.body);
+    holds("Datasets", &world.get("/api/datasets").await.body);
     holds("Records", &world.get("/api/datasets/people/records").await.body);
     let problem = world.create(&json!({})).await.body;
     holds("Problem", &problem);

@@ -159,6 +159,26 @@ async fn records_are_read_page_by_page() {
 }
 
 #[tokio::test]
+async fn datasets_are_read_page_by_page() {
+    let world = World::default();
+    assert_eq!(world.get("/api/datasets").await.body, json!({"datasets": [], "nextCursor": null}));
+    let writer = Writer { job: JobId::generate(), row: 1 };
+    for (tenant, name) in [("default", "b"), ("default", "a"), ("other", "c"), ("default", "a")] {
+        let dataset = Dataset { tenant: tenant.into(), name: name.into() };
+        let record = NewRecord { key: "k".into(), data: serde_json::Map::new(), writer };
+        world.records.put(&dataset, Rule::Upsert, vec![record]).await;
+    }
+    let first = world.get("/api/datasets?limit=1").await;
+    let one = &first.body["datasets"][0];
+    assert_eq!((&one["name"], &one["links"]["records"]), (&json!("a"), &json!("/api/datasets/a/records")));
+    assert!(one["createdAt"].as_str().unwrap().ends_with('Z'));
+    let link = first.header("link").strip_prefix('<').unwrap().strip_suffix(">; rel=\"next\"").unwrap();
+    let second = world.get(link).await;
+    assert_eq!((&second.body["datasets"][0]["name"], &second.body["nextCursor"]), (&json!("b"), &Value::Null));
+    assert_eq!((second.body["datasets"].as_array().unwrap().len(), second.header("link")), (1, ""));
+}
+
+#[tokio::test]
 async fn a_page_that_cannot_be_is_refused() {
     let world = World::default();
     for (path, faults) in [
@@ -166,6 +186,8 @@ async fn a_page_that_cannot_be_is_refused() {
         ("/api/datasets/people/records?limit=1001", vec![("/limit", "invalid_limit")]),
         ("/api/datasets/people/records?limit=x", vec![("/limit", "invalid_limit")]),
         ("/api/datasets/people/records?cursor=x", vec![("/cursor", "invalid_cursor")]),
+        ("/api/datasets?limit=1001&cursor=x", vec![("/limit", "invalid_limit"), ("/cursor", "invalid_cursor")]),
+        ("/api/datasets?cursor=YSBi", vec![("/cursor", "invalid_cursor")]),
         ("/api/datasets/a%20b/records?limit=-1", vec![("/dataset", "invalid_dataset"), ("/limit", "invalid_limit")]),
     ] {
         let reply = world.get(path).await;

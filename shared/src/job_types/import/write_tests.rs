@@ -151,6 +151,15 @@ impl RecordStore for Answers {
     ) -> Result<longshore_domain::ports::Page<StoredRecord>, crate::store::records::ListError> {
         Err(crate::store::records::ListError::BadCursor)
     }
+
+    async fn datasets(
+        &self,
+        _: &str,
+        _: usize,
+        _: Option<&str>,
+    ) -> longshore_domain::ports::PortResult<longshore_domain::ports::Page<crate::store::records::KnownDataset>> {
+        Ok(longshore_domain::ports::Page { items: Vec::new(), next: None })
+    }
 }
 
 #[test]

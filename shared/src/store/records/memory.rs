@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use longshore_domain::ports::Page;
+use longshore_domain::ports::{Page, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Map, Value};
 
 use super::cursor::Cursor;
-use super::{Dataset, ListError, NewRecord, RecordStore, Rule, StoredRecord, Writer, Written, shard};
+use super::{Dataset, KnownDataset, ListError, NewRecord, RecordStore, Rule, StoredRecord, Writer, Written, shard};
 
 /// Records of all datasets; clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryRecords {
     records: Arc<Mutex<BTreeMap<Place, Stored>>>,
+    datasets: Arc<Mutex<BTreeMap<Dataset, Timestamp>>>,
 }
 
 /// In the order in which the table is walked.
@@ -42,6 +43,10 @@ impl MemoryRecords {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn lock_datasets(&self) -> MutexGuard<'_, BTreeMap<Dataset, Timestamp>> {
+        self.datasets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn put_one(&self, into: &Dataset, rule: Rule, record: NewRecord) -> Written {
         let place = (into.clone(), shard::of(&record.key), record.key);
         let mut records = self.lock();
@@ -56,6 +61,7 @@ impl MemoryRecords {
 
 impl RecordStore for MemoryRecords {
     async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
+        self.lock_datasets().entry(into.clone()).or_insert_with(Timestamp::now);
         records.into_iter().map(|record| self.put_one(into, rule, record)).collect()
     }
 
@@ -66,6 +72,17 @@ impl RecordStore for MemoryRecords {
         let mut rest = records.range((start, Bound::Unbounded)).take_while(|((dataset, ..), _)| dataset == from);
         let items: Vec<_> = rest.by_ref().take(limit).map(|((.., key), stored)| stored.named(key)).collect();
         let next = rest.next().and(items.last()).map(|last| Cursor::behind(&last.key).encode());
+        Ok(Page { items, next })
+    }
+
+    async fn datasets(&self, tenant: &str, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
+        let datasets = self.lock_datasets();
+        let rest = datasets.iter().filter(|(dataset, _)| dataset.tenant == tenant);
+        let mut rest = rest.filter(|(dataset, _)| after.is_none_or(|after| dataset.name.as_str() > after));
+        let known =
+            |(dataset, at): (&Dataset, &Timestamp)| KnownDataset { name: dataset.name.clone(), created_at: *at };
+        let items: Vec<_> = rest.by_ref().take(limit).map(known).collect();
+        let next = rest.next().and(items.last()).map(|last| last.name.clone());
         Ok(Page { items, next })
     }
 }

@@ -13,7 +13,7 @@ mod writer;
 
 use std::future::Future;
 
-use longshore_domain::ports::{Page, PortError};
+use longshore_domain::ports::{Page, PortError, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Map, Value};
 
@@ -64,6 +64,15 @@ pub struct StoredRecord {
     pub updated_at: Timestamp,
 }
 
+/// A dataset that an import has written to.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct KnownDataset {
+    /// Its name, one of the tenant's.
+    pub name: String,
+    /// When the first import began to write to it.
+    pub created_at: Timestamp,
+}
+
 /// Why there is no page of records.
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
@@ -89,4 +98,13 @@ pub trait RecordStore: Send + Sync + 'static {
         limit: usize,
         cursor: Option<&str>,
     ) -> impl Future<Output = Result<Page<StoredRecord>, ListError>> + Send;
+
+    /// Up to `limit` of a tenant's datasets in the order of their names, those behind `after`, consistently; `next` is
+    /// the last name of the page. Whatever has records is among them.
+    fn datasets(
+        &self,
+        tenant: &str,
+        limit: usize,
+        after: Option<&str>,
+    ) -> impl Future<Output = PortResult<Page<KnownDataset>>> + Send;
 }

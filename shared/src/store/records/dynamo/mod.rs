@@ -1,10 +1,11 @@
 //! The records table: `PK` = dataset and shard, `SK` = key, `data`, `writer`, `updatedAt`, and `expiresAt` if
-//! somebody sets it.
+//! somebody sets it. Beside them an item for each dataset, by which they are listed.
 //!
 //! A write is an `INSERT`; where the key is taken, an `UPDATE` with the rule as its condition. Both go out in
 //! batches of PartiQL, because `BatchWriteItem` knows no conditions (infra/decisions/0004-records-partiql.md).
 
 mod batch;
+mod datasets;
 mod list;
 mod statement;
 
@@ -15,12 +16,13 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use futures::StreamExt;
-use longshore_domain::ports::Page;
+use longshore_domain::ports::{Page, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 
 use self::batch::Batch;
 use self::statement::Step;
-use super::{Dataset, ListError, NewRecord, RecordStore, Rule, StoredRecord, Written};
+use super::{Dataset, KnownDataset, ListError, NewRecord, RecordStore, Rule, StoredRecord, Written};
+use crate::telemetry;
 
 /// Calls in flight at once. Enough to hide a call's 10 ms; more would only queue up in one Lambda's CPU share.
 const CALLS: usize = 8;
@@ -44,6 +46,7 @@ pub struct DynamoRecords {
     /// Whether most keys of the last batch were there already: then the next one begins with `UPDATE`, so that
     /// importing the same file again costs one statement a row and not two. Only a hint, wrong at no harm.
     mostly_present: AtomicBool,
+    noted: datasets::Noted,
 }
 
 impl DynamoRecords {
@@ -56,7 +59,7 @@ impl DynamoRecords {
         let timeouts = TimeoutConfig::builder().operation_timeout(CALL_TIME).build();
         let config = client.config().to_builder().retry_config(retries).timeout_config(timeouts).build();
         let client = Client::from_conf(config);
-        Self { client, table: table.into(), mostly_present: AtomicBool::new(false) }
+        Self { client, table: table.into(), mostly_present: AtomicBool::new(false), noted: datasets::Noted::default() }
     }
 
     /// An insert always begins with `INSERT`: a key that is taken should be the exception there.
@@ -69,6 +72,9 @@ impl DynamoRecords {
 impl RecordStore for DynamoRecords {
     async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
         let count = records.len();
+        if let Err(error) = datasets::note(self, into).await {
+            return vec![Written::Unknown(telemetry::chain(&error)); count];
+        }
         let batches = Batch::split(into, rule, records, self.first_step(rule), Timestamp::now());
         let began = Instant::now();
         let calls = batches.into_iter().enumerate().map(|(at, batch)| async move {
@@ -88,5 +94,9 @@ impl RecordStore for DynamoRecords {
 
     async fn list(&self, from: &Dataset, limit: usize, cursor: Option<&str>) -> Result<Page<StoredRecord>, ListError> {
         list::page(self, from, limit, cursor).await
+    }
+
+    async fn datasets(&self, tenant: &str, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
+        datasets::page(self, tenant, limit, after).await
     }
 }

@@ -1,0 +1,84 @@
+//! `GET /api/datasets`: the datasets that a tenant's imports have written to, page by page.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{AppendHeaders, IntoResponse};
+use longshore::http::{Answer, QueryText, Tenant, paging};
+use longshore::problem::Problem;
+use longshore::store::records::{Dataset, KnownDataset, RecordStore};
+use serde::Serialize;
+
+use crate::{Api, Backend};
+
+/// Datasets of a page that nobody sized.
+const DEFAULT_LIMIT: usize = 100;
+
+/// Datasets of the largest page: some 100 KB.
+const MAX_LIMIT: usize = 1_000;
+
+/// A page of datasets.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DatasetsDocument {
+    /// The datasets, in the order of their names.
+    pub datasets: Vec<DatasetDocument>,
+    /// For the next page; none on the last one.
+    pub next_cursor: Option<String>,
+}
+
+/// A dataset.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DatasetDocument {
+    /// Its name.
+    pub name: String,
+    /// When the first import began to write to it, in RFC 3339.
+    pub created_at: String,
+    /// Where to go from here.
+    pub links: DatasetLinks,
+}
+
+/// Paths of what belongs to a dataset.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+pub struct DatasetLinks {
+    /// Its records.
+    pub records: String,
+}
+
+/// A page of the tenant's datasets.
+pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, query: QueryText) -> Answer {
+    let mut errors = Vec::new();
+    let limit = paging::limit(&query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
+    let after = query.get("cursor").map(position);
+    errors.extend((after == Some(None)).then(paging::bad_cursor));
+    if !errors.is_empty() {
+        return Err(Problem::invalid(errors).into());
+    }
+    let page = api.records.datasets(&tenant.0, limit, after.flatten().as_deref()).await?;
+    let next_cursor = page.next.as_deref().map(paging::opaque);
+    let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
+    let link = |cursor: &str| paging::next_link("/api/datasets", &[("limit", &limit.to_string()), ("cursor", cursor)]);
+    about.extend(next_cursor.as_deref().map(|cursor| (header::LINK, link(cursor))));
+    let datasets = page.items.into_iter().map(DatasetDocument::from).collect();
+    Ok((AppendHeaders(about), Json(DatasetsDocument { datasets, next_cursor })).into_response())
+}
+
+/// Where a dataset's records are.
+pub(crate) fn records_path(dataset: &str) -> String {
+    format!("/api/datasets/{dataset}/records")
+}
+
+impl From<KnownDataset> for DatasetDocument {
+    fn from(known: KnownDataset) -> Self {
+        let records = records_path(&known.name);
+        Self { name: known.name, created_at: known.created_at.to_rfc3339(), links: DatasetLinks { records } }
+    }
+}
+
+/// The name that a cursor says; none if no page can have given it.
+fn position(cursor: &str) -> Option<String> {
+    paging::place(cursor).filter(|name| Dataset::check_name(name).is_ok())
+}
