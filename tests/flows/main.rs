@@ -19,6 +19,7 @@ mod imports;
 mod item_outcomes;
 mod least_privilege;
 mod other_job_types;
+mod priorities;
 mod read_back;
 mod retries;
 mod shared;
