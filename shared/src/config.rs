@@ -23,8 +23,12 @@ pub mod names {
     pub const BUCKET: &str = "LONGSHORE_BUCKET";
     /// Queue of create-job messages (FIFO).
     pub const CREATE_QUEUE: &str = "LONGSHORE_CREATE_JOB_QUEUE_URL";
-    /// Queue of chunks (standard).
+    /// Queue of the chunks of jobs of high priority (standard).
+    pub const HIGH_CHUNK_QUEUE: &str = "LONGSHORE_HIGH_CHUNK_QUEUE_URL";
+    /// Queue of the chunks of jobs of normal priority (standard).
     pub const CHUNK_QUEUE: &str = "LONGSHORE_CHUNK_QUEUE_URL";
+    /// Queue of the chunks of jobs of low priority (standard).
+    pub const LOW_CHUNK_QUEUE: &str = "LONGSHORE_LOW_CHUNK_QUEUE_URL";
     /// Queue of complete-job messages (FIFO).
     pub const COMPLETE_QUEUE: &str = "LONGSHORE_COMPLETE_JOB_QUEUE_URL";
     /// Dead letters of create-job.

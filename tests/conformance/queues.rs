@@ -3,6 +3,7 @@
 use longshore::queues::{Backlog, DeadLetters, MemoryQueues, SqsQueues};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
+use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::Queues;
 use longshore_tests::harness::resources::CreatedQueues;
@@ -20,6 +21,7 @@ fn chunk(number: u32, bytes: usize) -> ChunkMessage {
     ChunkMessage {
         job_id: JobId::generate(),
         tenant: "default".into(),
+        priority: Priority::Normal,
         group: 3,
         chunk: number,
         plan: ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false },
@@ -45,21 +47,41 @@ async fn chunks_arrive_as_they_were_sent_and_count_as_backlog() {
     let (local, created, queues) = sqs().await;
     let mut sent: Vec<_> = (0..25).map(|number| chunk(number, 60_000)).collect();
     queues.send_chunks(&sent, 0).await.unwrap();
-    assert_eq!(queues.chunks().await.unwrap(), 25);
-    let bodies = receive(&local, created.urls.chunks.as_ref().unwrap()).await;
+    assert_eq!(queues.chunks(Priority::Normal).await.unwrap(), 25);
+    let bodies = receive(&local, &created.urls.chunks[&Priority::Normal]).await;
     let mut received: Vec<ChunkMessage> = bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect();
     received.sort_by_key(|message| message.chunk);
     sent.sort_by_key(|message| message.chunk);
     assert_eq!(received, sent);
-    assert_eq!(queues.chunks().await.unwrap(), 25, "chunks that are worked are backlog too");
+    assert_eq!(queues.chunks(Priority::Normal).await.unwrap(), 25, "chunks that are worked are backlog too");
 }
 
 #[tokio::test]
 async fn a_delayed_chunk_is_backlog_before_it_can_be_received() {
     let (local, created, queues) = sqs().await;
     queues.send_chunks(&[chunk(0, 9)], 900).await.unwrap();
-    assert_eq!(receive(&local, created.urls.chunks.as_ref().unwrap()).await, [""; 0]);
-    assert_eq!(queues.chunks().await.unwrap(), 1);
+    assert_eq!(receive(&local, &created.urls.chunks[&Priority::Normal]).await, [""; 0]);
+    assert_eq!(queues.chunks(Priority::Normal).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn each_priority_has_a_queue_and_a_backlog_of_its_own() {
+    let (local, created, queues) = sqs().await;
+    let memory = MemoryQueues::default();
+    let numbered = (0..).zip([Priority::Low, Priority::High, Priority::Normal, Priority::Low]);
+    let sent: Vec<_> = numbered.map(|(n, priority)| ChunkMessage { priority, ..chunk(n, 9) }).collect();
+    queues.send_chunks(&sent, 0).await.unwrap();
+    memory.send_chunks(&sent, 0).await.unwrap();
+    for (priority, expected) in [(Priority::High, vec![1]), (Priority::Normal, vec![2]), (Priority::Low, vec![0, 3])] {
+        assert_eq!(queues.chunks(priority).await.unwrap(), expected.len() as u64, "{priority:?}");
+        assert_eq!(Backlog::chunks(&memory, priority).await.unwrap(), expected.len() as u64, "{priority:?}");
+        let bodies = receive(&local, &created.urls.chunks[&priority]).await;
+        let received: Vec<ChunkMessage> = bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect();
+        assert!(received.iter().all(|message| message.priority == priority));
+        let mut numbers: Vec<_> = received.iter().map(|message| message.chunk).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, expected, "{priority:?}");
+    }
 }
 
 /// Create and complete messages that are the same for deduplication but for the last of each.
@@ -115,6 +137,12 @@ async fn dead_letters_are_read_and_stay() {
 async fn a_queue_that_is_not_configured_is_named() {
     let (local, ..) = sqs().await;
     let queues = SqsQueues::new(local.aws.sqs(), Default::default());
-    let error = queues.send_chunks(&[chunk(0, 9)], 0).await.unwrap_err();
-    assert!(longshore::telemetry::chain(&error).contains("LONGSHORE_CHUNK_QUEUE_URL"), "{error:?}");
+    for (priority, variable) in [
+        (Priority::High, "LONGSHORE_HIGH_CHUNK_QUEUE_URL"),
+        (Priority::Normal, "LONGSHORE_CHUNK_QUEUE_URL"),
+        (Priority::Low, "LONGSHORE_LOW_CHUNK_QUEUE_URL"),
+    ] {
+        let error = queues.send_chunks(&[ChunkMessage { priority, ..chunk(0, 9) }], 0).await.unwrap_err();
+        assert!(longshore::telemetry::chain(&error).contains(variable), "{error:?}");
+    }
 }

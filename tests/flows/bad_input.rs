@@ -160,6 +160,7 @@ fn messages_for_a_job_that_is_absent_are_acknowledged() -> Story {
     let chunk = longshore_domain::message::ChunkMessage {
         job_id,
         tenant: "default".into(),
+        priority: longshore_domain::job::Priority::Normal,
         group: 0,
         chunk: 0,
         plan,

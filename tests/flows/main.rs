@@ -20,6 +20,7 @@ mod item_outcomes;
 mod least_privilege;
 mod malformed;
 mod other_job_types;
+mod priorities;
 mod read_back;
 mod retries;
 mod shared;

@@ -6,6 +6,7 @@ use longshore::config::Aws;
 use longshore::files::S3Files;
 use longshore::queues::{QueueUrls, SqsQueues};
 use longshore::store::dynamo::DynamoStore;
+use longshore_domain::job::Priority;
 use serde_json::Value;
 
 use super::stack::Stack;
@@ -34,7 +35,12 @@ impl Stack {
     pub fn queues(&self) -> Result<SqsQueues> {
         let urls = QueueUrls {
             create: Some(self.output("CreateJobQueueUrl")?.to_owned()),
-            chunks: Some(self.output("ChunkQueueUrl")?.to_owned()),
+            chunks: [
+                (Priority::High, self.output("HighChunkQueueUrl")?.to_owned()),
+                (Priority::Normal, self.output("ChunkQueueUrl")?.to_owned()),
+                (Priority::Low, self.output("LowChunkQueueUrl")?.to_owned()),
+            ]
+            .into(),
             complete: Some(self.output("CompleteJobQueueUrl")?.to_owned()),
         };
         Ok(SqsQueues::new(self.aws.sqs(), urls))

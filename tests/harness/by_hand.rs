@@ -118,7 +118,7 @@ pub fn finish_unseen(stack: &Stack, messages: &[ChunkMessage]) -> Result<()> {
 }
 
 fn message(job: &Job, group: u32, chunk: u32, plan: &longshore_domain::group::ChunkPlan) -> ChunkMessage {
-    ChunkMessage { job_id: job.job_id, tenant: job.tenant.clone(), group, chunk, plan: plan.clone(), inline: None }
+    ChunkMessage::of(job, (group, chunk), plan)
 }
 
 fn made(transition: Transition) -> Result<Job> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
+use longshore_domain::job::Priority;
 use serde_json::{Value, json};
 use ureq::http::Request;
 use ureq::{Agent, Body};
@@ -178,6 +179,18 @@ impl Client {
             request["fileGuid"] = file.into();
         }
         self.post("/api/jobs", &request)
+    }
+
+    /// Uploads a file and creates a job of this priority over it; its id.
+    ///
+    /// # Errors
+    /// If any step is refused.
+    pub fn start_at(&self, priority: Priority, job_type: &str, bytes: &[u8], options: &Value) -> Result<String> {
+        let file = self.upload("file.csv", bytes)?;
+        let request = json!({ "jobType": job_type, "fileGuid": file, "priority": priority, "options": options });
+        let job = self.post("/api/jobs", &request)?.expect(202)?;
+        ensure!(job["priority"] == json!(priority), "the job has another priority: {job}");
+        Ok(job["jobId"].as_str().context("the job has no id")?.to_owned())
     }
 
     /// Uploads a file and creates a job over it; its id.

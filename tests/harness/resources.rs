@@ -10,6 +10,7 @@ use aws_sdk_dynamodb::types::{
 use aws_sdk_sqs::types::QueueAttributeName;
 use longshore::config::Aws;
 use longshore::queues::{DeadLetterQueues, QueueUrls, SqsQueues};
+use longshore_domain::job::Priority;
 
 /// Clients for this endpoint with credentials that mean nothing.
 pub fn aws(endpoint: &str) -> Aws {
@@ -50,7 +51,7 @@ pub async fn create_bucket(aws: &Aws, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The three queues and their dead-letter queues, and where they are.
+/// The queues and their dead-letter queues, and where they are.
 #[derive(Clone, Debug)]
 pub struct CreatedQueues {
     /// Of the queues.
@@ -68,7 +69,12 @@ impl CreatedQueues {
         let create = async |name: &str| create_queue(aws, &format!("{prefix}-{name}")).await;
         let urls = QueueUrls {
             create: Some(create("create-job.fifo").await?),
-            chunks: Some(create("chunks").await?),
+            chunks: [
+                (Priority::High, create("chunks-high").await?),
+                (Priority::Normal, create("chunks").await?),
+                (Priority::Low, create("chunks-low").await?),
+            ]
+            .into(),
             complete: Some(create("complete-job.fifo").await?),
         };
         let dead =

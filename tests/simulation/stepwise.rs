@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use longshore::queues::{Backlog, DeadLetter, DeadLetters};
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Finish, Job, JobError, Reopen, Stop, Transition};
+use longshore_domain::job::{Finish, Job, JobError, Priority, Reopen, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
     ChunkState, Created, Definition, FileInfo, Files, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted,
@@ -98,7 +98,7 @@ impl<T: Queues> Queues for Stepwise<T> {
 
 impl<T: Backlog> Backlog for Stepwise<T> {
     stepwise! {
-        async fn chunks(&self) -> PortResult<u64>;
+        async fn chunks(&self, priority: Priority) -> PortResult<u64>;
     }
 }
 

@@ -16,7 +16,7 @@ use longshore::ports::Ports;
 use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, SourceFile, Tolerance};
+use longshore_domain::job::{Job, Priority, SourceFile, Tolerance};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{Definition, Files, JobStore, Queues};
 use longshore_domain::records::Format;
@@ -207,10 +207,14 @@ fn now<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn waiting(source: SourceFile, tolerance: Tolerance) -> Job {
+    let job_id = JobId::generate();
+    // Of any priority, as chance has it: the sweeper must look at the job's own queue.
+    let priority = Priority::ALL[job_id.0.as_u128() as usize % Priority::ALL.len()];
     Job {
         source: Some(source),
         tolerance,
+        priority,
         deadline_at: clock().plus_seconds(10 * 24 * 3_600),
-        ..Job::waiting(JobId::generate(), "default", "simulated", clock())
+        ..Job::waiting(job_id, "default", "simulated", clock())
     }
 }

@@ -1,7 +1,7 @@
 //! Gathers chunks until their group is full.
 
 use longshore_domain::group::{ChunkPlan, Manifest};
-use longshore_domain::ids::JobId;
+use longshore_domain::job::Job;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::split::chunks_in_group;
 
@@ -38,18 +38,13 @@ impl GroupBuilder {
 
 /// The messages of a group; `bytes` gives the rows of a chunk that may travel inside its message.
 pub(crate) fn messages<'a>(
-    id: JobId,
-    tenant: &str,
+    job: &Job,
     manifest: &Manifest,
     bytes: impl Fn(&ChunkPlan) -> Option<&'a [u8]>,
 ) -> Vec<ChunkMessage> {
     let message = |(chunk, plan): (u32, &ChunkPlan)| ChunkMessage {
-        job_id: id,
-        tenant: tenant.to_owned(),
-        group: manifest.group,
-        chunk,
-        plan: plan.clone(),
         inline: bytes(plan).and_then(|rows| std::str::from_utf8(rows).ok()).map(str::to_owned),
+        ..ChunkMessage::of(job, (manifest.group, chunk), plan)
     };
     (0..).zip(&manifest.chunks).map(message).collect()
 }

@@ -5,7 +5,7 @@ use longshore::handler::Registry;
 use longshore::opening::{Opening, read_opening};
 use longshore::ports::Ports;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
-use longshore_domain::job::{Job, JobError, SourceFile, Stage, Status, Stop, Transition};
+use longshore_domain::job::{Job, JobError, Priority, SourceFile, Stage, Status, Stop, Transition};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, PortError, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
@@ -68,6 +68,10 @@ pub(crate) enum Halt {
 /// once hangs its job if it was refused by its own write; one that never does would race another for ever.
 const LOOKS: u32 = 4;
 
+/// Seconds after which the splitter of a low job sends a continuation and leaves its place to whoever waits: a place is
+/// one of few, and a file of gigabytes would hold it for a minute. Each turn costs a message and a read of the opening.
+const LOW_TURN_S: i64 = 3;
+
 impl<E: Into<SplitError>> From<E> for Halt {
     fn from(error: E) -> Self {
         Self::Error(error.into())
@@ -92,6 +96,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     async fn steps(&self, message: &CreateMessage, deadline: Timestamp) -> Result<SplitEnd, Halt> {
         let job = self.begin(message).await?;
+        let deadline = self.end_of_turn(&job, deadline);
         self.send_unsent(&job).await?;
         let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
         let job = if job.generation > 0 { Refile::new(self, job, limits.chunk(), deadline).run().await? } else { job };
@@ -103,6 +108,13 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let limits = limits.chunk().for_file(source.size_bytes);
         let pass = Pass::new(self, &job, source, limits, start.max(job.split_offset), deadline);
         pass.run(&issues).await
+    }
+
+    fn end_of_turn(&self, job: &Job, deadline: Timestamp) -> Timestamp {
+        match job.priority {
+            Priority::Low => deadline.min((self.clock)().plus_seconds(LOW_TURN_S)),
+            Priority::High | Priority::Normal => deadline,
+        }
     }
 
     /// Takes the job if it is to be split by this message.
@@ -130,7 +142,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         for group in job.sent_groups..job.groups {
             let manifest = self.ports.store.manifest(job.job_id, group).await?;
             let manifest = manifest.ok_or(SplitError::ManifestMissing(group))?;
-            self.ports.queues.send_chunks(&messages(job.job_id, &job.tenant, &manifest, |_| None), 0).await?;
+            self.ports.queues.send_chunks(&messages(job, &manifest, |_| None), 0).await?;
         }
         Ok(())
     }
@@ -194,7 +206,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             Transition::Made(job) => *job,
             Transition::Refused => return Err(Halt::Refused),
         };
-        self.ports.queues.send_chunks(&messages(job.job_id, &job.tenant, &plan.manifest, bytes), 0).await?;
+        self.ports.queues.send_chunks(&messages(job, &plan.manifest, bytes), 0).await?;
         Ok(committed)
     }
 

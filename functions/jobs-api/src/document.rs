@@ -2,7 +2,7 @@
 
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, JobError, Stage, Status};
+use longshore_domain::job::{Job, JobError, Priority, Stage, Status};
 use longshore_domain::progress::{Progress, sentence, shown_stage, updated_at};
 use longshore_domain::time_stamp::Timestamp;
 use serde::Serialize;
@@ -15,6 +15,8 @@ pub struct JobDocument {
     pub job_id: JobId,
     /// Name of its job type.
     pub job_type: String,
+    /// How urgent it is.
+    pub priority: Priority,
     /// Where it stands.
     pub status: Status,
     /// Where it stands, finely.
@@ -100,6 +102,7 @@ impl JobDocument {
         Self {
             job_id: job.job_id,
             job_type: job.job_type.clone(),
+            priority: job.priority,
             status: job.status,
             stage: shown_stage(job),
             message: sentence(job, progress.percent),

@@ -106,7 +106,6 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
 }
 
 fn message(job: &Job, manifest: &Manifest, chunk: u32) -> Option<ChunkMessage> {
-    let plan = manifest.chunks.get(chunk as usize)?.clone();
-    let (job_id, tenant) = (job.job_id, job.tenant.clone());
-    Some(ChunkMessage { job_id, tenant, group: manifest.group, chunk, plan, inline: None })
+    let plan = manifest.chunks.get(chunk as usize)?;
+    Some(ChunkMessage::of(job, (manifest.group, chunk), plan))
 }

@@ -20,7 +20,7 @@ pub struct Circumstances {
     pub now: Timestamp,
     /// Seconds without progress that are still healthy: a visibility timeout and a margin.
     pub stall_s: i64,
-    /// The queue of chunks is empty.
+    /// The queue of the job's own chunks is empty.
     pub queue_idle: bool,
 }
 

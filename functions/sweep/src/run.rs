@@ -1,6 +1,6 @@
 //! One sweep: the dead letters, then every unfinished job.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
 use longshore::chunk::{ChunkError, KnownJobs, stop_job};
@@ -10,7 +10,7 @@ use longshore::queues::{Backlog, DeadLetter, DeadLetters};
 use longshore::telemetry;
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, JobError, Status, Stop};
+use longshore_domain::job::{Job, JobError, Priority, Status, Stop};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, PortResult, Queues, Removal, Store};
 use longshore_domain::time_stamp::Timestamp;
@@ -83,7 +83,7 @@ impl<S: Store + Removal, Q: Queues + Backlog, F: Files, D: DeadLetters> Sweep<S,
     }
 
     async fn jobs(&self, actor: &Actor<'_, S, Q, F>, swept: &mut Swept) -> PortResult<()> {
-        let queue_idle = self.ports.queues.chunks().await? == 0;
+        let idle = self.idle_queues().await?;
         let mut after = None;
         loop {
             let page = self.ports.store.unfinished(after).await?;
@@ -92,7 +92,7 @@ impl<S: Store + Removal, Q: Queues + Backlog, F: Files, D: DeadLetters> Sweep<S,
                     return Ok(());
                 }
                 swept.jobs += 1;
-                if let Err(error) = self.job(actor, id, queue_idle, swept).await {
+                if let Err(error) = self.job(actor, id, &idle, swept).await {
                     note(swept, "a job cannot be pushed", &error);
                 }
             }
@@ -103,15 +103,27 @@ impl<S: Store + Removal, Q: Queues + Backlog, F: Files, D: DeadLetters> Sweep<S,
         }
     }
 
+    /// The priorities of which no chunk waits or is worked.
+    async fn idle_queues(&self) -> PortResult<BTreeSet<Priority>> {
+        let mut idle = BTreeSet::new();
+        for priority in Priority::ALL {
+            if self.ports.queues.chunks(priority).await? == 0 {
+                idle.insert(priority);
+            }
+        }
+        Ok(idle)
+    }
+
     async fn job(
         &self,
         actor: &Actor<'_, S, Q, F>,
         id: JobId,
-        queue_idle: bool,
+        idle: &BTreeSet<Priority>,
         swept: &mut Swept,
     ) -> Result<(), ChunkError> {
         let Some((mut groups, job)) = self.ports.store.progress(id).await? else { return Ok(()) };
         groups.retain(|group| job.owns(group.number));
+        let queue_idle = idle.contains(&job.priority);
         let at = Circumstances { now: (self.clock)(), stall_s: self.stall_s, queue_idle };
         let chunks = self.chunk_counts(&job, &groups, &at).await?;
         for action in decide(&job, &groups, |group| chunks.get(&group).copied().unwrap_or(0), &at) {

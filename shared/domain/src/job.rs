@@ -1,6 +1,7 @@
 //! A job: what is asked, how far it is, and how it ended. A final status never changes.
 
 mod generation;
+mod priority;
 mod tolerance;
 mod transition;
 
@@ -14,6 +15,7 @@ use crate::records::Format;
 use crate::time_stamp::Timestamp;
 
 pub use generation::{Base, Place, Reopen};
+pub use priority::Priority;
 pub use tolerance::Tolerance;
 pub use transition::{Finish, Transition};
 
@@ -118,6 +120,9 @@ pub struct Job {
     pub tenant: String,
     /// Name of its job type.
     pub job_type: String,
+    /// How urgent it is: which queue its chunks travel in.
+    #[serde(default)]
+    pub priority: Priority,
     /// 0, and one more with each retry.
     pub generation: u32,
     /// What the generations before leave to this one.
@@ -185,6 +190,7 @@ impl Job {
             job_id,
             tenant: tenant.into(),
             job_type: job_type.into(),
+            priority: Priority::default(),
             generation: 0,
             base: Base::default(),
             refiled: Place::default(),

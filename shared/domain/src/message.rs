@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::group::ChunkPlan;
 use crate::ids::JobId;
+use crate::job::{Job, Priority};
 
 /// Split this job, from its split cursor on.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
@@ -43,6 +44,9 @@ pub struct ChunkMessage {
     pub job_id: JobId,
     /// Whose: the message group, so that one tenant's flood does not starve another.
     pub tenant: String,
+    /// The job's: which queue this travels in. Left out while it is normal, so that a message without it is understood.
+    #[serde(default, skip_serializing_if = "Priority::is_normal")]
+    pub priority: Priority,
     /// Number of the group.
     pub group: u32,
     /// Number of the chunk within the group.
@@ -52,6 +56,14 @@ pub struct ChunkMessage {
     /// The bytes themselves while they are few; else they are read by range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inline: Option<String>,
+}
+
+impl ChunkMessage {
+    /// The message for a job's chunk at this place (group, chunk), without its bytes.
+    pub fn of(job: &Job, (group, chunk): (u32, u32), plan: &ChunkPlan) -> Self {
+        let (job_id, tenant, plan) = (job.job_id, job.tenant.clone(), plan.clone());
+        Self { job_id, tenant, priority: job.priority, group, chunk, plan, inline: None }
+    }
 }
 
 /// Every item has ended, or the job is to stop: report, and give the final status.
@@ -78,6 +90,26 @@ impl CompleteMessage {
         match self.resend {
             0 => self.job_id.to_string(),
             n => format!("{}:{n}", self.job_id),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time_stamp::Timestamp;
+
+    #[test]
+    fn a_chunk_travels_at_its_jobs_priority_which_is_said_unless_it_is_normal() {
+        let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
+        for (priority, said) in [(Priority::High, Some("high")), (Priority::Normal, None), (Priority::Low, Some("low"))]
+        {
+            let job = Job { priority, ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0)) };
+            let message = ChunkMessage::of(&job, (5, 6), &plan);
+            assert_eq!((message.priority, message.group, message.chunk), (priority, 5, 6));
+            let body = serde_json::to_value(&message).unwrap();
+            assert_eq!(body.get("priority").and_then(serde_json::Value::as_str), said);
+            assert_eq!(serde_json::from_value::<ChunkMessage>(body).unwrap(), message);
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{PortResult, Queues};
 
@@ -99,8 +100,8 @@ impl Queues for MemoryQueues {
 }
 
 impl Backlog for MemoryQueues {
-    async fn chunks(&self) -> PortResult<u64> {
-        Ok(self.messages().chunks.len() as u64)
+    async fn chunks(&self, priority: Priority) -> PortResult<u64> {
+        Ok(self.messages().chunks.iter().filter(|sent| sent.message.priority == priority).count() as u64)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What travels between the functions: three queues, their backlog and their dead letters.
+//! What travels between the functions: control messages, chunks by priority, their backlog and their dead letters.
 //!
 //! Sending is the domain's port [`Queues`](longshore_domain::ports::Queues). What only the sweeper needs is here.
 
@@ -8,6 +8,7 @@ mod sqs;
 
 use std::future::Future;
 
+use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CreateMessage};
 use longshore_domain::ports::{PortError, PortResult};
 
@@ -17,9 +18,9 @@ pub use sqs::{QueueUrls, SqsQueues};
 
 /// How much waits.
 pub trait Backlog: Send + Sync {
-    /// Chunk messages that are waiting, being worked, or delayed. Approximate, and some seconds old: zero twice in a
+    /// Chunk messages of this priority that are waiting, being worked, or delayed. Approximate, and some seconds old: zero twice in a
     /// row means that a chunk without progress has lost its message.
-    fn chunks(&self) -> impl Future<Output = PortResult<u64>> + Send;
+    fn chunks(&self, priority: Priority) -> impl Future<Output = PortResult<u64>> + Send;
 }
 
 /// A message that nobody could read.

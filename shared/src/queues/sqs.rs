@@ -1,9 +1,12 @@
-//! The three queues on SQS: two FIFO ones for control messages, one standard queue for chunks.
+//! The queues on SQS: two FIFO ones for control messages, and a standard queue for the chunks of each priority.
 //!
 //! Every send may happen twice (the SDK repeats a call whose reply was lost): on the FIFO queues deduplication
 //! swallows the second within five minutes, and a chunk that comes twice is harmless.
 
+use std::collections::BTreeMap;
+
 use aws_sdk_sqs::types::{BatchResultErrorEntry, QueueAttributeName, SendMessageBatchRequestEntry};
+use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{PortResult, Queues};
 use serde::Serialize;
@@ -25,8 +28,8 @@ const BATCH_TRIES: usize = 4;
 pub struct QueueUrls {
     /// Of create-job messages.
     pub create: Option<String>,
-    /// Of chunks.
-    pub chunks: Option<String>,
+    /// Of chunks, by the priority of their jobs.
+    pub chunks: BTreeMap<Priority, String>,
     /// Of complete-job messages.
     pub complete: Option<String>,
 }
@@ -35,7 +38,22 @@ impl QueueUrls {
     /// From the environment, as far as they are set.
     pub fn from_env() -> Self {
         let url = |name| text(name).ok();
-        Self { create: url(names::CREATE_QUEUE), chunks: url(names::CHUNK_QUEUE), complete: url(names::COMPLETE_QUEUE) }
+        let chunks = Priority::ALL.into_iter().filter_map(|priority| Some((priority, url(chunk_variable(priority))?)));
+        Self { create: url(names::CREATE_QUEUE), chunks: chunks.collect(), complete: url(names::COMPLETE_QUEUE) }
+    }
+
+    fn of_chunks(&self, priority: Priority, operation: &'static str) -> PortResult<&str> {
+        let url = self.chunks.get(&priority).ok_or(ConfigError::Missing(chunk_variable(priority)));
+        url.map(String::as_str).map_err(failed(operation))
+    }
+}
+
+/// The variable that names the queue of this priority.
+fn chunk_variable(priority: Priority) -> &'static str {
+    match priority {
+        Priority::High => names::HIGH_CHUNK_QUEUE,
+        Priority::Normal => names::CHUNK_QUEUE,
+        Priority::Low => names::LOW_CHUNK_QUEUE,
     }
 }
 
@@ -75,8 +93,7 @@ impl SqsQueues {
     }
 
     /// SendMessageBatch; what SQS itself could not take is sent again, what it will never take is an error at once.
-    async fn send_batch(&self, mut entries: Vec<SendMessageBatchRequestEntry>) -> PortResult<()> {
-        let url = url(&self.urls.chunks, names::CHUNK_QUEUE, "send_chunks")?;
+    async fn send_batch(&self, url: &str, mut entries: Vec<SendMessageBatchRequestEntry>) -> PortResult<()> {
         for attempt in 1.. {
             let batch = self.client.send_message_batch().queue_url(url).set_entries(Some(entries.clone()));
             let refused = batch.send().await.map_err(failed("send_chunks"))?.failed;
@@ -106,8 +123,11 @@ impl Queues for SqsQueues {
     }
 
     async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()> {
-        for batch in batches(messages, delay_s).map_err(failed("send_chunks"))? {
-            self.send_batch(batch).await?;
+        for priority in Priority::ALL {
+            let own = messages.iter().filter(|message| message.priority == priority);
+            for batch in batches(own, delay_s).map_err(failed("send_chunks"))? {
+                self.send_batch(self.urls.of_chunks(priority, "send_chunks")?, batch).await?;
+            }
         }
         Ok(())
     }
@@ -125,15 +145,15 @@ impl Queues for SqsQueues {
 }
 
 impl Backlog for SqsQueues {
-    /// GetQueueAttributes of the chunk queue.
-    async fn chunks(&self) -> PortResult<u64> {
+    /// GetQueueAttributes of the queue of this priority.
+    async fn chunks(&self, priority: Priority) -> PortResult<u64> {
         use QueueAttributeName as Name;
         let kinds = [
             Name::ApproximateNumberOfMessages,
             Name::ApproximateNumberOfMessagesNotVisible,
             Name::ApproximateNumberOfMessagesDelayed,
         ];
-        let url = url(&self.urls.chunks, names::CHUNK_QUEUE, "backlog")?;
+        let url = self.urls.of_chunks(priority, "backlog")?;
         let ask = self.client.get_queue_attributes().queue_url(url).set_attribute_names(Some(kinds.to_vec()));
         let answer = ask.send().await.map_err(failed("backlog"))?.attributes.unwrap_or_default();
         Ok(kinds.iter().filter_map(|kind| answer.get(kind)?.parse::<u64>().ok()).sum())
@@ -154,8 +174,8 @@ fn url<'a>(url: &'a Option<String>, variable: &'static str, operation: &'static 
 }
 
 /// Packs messages in order into as few batches as SQS allows.
-fn batches(
-    messages: &[ChunkMessage],
+fn batches<'a>(
+    messages: impl Iterator<Item = &'a ChunkMessage>,
     delay_s: i32,
 ) -> Result<Vec<Vec<SendMessageBatchRequestEntry>>, Box<dyn std::error::Error + Send + Sync>> {
     let (mut batches, mut bytes) = (vec![Vec::new()], 0);

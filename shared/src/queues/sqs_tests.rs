@@ -9,6 +9,7 @@ fn message(chunk: u32, bytes: usize) -> ChunkMessage {
     ChunkMessage {
         job_id: JobId::generate(),
         tenant: "t".into(),
+        priority: Priority::Normal,
         group: 0,
         chunk,
         plan: ChunkPlan { first: 1, items: 1, start: 0, end: bytes as u64, oversize: false },
@@ -22,7 +23,7 @@ fn batches_keep_to_the_limits_of_sqs_and_to_the_order() {
         [(0, 10, vec![]), (25, 10, vec![10, 10, 5]), (4, 400_000, vec![2, 2]), (2, 1_040_000, vec![1, 1])]
     {
         let messages: Vec<_> = (0..count).map(|chunk| message(chunk, bytes)).collect();
-        let made = batches(&messages, 7).unwrap();
+        let made = batches(messages.iter(), 7).unwrap();
         assert_eq!(made.iter().map(Vec::len).collect::<Vec<_>>(), expected, "{count} of {bytes}");
         let bodies = made.iter().flatten().map(|e| serde_json::from_str(e.message_body()).unwrap());
         assert_eq!(bodies.collect::<Vec<ChunkMessage>>(), messages);
@@ -31,6 +32,6 @@ fn batches_keep_to_the_limits_of_sqs_and_to_the_order() {
 
 #[test]
 fn a_chunk_waits_for_its_delay_in_its_tenants_message_group() {
-    let made = batches(&[message(0, 1)], 900).unwrap();
+    let made = batches([message(0, 1)].iter(), 900).unwrap();
     assert_eq!((made[0][0].delay_seconds(), made[0][0].message_group_id()), (Some(900), Some("t")));
 }

@@ -77,6 +77,7 @@ impl<B: Backend> Api<B> {
         let now = (self.clock)();
         Job {
             source,
+            priority: request.priority,
             tolerance: request.tolerance,
             timeout_s: request.timeout_s,
             deadline_at: now.plus_seconds(request.timeout_s),

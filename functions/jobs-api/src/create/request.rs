@@ -4,7 +4,7 @@ use longshore::handler::{AnyJobType, Input, Registry};
 use longshore::http::{Bad, Checked, Fields};
 use longshore::problem::{FieldError, Problem};
 use longshore_domain::ids::FileGuid;
-use longshore_domain::job::Tolerance;
+use longshore_domain::job::{Priority, Tolerance};
 use serde_json::{Map, Value, json};
 
 /// A wish for a job of a known type with good options.
@@ -14,6 +14,8 @@ pub(super) struct JobRequest {
     pub(super) job_type: String,
     /// The file to work through; there is one exactly if the type works through files.
     pub(super) file: Option<FileGuid>,
+    /// How urgent it is.
+    pub(super) priority: Priority,
     /// The options, as sent.
     pub(super) options: Value,
     /// How many failures it tolerates.
@@ -37,6 +39,7 @@ impl JobRequest {
     pub(super) fn read(mut fields: Fields, registry: &Registry, time_limit_s: i64) -> Result<Self, BadRequest> {
         let job_type = fields.required("jobType", |value| known_type(value, registry));
         let file = fields.optional("fileGuid", |value| Ok(value.as_str().and_then(FileGuid::parse)));
+        let priority = fields.optional("priority", check_priority).unwrap_or_default();
         let options = fields.optional("options", |value| Ok(value.clone()));
         let options = options.unwrap_or_else(|| Value::Object(Map::new()));
         let limit_s = job_type.and_then(|job_type| job_type.limits().job_time_limit_s).unwrap_or(time_limit_s);
@@ -53,13 +56,14 @@ impl JobRequest {
             Tolerance::default()
         });
         fields.finish().map_err(|problem| BadRequest { problem: Box::new(problem), file })?;
-        Ok(Self { job_type: job_type.name().to_owned(), file, options, tolerance, timeout_s })
+        Ok(Self { job_type: job_type.name().to_owned(), file, priority, options, tolerance, timeout_s })
     }
 
     /// What it says, in one spelling: the same for two bodies that mean the same.
     pub(super) fn meaning(&self) -> Value {
         json!({
-            "jobType": self.job_type, "fileGuid": self.file, "options": self.options, "timeoutSeconds": self.timeout_s,
+            "jobType": self.job_type, "fileGuid": self.file, "priority": self.priority, "options": self.options,
+            "timeoutSeconds": self.timeout_s,
         })
     }
 }
@@ -69,6 +73,13 @@ fn known_type<'a>(value: &Value, registry: &'a Registry) -> Checked<&'a dyn AnyJ
     known.ok_or_else(|| {
         let names = registry.names().join(", ");
         Bad::new("unknown_job_type", format!("there is no job type {value}; the job types are: {names}"))
+    })
+}
+
+fn check_priority(value: &Value) -> Checked<Priority> {
+    let known = value.as_str().and_then(Priority::parse);
+    known.ok_or_else(|| {
+        Bad::new("invalid_priority", "priority is high, normal or low; a job is normal if it says nothing")
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::world::{FILE, NOW, World};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::Job;
+use longshore_domain::job::{Job, Priority};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::JobStore;
 use longshore_domain::records::Format;
@@ -52,6 +52,23 @@ async fn a_job_without_a_file_is_accepted() {
 }
 
 #[tokio::test]
+async fn a_job_has_the_priority_that_its_client_says_and_else_the_normal_one() {
+    let world = World::default();
+    for (said, priority) in [
+        (json!("high"), Priority::High),
+        (json!("normal"), Priority::Normal),
+        (json!("low"), Priority::Low),
+        (Value::Null, Priority::Normal),
+    ] {
+        let reply = world.create(&json!({"jobType": "ping", "priority": said})).await;
+        assert_eq!((reply.status, &reply.body["priority"]), (202, &json!(priority)), "{}", reply.body);
+        assert_eq!(stored(&world, &reply.body).await.priority, priority);
+    }
+    let reply = world.create(&json!({"jobType": "ping"})).await;
+    assert_eq!(reply.body["priority"], "normal");
+}
+
+#[tokio::test]
 async fn a_job_may_ask_for_less_time_than_it_could_take() {
     let world = World::default();
     for (body, timeout_s) in [
@@ -90,7 +107,9 @@ async fn every_bad_field_is_named() {
         (json!({}), vec![("/jobType", "required")]),
         (with("/jobType", json!("imports")), vec![("/jobType", "unknown_job_type")]),
         (with("/jobType", json!(1)), vec![("/jobType", "unknown_job_type")]),
-        (with("/priority", json!(1)), vec![("/priority", "unknown_field")]),
+        (with("/priority", json!(1)), vec![("/priority", "invalid_priority")]),
+        (with("/priority", json!("urgent")), vec![("/priority", "invalid_priority")]),
+        (with("/urgency", json!(1)), vec![("/urgency", "unknown_field")]),
         (with("/timeoutSeconds", json!(0)), vec![("/timeoutSeconds", "invalid_timeout")]),
         (with("/timeoutSeconds", json!(3_601)), vec![("/timeoutSeconds", "invalid_timeout")]),
         (with("/timeoutSeconds", json!(1.5)), vec![("/timeoutSeconds", "invalid_timeout")]),
@@ -195,6 +214,16 @@ async fn a_key_serves_one_request_only() {
     let other = world.import().await.to_string();
     world.post(other, &[JSON, key]).await.is_problem(422, "idempotency-key-reused");
     assert_eq!(world.queues.take_creates().len(), 1);
+}
+
+#[tokio::test]
+async fn the_priority_is_part_of_what_a_request_means() {
+    let world = World::default();
+    let key = ("idempotency-key", "7c6f0a2e");
+    for (priority, status) in [("", 202), (",\"priority\":\"normal\"", 202), (",\"priority\":\"high\"", 422)] {
+        let reply = world.post(format!("{{\"jobType\":\"ping\"{priority}}}"), &[JSON, key]).await;
+        assert_eq!(reply.status, status, "{priority}: {}", reply.body);
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,67 @@
+//! A low job's splitter leaves its place after a short turn, and the continuation goes on from there.
+
+#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+
+use std::cell::Cell;
+
+use create_job::{SplitEnd, Splitter};
+use longshore::files::MemoryFiles;
+use longshore::job_types::builtin;
+use longshore::ports::Ports;
+use longshore::queues::MemoryQueues;
+use longshore::store::memory::MemoryStore;
+use longshore::store::records::MemoryRecords;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, Priority, SourceFile};
+use longshore_domain::message::CreateMessage;
+use longshore_domain::ports::{Definition, Files, JobStore, Queues};
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::json;
+
+const KEY: &str = "uploads/default/file";
+
+thread_local!(static CLOCK: Cell<i64> = const { Cell::new(0) });
+
+/// A second passes between any two looks at the clock.
+fn clock() -> Timestamp {
+    Timestamp(CLOCK.replace(CLOCK.get() + 1_000))
+}
+
+/// Splits a file of several groups at this priority, delivery after delivery: how many there were, and the job.
+async fn deliveries(priority: Priority) -> (usize, Job) {
+    let files = MemoryFiles::default();
+    let rows = (1..=40_000).map(|n| format!("{n},name of row {n}\n"));
+    files.put(KEY, std::iter::once("id,name\n".to_owned()).chain(rows).collect::<String>());
+    let info = files.info(KEY).await.unwrap().unwrap();
+    let (size_bytes, etag) = (info.size_bytes, info.etag);
+    let source = SourceFile { key: KEY.into(), size_bytes, etag, format: Format::Csv, name: "file.csv".into() };
+    let job = Job::waiting(JobId::generate(), "default", "import", Timestamp(0));
+    let job = Job { source: Some(source), priority, ..job };
+    let options = json!({"dataset": "people", "key": "id", "mode": "validate"});
+    let (store, queues) = (MemoryStore::default(), MemoryQueues::default());
+    store.create_job(&job, &Definition { options, columns: None }, None).await.unwrap();
+    let ports = Ports { store: store.clone(), queues: queues.clone(), files };
+    let registry = builtin(MemoryRecords::default());
+    let splitter = Splitter { ports: &ports, registry: &registry, clock };
+    let create = CreateMessage { job_id: job.job_id, generation: 0, position: 0, resend: 0 };
+    queues.send_create(&create).await.unwrap();
+    for delivery in 1..100 {
+        let message = queues.take_creates().pop().unwrap();
+        // The function itself has time for everything.
+        if splitter.split(&message, Timestamp(i64::MAX)).await.unwrap() == SplitEnd::Ended {
+            assert!(queues.take_chunks().iter().all(|sent| sent.message.priority == priority));
+            return (delivery, store.job(job.job_id).await.unwrap().unwrap());
+        }
+    }
+    panic!("the split does not end");
+}
+
+#[tokio::test]
+async fn only_a_low_job_is_split_in_turns_and_into_the_same_items() {
+    for (priority, in_turns) in [(Priority::High, false), (Priority::Normal, false), (Priority::Low, true)] {
+        let (deliveries, job) = deliveries(priority).await;
+        assert_eq!((job.item_count, job.split_ended), (40_000, true), "{priority:?}");
+        assert_eq!(deliveries > 1, in_turns, "{priority:?}: {deliveries} deliveries");
+    }
+}
