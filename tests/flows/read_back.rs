@@ -122,10 +122,7 @@ fn an_upload_tells_its_state_and_gets_another_url_until_it_is_used() -> Story {
         (&json!("received"), &json!("file.csv"), &json!(5))
     );
     let refused = client.post(&format!("{path}/url"), &json!({}))?;
-    assert_eq!(
-        (refused.status, refused.json()["type"].as_str()),
-        (409, Some("urn:longshore:problem:already-uploaded"))
-    );
+    assert_eq!((refused.status, refused.json()["type"].as_str()), (409, Some("/api/problems/already-uploaded")));
     assert_eq!(client.get("/api/uploads/4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b")?.status, 404);
     Ok(())
 }

@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use longshore::chunk::ask_for_completion;
 use longshore::http::{Answer, Failure, PathText, Tenant};
-use longshore::problem::Problem;
+use longshore::problem::{Kind, Problem};
 use longshore::telemetry;
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, Stop, Transition};
@@ -77,5 +77,5 @@ fn stopping(job: &Job, groups: &[Group]) -> Response {
 fn ended(job: &Job) -> Problem {
     let status = serde_json::to_value(job.status).unwrap_or_default();
     let status = status.as_str().unwrap_or_default();
-    Problem::new(409, "job-ended", "The job has ended", format!("the job has ended as {status}; a final status stays"))
+    Problem::new(Kind::JobEnded, format!("the job has ended as {status}; a final status stays"))
 }

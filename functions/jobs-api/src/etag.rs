@@ -1,7 +1,7 @@
 //! Entity tags of job documents: a poll is spared its body, and a change is made to the job that its client has seen.
 
 use axum::http::{HeaderMap, HeaderName, header};
-use longshore::problem::Problem;
+use longshore::problem::{Kind, Problem};
 use sha2::{Digest, Sha256};
 
 use crate::JobDocument;
@@ -38,7 +38,7 @@ pub(crate) fn check_match(headers: &HeaderMap, document: &JobDocument) -> Result
         return Ok(());
     }
     let detail = "the job has changed since the answer that If-Match names; read it again and decide again";
-    Err(Problem::new(412, "precondition-failed", "Precondition failed", detail))
+    Err(Problem::new(Kind::PreconditionFailed, detail))
 }
 
 fn listed<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {

@@ -37,7 +37,7 @@ use longshore::config::{self, Aws};
 use longshore::handler::Registry;
 use longshore::http;
 use longshore::ports::Ports;
-use longshore::problem::Problem;
+use longshore::problem::{Kind, Problem};
 use longshore_domain::time_stamp::Timestamp;
 
 pub use backend::{Api, Backend, Deployed, Limits};
@@ -103,6 +103,6 @@ pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Err
 /// What API Gateway does not hand to the function of uploads has the wrong method.
 fn wrong_method(uri: &Uri, allowed: &'static str) -> Response {
     let detail = format!("{} takes {allowed}", uri.path());
-    let problem = Problem::new(405, "method-not-allowed", "Method not allowed", detail);
+    let problem = Problem::new(Kind::MethodNotAllowed, detail);
     ([(header::ALLOW, allowed)], problem).into_response()
 }

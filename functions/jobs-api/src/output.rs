@@ -8,7 +8,7 @@ use axum::http::header;
 use axum::response::IntoResponse;
 use longshore::http::{Answer, Failure, PathText, Tenant};
 use longshore::ports::JobFolder;
-use longshore::problem::Problem;
+use longshore::problem::{Kind, Problem};
 use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument, Timings};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Status};
@@ -109,7 +109,7 @@ fn of_ledger(job: &Job) -> ResultDocument {
 /// 404: what is asked for stands in a report that is not there.
 pub(crate) fn no_report() -> Problem {
     let detail = "the files of this job are not there: they could not be written, or they have expired";
-    Problem::new(404, "no-report", "No report", detail)
+    Problem::new(Kind::NoReport, detail)
 }
 
 /// 404: the job has no result yet.
@@ -117,7 +117,7 @@ pub(crate) fn not_finished(job: &Job) -> Problem {
     let status = serde_json::to_value(job.status).unwrap_or_default();
     let status = status.as_str().unwrap_or_default();
     let detail = format!("the job is {status} and has no result yet; ask {} until it has ended", path(job.job_id));
-    Problem::new(404, "not-finished", "Job not finished", detail)
+    Problem::new(Kind::NotFinished, detail)
 }
 
 /// Signs links to the files of a job's report.

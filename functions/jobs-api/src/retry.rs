@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use longshore::http::{Answer, PathText, Tenant};
-use longshore::problem::Problem;
+use longshore::problem::{Kind, Problem};
 use longshore_domain::job::{Job, Reopen, Transition};
 use longshore_domain::ports::JobTransitions;
 
@@ -38,9 +38,9 @@ fn refused(job: &Job) -> Problem {
         return not_ended("cancel it, or wait for its end");
     }
     let detail = "every item of the job succeeded or was skipped: there is nothing to run again";
-    Problem::new(409, "nothing-to-retry", "Nothing to retry", detail)
+    Problem::new(Kind::NothingToRetry, detail)
 }
 
 fn not_ended(way_out: &str) -> Problem {
-    Problem::new(409, "not-ended", "Job not ended", format!("only a job that has ended can be retried; {way_out}"))
+    Problem::new(Kind::NotEnded, format!("only a job that has ended can be retried; {way_out}"))
 }

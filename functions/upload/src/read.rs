@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use longshore::http::{Answer, PathText, Tenant};
-use longshore::problem::Problem;
+use longshore::problem::{Kind, Problem};
 use longshore_domain::ports::JobStore;
 
 use crate::{UploadPlaces, UploadState, UploadStatus, Uploads};
@@ -42,5 +42,5 @@ pub(crate) async fn renew<S: JobStore, P: UploadPlaces>(
 
 fn already_uploaded() -> Problem {
     let detail = "the file of this upload was put already; create a job with its fileGuid, or ask for another upload";
-    Problem::new(409, "already-uploaded", "Already uploaded", detail)
+    Problem::new(Kind::AlreadyUploaded, detail)
 }

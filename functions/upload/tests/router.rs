@@ -104,10 +104,7 @@ async fn the_same_request_under_one_key_makes_one_upload() {
     let mut other = people();
     other["size"] = 999.into();
     let (third, problem) = send_keyed(router(uploads.clone()), post, "k", other.to_string()).await;
-    assert_eq!(
-        (third.status().as_u16(), &problem["type"]),
-        (422, &json!("urn:longshore:problem:idempotency-key-reused"))
-    );
+    assert_eq!((third.status().as_u16(), &problem["type"]), (422, &json!("/api/problems/idempotency-key-reused")));
     let (_, elsewhere) = send_keyed(router(uploads), post, "k2", people().to_string()).await;
     assert_ne!(elsewhere["fileGuid"], one["fileGuid"]);
 }
@@ -119,7 +116,7 @@ async fn a_refused_request_does_not_poison_its_key() {
     assert_eq!(send_keyed(router(uploads.clone()), post, "k", "{}").await.0.status(), 422);
     assert_eq!(send_keyed(router(uploads.clone()), post, "k", people().to_string()).await.0.status(), 201);
     let (response, problem) = send_keyed(router(uploads), post, &"x".repeat(256), people().to_string()).await;
-    let kind = "urn:longshore:problem:invalid-idempotency-key";
+    let kind = "/api/problems/invalid-idempotency-key";
     assert_eq!((response.status().as_u16(), &problem["type"]), (400, &json!(kind)));
 }
 
@@ -152,7 +149,7 @@ async fn another_url_signs_the_same_until_the_file_is_there() {
     assert_eq!((response.status().as_u16(), &second), (200, &first), "the checksum is signed again");
     files.put(&upload_key("acme", id), "x");
     let (response, problem) = send(router(uploads), "POST", &path, "").await;
-    assert_eq!((response.status().as_u16(), &problem["type"]), (409, &json!("urn:longshore:problem:already-uploaded")));
+    assert_eq!((response.status().as_u16(), &problem["type"]), (409, &json!("/api/problems/already-uploaded")));
 }
 
 #[tokio::test]
@@ -171,7 +168,7 @@ async fn what_is_another_tenants_or_has_expired_is_not_there() {
         for (method, path) in [("GET", format!("/api/uploads/{id}")), ("POST", format!("/api/uploads/{id}/url"))] {
             let (response, problem) = send(router(uploads.clone()), method, &path, "").await;
             let kind = &problem["type"];
-            assert_eq!((response.status().as_u16(), kind), (404, &json!("urn:longshore:problem:not-found")), "{path}");
+            assert_eq!((response.status().as_u16(), kind), (404, &json!("/api/problems/not-found")), "{path}");
         }
     }
 }
@@ -189,7 +186,7 @@ async fn every_refusal_is_a_problem_document() {
         let (response, problem) = send(router(uploads(MemoryFiles::default()).1), method, path, body.to_owned()).await;
         assert_eq!(response.status(), status, "{method} {path}");
         assert_eq!(response.headers()["content-type"], "application/problem+json");
-        assert_eq!(problem["type"], format!("urn:longshore:problem:{kind}"));
+        assert_eq!(problem["type"], format!("/api/problems/{kind}"));
         assert_eq!(problem["status"], status);
     }
 }
@@ -208,7 +205,7 @@ async fn a_failure_of_ours_leaks_nothing() {
     let body = json!({"fileName": "people.csv", "contentType": "text/csv", "size": 1}).to_string();
     let (response, problem) = send(router(uploads(NoSigner).1), "POST", "/api/uploads", body).await;
     assert_eq!(response.status(), 500);
-    assert_eq!(problem["type"], "urn:longshore:problem:internal");
+    assert_eq!(problem["type"], "/api/problems/internal");
     assert!(!problem.to_string().contains("hunter2") && !problem.to_string().contains("presign"));
 }
 
@@ -220,5 +217,5 @@ async fn a_caller_without_a_tenant_gets_no_place_for_a_file() {
     let request = with_claims(request.unwrap(), json!({"email": "ann@example.com"}));
     let (parts, body) = router(uploads).oneshot(request).await.unwrap().into_parts();
     let problem: Value = serde_json::from_slice(&to_bytes(body, usize::MAX).await.unwrap()).unwrap();
-    assert_eq!((parts.status.as_u16(), &problem["type"]), (403, &json!("urn:longshore:problem:no-tenant")));
+    assert_eq!((parts.status.as_u16(), &problem["type"]), (403, &json!("/api/problems/no-tenant")));
 }

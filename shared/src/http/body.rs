@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, header};
 use serde_json::Value;
 
 use super::{Failure, Fields};
-use crate::problem::{FieldError, Problem};
+use crate::problem::{FieldError, Kind, Problem};
 
 /// The members of the JSON object in a request's body of up to `LIMIT` bytes. The last argument of a handler.
 ///
@@ -46,7 +46,7 @@ fn object(bytes: &[u8]) -> Result<Fields, Problem> {
         }
         Err(error) => {
             let detail = format!("the body is not JSON: {error}");
-            Err(Problem::new(400, "malformed-json", "Malformed JSON", detail))
+            Err(Problem::new(Kind::MalformedJson, detail))
         }
     }
 }
@@ -65,12 +65,12 @@ fn declared_bytes(headers: &HeaderMap) -> Option<u64> {
 
 fn too_long(limit: usize) -> Problem {
     let detail = format!("the body may have up to {} KiB; data belongs into an uploaded file", limit / 1024);
-    Problem::new(413, "body-too-large", "Request body too large", detail)
+    Problem::new(Kind::BodyTooLarge, detail)
 }
 
 fn unsupported_media_type() -> Problem {
     let detail = "send JSON, with the header Content-Type: application/json";
-    Problem::new(415, "unsupported-media-type", "Unsupported media type", detail)
+    Problem::new(Kind::UnsupportedMediaType, detail)
 }
 
 #[cfg(test)]
@@ -99,19 +99,19 @@ mod tests {
     #[test]
     fn malformed_json_is_refused_with_its_position() {
         let problem = object(b"{\"a\": 1,\n \"b\" 2}").unwrap_err();
-        assert_eq!((problem.status, problem.kind), (400, "malformed-json"));
+        assert_eq!((problem.status(), problem.kind), (400, Kind::MalformedJson));
         assert!(problem.detail.contains("line 2 column 6"), "{}", problem.detail);
         let deep = format!("{{\"a\":{}", "[".repeat(10_000));
-        assert_eq!(object(deep.as_bytes()).unwrap_err().status, 400);
-        assert_eq!(object(b"\xff").unwrap_err().status, 400);
-        assert_eq!(object(b"").unwrap_err().status, 400);
+        assert_eq!(object(deep.as_bytes()).unwrap_err().status(), 400);
+        assert_eq!(object(b"\xff").unwrap_err().status(), 400);
+        assert_eq!(object(b"").unwrap_err().status(), 400);
     }
 
     #[test]
     fn json_that_is_no_object_is_refused() {
         for body in ["[]", "null", "1", "\"{}\""] {
             let problem = object(body.as_bytes()).unwrap_err();
-            assert_eq!((problem.status, problem.errors[0].pointer.as_str()), (422, ""), "{body}");
+            assert_eq!((problem.status(), problem.errors[0].pointer.as_str()), (422, ""), "{body}");
         }
     }
 }

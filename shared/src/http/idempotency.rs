@@ -6,7 +6,7 @@ use longshore_domain::time_stamp::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 
 /// The header of draft-ietf-httpapi-idempotency-key-header.
 const HEADER: &str = "idempotency-key";
@@ -25,7 +25,7 @@ pub fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
         return Ok(Some(text.to_owned()));
     }
     let detail = format!("Idempotency-Key is 1 to {MAX_BYTES} ASCII characters, a UUID for instance");
-    Err(Problem::new(400, "invalid-idempotency-key", "Invalid idempotency key", detail))
+    Err(Problem::new(Kind::InvalidIdempotencyKey, detail))
 }
 
 /// The key with the hash of what its request means: the same for two bodies that mean the same.
@@ -37,14 +37,14 @@ pub fn of_request(key: String, meaning: &Value, at: Timestamp) -> IdempotencyKey
 /// 422: the key came with another request before.
 pub fn key_reused() -> Problem {
     let detail = "this Idempotency-Key came with another request before; send a new key with a new request";
-    Problem::new(422, "idempotency-key-reused", "Idempotency key reused", detail)
+    Problem::new(Kind::IdempotencyKeyReused, detail)
 }
 
 /// 409: the key made a job that was deleted since. It stays taken: a client that repeats an old request by mistake
 /// does not get back what was deleted on purpose.
 pub fn job_deleted() -> Problem {
     let detail = "the job of this Idempotency-Key was deleted; send a new key to create another job";
-    Problem::new(409, "job-deleted", "The job was deleted", detail)
+    Problem::new(Kind::JobDeleted, detail)
 }
 
 #[cfg(test)]
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(of(" 7c6f ").unwrap().as_deref(), Some("7c6f"));
         assert_eq!(key(&HeaderMap::new()).unwrap(), None);
         for bad in ["", " ", "\u{fc}", &"x".repeat(256)] {
-            assert_eq!(of(bad).unwrap_err().kind, "invalid-idempotency-key", "{bad}");
+            assert_eq!(of(bad).unwrap_err().kind, Kind::InvalidIdempotencyKey, "{bad}");
         }
     }
 

@@ -6,7 +6,7 @@ use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 
 use super::Failure;
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 
 /// The one parameter of a path, percent-decoded. A path that cannot be decoded names nothing: 404.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -42,7 +42,7 @@ impl<S: Send + Sync> FromRequestParts<S> for QueryText {
             Ok(Query(parameters)) => Ok(Self(parameters)),
             Err(_) => {
                 let detail = "the query string cannot be read";
-                Err(Problem::new(400, "malformed-query", "Malformed query string", detail).into())
+                Err(Problem::new(Kind::MalformedQuery, detail).into())
             }
         }
     }

@@ -5,7 +5,7 @@ use axum::http::{Method, Uri};
 use axum::middleware::from_fn;
 
 use super::trace;
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 
 /// Gives a router problems for unknown paths (404) and wrong methods (405, with `Allow`), and ties every answer to its
 /// request. Call it last: it covers the routes that are there.
@@ -14,12 +14,12 @@ pub fn with_problems<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Rou
 }
 
 async fn not_found(uri: Uri) -> Problem {
-    Problem::new(404, "not-found", "Not found", format!("there is nothing at {}", uri.path()))
+    Problem::new(Kind::NotFound, format!("there is nothing at {}", uri.path()))
 }
 
 async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
     let detail = format!("{} does not take {method}; the header Allow lists what it takes", uri.path());
-    Problem::new(405, "method-not-allowed", "Method not allowed", detail)
+    Problem::new(Kind::MethodNotAllowed, detail)
 }
 
 #[cfg(test)]

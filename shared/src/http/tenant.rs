@@ -7,7 +7,7 @@ use lambda_http::request::RequestContext;
 use longshore_domain::ids::DEFAULT_TENANT;
 
 use super::{Access, Failure};
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 
 /// The longest name of a tenant: the longest message group that SQS takes, and the room that a record leaves for it.
 const MAX_NAME_BYTES: usize = 128;
@@ -72,7 +72,7 @@ fn is_name(text: &str) -> bool {
 
 /// A matter of configuration, not of another's ids: so 403 and not 404.
 fn no_tenant(detail: String) -> Problem {
-    Problem::new(403, "no-tenant", "No tenant", detail)
+    Problem::new(Kind::NoTenant, detail)
 }
 
 #[cfg(test)]

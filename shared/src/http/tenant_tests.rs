@@ -25,7 +25,7 @@ async fn whose(access: Option<Access>, mut parts: Parts) -> Result<String, (u16,
     }
     match Tenant::from_request_parts(&mut parts, &()).await {
         Ok(Tenant(name)) => Ok(name),
-        Err(Failure::Problem(problem)) => Err((problem.status, problem.kind, problem.detail)),
+        Err(Failure::Problem(problem)) => Err((problem.status(), problem.kind.name(), problem.detail)),
         Err(Failure::Ours(error)) => Err((500, "ours", error.to_string())),
     }
 }

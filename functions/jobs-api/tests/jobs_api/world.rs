@@ -92,7 +92,7 @@ impl Reply {
     /// Holds that this is a problem document of a kind.
     pub(crate) fn is_problem(&self, status: u16, kind: &str) {
         assert_eq!((self.status, self.header("content-type")), (status, "application/problem+json"), "{}", self.body);
-        assert_eq!(self.body["type"], format!("urn:longshore:problem:{kind}"));
+        assert_eq!(self.body["type"], format!("/api/problems/{kind}"));
         assert_eq!(self.body["status"], status);
         assert!(self.body["title"].is_string() && self.body["detail"].is_string());
         assert_eq!(self.body["requestId"], "r-1");

@@ -1,6 +1,10 @@
 //! Errors over HTTP: RFC 9457 `application/problem+json`, with a JSON pointer (RFC 6901) for each bad field.
 
+mod kind;
+
 use serde::Serialize;
+
+pub use kind::{About, Kind, PAGES};
 
 /// What is wrong with one field of a request.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize)]
@@ -39,15 +43,11 @@ pub(crate) fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// An error answer. `kind` is stable and the end of its `type`; `detail` says what and the way out.
+/// An error answer: a kind, and what makes it this very one. `detail` says what is wrong and the way out.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Problem {
-    /// HTTP status.
-    pub status: u16,
-    /// Stable name in kebab case.
-    pub kind: &'static str,
-    /// The same for every problem of the kind.
-    pub title: &'static str,
+    /// Gives status, `type` and title.
+    pub kind: Kind,
     /// This very one.
     pub detail: String,
     /// The bad fields.
@@ -58,32 +58,38 @@ pub struct Problem {
 
 impl Problem {
     /// A problem without fields.
-    pub fn new(status: u16, kind: &'static str, title: &'static str, detail: impl Into<String>) -> Self {
-        Self { status, kind, title, detail: detail.into(), errors: Vec::new(), request_id: None }
+    pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into(), errors: Vec::new(), request_id: None }
     }
 
     /// 422 with the bad fields.
     pub fn invalid(errors: Vec<FieldError>) -> Self {
         let detail = errors.iter().map(|e| format!("{}: {}", e.pointer, e.detail)).collect::<Vec<_>>().join("; ");
-        Self { errors, ..Self::new(422, "invalid-request", "The request has invalid fields", detail) }
+        Self { errors, ..Self::new(Kind::InvalidRequest, detail) }
     }
 
     /// 404 for something that is not there, or not the caller's.
     pub fn not_found(what: &str) -> Self {
-        Self::new(404, "not-found", "Not found", format!("there is no {what} here"))
+        Self::new(Kind::NotFound, format!("there is no {what} here"))
     }
 
     /// 500; the cause is in the logs, never in the answer.
     pub fn internal() -> Self {
-        Self::new(500, "internal", "Internal error", "something failed on our side; try again")
+        Self::new(Kind::Internal, "something failed on our side; try again")
+    }
+
+    /// HTTP status.
+    pub fn status(&self) -> u16 {
+        self.kind.about().status
     }
 
     /// The body.
     pub fn to_json(&self) -> serde_json::Value {
+        let about = self.kind.about();
         let mut body = serde_json::json!({
-            "type": format!("urn:longshore:problem:{}", self.kind),
-            "title": self.title,
-            "status": self.status,
+            "type": self.kind.uri(),
+            "title": about.title,
+            "status": about.status,
             "detail": self.detail,
         });
         if !self.errors.is_empty() {

@@ -1,0 +1,154 @@
+//! Every kind of problem there is: the one place for its status, its title, and the page that its `type` leads to.
+//!
+//! A kind is a promise: clients compare its name, so a name never changes its meaning. To add one, add a row.
+
+/// What a kind of problem is.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct About {
+    /// Stable, in kebab case: the end of the problem's `type`.
+    pub name: &'static str,
+    /// HTTP status.
+    pub status: u16,
+    /// The same for every problem of the kind.
+    pub title: &'static str,
+    /// When it is answered. Plain text for people; as everything about a kind it says nothing of one request.
+    pub meaning: &'static str,
+    /// What the client can do about it.
+    pub way_out: &'static str,
+}
+
+/// Where the pages about problems are; each kind's is below, by its name.
+pub const PAGES: &str = "/api/problems";
+
+macro_rules! kinds {
+    ($($kind:ident = $status:literal $name:literal $title:literal $meaning:literal $way_out:literal;)*) => {
+        /// What can be wrong with a call. The order is that of the names, and of the page that lists them.
+        #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
+        pub enum Kind {
+            $(#[doc = $meaning] $kind,)*
+        }
+
+        impl Kind {
+            /// Every kind, by name.
+            pub const ALL: &[Self] = &[$(Self::$kind,)*];
+
+            /// What it is.
+            pub fn about(self) -> About {
+                match self {
+                    $(Self::$kind => About {
+                        name: $name, status: $status, title: $title, meaning: $meaning, way_out: $way_out,
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    AlreadyUploaded = 409 "already-uploaded" "Already uploaded"
+        "Another URL was asked for an upload whose file is there. A file is put once and stays as it is."
+        "Create a job with the upload's fileGuid, or ask for another upload.";
+    BodyTooLarge = 413 "body-too-large" "Request body too large"
+        "The body is longer than this call takes: 16 KiB for an upload, 256 KiB for a job."
+        "Send less. Data belongs into an uploaded file, and a schema has up to 64 KiB.";
+    IdempotencyKeyReused = 422 "idempotency-key-reused" "Idempotency key reused"
+        "The Idempotency-Key came with another request within the last 24 hours."
+        "Send a new key with a new request, and the same request with the same key.";
+    Internal = 500 "internal" "Internal error"
+        "Something failed on our side. What it was is in the logs, under the requestId."
+        "Ask again. That is safe for every call but a create without an Idempotency-Key, which may make a second one.";
+    InvalidIdempotencyKey = 400 "invalid-idempotency-key" "Invalid idempotency key"
+        "The header Idempotency-Key is empty, longer than 255 characters, or holds others than ASCII."
+        "Send 1 to 255 ASCII characters, a UUID for instance.";
+    InvalidRequest = 422 "invalid-request" "The request has invalid fields"
+        "Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of them: \
+         a JSON pointer to each, a stable code, and what would be right."
+        "Mend the fields that errors names, and ask again.";
+    JobDeleted = 409 "job-deleted" "The job was deleted"
+        "The Idempotency-Key made a job that was deleted since. A key makes one job, and does not bring it back."
+        "Send a new key to create another job.";
+    JobEnded = 409 "job-ended" "The job has ended"
+        "The job cannot be canceled: it has a final status, which stays."
+        "Read its result. A retry opens it again.";
+    MalformedJson = 400 "malformed-json" "Malformed JSON"
+        "The body is not JSON. The detail has line and column."
+        "Send one JSON object in UTF-8.";
+    MalformedQuery = 400 "malformed-query" "Malformed query string"
+        "The query string cannot be read."
+        "Percent-encode names and values.";
+    MethodNotAllowed = 405 "method-not-allowed" "Method not allowed"
+        "The path is there, and does not take this method."
+        "Use one of the methods that the header Allow lists.";
+    NoReport = 404 "no-report" "No report"
+        "The job has ended, and the files of its report are not there: they could not be written, or they have expired."
+        "The job's output still has its counts. To get the rows again, import the file again.";
+    NoTenant = 403 "no-tenant" "No tenant"
+        "The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something \
+         that is no name."
+        "Have the claim set for your user, sign in again, and send the kind of token that carries it.";
+    NotEnded = 409 "not-ended" "Job not ended"
+        "Only a job that has ended can be retried."
+        "Cancel it, or wait for its end.";
+    NotFinished = 404 "not-finished" "Job not finished"
+        "The job has no final status yet, and so no result."
+        "Ask for the job as often as its Retry-After says, until there is none.";
+    NotFound = 404 "not-found" "Not found"
+        "There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that \
+         is the caller's. What belongs to another tenant is answered as if it were not there."
+        "Take ids and links from the answers that named them.";
+    NothingToRetry = 409 "nothing-to-retry" "Nothing to retry"
+        "Every item of the job succeeded or was skipped."
+        "There is nothing to do. To import changed rows, create another job.";
+    PreconditionFailed = 412 "precondition-failed" "Precondition failed"
+        "The job has changed since the answer whose ETag If-Match names. Nothing was done."
+        "Read the job again and decide again.";
+    UnsupportedMediaType = 415 "unsupported-media-type" "Unsupported media type"
+        "The body is not declared as JSON."
+        "Send JSON, with the header Content-Type: application/json.";
+}
+
+impl Kind {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.about().name
+    }
+
+    /// The `type` of its problems: a URI reference with full path (RFC 9457, 3.1.1), the same at every deployment, at each
+    /// of which its page is there.
+    pub fn uri(self) -> String {
+        format!("{PAGES}/{}", self.name())
+    }
+
+    /// The kind of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kind;
+
+    #[test]
+    fn kinds_are_listed_by_name_and_each_name_is_its_own() {
+        let names: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
+        for kind in Kind::ALL {
+            let kebab = format!("{kind:?}").chars().fold(String::new(), |mut text, c| {
+                let hyphen = c.is_ascii_uppercase() && !text.is_empty();
+                text.extend(hyphen.then_some('-').into_iter().chain([c.to_ascii_lowercase()]));
+                text
+            });
+            assert_eq!((kind.name(), Kind::named(kind.name())), (&*kebab, Some(*kind)));
+        }
+    }
+
+    #[test]
+    fn every_kind_says_what_it_means_and_what_to_do() {
+        for about in Kind::ALL.iter().map(|kind| kind.about()) {
+            assert!((400..=599).contains(&about.status), "{about:?}");
+            assert!(about.meaning.ends_with('.') && about.way_out.ends_with('.'), "{about:?}");
+            assert!(!about.title.ends_with('.'), "{about:?}");
+        }
+    }
+}
