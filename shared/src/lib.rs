@@ -11,6 +11,7 @@ pub mod formula;
 pub mod handler;
 pub mod http;
 pub mod job_types;
+pub mod openapi;
 pub mod opening;
 pub mod ports;
 pub mod problem;

@@ -37,7 +37,8 @@ pub struct ResultDocument {
 }
 
 /// How many items ended in which way; together they are `itemCount`.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = OutputCounts)]
 pub struct ResultCounts {
     /// Items done.
     pub succeeded: u64,
@@ -57,14 +58,17 @@ impl ResultCounts {
 }
 
 /// When a job was accepted, begun and ended; RFC 3339 in UTC.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Timings {
     /// When it was accepted.
+    #[schema(format = DateTime)]
     pub created_at: String,
     /// When it was begun; none if it was stopped before.
+    #[schema(required = true, format = DateTime)]
     pub started_at: Option<String>,
     /// When it got its final status.
+    #[schema(required = true, format = DateTime)]
     pub finished_at: Option<String>,
     /// Milliseconds between accepted and begun, or ended if it never was.
     pub queued_ms: i64,

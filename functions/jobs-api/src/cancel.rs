@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use longshore::chunk::ask_for_completion;
 use longshore::http::{Answer, Failure, PathText, Tenant};
+use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
 use longshore::telemetry;
 use longshore_domain::group::Group;
@@ -19,10 +20,41 @@ use longshore_domain::job::{Job, Stop, Transition};
 use longshore_domain::ports::JobTransitions;
 
 use crate::document::path;
+use crate::openapi::examples;
+use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
+use crate::openapi::refusals::CancelRefusals;
 use crate::{Api, Backend, JobDocument, etag};
 
 /// 202 with the job: it stops, or was stopping already. No item is begun more than five seconds after this answer; what
 /// has ended until then counts and is reported.
+#[utoipa::path(
+    post,
+    path = "/api/jobs/{jobId}/cancel",
+    operation_id = "cancelJob",
+    tag = "jobs",
+    summary = "Stop a job.",
+    description = "A job that waits ends at once, as `canceled`. A running one stops: no item is begun more than five \
+        seconds after the answer, and some seconds later the job is `canceled` with the error `canceled`. Items \
+        that have ended until then are counted and reported; the others are in the report's file of unprocessed \
+        rows.\n\n\
+        Canceling a job that is stopping already, for whatever reason, answers 202 again and changes nothing. A \
+        body is ignored.",
+    params(JobIdInPath, IfMatchHeader),
+    responses(
+        (
+            status = 202,
+            description = "It stops; poll the job at `Location`.",
+            body = JobDocument,
+            headers(
+                ("Location" = inline(OnePath), description = "The job."),
+                ("Retry-After" = inline(RetryAfterSeconds), description = "Seconds."),
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+            example = json!(examples::stopping()),
+        ),
+        CancelRefusals,
+    ),
+)]
 pub(crate) async fn cancel<B: Backend>(
     State(api): State<Arc<Api<B>>>,
     tenant: Tenant,

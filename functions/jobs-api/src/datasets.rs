@@ -7,10 +7,15 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse};
 use longshore::http::{Answer, QueryText, Tenant, paging};
+use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::Problem;
 use longshore::store::records::{Dataset, KnownDataset, RecordStore};
 use serde::Serialize;
+use utoipa::ToSchema;
 
+use crate::openapi::examples;
+use crate::openapi::parameters::DatasetsQuery;
+use crate::openapi::refusals::ListRefusals;
 use crate::{Api, Backend};
 
 /// Datasets of a page that nobody sized.
@@ -20,35 +25,63 @@ const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 1_000;
 
 /// A page of datasets.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Datasets)]
 pub struct DatasetsDocument {
     /// The datasets, in the order of their names.
     pub datasets: Vec<DatasetDocument>,
-    /// For the next page; none on the last one.
+    /// For the next page; `null` on the last one.
+    #[schema(required = true)]
     pub next_cursor: Option<String>,
 }
 
 /// A dataset.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Dataset)]
 pub struct DatasetDocument {
     /// Its name.
+    #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
     pub name: String,
     /// When the first import began to write to it, in RFC 3339.
+    #[schema(format = DateTime)]
     pub created_at: String,
     /// Where to go from here.
     pub links: DatasetLinks,
 }
 
 /// Paths of what belongs to a dataset.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 pub struct DatasetLinks {
     /// Its records.
+    #[schema(format = "uri-reference")]
     pub records: String,
 }
 
 /// A page of the tenant's datasets.
+#[utoipa::path(
+    get,
+    path = "/api/datasets",
+    operation_id = "listDatasets",
+    tag = "records",
+    summary = "List the datasets that imports have written to.",
+    description = "In the order of their names. Whatever has records is among them.",
+    params(DatasetsQuery, PageCursor),
+    responses(
+        (
+            status = 200,
+            description = "A page.",
+            body = DatasetsDocument,
+            headers(
+                ("Link" = inline(NextPage), description = "The next page, `rel=\"next\"` (RFC 8288); absent on the last one."),
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+            example = json!(examples::datasets()),
+        ),
+        ListRefusals,
+    ),
+)]
 pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, query: QueryText) -> Answer {
     let mut errors = Vec::new();
     let limit = paging::limit(&query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);

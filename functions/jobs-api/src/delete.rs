@@ -16,10 +16,30 @@ use longshore_domain::job::{Job, Stop, Transition};
 use longshore_domain::ports::JobTransitions;
 
 use crate::backend::no_such_job;
+use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
+use crate::openapi::refusals::DeleteRefusals;
 use crate::{Api, Backend, JobDocument, etag};
 
 /// 204: the job is hidden. Called again it is 404, as every call for a job that is not there; the effect is that of one
 /// call, which is what RFC 9110 (9.2.2) asks of DELETE.
+#[utoipa::path(
+    delete,
+    path = "/api/jobs/{jobId}",
+    operation_id = "deleteJob",
+    tag = "jobs",
+    summary = "Delete a job, its file and its reports.",
+    description = "The job is hidden at once: every later call for it answers 404, a second DELETE too. A job that has not \
+        ended is stopped. Some minutes after its end its reports and its record are removed, and its upload \
+        unless another job uses it; never the records that it imported. Its Idempotency-Key stays taken.",
+    params(JobIdInPath, IfMatchHeader),
+    responses(
+        (
+            status = 204,
+            description = "It is hidden, and will be removed.",
+        ),
+        DeleteRefusals,
+    ),
+)]
 pub(crate) async fn delete<B: Backend>(
     State(api): State<Arc<Api<B>>>,
     tenant: Tenant,

@@ -6,10 +6,12 @@ use longshore_domain::job::{Job, JobError, Priority, Stage, Status};
 use longshore_domain::progress::{Progress, sentence, shown_stage, updated_at};
 use longshore_domain::time_stamp::Timestamp;
 use serde::Serialize;
+use utoipa::ToSchema;
 
-/// A job as clients see it. In every one `succeeded + failed + skipped = itemProgress <= itemCount`.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+/// A job. In every answer `succeeded + failed + skipped = itemProgress <= itemCount`.
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Job)]
 pub struct JobDocument {
     /// The job.
     pub job_id: JobId,
@@ -22,49 +24,62 @@ pub struct JobDocument {
     /// Where it stands, finely.
     pub stage: Stage,
     /// The sentence that a person reads.
+    #[schema(examples("Job running, 41% complete..."))]
     pub message: String,
     /// Items known so far; all of them once `item_count_final`.
     pub item_count: u64,
     /// The whole file has been counted.
     pub item_count_final: bool,
-    /// Items that have ended.
+    /// Items that have ended; never decreases.
     pub item_progress: u64,
     /// Items by outcome.
     pub counts: JobCounts,
-    /// 0 to 100.
+    /// How much is done, in percent of the file; never decreases.
+    #[schema(maximum = 100)]
     pub percent: u8,
     /// Items per second from the begin of the job to `updated_at`.
     pub items_per_second: u64,
     /// Seconds from `updated_at` to the end at that rate.
+    #[schema(required = true)]
     pub eta_seconds: Option<u64>,
-    /// Seconds from its beginning to its end, or to `updated_at`; none before it was begun.
+    /// Seconds from its beginning to its end, or to `updated_at`; `null` before it was begun.
+    #[schema(required = true)]
     pub duration_seconds: Option<u64>,
     /// 1, and one more with each retry.
+    #[schema(minimum = 1)]
     pub attempts: u32,
     /// Why it did not complete.
+    #[schema(required = true)]
     pub error: Option<JobError>,
     /// Things to know that stopped nothing.
     pub issues: Vec<JobError>,
     /// When it was accepted; all times in RFC 3339.
+    #[schema(format = DateTime)]
     pub created_at: String,
     /// When it was begun.
+    #[schema(required = true, format = DateTime)]
     pub started_at: Option<String>,
     /// When it got its final status.
+    #[schema(required = true, format = DateTime)]
     pub finished_at: Option<String>,
     /// When something last changed.
+    #[schema(format = DateTime)]
     pub updated_at: String,
     /// Seconds that the job may take.
+    #[schema(minimum = 1)]
     pub timeout_seconds: i64,
     /// When it is stopped if it has not ended.
+    #[schema(format = DateTime)]
     pub deadline_at: String,
     /// When it is forgotten.
+    #[schema(format = DateTime)]
     pub expires_at: String,
     /// Where to go from here.
     pub links: Links,
 }
 
 /// Items by outcome.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize)]
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 pub struct JobCounts {
     /// Items done.
     pub succeeded: u64,
@@ -72,21 +87,26 @@ pub struct JobCounts {
     pub failed: u64,
     /// Items that were skipped.
     pub skipped: u64,
-    /// Items that have not ended.
+    /// Items known so far that have not ended.
     pub pending: u64,
 }
 
 /// Paths of what belongs to a job; `null` where there is nothing yet.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
+#[schema(as = JobLinks)]
 pub struct Links {
     /// This document.
     #[serde(rename = "self")]
+    #[schema(format = "uri-reference")]
     pub itself: String,
     /// The result, once there is one.
+    #[schema(required = true, format = "uri-reference")]
     pub output: Option<String>,
     /// The failed items, once the job is finished.
+    #[schema(required = true, format = "uri-reference")]
     pub failures: Option<String>,
     /// Stops the job, while it can be stopped.
+    #[schema(required = true, format = "uri-reference")]
     pub cancel: Option<String>,
 }
 

@@ -7,12 +7,59 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use longshore::http::{Answer, PathText, QueryText, Tenant};
+use longshore::openapi::{CacheNoCache, CacheNoStore, EntityTag, OnePath, RetryAfterSeconds};
 use longshore_domain::job::{Job, Status};
 
 use crate::document::output_path;
+use crate::openapi::examples;
+use crate::openapi::parameters::{IfNoneMatchHeader, JobIdInPath, JobQuery};
+use crate::openapi::refusals::JobRefusals;
 use crate::{Api, Backend, JobDocument, etag, pace};
 
 /// The job document; 304 if the client has it already; 303 to the result of a completed job with `?redirect=output`.
+#[utoipa::path(
+    get,
+    path = "/api/jobs/{jobId}",
+    operation_id = "getJob",
+    tag = "jobs",
+    summary = "Read a job and its progress.",
+    params(JobIdInPath, JobQuery, IfNoneMatchHeader),
+    responses(
+        (
+            status = 200,
+            description = "The job.",
+            body = JobDocument,
+            headers(
+                ("ETag" = inline(EntityTag), description = "Changes with the job, and only with it."),
+                (
+                    "Retry-After" = inline(RetryAfterSeconds),
+                    description = "Seconds until it is worth asking again: 1 for short jobs, up to 30 for long ones. \
+                        Absent once the job is finished."
+                ),
+                ("Cache-Control" = inline(CacheNoCache)),
+            ),
+            example = json!(examples::completed()),
+        ),
+        (
+            status = 303,
+            description = "The job is completed, and `redirect=output` was asked for.",
+            headers(
+                ("Location" = inline(OnePath), description = "The result."),
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+        ),
+        (
+            status = 304,
+            description = "Nothing has changed. The same headers as 200, without a body.",
+            headers(
+                ("ETag" = inline(EntityTag)),
+                ("Retry-After" = inline(RetryAfterSeconds)),
+                ("Cache-Control" = inline(CacheNoCache)),
+            ),
+        ),
+        JobRefusals,
+    ),
+)]
 pub(crate) async fn get<B: Backend>(
     State(api): State<Arc<Api<B>>>,
     tenant: Tenant,

@@ -22,6 +22,7 @@ mod failures;
 mod job;
 mod links;
 mod list;
+mod openapi;
 mod output;
 mod pace;
 mod records;
@@ -46,6 +47,7 @@ pub use document::{JobCounts, JobDocument, Links};
 pub use failures::{FailureDocument, FailuresDocument};
 pub use links::DownloadUrls;
 pub use list::JobsDocument;
+pub use openapi::openapi;
 pub use output::{FileLink, FileLinks, OutputDocument};
 pub use records::{RecordDocument, RecordsDocument};
 

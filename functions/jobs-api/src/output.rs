@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use longshore::http::{Answer, Failure, PathText, Tenant};
+use longshore::openapi::CacheNoStore;
 use longshore::ports::JobFolder;
 use longshore::problem::{Kind, Problem};
 use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument, Timings};
@@ -15,16 +16,21 @@ use longshore_domain::job::{Job, JobError, Status};
 use longshore_domain::ports::{Files, PortResult, Read};
 use longshore_domain::time_stamp::Timestamp;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::document::path;
+use crate::openapi::examples;
+use crate::openapi::parameters::JobIdInPath;
+use crate::openapi::refusals::OutputRefusals;
 use crate::{Api, Backend, DownloadUrls};
 
 /// How long a link holds: long enough for a click, too short to be passed around.
 const LINK_SECONDS: i64 = 15 * 60;
 
 /// What a finished job came to.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Output)]
 pub struct OutputDocument {
     /// The job.
     pub job_id: JobId,
@@ -39,6 +45,7 @@ pub struct OutputDocument {
     /// When, and how long.
     pub timings: Timings,
     /// Why it did not complete.
+    #[schema(required = true)]
     pub error: Option<JobError>,
     /// Things to know that stopped nothing.
     pub issues: Vec<JobError>,
@@ -47,30 +54,61 @@ pub struct OutputDocument {
 }
 
 /// Links to the files of a report; `null` for one that has no rows.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
+#[schema(as = OutputFiles)]
 pub struct FileLinks {
     /// Items that failed, with code, field and message.
+    #[schema(required = true)]
     pub failed: Option<FileLink>,
     /// Items that were skipped, with the reason.
+    #[schema(required = true)]
     pub skipped: Option<FileLink>,
     /// Items that had not ended when the job was stopped.
+    #[schema(required = true)]
     pub unprocessed: Option<FileLink>,
 }
 
 /// A link to one file.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = OutputFile)]
 pub struct FileLink {
-    /// To be fetched without any other right.
+    /// Presigned; needs no other right.
+    #[schema(format = "uri")]
     pub url: String,
     /// Rows below its header.
+    #[schema(minimum = 1)]
     pub rows: u64,
     /// When the link ends, in RFC 3339.
+    #[schema(format = DateTime)]
     pub expires_at: String,
 }
 
 /// The result of a finished job; 404 before. A job that ended without a report, or whose report has expired, is answered
 /// from the ledger: the counts, no files, and an issue that says so.
+#[utoipa::path(
+    get,
+    path = "/api/jobs/{jobId}/output",
+    operation_id = "getJobOutput",
+    tag = "jobs",
+    summary = "Read the result of a finished job.",
+    description = "404 before the job has a final status, with the problem `not-finished`. A job that ended without a \
+        report, or whose report has expired, is answered with the counts of the items that were read, no files, \
+        and the issue `no_report`.",
+    params(JobIdInPath),
+    responses(
+        (
+            status = 200,
+            description = "The result. The links in it end after 15 minutes; ask again for new ones.",
+            body = OutputDocument,
+            headers(
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+            example = json!(examples::output()),
+        ),
+        OutputRefusals,
+    ),
+)]
 pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, PathText(id): PathText) -> Answer {
     let job = api.job(&tenant, &id).await?;
     if !job.status.is_final() {

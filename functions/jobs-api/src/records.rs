@@ -7,14 +7,19 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse};
 use longshore::http::{Answer, Failure, PathText, QueryText, Tenant, paging};
+use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::{FieldError, Problem};
 use longshore::store::records::{BadDatasetName, Dataset, ListError, RecordStore, StoredRecord};
 use longshore_domain::ids::JobId;
 use longshore_domain::ports::Page;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use crate::datasets::records_path;
+use crate::openapi::examples;
+use crate::openapi::parameters::{DatasetInPath, RecordsQuery};
+use crate::openapi::refusals::ListRefusals;
 use crate::{Api, Backend};
 
 /// Records of a page that nobody sized.
@@ -24,32 +29,61 @@ const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 1_000;
 
 /// A page of records.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Records)]
 pub struct RecordsDocument {
     /// The records, in an order that stays the same.
     pub records: Vec<RecordDocument>,
-    /// For the next page; none on the last one.
+    /// For the next page; `null` on the last one.
+    #[schema(required = true)]
     pub next_cursor: Option<String>,
 }
 
 /// A record as it stands.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Record)]
 pub struct RecordDocument {
     /// Its key.
     pub key: String,
-    /// Its properties.
+    /// The row by its columns, coerced as the schema says.
+    #[schema(value_type = Object)]
     pub record: Map<String, Value>,
-    /// The job that wrote it; none if it was no import.
+    /// The job that wrote it; `null` if it was no import.
+    #[schema(required = true)]
     pub job_id: Option<JobId>,
     /// The row of that job's file, from 1.
+    #[schema(required = true, minimum = 1)]
     pub row: Option<u64>,
     /// When, in RFC 3339.
+    #[schema(format = DateTime)]
     pub updated_at: String,
 }
 
 /// A page of a dataset; a dataset that nobody has imported into is empty.
+#[utoipa::path(
+    get,
+    path = "/api/datasets/{dataset}/records",
+    operation_id = "listRecords",
+    tag = "records",
+    summary = "Read the records that imports have written.",
+    description = "A dataset that nobody has imported into is empty. The order stays the same; it is not by key.",
+    params(DatasetInPath, RecordsQuery, PageCursor),
+    responses(
+        (
+            status = 200,
+            description = "A page.",
+            body = RecordsDocument,
+            headers(
+                ("Link" = inline(NextPage), description = "The next page, `rel=\"next\"` (RFC 8288); absent on the last one."),
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+            example = json!(examples::records()),
+        ),
+        ListRefusals,
+    ),
+)]
 pub(crate) async fn list<B: Backend>(
     State(api): State<Arc<Api<B>>>,
     tenant: Tenant,

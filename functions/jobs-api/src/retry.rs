@@ -4,14 +4,45 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use longshore::http::{Answer, PathText, Tenant};
+use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
 use longshore_domain::job::{Job, Reopen, Transition};
 use longshore_domain::ports::JobTransitions;
 
-use crate::{Api, Backend};
+use crate::openapi::examples;
+use crate::openapi::parameters::JobIdInPath;
+use crate::openapi::refusals::RetryRefusals;
+use crate::{Api, Backend, JobDocument};
 
 /// Opens the job again as a new generation: 202 with the job. One conditional write: of two retries at once one is
 /// taken. If the message that follows is lost, the sweeper sends it.
+#[utoipa::path(
+    post,
+    path = "/api/jobs/{jobId}/retry",
+    operation_id = "retryJob",
+    tag = "jobs",
+    summary = "Run again what failed or was never processed.",
+    description = "Only for a job that has ended. It opens again under the same id: `attempts` is one more, `status` is \
+        `waiting`, and the counts begin with what succeeded or was skipped. Items that succeeded or were skipped \
+        never run again; an item keeps its number and its idempotency key. The report of this attempt replaces \
+        the one before. A row that cannot be read (not UTF-8, an unclosed quote, too long) stays failed: upload \
+        it mended. The body is ignored.",
+    params(JobIdInPath),
+    responses(
+        (
+            status = 202,
+            description = "Opened again; poll the job at `Location`.",
+            body = JobDocument,
+            headers(
+                ("Location" = inline(OnePath), description = "The job."),
+                ("Retry-After" = inline(RetryAfterSeconds), description = "Seconds."),
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+            example = json!(examples::retried()),
+        ),
+        RetryRefusals,
+    ),
+)]
 pub(crate) async fn retry<B: Backend>(
     State(api): State<Arc<Api<B>>>,
     tenant: Tenant,

@@ -7,11 +7,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use longshore::http::{Answer, JsonFields, Tenant, idempotency};
+use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath};
 use longshore::ports::upload_key;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::{Created, JobStore, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
+use crate::openapi::{CreateRefusals, upload_example};
 use crate::{UploadDocument, UploadPlaces, UploadRequest, Uploads};
 
 /// The largest body of a request: a name of 255 characters in its longest spelling takes 3 KiB.
@@ -21,6 +23,35 @@ const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Remembers an upload and answers its URL: 201. Under an `Idempotency-Key` that was used before, 201 with the upload
 /// that it made and a new URL for it.
+#[utoipa::path(
+    post,
+    path = "/api/uploads",
+    operation_id = "createUpload",
+    tag = "uploads",
+    summary = "Ask where to put a file.",
+    description = "The URL takes exactly the promised file, once: its length, content type and checksum (if given) are \
+        signed, and a second PUT is refused by S3 with 412. The PUT must begin before `expiresAt`. With an \
+        `Idempotency-Key` the same request makes one upload however often it is sent, and each answer has a new URL for \
+        it.",
+    params(IdempotencyKeyHeader),
+    request_body(
+        content = UploadRequest,
+        description = "Up to 16 KiB.",
+        example = json!({ "fileName": "people.csv", "contentType": "text/csv", "size": 5_242_880 }),
+    ),
+    responses(
+        (
+            status = 201,
+            description = "Put the file there.",
+            body = UploadDocument,
+            headers(
+                ("Location" = inline(OnePath), description = "The upload's status."),
+                ("Cache-Control" = inline(CacheNoStore))),
+            example = json!(upload_example()),
+        ),
+        CreateRefusals,
+    ),
+)]
 pub(crate) async fn create<S: JobStore, P: UploadPlaces>(
     State(uploads): State<Arc<Uploads<S, P>>>,
     tenant: Tenant,

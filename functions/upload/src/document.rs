@@ -7,21 +7,32 @@ use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::Upload;
 use longshore_domain::time_stamp::Timestamp;
 use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
 /// What the client needs to put its file.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Upload)]
 pub struct UploadDocument {
     /// Names the file when a job is created.
     pub file_guid: FileGuid,
     /// `PUT`.
+    #[schema(schema_with = put)]
     pub method: &'static str,
     /// Where to.
+    #[schema(format = "uri")]
     pub url: String,
     /// To be sent exactly so: they are signed. The length is signed too, and sent by every client by itself.
     pub headers: BTreeMap<String, String>,
     /// When the URL ends, in RFC 3339.
+    #[schema(format = DateTime)]
     pub expires_at: String,
+}
+
+/// The one method there is.
+fn put() -> Object {
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["PUT"])).build()
 }
 
 impl UploadDocument {
@@ -38,7 +49,7 @@ impl UploadDocument {
 }
 
 /// Whether the file of an upload was put.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize)]
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UploadState {
     /// Nothing was put.
@@ -48,7 +59,7 @@ pub enum UploadState {
 }
 
 /// An upload as it stands.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadStatus {
     /// Names the file when a job is created.
@@ -58,10 +69,12 @@ pub struct UploadStatus {
     /// Its media type.
     pub content_type: String,
     /// Its size in bytes.
+    #[schema(minimum = 1)]
     pub size: u64,
     /// Whether it was put.
     pub state: UploadState,
     /// When the upload and its file are forgotten, in RFC 3339.
+    #[schema(format = DateTime)]
     pub expires_at: String,
 }
 

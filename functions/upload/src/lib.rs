@@ -10,6 +10,7 @@
 
 mod create;
 mod document;
+mod openapi;
 mod places;
 mod read;
 mod request;
@@ -26,6 +27,7 @@ use longshore_domain::ports::{JobStore, PortResult, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
 pub use document::{UploadDocument, UploadState, UploadStatus};
+pub use openapi::openapi;
 pub use places::UploadPlaces;
 pub use request::UploadRequest;
 

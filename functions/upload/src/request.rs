@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use longshore::http::{Bad, Checked, Fields};
 use longshore::problem::Problem;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 /// The longest file name, in characters: more than any file system takes.
 const MAX_NAME_CHARS: usize = 255;
@@ -13,15 +14,25 @@ const MAX_NAME_CHARS: usize = 255;
 const MAX_TYPE_BYTES: usize = 255;
 
 /// A promise to put a file.
-#[derive(Clone, Eq, PartialEq, Debug)]
+#[derive(Clone, Eq, PartialEq, Debug, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UploadRequest {
-    /// The client's name for it.
+    /// The client's name for it, without control characters. With `contentType` it tells JSON Lines (`.jsonl`,
+    /// `.ndjson`) from CSV.
+    #[schema(min_length = 1, max_length = 255, pattern = r"^[^\u0000-\u001f\u007f-\u009f]+$", examples("people.csv"))]
     pub file_name: String,
     /// Its media type.
+    #[schema(
+        max_length = 255,
+        pattern = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+( ?; ?[!#$%&'*+.^_`|~0-9A-Za-z-]+= ?[!-:<-~]+( [!-:<-~]+)*)*$",
+        examples("text/csv", "application/x-ndjson")
+    )]
     pub content_type: String,
-    /// Its size, at least one byte.
+    /// Bytes, exactly. The largest is a setting of the deployment.
+    #[schema(rename = "size", minimum = 1, maximum = 5_368_709_120_usize)]
     pub size_bytes: u64,
-    /// Its checksum in base64, if the client knows it.
+    /// SHA-256 of the file, in 64 hexadecimal digits or 44 characters of base64. S3 then checks it.
+    #[schema(pattern = "^([0-9A-Fa-f]{64}|[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$")]
     pub sha256: Option<String>,
 }
 
@@ -73,9 +84,11 @@ fn is_media_type(text: &str) -> bool {
     let (kind, subtype) = parts.next().and_then(|media| media.trim_end().split_once('/')).unwrap_or_default();
     let is_parameter = |part: &str| {
         let (name, value) = part.trim().split_once('=').unwrap_or_default();
-        is_token(name) && !value.is_empty() && value.bytes().all(|b| (b' '..=b'~').contains(&b))
+        is_token(name) && !value.is_empty()
     };
-    is_token(kind) && is_token(subtype) && parts.all(is_parameter) && text == text.trim() && !text.contains("  ")
+    // It becomes a header, whose lines end where a control character stands.
+    let is_line = text.bytes().all(|b| (b' '..=b'~').contains(&b)) && text == text.trim() && !text.contains("  ");
+    is_token(kind) && is_token(subtype) && parts.all(is_parameter) && is_line
 }
 
 /// A token of RFC 9110.

@@ -6,8 +6,9 @@ use uuid::Uuid;
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $new:expr) => {
         $(#[$doc])*
-        #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Serialize, Deserialize)]
+        #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]
         #[serde(transparent)]
+        #[schema(value_type = String, format = "uuid")]
         pub struct $name(pub Uuid);
 
         impl $name {

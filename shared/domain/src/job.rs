@@ -20,7 +20,7 @@ pub use tolerance::Tolerance;
 pub use transition::{Finish, Transition};
 
 /// Where a job stands, coarsely. The last three are final.
-#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Accepted; nobody has begun it.
@@ -43,7 +43,7 @@ impl Status {
 }
 
 /// Where a job stands, finely. `finishing` is derived: all items ended, the report not yet written.
-#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
     /// Its create message waits.
@@ -61,7 +61,7 @@ pub enum Stage {
 }
 
 /// A sentence and a stable code for what went wrong with a job as a whole.
-#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct JobError {
     /// Stable, in snake case, for programs.
     pub code: String,

@@ -3,15 +3,18 @@
 mod kind;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 pub use kind::{About, Kind, PAGES};
 
 /// What is wrong with one field of a request.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 pub struct FieldError {
     /// Where, as a JSON pointer into the request's body, or `/` and the name of a parameter.
+    #[schema(examples("/options/dataset"))]
     pub pointer: String,
-    /// Stable, in snake case.
+    /// Stable, in snake case. The page about `invalid-request` lists them.
+    #[schema(pattern = "^[a-z][a-z0-9_]*$", examples("invalid_dataset"))]
     pub code: String,
     /// What, and what would be right.
     pub detail: String,
@@ -41,6 +44,32 @@ impl FieldError {
 /// A key as one step of a JSON pointer.
 pub(crate) fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
+}
+
+/// What the body of an error says (RFC 9457).
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Problem)]
+pub struct ProblemDocument<'a> {
+    /// Stable: the path of a page that says what the problem means and what to do.
+    #[serde(rename = "type")]
+    #[schema(format = "uri-reference", examples("/api/problems/invalid-request"))]
+    pub of_type: String,
+    /// The same for every problem of the type.
+    pub title: &'static str,
+    /// The status of the answer.
+    #[schema(minimum = 400, maximum = 599)]
+    pub status: u16,
+    /// What is wrong this time, and the way out.
+    pub detail: &'a str,
+    /// The bad fields, all of them.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<FieldError>)]
+    pub errors: &'a [FieldError],
+    /// Names the request in the logs. Outside of Lambda there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = true, value_type = String)]
+    pub request_id: Option<&'a str>,
 }
 
 /// An error answer: a kind, and what makes it this very one. `detail` says what is wrong and the way out.
@@ -86,18 +115,13 @@ impl Problem {
     /// The body.
     pub fn to_json(&self) -> serde_json::Value {
         let about = self.kind.about();
-        let mut body = serde_json::json!({
-            "type": self.kind.uri(),
-            "title": about.title,
-            "status": about.status,
-            "detail": self.detail,
-        });
-        if !self.errors.is_empty() {
-            body["errors"] = serde_json::json!(self.errors);
-        }
-        if let Some(id) = &self.request_id {
-            body["requestId"] = serde_json::json!(id);
-        }
-        body
+        serde_json::json!(ProblemDocument {
+            of_type: self.kind.uri(),
+            title: about.title,
+            status: about.status,
+            detail: &self.detail,
+            errors: &self.errors,
+            request_id: self.request_id.as_deref(),
+        })
     }
 }

@@ -10,6 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use longshore::http::{Answer, Failure, JsonFields, Tenant, idempotency};
+use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath, RetryAfterSeconds};
 use longshore::problem::Problem;
 use longshore::telemetry;
 use longshore_domain::group::Group;
@@ -20,6 +21,8 @@ use longshore_domain::ports::{Created, Definition, JobStore, Queues};
 
 use self::request::{BadRequest, JobRequest};
 use crate::document::path;
+use crate::openapi::examples;
+use crate::openapi::refusals::CreateRefusals;
 use crate::{Api, Backend, JobDocument};
 
 /// The largest body: a schema of up to 64 KiB and room for the rest. A definition is one item of up to 400 KB.
@@ -29,6 +32,40 @@ const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Stores a job and sends its create message: 202 with the job. Under an `Idempotency-Key` that was used before, 202
 /// with the job that it made, as it now is.
+#[utoipa::path(
+    post,
+    path = "/api/jobs",
+    operation_id = "createJob",
+    tag = "jobs",
+    summary = "Create a job.",
+    description = "The file must have been put before. With an `Idempotency-Key` the same request makes one job however \
+        often it is sent: later answers show the job as it then is. A job that is answered with 202 reaches a \
+        final status.",
+    params(IdempotencyKeyHeader),
+    request_body(
+        content = JobRequest,
+        description = "Up to 256 KiB.",
+        example = json!({
+            "jobType": "import",
+            "fileGuid": "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b",
+            "options": { "dataset": "customers", "key": "id", "mode": "upsert" },
+        }),
+    ),
+    responses(
+        (
+            status = 202,
+            description = "Accepted; poll the job at `Location`.",
+            body = JobDocument,
+            headers(
+                ("Location" = inline(OnePath), description = "The job."),
+                ("Retry-After" = inline(RetryAfterSeconds), description = "Seconds."),
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+            example = json!(examples::waiting()),
+        ),
+        CreateRefusals,
+    ),
+)]
 pub(crate) async fn create<B: Backend>(
     State(api): State<Arc<Api<B>>>,
     tenant: Tenant,

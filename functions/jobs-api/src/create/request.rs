@@ -6,21 +6,30 @@ use longshore::problem::{FieldError, Problem};
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{Priority, Tolerance};
 use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
 
 /// A wish for a job of a known type with good options.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct JobRequest {
-    /// Name of its job type.
+    /// Name of its job type, one of those that the deployment knows.
+    #[schema(min_length = 1, examples("import"))]
     pub(super) job_type: String,
-    /// The file to work through; there is one exactly if the type works through files.
+    /// The upload to work through; required by job types that take a file, refused by the others.
+    #[schema(rename = "fileGuid")]
     pub(super) file: Option<FileGuid>,
-    /// How urgent it is.
+    /// How urgent it is: a queue of its own for each.
+    #[schema(value_type = Option<Priority>)]
     pub(super) priority: Priority,
-    /// The options, as sent.
+    /// As the job type has it; for `import` see ImportOptions.
+    #[schema(value_type = Option<Object>)]
     pub(super) options: Value,
-    /// How many failures it tolerates.
+    /// How many failures it tolerates: what the options say.
+    #[schema(ignore)]
     pub(super) tolerance: Tolerance,
-    /// Seconds that it may take.
+    /// Seconds from now after which the job is stopped if it has not ended, with the error `time_limit`. At most, and if
+    /// absent, the limit of the job type or of the deployment. It is looked at once a minute.
+    #[schema(rename = "timeoutSeconds", value_type = Option<i64>, minimum = 1)]
     pub(super) timeout_s: i64,
 }
 

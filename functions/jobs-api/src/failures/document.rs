@@ -5,6 +5,7 @@ use longshore_domain::job::Job;
 use longshore_domain::records::Format;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use super::Damaged;
 use super::rows::Row;
@@ -17,28 +18,34 @@ const BEHIND: usize = 3;
 const ITEM_BYTES: usize = 1 << 20;
 
 /// A page of failed items.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Failures)]
 pub struct FailuresDocument {
     /// The items, in the order of the file.
     pub failures: Vec<FailureDocument>,
-    /// For the next page; none on the last one.
+    /// For the next page; `null` on the last one.
+    #[schema(required = true)]
     pub next_cursor: Option<String>,
 }
 
 /// An item that failed.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
+#[schema(as = Failure)]
 pub struct FailureDocument {
     /// Its number in the input, from 1.
+    #[schema(minimum = 1)]
     pub number: u64,
     /// Why, stable, in snake case.
     pub code: String,
     /// Which column or property, if it was one.
+    #[schema(required = true)]
     pub field: Option<String>,
     /// Why, for people.
     pub message: String,
-    /// The item as it came: the cells by their columns, or the value of a JSON line, or its text if it is no JSON.
-    /// None if it is larger than 1 MiB: the CSV file has it.
+    /// The item as it came. Of CSV an object, each cell by its column. Of JSON Lines the value of the line, or its text if
+    /// it is no JSON. `null` if it is larger than 1 MiB: the CSV file has it.
+    #[schema(required = true)]
     pub row: Option<Value>,
 }
 

@@ -21,6 +21,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use longshore::http::{Answer, Failure, PathText, QueryText, Tenant, paging};
+use longshore::openapi::{CacheNoStore, NextPage, OneUrl, PageCursor, VaryAccept};
 use longshore::problem::{FieldError, Problem};
 use longshore::result::ReportFile;
 use longshore_domain::job::Job;
@@ -31,6 +32,9 @@ pub use self::document::{FailureDocument, FailuresDocument};
 use self::page::FailedFile;
 use self::wish::Wish;
 use crate::document::failures_path;
+use crate::openapi::examples;
+use crate::openapi::parameters::{FailuresQuery, JobIdInPath};
+use crate::openapi::refusals::FailuresRefusals;
 use crate::output::{Linker, no_report, not_finished, stored_result};
 use crate::{Api, Backend};
 
@@ -56,6 +60,42 @@ enum PageError {
 }
 
 /// A page of the failed items of a finished job, or 303 to the file of all of them.
+#[utoipa::path(
+    get,
+    path = "/api/jobs/{jobId}/failures",
+    operation_id = "listJobFailures",
+    tag = "jobs",
+    summary = "Read the items of a finished job that failed.",
+    description = "Page by page as JSON, each with its row as it came; or, with `Accept: text/csv` or `format=csv`, the \
+        address of the CSV file of all of them. 404 with `not-finished` before the job has a final status, and \
+        with `no-report` if its files are not there.",
+    params(JobIdInPath, FailuresQuery, PageCursor),
+    responses(
+        (
+            status = 200,
+            description = "A page. As CSV only for a job without failures, whose file would have no rows.",
+            content(
+                (FailuresDocument = "application/json", example = json!(examples::failures())),
+                (String = "text/csv", example = json!(NO_ROWS)),
+            ),
+            headers(
+                ("Link" = inline(NextPage), description = "The next page, `rel=\"next\"` (RFC 8288); absent on the last one."),
+                ("Vary" = inline(VaryAccept)),
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+        ),
+        (
+            status = 303,
+            description = "The CSV file, under a URL that ends after 15 minutes.",
+            headers(
+                ("Location" = inline(OneUrl), description = "Presigned."),
+                ("Vary" = inline(VaryAccept)),
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+        ),
+        FailuresRefusals,
+    ),
+)]
 pub(crate) async fn list<B: Backend>(
     State(api): State<Arc<Api<B>>>,
     tenant: Tenant,

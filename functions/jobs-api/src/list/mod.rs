@@ -13,11 +13,16 @@ use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse};
 use futures::{StreamExt, TryStreamExt, stream};
 use longshore::http::{Answer, QueryText, Tenant};
+use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{JobPosition, JobStore, JobsPage};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use self::wanted::{Wanted, cursor};
+use crate::openapi::examples;
+use crate::openapi::parameters::JobsQuery;
+use crate::openapi::refusals::ListRefusals;
 use crate::{Api, Backend, JobDocument};
 
 /// Groups that one page reads at most, its first job's aside: some 128 read units and a fraction of a second.
@@ -27,16 +32,44 @@ const GROUPS: u32 = 512;
 const AT_ONCE: usize = 8;
 
 /// A page of jobs.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Jobs)]
 pub struct JobsDocument {
     /// The jobs, newest first.
     pub jobs: Vec<JobDocument>,
-    /// For the next page; none on the last one.
+    /// For the next page; `null` on the last one.
+    #[schema(required = true)]
     pub next_cursor: Option<String>,
 }
 
 /// A page of the tenant's jobs.
+#[utoipa::path(
+    get,
+    path = "/api/jobs",
+    operation_id = "listJobs",
+    tag = "jobs",
+    summary = "List jobs, newest first.",
+    description = "Each job is as its own call would answer it. A page may hold fewer jobs than `limit`, or none, with more \
+        behind it: it ends where looking further would take long. The last page is the one without `nextCursor`. \
+        Which jobs there are, and which fit the filters, comes from an index that may lag by a moment: a job \
+        that was just created or has just changed its status may be missing, and its own call knows it. What a \
+        listed job says of itself is up to date.",
+    params(JobsQuery, PageCursor),
+    responses(
+        (
+            status = 200,
+            description = "A page.",
+            body = JobsDocument,
+            headers(
+                ("Link" = inline(NextPage), description = "The next page, `rel=\"next\"` (RFC 8288); absent on the last one."),
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+            example = json!(examples::jobs()),
+        ),
+        ListRefusals,
+    ),
+)]
 pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, query: QueryText) -> Answer {
     let wanted = Wanted::read(&query, &api.registry)?;
     let page = affordable(api.ports.store.jobs(&wanted.of(&tenant)).await?);

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// How urgent a job is, as its client says at its creation; it never changes.
-#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(
+    Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default, Serialize, Deserialize, utoipa::ToSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
     /// A person waits for it.

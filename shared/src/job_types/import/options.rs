@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use longshore_domain::job::Tolerance;
 use serde::Deserialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::schema::Schema;
 use super::sheet::Sheet;
@@ -16,24 +17,30 @@ use crate::store::records::{BadDatasetName, Dataset, Rule};
 const MAX_SCHEMA_BYTES: usize = 64 << 10;
 
 /// The options of an import.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ImportOptions {
     /// Where the records go: 1 to 64 of `A-Z a-z 0-9 _ -`.
+    #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
     pub dataset: String,
     /// The column or property whose value is a record's key.
+    #[schema(min_length = 1)]
     pub key: String,
-    /// A JSON Schema for one row; without one every row with a key is right and every CSV cell is a string.
+    /// A JSON Schema (2020-12) for one row, up to 64 KiB; without one every row with a key is right and every CSV cell is
+    /// a string.
     #[serde(default)]
     pub schema: Option<Value>,
     /// What happens to a record that is there.
     #[serde(default)]
+    #[schema(default = "upsert")]
     pub mode: Mode,
     /// This many rows may fail; one more stops the job.
     #[serde(default)]
+    #[schema(minimum = 0, maximum = 18_446_744_073_709_551_615_usize)]
     pub max_failed: Option<u64>,
-    /// This share of the rows may fail, 0 to 100.
+    /// This share of the rows may fail, 0 to 100, once 100 rows have ended.
     #[serde(default)]
+    #[schema(minimum = 0, maximum = 100)]
     pub max_failed_percent: Option<f64>,
     /// The schema, compiled once per job: that costs as much as checking thousands of rows.
     #[serde(skip)]
@@ -43,7 +50,7 @@ pub struct ImportOptions {
 }
 
 /// What an import does with its rows.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Deserialize)]
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {
     /// Writes every row, over what is there; of two rows with one key the later one stands at the end.

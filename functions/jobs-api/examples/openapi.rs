@@ -1,0 +1,9 @@
+//! Prints the API's document, as the functions describe it. `cargo xtask openapi` writes it to `docs/openapi.json`.
+
+use longshore::openapi::document;
+
+fn main() -> Result<(), serde_json::Error> {
+    let document = document([upload::openapi(), jobs_api::openapi()]);
+    println!("{}", serde_json::to_string_pretty(&document)?);
+    Ok(())
+}

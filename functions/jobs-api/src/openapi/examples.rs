@@ -1,0 +1,167 @@
+//! What the calls answer of one import of 100,000 rows, 250 of which failed. Made of the very documents, so that an
+//! example has every property.
+
+use longshore::result::{ResultCounts, Timings};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Priority, Stage, Status};
+use serde_json::json;
+
+use crate::datasets::records_path;
+use crate::document::{failures_path, output_path, path};
+use crate::{
+    DatasetDocument, DatasetLinks, DatasetsDocument, FailureDocument, FailuresDocument, FileLink, FileLinks, JobCounts,
+    JobDocument, JobsDocument, Links, OutputDocument, RecordDocument, RecordsDocument,
+};
+
+fn id() -> JobId {
+    JobId::parse("019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e").unwrap_or_else(JobId::generate)
+}
+
+/// A job that was just accepted.
+pub(crate) fn waiting() -> JobDocument {
+    JobDocument {
+        status: Status::Waiting,
+        stage: Stage::Queued,
+        message: "Waiting for job to start...".to_owned(),
+        item_count: 0,
+        item_count_final: false,
+        item_progress: 0,
+        counts: JobCounts { succeeded: 0, failed: 0, skipped: 0, pending: 0 },
+        percent: 0,
+        items_per_second: 0,
+        duration_seconds: None,
+        started_at: None,
+        finished_at: None,
+        updated_at: "2026-07-01T09:00:00.12Z".to_owned(),
+        links: links(None, Some(format!("{}/cancel", path(id())))),
+        ..completed()
+    }
+}
+
+/// A job that a client has canceled, and that has not ended yet.
+pub(crate) fn stopping() -> JobDocument {
+    JobDocument {
+        status: Status::Running,
+        stage: Stage::Stopping,
+        message: "Job running, 41% complete...".to_owned(),
+        item_progress: 41_250,
+        counts: JobCounts { succeeded: 41_000, failed: 250, skipped: 0, pending: 58_750 },
+        percent: 41,
+        eta_seconds: Some(3),
+        duration_seconds: Some(2),
+        finished_at: None,
+        updated_at: "2026-07-01T09:00:02.7Z".to_owned(),
+        links: links(None, None),
+        ..completed()
+    }
+}
+
+/// A job that has been opened again for its 250 failed items.
+pub(crate) fn retried() -> JobDocument {
+    JobDocument {
+        item_count: 100_000,
+        item_count_final: true,
+        item_progress: 99_750,
+        counts: JobCounts { succeeded: 99_750, failed: 0, skipped: 0, pending: 250 },
+        percent: 99,
+        attempts: 2,
+        ..waiting()
+    }
+}
+
+/// A job that is completed.
+pub(crate) fn completed() -> JobDocument {
+    JobDocument {
+        job_id: id(),
+        job_type: "import".to_owned(),
+        priority: Priority::Normal,
+        status: Status::Completed,
+        stage: Stage::Done,
+        message: "Job complete".to_owned(),
+        item_count: 100_000,
+        item_count_final: true,
+        item_progress: 100_000,
+        counts: JobCounts { succeeded: 99_750, failed: 250, skipped: 0, pending: 0 },
+        percent: 100,
+        items_per_second: 18_200,
+        eta_seconds: None,
+        duration_seconds: Some(5),
+        attempts: 1,
+        error: None,
+        issues: Vec::new(),
+        created_at: "2026-07-01T09:00:00.12Z".to_owned(),
+        started_at: Some("2026-07-01T09:00:00.4Z".to_owned()),
+        finished_at: Some("2026-07-01T09:00:05.9Z".to_owned()),
+        updated_at: "2026-07-01T09:00:05.9Z".to_owned(),
+        timeout_seconds: 86_400,
+        deadline_at: "2026-07-02T09:00:00.12Z".to_owned(),
+        expires_at: "2026-07-15T09:00:00Z".to_owned(),
+        links: links(Some(id()), None),
+    }
+}
+
+fn links(ended: Option<JobId>, cancel: Option<String>) -> Links {
+    Links { itself: path(id()), output: ended.map(output_path), failures: ended.map(failures_path), cancel }
+}
+
+/// A page of one job.
+pub(crate) fn jobs() -> JobsDocument {
+    let next_cursor = Some("MTc4Mjg5NjQwMDEyMC4wMTlmMmMzZS03YjFhLTdjNDQtOWQwZS0yZjZhMWIzYzRkNWU".to_owned());
+    JobsDocument { jobs: vec![completed()], next_cursor }
+}
+
+/// The result of the job.
+pub(crate) fn output() -> OutputDocument {
+    let key = format!("jobs/acme/{}/report/0/failed.csv", id());
+    let url = format!("https://bucket.s3.eu-central-1.amazonaws.com/{key}?X-Amz-Expires=900&X-Amz-Signature=0f1e2d3c");
+    let failed = Some(FileLink { url, rows: 250, expires_at: "2026-07-01T09:20:00Z".to_owned() });
+    OutputDocument {
+        job_id: id(),
+        job_type: "import".to_owned(),
+        status: Status::Completed,
+        item_count: 100_000,
+        counts: ResultCounts { succeeded: 99_750, failed: 250, ..ResultCounts::default() },
+        timings: Timings {
+            created_at: "2026-07-01T09:00:00.12Z".to_owned(),
+            started_at: Some("2026-07-01T09:00:00.4Z".to_owned()),
+            finished_at: Some("2026-07-01T09:00:05.9Z".to_owned()),
+            queued_ms: 280,
+            run_ms: 5_500,
+        },
+        error: None,
+        issues: Vec::new(),
+        files: FileLinks { failed, skipped: None, unprocessed: None },
+    }
+}
+
+/// A page of one failed item.
+pub(crate) fn failures() -> FailuresDocument {
+    let failure = FailureDocument {
+        number: 4_711,
+        code: "schema_pattern".to_owned(),
+        field: Some("email".to_owned()),
+        message: "email is \"nowhere\"; it must match @".to_owned(),
+        row: Some(json!({ "id": "4711", "email": "nowhere" })),
+    };
+    FailuresDocument { failures: vec![failure], next_cursor: None }
+}
+
+/// A page of one dataset.
+pub(crate) fn datasets() -> DatasetsDocument {
+    let links = DatasetLinks { records: records_path("people") };
+    let dataset = DatasetDocument { name: "people".to_owned(), created_at: "2026-07-01T09:00:01.2Z".to_owned(), links };
+    DatasetsDocument { datasets: vec![dataset], next_cursor: None }
+}
+
+/// A page of one record.
+pub(crate) fn records() -> RecordsDocument {
+    let record = json!({ "id": 1, "email": "ann@example.com" }).as_object().cloned().unwrap_or_default();
+    let record = RecordDocument {
+        key: "1".to_owned(),
+        record,
+        job_id: Some(id()),
+        row: Some(1),
+        updated_at: "2026-07-01T09:00:01.2Z".to_owned(),
+    };
+    RecordsDocument { records: vec![record], next_cursor: None }
+}

@@ -1,0 +1,35 @@
+//! What this function says of its calls in the API's document (`shared/src/openapi`): parameters, refusals, examples.
+//! The calls themselves are described where they are handled.
+
+pub(crate) mod examples;
+pub(crate) mod parameters;
+pub(crate) mod refusals;
+
+use longshore::job_types::import::ImportOptions;
+use utoipa::OpenApi;
+
+use crate::{cancel, create, datasets, delete, failures, job, list, output, records, retry};
+
+/// This function's part of the document.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    Calls::openapi()
+}
+
+/// The order is that of the document and of the page made of it.
+#[derive(OpenApi)]
+#[openapi(
+    paths(
+        create::create,
+        list::list,
+        job::get,
+        output::get,
+        failures::list,
+        cancel::cancel,
+        retry::retry,
+        delete::delete,
+        datasets::list,
+        records::list,
+    ),
+    components(schemas(ImportOptions))
+)]
+struct Calls;

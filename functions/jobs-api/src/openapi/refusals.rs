@@ -1,0 +1,37 @@
+//! Which problems each call may answer, beside those of every call.
+
+use longshore::refusals;
+
+refusals!(
+    /// Of `POST /api/jobs`. 404 if the job of the Idempotency-Key is deleted in the same moment.
+    CreateRefusals: MalformedJson, InvalidIdempotencyKey, NotFound, JobDeleted, BodyTooLarge, UnsupportedMediaType,
+    InvalidRequest, IdempotencyKeyReused
+);
+refusals!(
+    /// Of `GET /api/jobs`, `GET /api/datasets` and `GET /api/datasets/{dataset}/records`.
+    ListRefusals: MalformedQuery, InvalidRequest
+);
+refusals!(
+    /// Of `GET /api/jobs/{jobId}`.
+    JobRefusals: MalformedQuery, NotFound
+);
+refusals!(
+    /// Of `DELETE /api/jobs/{jobId}`.
+    DeleteRefusals: NotFound, PreconditionFailed
+);
+refusals!(
+    /// Of `POST /api/jobs/{jobId}/cancel`.
+    CancelRefusals: NotFound, JobEnded, PreconditionFailed
+);
+refusals!(
+    /// Of `POST /api/jobs/{jobId}/retry`.
+    RetryRefusals: NotFound, NotEnded, NothingToRetry
+);
+refusals!(
+    /// Of `GET /api/jobs/{jobId}/output`.
+    OutputRefusals: NotFound, NotFinished
+);
+refusals!(
+    /// Of `GET /api/jobs/{jobId}/failures`.
+    FailuresRefusals: MalformedQuery, NotFound, NotFinished, NoReport, InvalidRequest
+);

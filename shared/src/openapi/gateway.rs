@@ -1,0 +1,43 @@
+//! Answers that are API Gateway's own: it gives them before or in place of a function, with a body that nobody can change.
+
+use std::collections::BTreeMap;
+
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::BearerChallenge;
+
+/// What API Gateway says when it does not pass a call on, or gets no answer to it.
+#[derive(Debug, ToSchema)]
+pub struct GatewayError {
+    /// The reason, in its words.
+    #[schema(examples("Unauthorized", "Forbidden", "Too Many Requests", "Service Unavailable"))]
+    pub message: String,
+}
+
+/// Those with a status of their own, by the names that operations refer to.
+pub(super) fn responses() -> BTreeMap<String, RefOr<Response>> {
+    let challenge = HeaderBuilder::new().schema(Some(BearerChallenge::schema())).build();
+    let no_token =
+        "No token, or one that is malformed, expired, or of another issuer or audience. The gateway's own answer.";
+    let too_many = "More calls than the deployment allows. The gateway's own answer; wait a second.";
+    let unavailable = "No function could be started, or none answered in time. The gateway's own answer; ask again.";
+    [
+        ("NoToken", said(no_token, "Unauthorized").header("WWW-Authenticate", challenge)),
+        ("TooMany", said(too_many, "Too Many Requests")),
+        ("Unavailable", said(unavailable, "Service Unavailable")),
+    ]
+    .map(|(name, response)| (name.to_owned(), RefOr::T(response.build())))
+    .into()
+}
+
+fn said(description: &str, message: &str) -> ResponseBuilder {
+    ResponseBuilder::new().description(description).content("application/json", body(message))
+}
+
+/// Its body with this message.
+pub(super) fn body(message: &str) -> Content {
+    let schema = Ref::from_schema_name(GatewayError::name());
+    ContentBuilder::new().schema(Some(schema)).example(Some(serde_json::json!({ "message": message }))).build()
+}

@@ -1,0 +1,77 @@
+//! Schemas of the headers that answers carry.
+
+use utoipa::openapi::schema::{Schema, Type};
+use utoipa::openapi::{ObjectBuilder, RefOr, SchemaFormat};
+use utoipa::{PartialSchema, ToSchema};
+
+/// Names a header's value, so that operations can say `inline(Name)`.
+macro_rules! header {
+    ($(#[$doc:meta])* $name:ident, $schema:expr) => {
+        $(#[$doc])*
+        #[derive(Copy, Clone, Debug)]
+        pub struct $name;
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                RefOr::T(Schema::Object($schema.build()))
+            }
+        }
+
+        impl ToSchema for $name {}
+    };
+}
+
+header!(
+    /// A path of this API.
+    OnePath,
+    text().format(Some(SchemaFormat::Custom("uri-reference".to_owned())))
+);
+header!(
+    /// An absolute URL.
+    OneUrl,
+    text().format(Some(SchemaFormat::Custom("uri".to_owned())))
+);
+header!(
+    /// Seconds until it is worth asking again; see `jobs-api`'s `pace`.
+    RetryAfterSeconds,
+    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(30))
+);
+header!(
+    /// A strong entity tag (RFC 9110).
+    EntityTag,
+    text().pattern(Some("^\"[!#-~]*\"$")).examples(["\"0f1e2d3c4b5a69788796a5b4\""])
+);
+header!(
+    /// `Link` to the next page (RFC 8288).
+    NextPage,
+    text().pattern(Some("^<[^>]+>; rel=\"next\"$")).examples(["</api/jobs?limit=20&cursor=MTc4>; rel=\"next\""])
+);
+header!(
+    /// What API Gateway says with a 401.
+    BearerChallenge,
+    text().examples(["Bearer"])
+);
+header!(
+    /// Nobody keeps the answer.
+    CacheNoStore,
+    text().enum_values(Some(["no-store"]))
+);
+header!(
+    /// A browser may keep the answer, and has to ask whether it still holds.
+    CacheNoCache,
+    text().enum_values(Some(["private, no-cache"]))
+);
+header!(
+    /// Anybody may keep the answer for five minutes.
+    CachePublic,
+    text().enum_values(Some(["public, max-age=300"]))
+);
+header!(
+    /// The answer depends on `Accept`.
+    VaryAccept,
+    text().enum_values(Some(["accept"]))
+);
+
+fn text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}

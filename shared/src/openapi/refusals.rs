@@ -1,0 +1,110 @@
+//! The problems that a call may answer, as the responses of its operation: each status with its kinds, what they mean,
+//! and an example of each.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+use utoipa::openapi::example::{Example, ExampleBuilder};
+use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
+
+use super::gateway;
+use crate::problem::{FieldError, Kind, Problem, ProblemDocument};
+
+/// Responses by status.
+pub type Responses = BTreeMap<String, RefOr<Response>>;
+
+/// Names the problems that a call may answer beside those that every call may (`NoTenant`, `Internal`, and what the
+/// gateway says): `refusals!(Refusals: NotFound, JobEnded);`, then `responses(Refusals, …)`. With `public`, those of a
+/// call that needs no token.
+#[macro_export]
+macro_rules! refusals {
+    ($(#[$doc:meta])* public $name:ident: $($kind:ident),*) => {
+        $crate::refusals!(@impl [$(#[$doc])*] $name refused_publicly [$($kind),*]);
+    };
+    ($(#[$doc:meta])* $name:ident: $($kind:ident),*) => {
+        $crate::refusals!(@impl [$(#[$doc])*] $name refused [$($kind),*]);
+    };
+    (@impl [$(#[$doc:meta])*] $name:ident $of:ident [$($kind:ident),*]) => {
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl utoipa::IntoResponses for $name {
+            fn responses() -> $crate::openapi::Responses {
+                $crate::openapi::$of(&[$($crate::problem::Kind::$kind),*])
+            }
+        }
+    };
+}
+
+/// The refusals of a call that wants a token: these kinds, `no-tenant`, `internal`, and what the gateway says.
+pub fn refused(kinds: &[Kind]) -> Responses {
+    let mut all = refused_publicly(&[kinds, &[Kind::NoTenant]].concat());
+    all.insert("401".to_owned(), Ref::from_response_name("NoToken").into());
+    all
+}
+
+/// The refusals of a call that needs no token.
+pub fn refused_publicly(kinds: &[Kind]) -> Responses {
+    let mut by_status = BTreeMap::<u16, Vec<Kind>>::new();
+    for kind in kinds.iter().copied().chain([Kind::Internal]) {
+        by_status.entry(kind.about().status).or_default().push(kind);
+    }
+    let problems = by_status.into_iter().map(|(status, kinds)| (status.to_string(), response(status, &kinds).into()));
+    let gateway = [("429", "TooMany"), ("503", "Unavailable")];
+    let gateway = gateway.map(|(status, name)| (status.to_owned(), Ref::from_response_name(name).into()));
+    problems.chain(gateway).collect()
+}
+
+fn response(status: u16, kinds: &[Kind]) -> Response {
+    let said: Vec<_> = kinds.iter().map(|kind| format!("`{}`: {}", kind.name(), kind.about().meaning)).collect();
+    let response = ResponseBuilder::new().content("application/problem+json", problem(kinds));
+    let (said, response) = match gateways(status) {
+        None => (said.join("\n\n"), response),
+        Some(message) => {
+            let also = format!("{}\n\nAs `application/json` the gateway's own answer.", said.join("\n\n"));
+            (also, response.content("application/json", gateway::body(message)))
+        }
+    };
+    response.description(said).build()
+}
+
+/// What the gateway says with a status that functions answer too.
+fn gateways(status: u16) -> Option<&'static str> {
+    match status {
+        403 => Some("Forbidden"),
+        413 => Some("Request Entity Too Large"),
+        500 => Some("Internal Server Error"),
+        _ => None,
+    }
+}
+
+fn problem(kinds: &[Kind]) -> Content {
+    let examples = kinds.iter().map(|kind| {
+        let to = format!("#/components/examples/{}", kind.name());
+        (kind.name().to_owned(), RefOr::Ref(Ref::new(to)))
+    });
+    ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name(ProblemDocument::name())))
+        .examples_from_iter::<_, String, RefOr<Example>>(examples)
+        .build()
+}
+
+/// A problem of a kind, as it is answered.
+pub(super) fn example(kind: Kind) -> Example {
+    let about = kind.about();
+    let problem = match kind {
+        Kind::InvalidRequest => Problem::invalid(vec![bad_limit()]),
+        _ => Problem::new(kind, about.meaning),
+    };
+    ExampleBuilder::new().summary(about.title).value(Some(body(problem))).build()
+}
+
+fn bad_limit() -> FieldError {
+    FieldError::new("/limit", "invalid_limit", "limit is a whole number from 1 to 100")
+}
+
+fn body(problem: Problem) -> Value {
+    let request_id = Some("8f7c0f6e-3f0e-4c57-9b1f-6a0c2f1d9e55".to_owned());
+    json!(Problem { request_id, ..problem }.to_json())
+}
