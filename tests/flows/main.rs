@@ -16,6 +16,7 @@ mod cancels;
 mod conventions;
 mod crashes;
 mod deletes;
+mod fuzzed;
 mod imports;
 mod item_outcomes;
 mod least_privilege;

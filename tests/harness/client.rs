@@ -88,6 +88,11 @@ impl Client {
         Self { signed_for: Some((proxy.to_owned(), endpoint.to_owned())), ..self }
     }
 
+    /// The URL that paths are appended to, without a slash.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
     /// Any call: path, or a whole URL.
     ///
     /// # Errors
