@@ -8,6 +8,7 @@ mod delete;
 mod failures;
 mod list;
 mod openapi;
+mod problems;
 mod read;
 mod retry;
 mod tenants;
