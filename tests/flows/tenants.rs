@@ -52,6 +52,7 @@ const ROWS: [(&str, &str, Others); 16] = [
     ("GET", "/api/datasets", Others::Datasets),
     ("GET", "/api/datasets/{dataset}/records", Others::Dataset),
     ("GET", "/api/openapi.json", Others::Document),
+    ("GET", "/api/docs", Others::Document),
     ("GET", "/api/problems", Others::Document),
     ("GET", "/api/problems/{kind}", Others::Document),
 ];

@@ -66,13 +66,14 @@ pub const ROUTES: [(&str, &str); 13] = [
     ("GET", "/api/datasets"),
     ("GET", "/api/datasets/{dataset}/records"),
     ("GET", "/api/openapi.json"),
+    ("GET", "/api/docs"),
     ("GET", "/api/problems"),
     ("GET", "/api/problems/{kind}"),
 ];
 
 /// Those of them that need no token: documents that say nothing of anybody.
-pub const PUBLIC_ROUTES: [(&str, &str); 3] =
-    [("GET", "/api/openapi.json"), ("GET", "/api/problems"), ("GET", "/api/problems/{kind}")];
+pub const PUBLIC_ROUTES: [(&str, &str); 4] =
+    [("GET", "/api/openapi.json"), ("GET", "/api/docs"), ("GET", "/api/problems"), ("GET", "/api/problems/{kind}")];
 
 /// The function as a router.
 pub fn router<B: Backend>(api: Api<B>) -> Router {
@@ -86,6 +87,7 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
         .route("/api/datasets", get(datasets::list::<B>))
         .route("/api/datasets/{dataset}/records", get(records::list::<B>))
         .route("/api/openapi.json", get(documents::openapi))
+        .route("/api/docs", get(documents::docs))
         .route("/api/problems", get(documents::problems::kinds))
         .route("/api/problems/{kind}", get(documents::problems::kind))
         .route("/api/uploads", any(async |uri: Uri| wrong_method(&uri, "POST")))

@@ -4,6 +4,7 @@
 //! which do. CI asks the same of every two versions of the document that follow each other in the history.
 
 mod history;
+mod page;
 
 use crate::cargo;
 use crate::project::Project;
@@ -13,6 +14,9 @@ use std::fs;
 
 /// The document within the checkout. `jobs-api` serves it.
 const DOCUMENT: &str = "docs/openapi.json";
+
+/// The page within the checkout, served too.
+const PAGE: &str = "docs/api/page.html";
 
 /// What `openapi` can be told.
 #[derive(clap::Args)]
@@ -35,7 +39,8 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         refuse_breaking(&parse(&committed)?, &parse(&made)?)?;
     }
     fs::write(&place, &made).with_context(|| format!("cannot write {DOCUMENT}"))?;
-    println!("{DOCUMENT} is what the code says");
+    fs::write(project.root.join(PAGE), page::page(&parse(&made)?)).with_context(|| format!("cannot write {PAGE}"))?;
+    println!("{DOCUMENT} and {PAGE} are what the code says");
     Ok(())
 }
 

@@ -17,6 +17,9 @@ use crate::openapi::refusals::DocumentRefusals;
 /// What `cargo xtask openapi` makes of the code. A test holds that it is up to date.
 const OPENAPI: &[u8] = include_bytes!("../../../../docs/openapi.json");
 
+/// The page of it, made by the same command.
+const PAGE: &[u8] = include_bytes!("../../../../docs/api/page.html");
+
 /// Good for tools that ask often, short enough that a new deployment is seen soon.
 const CACHE: &str = "public, max-age=300";
 
@@ -46,6 +49,36 @@ const CACHE: &str = "public, max-age=300";
 )]
 pub(crate) async fn openapi(headers: HeaderMap) -> Response {
     answer(&headers, "application/json", OPENAPI)
+}
+
+/// The document as a page for people.
+#[utoipa::path(
+    get,
+    path = "/api/docs",
+    operation_id = "getDocs",
+    tag = "documents",
+    summary = "Read about all calls.",
+    description = "A page for people, without scripts.",
+    params(IfNoneMatchHeader),
+    responses(
+        (
+            status = 200,
+            description = "A page.",
+            body = String,
+            content_type = "text/html",
+            headers(("ETag" = inline(EntityTag)), ("Cache-Control" = inline(CachePublic))),
+        ),
+        (
+            status = 304,
+            description = "The client has it.",
+            headers(("ETag" = inline(EntityTag)), ("Cache-Control" = inline(CachePublic))),
+        ),
+        DocumentRefusals,
+    ),
+    security(()),
+)]
+pub(crate) async fn docs(headers: HeaderMap) -> Response {
+    page::framed(&headers, PAGE)
 }
 
 /// A document that changes with a deployment only.

@@ -30,6 +30,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         datasets::list,
         records::list,
         documents::openapi,
+        documents::docs,
         documents::problems::kinds,
         documents::problems::kind,
     ),

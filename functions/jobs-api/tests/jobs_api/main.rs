@@ -10,6 +10,7 @@ mod list;
 mod openapi;
 mod problems;
 mod read;
+mod requests;
 mod retry;
 mod tenants;
 mod unsent;

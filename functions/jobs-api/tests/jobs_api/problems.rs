@@ -3,10 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::world::World;
+use crate::world::{Reply, World};
 use axum::body::Body;
 use axum::http::Request;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use longshore::problem::{CODES, Kind};
+use sha2::{Digest, Sha256};
 
 /// The code that answers calls, without white space; the registry aside.
 fn sources() -> Vec<(PathBuf, String)> {
@@ -88,12 +91,22 @@ async fn the_type_of_every_problem_leads_to_its_page() {
 
 #[tokio::test]
 async fn a_page_lets_nothing_in_but_its_own_style() {
-    let world = World::default();
-    let page = world.without_token(Request::get("/api/problems").body(Body::empty()).unwrap()).await;
+    for path in ["/api/problems", "/api/problems/not-found", "/api/docs"] {
+        let page = World::default().without_token(Request::get(path).body(Body::empty()).unwrap()).await;
+        assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"), "{path}");
+        is_closed(&page);
+    }
+}
+
+fn is_closed(page: &Reply) {
     let policy = page.header("content-security-policy");
     assert!(policy.starts_with("default-src 'none'; style-src 'sha256-") && !policy.contains("unsafe"), "{policy}");
     assert_eq!(page.header("x-content-type-options"), "nosniff");
-    for foreign in ["<script", "http://", "https://", "style=", "<link", "@import", "url("] {
+    // The policy names the style of the page by its hash: another one would not be shown.
+    let style = page.text.split("<style>").nth(1).and_then(|rest| rest.split("</style>").next()).unwrap();
+    let hash = STANDARD.encode(Sha256::digest(style));
+    assert!(policy.contains(&format!("'sha256-{hash}'")), "{policy}");
+    for foreign in ["<script", "<link", "<img", "src=", "style=", "href=\"http", "@import", "url("] {
         assert!(!page.text.contains(foreign), "{foreign}");
     }
 }
