@@ -32,10 +32,12 @@ enum Others {
     Dataset,
     /// Nothing is named: what it makes is the caller's own.
     Nothing,
+    /// Nobody's: a document that anybody may read, without a token.
+    Document,
 }
 
 /// Every route, and what of another's can be named by it. A new route wants a row.
-const ROWS: [(&str, &str, Others); 13] = [
+const ROWS: [(&str, &str, Others); 16] = [
     ("POST", "/api/uploads", Others::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Others::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Others::Upload),
@@ -49,6 +51,10 @@ const ROWS: [(&str, &str, Others); 13] = [
     ("DELETE", "/api/jobs/{jobId}", Others::Job),
     ("GET", "/api/datasets", Others::Datasets),
     ("GET", "/api/datasets/{dataset}/records", Others::Dataset),
+    ("GET", "/api/openapi.json", Others::Document),
+    ("GET", "/api/docs", Others::Document),
+    ("GET", "/api/problems", Others::Document),
+    ("GET", "/api/problems/{kind}", Others::Document),
 ];
 
 /// The other tenant, signed in before any story changes how long tokens hold.
@@ -69,6 +75,7 @@ fn call(
     body: &Value,
 ) -> Result<Answer> {
     let to = path.replace("{jobId}", job).replace("{dataset}", dataset).replace("{fileGuid}", file);
+    let to = to.replace("{kind}", "not-found");
     ensure!(!to.contains('{'), "{path} has a parameter that no row fills");
     let body = if method == "GET" { String::new() } else { body.to_string() };
     client.call(method, &to, &[("content-type", "application/json")], body.as_bytes())
@@ -88,6 +95,8 @@ fn every_route_has_a_row() {
     let routes: BTreeSet<_> = jobs_api::ROUTES.iter().chain(upload::ROUTES.iter()).copied().collect();
     let rows: BTreeSet<_> = ROWS.iter().map(|(method, path, _)| (*method, *path)).collect();
     assert_eq!(rows, routes);
+    let public = ROWS.iter().filter(|(_, _, others)| matches!(others, Others::Document));
+    assert_eq!(public.map(|(method, path, _)| (*method, *path)).collect::<Vec<_>>(), jobs_api::PUBLIC_ROUTES);
 }
 
 #[test]
@@ -137,7 +146,7 @@ fn what_is_anothers_is_answered_as_what_never_was() -> Story {
                 let never = said(&ask(&bob, job, &format!("{name}-2"), &upload)?);
                 ensure!(got.0 == 200 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
             }
-            Others::Nothing => {}
+            Others::Nothing | Others::Document => {}
         }
     }
     let output = alice.get(&format!("/api/jobs/{job}/output"))?.expect(200)?;
@@ -195,7 +204,7 @@ fn a_token_that_is_not_good_opens_nothing() -> Story {
         ("no token at all", "bob".to_owned()),
         ("expired", expired()?),
     ];
-    for (method, path, _) in ROWS {
+    for (method, path, others) in ROWS {
         let answers = |client: &Client| {
             call(
                 client,
@@ -205,6 +214,10 @@ fn a_token_that_is_not_good_opens_nothing() -> Story {
             )
         };
         let open = answers(&stack().client.clone().signed_out())?;
+        if matches!(others, Others::Document) {
+            ensure!(open.status == 200, "{method} {path} without a token answers {}", open.status);
+            continue;
+        }
         ensure!(open.status == 401, "{method} {path} without a token answers {}", open.status);
         for (what, token) in &bad {
             let answer = answers(&stack().client.clone().with_token(token))?;

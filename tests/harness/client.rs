@@ -63,6 +63,14 @@ impl Answer {
     }
 }
 
+/// Every answer is held against the API's document: those of the functions, and those of the gateway.
+fn conforms(method: &str, path: &str, answer: &Answer) -> Result<()> {
+    let headers: Vec<_> = answer.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let (status, body) = (answer.status, answer.body.as_slice());
+    let said = contract::Answer { method, path, status, headers: &headers, body };
+    said.check().map_err(anyhow::Error::msg)
+}
+
 impl Client {
     /// A client of the API at this URL.
     pub fn new(base: &str) -> Self {
@@ -121,7 +129,11 @@ impl Client {
         } else {
             self.agent.run(request.body(body)?)
         };
-        read(answer.with_context(|| format!("{method} {to} got no answer"))?)
+        let answer = read(answer.with_context(|| format!("{method} {to} got no answer"))?)?;
+        if to_api {
+            conforms(method, url.strip_prefix(&self.base).unwrap_or(&url), &answer)?;
+        }
+        Ok(answer)
     }
 
     /// `POST` of JSON.

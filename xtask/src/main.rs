@@ -14,6 +14,7 @@ mod emulator;
 mod front_door;
 mod functions;
 mod guard;
+mod openapi;
 mod process;
 mod progress;
 mod project;
@@ -55,6 +56,8 @@ enum Command {
     DeployLocal(deploy_local::Options),
     /// Print a fresh token of a user of the running local stack, alice or bob
     Token(users::Options),
+    /// Write docs/openapi.json anew from the code; refused where it would break clients
+    Openapi(openapi::Options),
     /// Set up the Python tools (emulator, SAM, linters) and print where they are
     Tools,
     /// The reverse proxy that `up` leaves running
@@ -86,6 +89,7 @@ fn run(command: Command) -> Result<()> {
         Command::Watch(options) => watch::run(&project, &options),
         Command::DeployLocal(options) => deploy_local::run(&project, &options),
         Command::Token(options) => users::run(&project, &options),
+        Command::Openapi(options) => openapi::run(&project, &options),
         Command::Tools => tools::print_place(&project),
         Command::FrontDoor(options) => front_door::run(&options),
         Command::Guard(options) => guard::run(&project, &options),

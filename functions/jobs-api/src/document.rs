@@ -26,7 +26,7 @@ pub struct JobDocument {
     /// The sentence that a person reads.
     #[schema(examples("Job running, 41% complete..."))]
     pub message: String,
-    /// Items known so far; all of them once `item_count_final`.
+    /// Items known so far; all of them once `itemCountFinal`.
     pub item_count: u64,
     /// The whole file has been counted.
     pub item_count_final: bool,
@@ -37,12 +37,12 @@ pub struct JobDocument {
     /// How much is done, in percent of the file; never decreases.
     #[schema(maximum = 100)]
     pub percent: u8,
-    /// Items per second from the begin of the job to `updated_at`.
+    /// Items per second from the begin of the job to `updatedAt`.
     pub items_per_second: u64,
-    /// Seconds from `updated_at` to the end at that rate.
+    /// Seconds from `updatedAt` to the end at that rate.
     #[schema(required = true)]
     pub eta_seconds: Option<u64>,
-    /// Seconds from its beginning to its end, or to `updated_at`; `null` before it was begun.
+    /// Seconds from its beginning to its end, or to `updatedAt`; `null` before it was begun.
     #[schema(required = true)]
     pub duration_seconds: Option<u64>,
     /// 1, and one more with each retry.

@@ -13,8 +13,12 @@ const TAG_BYTES: usize = 12;
 /// strong one.
 pub(crate) fn of(document: &JobDocument) -> String {
     // A document of strings and numbers can always be written.
-    let json = serde_json::to_vec(document).unwrap_or_default();
-    format!("\"{}\"", hex(&Sha256::digest(json)[..TAG_BYTES]))
+    of_bytes(&serde_json::to_vec(document).unwrap_or_default())
+}
+
+/// The strong tag of these bytes.
+pub(crate) fn of_bytes(bytes: &[u8]) -> String {
+    format!("\"{}\"", hex(&Sha256::digest(bytes)[..TAG_BYTES]))
 }
 
 /// Whether the client has the document of this tag already: `If-None-Match`, compared weakly.

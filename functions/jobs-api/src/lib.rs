@@ -9,6 +9,7 @@
 //!   another job. A second cancel finds the job stopping, a second delete finds none. Reads change nothing.
 //! - **If it fails:** a job whose message could not be sent is there, waiting; the sweeper sends the message.
 //!   The same holds for a job that was told to stop, or to run again.
+//! - **Public:** the documents about the API, and nothing else.
 //! - **Never:** answers counts that do not add up, an internal cause, or a link that outlives 15 minutes.
 
 mod backend;
@@ -17,6 +18,7 @@ mod create;
 mod datasets;
 mod delete;
 mod document;
+mod documents;
 mod etag;
 mod failures;
 mod job;
@@ -52,7 +54,7 @@ pub use output::{FileLink, FileLinks, OutputDocument};
 pub use records::{RecordDocument, RecordsDocument};
 
 /// The calls that this function answers.
-pub const ROUTES: [(&str, &str); 10] = [
+pub const ROUTES: [(&str, &str); 13] = [
     ("POST", "/api/jobs"),
     ("GET", "/api/jobs"),
     ("GET", "/api/jobs/{jobId}"),
@@ -63,7 +65,15 @@ pub const ROUTES: [(&str, &str); 10] = [
     ("POST", "/api/jobs/{jobId}/retry"),
     ("GET", "/api/datasets"),
     ("GET", "/api/datasets/{dataset}/records"),
+    ("GET", "/api/openapi.json"),
+    ("GET", "/api/docs"),
+    ("GET", "/api/problems"),
+    ("GET", "/api/problems/{kind}"),
 ];
+
+/// Those of them that need no token: documents that say nothing of anybody.
+pub const PUBLIC_ROUTES: [(&str, &str); 4] =
+    [("GET", "/api/openapi.json"), ("GET", "/api/docs"), ("GET", "/api/problems"), ("GET", "/api/problems/{kind}")];
 
 /// The function as a router.
 pub fn router<B: Backend>(api: Api<B>) -> Router {
@@ -76,6 +86,10 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
         .route("/api/jobs/{jobId}/retry", post(retry::retry::<B>))
         .route("/api/datasets", get(datasets::list::<B>))
         .route("/api/datasets/{dataset}/records", get(records::list::<B>))
+        .route("/api/openapi.json", get(documents::openapi))
+        .route("/api/docs", get(documents::docs))
+        .route("/api/problems", get(documents::problems::kinds))
+        .route("/api/problems/{kind}", get(documents::problems::kind))
         .route("/api/uploads", any(async |uri: Uri| wrong_method(&uri, "POST")))
         .route("/api/uploads/{fileGuid}", any(async |uri: Uri| wrong_method(&uri, "GET")))
         .route("/api/uploads/{fileGuid}/url", any(async |uri: Uri| wrong_method(&uri, "POST")));

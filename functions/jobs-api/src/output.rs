@@ -40,7 +40,7 @@ pub struct OutputDocument {
     pub status: Status,
     /// Items of the input.
     pub item_count: u64,
-    /// What became of them; together they are `item_count`.
+    /// What became of them; together they are `itemCount`.
     pub counts: ResultCounts,
     /// When, and how long.
     pub timings: Timings,

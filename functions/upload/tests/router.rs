@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
 
 use axum::body::{Body, to_bytes};
-use axum::http::{Request, Response};
-use lambda_http::RequestExt;
+use axum::http::{HeaderValue, Request, Response};
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
+use lambda_http::{Context, RequestExt};
 use longshore::files::{MemoryFiles, PutUrl};
 use longshore::http::Access;
 use longshore::ports::upload_key;
@@ -41,6 +41,9 @@ fn uploads<P>(places: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
 /// A request as the gateway hands it over once it has accepted a token with these claims.
 fn with_claims(request: Request<Body>, claims: Value) -> Request<Body> {
     let context = json!({"http": {"method": "GET"}, "timeEpoch": 0, "authorizer": {"jwt": {"claims": claims}}});
+    let mut lambda = Context::default();
+    lambda.request_id = "r-1".into();
+    let request = request.with_lambda_context(lambda);
     request.with_request_context(RequestContext::ApiGatewayV2(serde_json::from_value(context).unwrap()))
 }
 
@@ -65,6 +68,10 @@ async fn send_keyed(
     let request = with_claims(request.body(body.into()).unwrap(), json!({"sub": "acme"}));
     let (parts, body) = router.oneshot(request).await.unwrap().into_parts();
     let bytes = to_bytes(body, usize::MAX).await.unwrap();
+    let (status, text) = (parts.status.as_u16(), |value: &HeaderValue| value.to_str().unwrap().to_owned());
+    let headers: Vec<_> = parts.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
+    let answer = contract::Answer { method, path, status, headers: &headers, body: &bytes };
+    answer.check().unwrap_or_else(|wrong| panic!("{wrong}"));
     (Response::from_parts(parts, ()), serde_json::from_slice(&bytes).unwrap_or_default())
 }
 

@@ -1,10 +1,12 @@
 //! Errors over HTTP: RFC 9457 `application/problem+json`, with a JSON pointer (RFC 6901) for each bad field.
 
+mod codes;
 mod kind;
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
+pub use codes::CODES;
 pub use kind::{About, Kind, PAGES};
 
 /// What is wrong with one field of a request.

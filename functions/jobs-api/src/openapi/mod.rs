@@ -8,7 +8,7 @@ pub(crate) mod refusals;
 use longshore::job_types::import::ImportOptions;
 use utoipa::OpenApi;
 
-use crate::{cancel, create, datasets, delete, failures, job, list, output, records, retry};
+use crate::{cancel, create, datasets, delete, documents, failures, job, list, output, records, retry};
 
 /// This function's part of the document.
 pub fn openapi() -> utoipa::openapi::OpenApi {
@@ -29,6 +29,10 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         delete::delete,
         datasets::list,
         records::list,
+        documents::openapi,
+        documents::docs,
+        documents::problems::kinds,
+        documents::problems::kind,
     ),
     components(schemas(ImportOptions))
 )]

@@ -32,6 +32,14 @@ refusals!(
     OutputRefusals: NotFound, NotFinished
 );
 refusals!(
+    /// Of the public documents.
+    public DocumentRefusals:
+);
+refusals!(
+    /// Of `GET /api/problems/{kind}`.
+    public KindRefusals: NotFound
+);
+refusals!(
     /// Of `GET /api/jobs/{jobId}/failures`.
     FailuresRefusals: MalformedQuery, NotFound, NotFinished, NoReport, InvalidRequest
 );

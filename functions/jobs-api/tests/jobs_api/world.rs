@@ -1,7 +1,7 @@
 //! The router on fakes, a file that is uploaded, and calls.
 
 use axum::body::{Body, to_bytes};
-use axum::http::{HeaderMap, Request};
+use axum::http::{HeaderMap, HeaderValue, Request};
 use jobs_api::{Api, Backend, Limits, router};
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
@@ -81,6 +81,8 @@ pub(crate) struct Reply {
     pub(crate) headers: HeaderMap,
     /// The body, if it is JSON.
     pub(crate) body: Value,
+    /// The body as text.
+    pub(crate) text: String,
 }
 
 impl Reply {
@@ -140,15 +142,21 @@ impl World {
         self.without_token(self.signed_in(request)).await
     }
 
-    /// Sends a request as it is.
+    /// Sends a request as it is, and holds the answer against the API's document.
     pub(crate) async fn without_token(&self, request: Request<Body>) -> Reply {
         let mut context = Context::default();
         context.request_id = "r-1".into();
+        let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
         let request = request.with_lambda_context(context);
         let (parts, body) = self.router().oneshot(request).await.unwrap().into_parts();
         let bytes = to_bytes(body, usize::MAX).await.unwrap();
+        let status = parts.status.as_u16();
+        let text = |value: &HeaderValue| value.to_str().unwrap().to_owned();
+        let headers: Vec<_> = parts.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
+        let answer = contract::Answer { method: &method, path: &path, status, headers: &headers, body: &bytes };
+        answer.check().unwrap_or_else(|wrong| panic!("{wrong}"));
         let body = serde_json::from_slice(&bytes).unwrap_or_default();
-        Reply { status: parts.status.as_u16(), headers: parts.headers, body }
+        Reply { status, headers: parts.headers, body, text: String::from_utf8_lossy(&bytes).into_owned() }
     }
 
     /// `GET`.

@@ -1,0 +1,48 @@
+//! The frame of every page: one style for light and dark, and a policy that lets nothing else in.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::response::Response;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+
+use super::answer;
+
+/// Shared with the page that `cargo xtask openapi` makes.
+const STYLE: &str = include_str!("../../../../docs/api/style.css");
+
+/// A page with this title and these contents.
+pub(super) fn page(headers: &HeaderMap, title: &str, contents: &Markup) -> Response {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) " - Longshore" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body { main { (contents) } }
+        }
+    };
+    framed(headers, page.into_string().as_bytes())
+}
+
+/// A whole page as bytes, with the headers of one.
+pub(super) fn framed(headers: &HeaderMap, page: &[u8]) -> Response {
+    let mut response = answer(headers, "text/html; charset=utf-8", page);
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        STANDARD.encode(Sha256::digest(STYLE))
+    );
+    // The policy is ASCII; were it not, the page would rather go without style than without policy.
+    let policy = HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
+    let about: [(HeaderName, HeaderValue); 3] = [
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    ];
+    response.headers_mut().extend(about);
+    response
+}

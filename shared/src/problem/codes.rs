@@ -1,0 +1,33 @@
+//! The codes of bad fields, for the page about `invalid-request`. A test of `jobs-api` holds this list against the code.
+
+/// Every code that a field of a request can have, and what it means. Job types of a team's own may add some.
+pub const CODES: &[(&str, &str)] = &[
+    ("required", "The field is missing."),
+    ("unknown_field", "There is no such field."),
+    ("invalid_type", "The value is of another JSON type than this one takes."),
+    ("invalid_file_name", "The file name is empty, longer than 255 characters, or holds control characters."),
+    ("invalid_content_type", "The content type is no media type."),
+    ("invalid_size", "The size is no whole number of bytes."),
+    ("empty_file", "The file has no bytes: there is nothing to process."),
+    ("file_too_large", "The file is larger than the deployment takes."),
+    ("invalid_sha256", "The checksum is neither 64 hexadecimal digits nor 44 characters of base64."),
+    ("unknown_job_type", "The deployment has no such job type."),
+    ("file_required", "The job type works through a file, and none is named."),
+    ("file_not_allowed", "The job type takes no file."),
+    ("unknown_file", "There is no upload of this id."),
+    ("file_not_uploaded", "Nothing was put under the upload yet."),
+    ("file_size_mismatch", "The file has another size than the upload promised."),
+    ("unknown_option", "The job type has no such option."),
+    ("invalid_option", "The option is not what the job type takes."),
+    ("invalid_timeout", "The timeout is no whole number of seconds within the job's limit."),
+    ("invalid_dataset", "A dataset's name is 1 to 64 letters, digits, underscores and hyphens."),
+    ("invalid_key", "The name of the key's column is empty."),
+    ("invalid_percent", "A percentage is a number from 0 to 100."),
+    ("invalid_schema", "The schema is no JSON Schema that rows can be checked against."),
+    ("schema_too_large", "The schema is larger than 64 KiB."),
+    ("invalid_limit", "The limit of a page is no whole number in its range."),
+    ("invalid_cursor", "The cursor is none that a page of this list gave."),
+    ("stale_cursor", "The cursor is of a report that has been replaced since: start again without one."),
+    ("unknown_status", "There is no such status of a job."),
+    ("unknown_format", "The format is neither json nor csv."),
+];

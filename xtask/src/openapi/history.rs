@@ -1,0 +1,33 @@
+//! Compares each committed version of the document with the one that followed it: what was published stays a promise,
+//! also where a later commit has written the document anew.
+
+use super::{parse, refuse_breaking};
+use crate::project::Project;
+use anyhow::{Context, Result, ensure};
+use std::process::Command;
+
+/// Every two versions that follow each other in the history that is there; a shallow clone has less of it.
+///
+/// # Errors
+/// If one breaks clients of the one before under the same version.
+pub(super) fn check(project: &Project, document: &str) -> Result<()> {
+    let log = git(project, &["log", "--first-parent", "--reverse", "--format=%h", "--diff-filter=AM", "--", document])?;
+    let commits: Vec<_> = log.lines().collect();
+    let read = |commit: &str| parse(&git(project, &["show", &format!("{commit}:{document}")])?);
+    for pair in commits.windows(2) {
+        let (old, new) = (read(pair[0])?, read(pair[1])?);
+        refuse_breaking(&old, &new).with_context(|| format!("{document} of commit {}", pair[1]))?;
+    }
+    if let Some(last) = commits.last() {
+        let now = std::fs::read_to_string(project.root.join(document))?;
+        refuse_breaking(&read(last)?, &parse(&now)?).with_context(|| format!("{document} as it is"))?;
+    }
+    println!("{document} has {} committed versions; none breaks clients of the one before", commits.len());
+    Ok(())
+}
+
+fn git(project: &Project, arguments: &[&str]) -> Result<String> {
+    let output = Command::new("git").current_dir(&project.root).args(arguments).output().context("cannot run git")?;
+    ensure!(output.status.success(), "git {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).context("git answered no text")
+}

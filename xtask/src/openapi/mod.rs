@@ -1,0 +1,74 @@
+//! `openapi`: writes the API's document anew from the code, and the page that is made of it.
+//!
+//! A change that breaks clients is refused until the version of the workspace says that they may break; `breaking` knows
+//! which do. CI asks the same of every two versions of the document that follow each other in the history.
+
+mod history;
+mod page;
+
+use crate::cargo;
+use crate::project::Project;
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use std::fs;
+
+/// The document within the checkout. `jobs-api` serves it.
+const DOCUMENT: &str = "docs/openapi.json";
+
+/// The page within the checkout, served too.
+const PAGE: &str = "docs/api/page.html";
+
+/// What `openapi` can be told.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Write nothing: fail if the document is not that of the code, or if any version of it in the history broke clients
+    #[arg(long)]
+    check: bool,
+}
+
+/// The command.
+pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    let made = generate(project)?;
+    let place = project.root.join(DOCUMENT);
+    let committed = fs::read_to_string(&place).unwrap_or_default();
+    if options.check {
+        ensure!(made == committed, "{DOCUMENT} is not what the code says: run `cargo xtask openapi`");
+        return history::check(project, DOCUMENT);
+    }
+    if !committed.is_empty() {
+        refuse_breaking(&parse(&committed)?, &parse(&made)?)?;
+    }
+    fs::write(&place, &made).with_context(|| format!("cannot write {DOCUMENT}"))?;
+    fs::write(project.root.join(PAGE), page::page(&parse(&made)?)).with_context(|| format!("cannot write {PAGE}"))?;
+    println!("{DOCUMENT} and {PAGE} are what the code says");
+    Ok(())
+}
+
+/// The document as the functions describe it.
+fn generate(project: &Project) -> Result<String> {
+    let mut cargo = cargo::command(project);
+    let output = cargo.args(["run", "--quiet", "--package", "jobs-api", "--example", "openapi"]).output()?;
+    if !output.status.success() {
+        bail!("the document cannot be made:\n{}", String::from_utf8_lossy(&output.stderr));
+    }
+    String::from_utf8(output.stdout).context("the document is no text")
+}
+
+fn parse(document: &str) -> Result<Value> {
+    serde_json::from_str(document).with_context(|| format!("{DOCUMENT} is no JSON"))
+}
+
+/// Says what changes for clients, and refuses what breaks them under the same version.
+fn refuse_breaking(old: &Value, new: &Value) -> Result<()> {
+    let changes = breaking::changes(old, new);
+    for change in &changes {
+        println!("  {change}");
+    }
+    let breaks = changes.iter().any(|change| change.is_breaking);
+    ensure!(
+        !breaks || breaking::may_break(old, new),
+        "this breaks clients of version {}: make it fit, or raise the leading number of `version` in Cargo.toml",
+        old["info"]["version"]
+    );
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! A call as a command that can be pasted into a shell, with `$API` and `$TOKEN` set as the README says.
+
+use serde_json::Value;
+
+use super::{Call, array, text};
+
+/// In the place of an id that nobody has.
+const ID: &str = "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e";
+
+/// The command, an option a line.
+pub(super) fn command(call: &Call<'_>) -> String {
+    let method = call.method.to_uppercase();
+    let way = if method == "GET" { "curl -s".to_owned() } else { format!("curl -sX {method}") };
+    let mut lines = vec![format!("{way} \"$API{}\"", path(call))];
+    if !call.is_public() {
+        lines.push("-H \"authorization: Bearer $TOKEN\"".to_owned());
+    }
+    for parameter in array(&call.operation["parameters"]) {
+        if parameter["in"] == "header" && parameter["example"].is_string() {
+            lines.push(format!("-H '{}: {}'", text(&parameter["name"]).to_lowercase(), text(&parameter["example"])));
+        }
+    }
+    let body = &call.operation["requestBody"]["content"]["application/json"]["example"];
+    if !body.is_null() {
+        lines.push("-H 'content-type: application/json'".to_owned());
+        lines.push(format!("-d '{}'", quoted(body)));
+    }
+    lines.join(" \\\n     ")
+}
+
+fn path(call: &Call<'_>) -> String {
+    let parameters = array(&call.operation["parameters"]).iter().filter(|parameter| parameter["in"] == "path");
+    parameters.fold(call.path.to_owned(), |path, parameter| {
+        let example = parameter["example"].as_str().unwrap_or(ID);
+        path.replace(&format!("{{{}}}", text(&parameter["name"])), example)
+    })
+}
+
+/// JSON within single quotes of a shell.
+fn quoted(body: &Value) -> String {
+    body.to_string().replace('\'', "'\\''")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_call_is_a_command_for_a_shell() {
+        let operation = json!({
+            "parameters": [
+                { "name": "id", "in": "path" },
+                { "name": "Idempotency-Key", "in": "header", "example": "k" },
+                { "name": "If-Match", "in": "header" },
+            ],
+            "requestBody": { "content": { "application/json": { "example": { "name": "it's" } } } },
+        });
+        let call = Call { document: &Value::Null, method: "post", path: "/a/{id}", operation: &operation };
+        let expected = format!(
+            "curl -sX POST \"$API/a/{ID}\" \\\n     -H \"authorization: Bearer $TOKEN\" \\\n     \
+             -H 'idempotency-key: k' \\\n     -H 'content-type: application/json' \\\n     \
+             -d '{{\"name\":\"it'\\''s\"}}'"
+        );
+        assert_eq!(command(&call), expected);
+    }
+}

@@ -1,0 +1,55 @@
+//! The little Markdown that descriptions use: paragraphs, numbered lists, and code in backticks.
+
+use maud::{Markup, html};
+
+/// A text as paragraphs and lists.
+pub(super) fn paragraphs(text: &str) -> Markup {
+    html! {
+        @for block in text.split("\n\n").map(str::trim).filter(|block| !block.is_empty()) {
+            @if block.starts_with("1. ") {
+                ol { @for item in items(block) { li { (line(&item)) } } }
+            } @else {
+                p { (line(block)) }
+            }
+        }
+    }
+}
+
+/// The items of a numbered list; a line without a number goes on with the item above.
+fn items(block: &str) -> Vec<String> {
+    block.lines().fold(Vec::new(), |mut items: Vec<String>, line| {
+        match (line.split_once(". "), items.last_mut()) {
+            (Some((number, item)), _) if number.bytes().all(|b| b.is_ascii_digit()) => items.push(item.to_owned()),
+            (_, Some(item)) => *item = format!("{item} {}", line.trim()),
+            (_, None) => items.push(line.to_owned()),
+        }
+        items
+    })
+}
+
+/// A line; every other piece between backticks is code.
+fn line(text: &str) -> Markup {
+    html! {
+        @for (i, piece) in text.split('`').enumerate() {
+            @if i % 2 == 1 { code { (piece) } } @else { (piece) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::paragraphs;
+
+    #[test]
+    fn descriptions_become_paragraphs_lists_and_code() {
+        for (text, expected) in [
+            ("", ""),
+            ("a `b` c\nd", "<p>a <code>b</code> c\nd</p>"),
+            ("a\n\nb", "<p>a</p><p>b</p>"),
+            ("1. a\n   b\n2. `c`", "<ol><li>a b</li><li><code>c</code></li></ol>"),
+            ("<script>", "<p>&lt;script&gt;</p>"),
+        ] {
+            assert_eq!(paragraphs(text).into_string(), expected);
+        }
+    }
+}
