@@ -152,6 +152,28 @@ mod tests {
         assert_eq!(failed("chunks", &[("t", "1"), ("t", "2"), ("t", "3")]).await, ["2"]);
     }
 
+    /// Works a message only after as many failures as it says.
+    struct AfterFailures;
+
+    impl MessageHandler for AfterFailures {
+        type Message = u32;
+        const FUNCTION: &'static str = "test";
+
+        async fn handle(&self, message: u32, delivery: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
+            if delivery.failures == message { Ok("done".into()) } else { Err("not yet".into()) }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_handler_is_told_how_often_its_message_failed() {
+        for (received, failures) in [("1", "0"), ("3", "2"), ("", "0")] {
+            let mut event = event("chunks", &[("t", failures)]);
+            event.records[0].attributes.insert("ApproximateReceiveCount".into(), received.into());
+            let answer = work(&AfterFailures, event, Timestamp(0)).await;
+            assert!(answer.batch_item_failures.is_empty(), "received {received}");
+        }
+    }
+
     #[tokio::test]
     async fn a_fifo_queue_stops_the_failed_messages_group_and_no_other() {
         let messages = [("a", "1"), ("a", "2"), ("b", "3"), ("a", "4")];

@@ -19,6 +19,7 @@ mod deletes;
 mod imports;
 mod item_outcomes;
 mod least_privilege;
+mod limits;
 mod malformed;
 mod other_job_types;
 mod priorities;

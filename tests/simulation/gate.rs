@@ -68,6 +68,17 @@ fn a_worker_that_dies_at_any_step_keeps_nobody_from_the_gate() {
 fn chunks_that_wait_for_a_day_are_neither_pushed_nor_given_up() {
     let mut world = World::limited(&csv_of(&[0; 40]), None);
     world.hold_the_gate(24 * 60);
+    world.call_in_unheard();
     world.run_to_the_end();
     assert_eq!((world.job().status, world.failed_count()), (Status::Completed, 0));
+}
+
+/// Each time it waits it comes back in a new message, whose receives the queue counts from nothing.
+#[test]
+fn a_chunk_that_failed_too_often_does_not_wait_again() {
+    for (failures, status, failed) in [(0, Status::Running, 0), (4, Status::Running, 0), (5, Status::Completed, 40)] {
+        let mut world = World::limited(&csv_of(&[0; 40]), None);
+        world.deliver_after(failures);
+        assert_eq!((world.job().status, world.failed_count()), (status, failed), "after {failures}");
+    }
 }

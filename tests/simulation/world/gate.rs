@@ -76,8 +76,48 @@ impl World {
         }
     }
 
+    /// Others hold all slots while every chunk is delivered, after so many deliveries of it that failed.
+    pub(crate) fn deliver_after(&mut self, failures: u32) {
+        for slot in 0..AT_ONCE {
+            let lease = Lease { slot, holder: format!("other {slot}"), until: Timestamp(i64::MAX) };
+            assert!(now(self.ports.store.0.take("limited", &lease, clock())).unwrap());
+        }
+        self.run_the_split();
+        for message in &mut self.messages {
+            if let Message::Chunk(message) = message {
+                message.failures = failures;
+            }
+        }
+        self.run_until_still();
+    }
+
+    /// The gate has just opened: sweeps call chunks in, and nobody delivers them. None is sent twice.
+    pub(crate) fn call_in_unheard(&mut self) {
+        for _ in 0..3 {
+            self.wait(20);
+            self.sweep();
+        }
+        self.collect();
+        let mut sent: Vec<_> = self.messages.iter().filter_map(|message| message.place()).collect();
+        let count = sent.len();
+        assert!(count >= AT_ONCE as usize, "nobody was called in");
+        sent.sort_unstable();
+        sent.dedup();
+        assert_eq!(sent.len(), count, "a chunk that was called in was pushed at once");
+    }
+
     /// How many rows of the job failed.
     pub(crate) fn failed_count(&self) -> u64 {
         self.job().totals.map_or(0, |totals| totals.failed)
+    }
+}
+
+impl Message {
+    /// Which chunk it is about.
+    fn place(&self) -> Option<(u32, u32)> {
+        match self {
+            Self::Chunk(message) => Some((message.group, message.chunk)),
+            _ => None,
+        }
     }
 }
