@@ -65,6 +65,16 @@ fn a_worker_that_dies_at_any_step_keeps_nobody_from_the_gate() {
 }
 
 #[test]
+fn a_slow_worker_keeps_its_slot_until_it_is_dead() {
+    take_most_at_once();
+    let mut world = World::limited(&csv_of(&[0; 40]), None);
+    world.linger_inside();
+    assert_eq!(take_most_at_once(), AT_ONCE);
+    world.run_to_the_end();
+    assert_eq!((world.job().status, world.failed_count()), (Status::Completed, 0));
+}
+
+#[test]
 fn chunks_that_wait_for_a_day_are_neither_pushed_nor_given_up() {
     let mut world = World::limited(&csv_of(&[0; 40]), None);
     world.hold_the_gate(24 * 60);

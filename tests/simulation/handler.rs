@@ -60,6 +60,11 @@ pub(crate) fn take_most_at_once() -> u32 {
     MOST.take()
 }
 
+/// Items that are with the handler.
+pub(crate) fn running() -> u32 {
+    RUNNING.get()
+}
+
 /// An item that is with the handler, until this is dropped: at its end, or with its worker.
 struct Inside;
 

@@ -4,8 +4,8 @@ use longshore_domain::gate::Lease;
 use longshore_domain::ports::{Slots, WaitingRoom};
 use longshore_domain::time_stamp::Timestamp;
 
-use super::{Message, World, clock, now};
-use crate::handler::AT_ONCE;
+use super::{Message, PATIENCE_S, RESERVE_S, World, clock, now};
+use crate::handler::{AT_ONCE, running};
 
 impl World {
     /// Delivers every message at once and lets chance choose who gets on by a step, without a sweep and without time.
@@ -74,6 +74,24 @@ impl World {
                 assert_eq!(waiting.len(), 14, "every chunk waits");
             }
         }
+    }
+
+    /// As many workers as may are with the handler and stay there, a little longer than they should; all others come.
+    pub(crate) fn linger_inside(&mut self) {
+        self.run_the_split();
+        let mut others = std::mem::take(&mut self.messages);
+        others.drain(..AT_ONCE as usize).collect::<Vec<_>>().into_iter().for_each(|message| self.begin(message));
+        while running() < AT_ONCE {
+            (0..AT_ONCE as usize).for_each(|task| assert!(!self.step(task)));
+        }
+        self.wait(PATIENCE_S + RESERVE_S - 1);
+        for message in others {
+            self.begin(message);
+            let task = self.tasks.len() - 1;
+            while !self.step(task) {}
+        }
+        self.wait(2);
+        assert_eq!(running(), 0, "the machine has killed them");
     }
 
     /// Others hold all slots while every chunk is delivered, after so many deliveries of it that failed.

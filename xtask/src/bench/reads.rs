@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_status_reads_the_job_then_its_groups_and_the_job() {
-        let item = |bytes| json!({ "s": { "S": "x".repeat(bytes - 1) } });
+        let item = |bytes: usize| json!({ "s": { "S": "x".repeat(bytes - 1) } });
         assert!((units(&[item(3_000), item(3_000), item(1_000)]) - 3.0).abs() < 1e-9);
     }
 }
