@@ -20,6 +20,15 @@ use crate::telemetry;
 /// Time kept at the end of an invocation for the commit, the continuation and the answer.
 const RESERVE_MS: i64 = 4_000;
 
+/// What is known of a message beside what it says.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct Delivery {
+    /// When its function should have stopped by itself.
+    pub deadline: Timestamp,
+    /// Deliveries of the message before this one. They failed, or their worker died.
+    pub failures: u32,
+}
+
 /// What a queue's function does with one message.
 pub trait MessageHandler: Send + Sync {
     /// What the message says.
@@ -27,11 +36,11 @@ pub trait MessageHandler: Send + Sync {
     /// Name of the function, for its logs.
     const FUNCTION: &'static str;
 
-    /// Works one message; `deadline` is when it should have stopped by itself. The answer says what became of it.
+    /// Works one message. The answer says what became of it.
     fn handle(
         &self,
         message: Self::Message,
-        deadline: Timestamp,
+        delivery: Delivery,
     ) -> impl Future<Output = Result<String, Box<dyn Error + Send + Sync>>> + Send;
 }
 
@@ -90,8 +99,10 @@ async fn handle_one<H: MessageHandler>(handler: &H, record: &SqsMessage, deadlin
             return false;
         }
     };
+    let received = record.attributes.get("ApproximateReceiveCount").and_then(|count| count.parse::<u32>().ok());
+    let delivery = Delivery { deadline, failures: received.unwrap_or(1).saturating_sub(1) };
     // Boxed: the futures of the SDK nest deeper than the compiler cares to lay out in one type.
-    let done: BoxFuture<'_, _> = Box::pin(handler.handle(message, deadline));
+    let done: BoxFuture<'_, _> = Box::pin(handler.handle(message, delivery));
     match done.await {
         Ok(end) => {
             tracing::debug!(message.id = message_id, end, "message done");
@@ -115,7 +126,7 @@ mod tests {
         type Message = u32;
         const FUNCTION: &'static str = "test";
 
-        async fn handle(&self, message: u32, _: Timestamp) -> Result<String, Box<dyn Error + Send + Sync>> {
+        async fn handle(&self, message: u32, _: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
             if message == self.0 { Err("asked to".into()) } else { Ok("done".into()) }
         }
     }
@@ -139,6 +150,28 @@ mod tests {
     #[tokio::test]
     async fn a_standard_queue_reports_only_what_failed() {
         assert_eq!(failed("chunks", &[("t", "1"), ("t", "2"), ("t", "3")]).await, ["2"]);
+    }
+
+    /// Works a message only after as many failures as it says.
+    struct AfterFailures;
+
+    impl MessageHandler for AfterFailures {
+        type Message = u32;
+        const FUNCTION: &'static str = "test";
+
+        async fn handle(&self, message: u32, delivery: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
+            if delivery.failures == message { Ok("done".into()) } else { Err("not yet".into()) }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_handler_is_told_how_often_its_message_failed() {
+        for (received, failures) in [("1", "0"), ("3", "2"), ("", "0")] {
+            let mut event = event("chunks", &[("t", failures)]);
+            event.records[0].attributes.insert("ApproximateReceiveCount".into(), received.into());
+            let answer = work(&AfterFailures, event, Timestamp(0)).await;
+            assert!(answer.batch_item_failures.is_empty(), "received {received}");
+        }
     }
 
     #[tokio::test]

@@ -10,6 +10,7 @@ mod on_both;
 
 mod files;
 mod fixtures;
+mod gates;
 mod generations;
 mod idempotency_keys;
 mod interleavings;

@@ -26,6 +26,7 @@ fn chunk(number: u32, bytes: usize) -> ChunkMessage {
         chunk: number,
         plan: ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false },
         inline: Some("ü\n".repeat(bytes / 3)),
+        failures: 0,
     }
 }
 

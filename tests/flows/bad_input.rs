@@ -165,6 +165,7 @@ fn messages_for_a_job_that_is_absent_are_acknowledged() -> Story {
         chunk: 0,
         plan,
         inline: Some("1\n".into()),
+        failures: 0,
     };
     stack.run(queues.send_chunks(&[chunk], 0))?;
     for queue in ["CreateJobQueueUrl", "CompleteJobQueueUrl", "ChunkQueueUrl"] {

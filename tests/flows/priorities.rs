@@ -34,6 +34,6 @@ fn a_low_job_ends_as_exactly_as_any_other() -> Story {
     let file = probe_file((1..=130).map(|n| ["ok,,,", "reject,,,", "skip,,,", "retry,,1,"][n % 4]));
     let id = stack.client.start_at(Priority::Low, "probe", &file, &json!({}))?;
     let (job, _) = finish(stack, &id, &file)?;
-    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [65, 33, 32]), "{job}");
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [64, 33, 33]), "{job}");
     Ok(())
 }

@@ -134,8 +134,21 @@ impl Marks {
     }
 }
 
+impl Marks {
+    /// The most rows that were with the handler at once, as their notes tell.
+    pub(crate) fn most_inside(&self) -> Result<usize> {
+        let (mut inside, mut most) = (0_usize, 0);
+        for line in std::fs::read_to_string(self.0.with_extension("inside"))?.lines() {
+            inside = if line == "in" { inside + 1 } else { inside.saturating_sub(1) };
+            most = most.max(inside);
+        }
+        Ok(most)
+    }
+}
+
 impl Drop for Marks {
     fn drop(&mut self) {
+        let _ = std::fs::remove_file(self.0.with_extension("inside"));
         let _ = std::fs::remove_file(&self.0);
     }
 }

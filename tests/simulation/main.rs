@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "what tests call stops a test as tests do")]
 
 mod ending;
+mod gate;
 mod handler;
 mod report;
 mod stepwise;

@@ -4,13 +4,14 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use longshore::queues::{Backlog, DeadLetter, DeadLetters};
+use longshore_domain::gate::{Lease, Waiting};
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, Priority, Reopen, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
     ChunkState, Created, Definition, FileInfo, Files, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted,
-    Ledger, Page, PortResult, Queues, Read, Removal, Upload,
+    Ledger, Page, PortResult, Queues, Read, Removal, Slots, Upload, WaitingRoom,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -19,7 +20,7 @@ use longshore_domain::time_stamp::Timestamp;
 pub(crate) struct Stepwise<T>(pub(crate) T);
 
 /// Pending once.
-struct Step(bool);
+pub(crate) struct Step(pub(crate) bool);
 
 impl Future for Step {
     type Output = ();
@@ -84,6 +85,7 @@ impl<T: Ledger> Ledger for Stepwise<T> {
         async fn progress(&self, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>>;
         async fn manifest(&self, id: JobId, group: u32) -> PortResult<Option<Manifest>>;
         async fn close(&self, id: JobId, group: u32) -> PortResult<Option<Group>>;
+        async fn called(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()>;
         async fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> PortResult<bool>;
     }
 }
@@ -93,6 +95,23 @@ impl<T: Queues> Queues for Stepwise<T> {
         async fn send_create(&self, message: &CreateMessage) -> PortResult<()>;
         async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()>;
         async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()>;
+    }
+}
+
+impl<T: Slots> Slots for Stepwise<T> {
+    stepwise! {
+        async fn leases(&self, job_type: &str) -> PortResult<Vec<Lease>>;
+        async fn take(&self, job_type: &str, lease: &Lease, now: Timestamp) -> PortResult<bool>;
+        async fn give_back(&self, job_type: &str, lease: &Lease) -> PortResult<()>;
+    }
+}
+
+impl<T: WaitingRoom> WaitingRoom for Stepwise<T> {
+    stepwise! {
+        async fn waiting(&self, job_type: &str, first: usize) -> PortResult<Vec<Waiting>>;
+        async fn wait(&self, job_type: &str, waiting: &Waiting) -> PortResult<()>;
+        async fn call(&self, job_type: &str, waiting: &Waiting, now: Timestamp) -> PortResult<bool>;
+        async fn forget(&self, job_type: &str, waiting: &Waiting) -> PortResult<()>;
     }
 }
 

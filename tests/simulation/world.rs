@@ -3,6 +3,7 @@
 mod client;
 mod course;
 mod function;
+mod gate;
 
 use std::cell::Cell;
 use std::pin::Pin;
@@ -24,13 +25,15 @@ use longshore_domain::time_stamp::Timestamp;
 use proptest::sample::Index;
 use sweep::Sweep;
 
-use crate::handler::Simulated;
+use crate::handler::{Limited, Simulated};
 use crate::stepwise::Stepwise;
 use function::function;
 
 const STALL_S: i64 = 60;
 /// Seconds that a function may run.
 const PATIENCE_S: i64 = 20;
+/// Seconds after which it is killed if it has not ended by then.
+const RESERVE_S: i64 = 4;
 const SOURCE: &str = "uploads/default/0b3d3f5e-7d0c-4e34-9c6c-0f3c5d1f9a10";
 
 type Services = Ports<Stepwise<MemoryStore>, Stepwise<MemoryQueues>, Stepwise<MemoryFiles>>;
@@ -75,6 +78,8 @@ enum Message {
 
 struct Task {
     message: Message,
+    /// When the machine kills it, if it has not ended: a while after it should have stopped by itself.
+    dies_at: Timestamp,
     /// True once the message is done with; false if it is to come again.
     future: Pin<Box<dyn Future<Output = bool>>>,
 }
@@ -88,11 +93,22 @@ pub(crate) struct World {
     messages: Vec<Message>,
     tasks: Vec<Task>,
     seen: Option<(u32, u64, u8)>,
+    /// Functions die at their time-out. Else they are slow for ever, which nothing but an exact limit minds.
+    mortal: bool,
 }
 
 impl World {
     /// A job over this file, waiting, its create message sent.
     pub(crate) fn new(csv: &str, max_failed: Option<u64>) -> Self {
+        Self::of("simulated", csv, max_failed)
+    }
+
+    /// The same with a type of which only so many chunks run at once.
+    pub(crate) fn limited(csv: &str, max_failed: Option<u64>) -> Self {
+        Self { mortal: true, ..Self::of("limited", csv, max_failed) }
+    }
+
+    fn of(job_type: &str, csv: &str, max_failed: Option<u64>) -> Self {
         CLOCK.set(1_000_000);
         let (queues, files) = (MemoryQueues::default(), MemoryFiles::default());
         files.put(SOURCE, csv);
@@ -104,16 +120,17 @@ impl World {
             format: Format::Csv,
             name: "file.csv".into(),
         };
-        let job = waiting(source, Tolerance { max_failed, max_failed_percent: None });
+        let job = waiting(job_type, source, Tolerance { max_failed, max_failed_percent: None });
         let store = MemoryStore::default();
         let definition = Definition { options: serde_json::json!({ "max_failed": max_failed }), columns: None };
         now(store.create_job(&job, &definition, None)).unwrap();
         let create = CreateMessage { job_id: job.job_id, generation: 0, position: 0, resend: 0 };
         now(queues.send_create(&create)).unwrap();
         let ports = Ports { store: Stepwise(store), queues: Stepwise(queues.clone()), files: Stepwise(files.clone()) };
-        let registry = Rc::new(Registry::default().with(Simulated));
+        let registry = Rc::new(Registry::default().with(Simulated).with(Limited));
         let (messages, tasks) = (Vec::new(), Vec::new());
-        Self { ports: Rc::new(ports), registry, queues, files, id: job.job_id, messages, tasks, seen: None }
+        let (ports, id) = (Rc::new(ports), job.job_id);
+        Self { ports, registry, queues, files, id, messages, tasks, seen: None, mortal: false }
     }
 
     pub(crate) fn job(&self) -> Job {
@@ -142,7 +159,7 @@ impl World {
             }
             Event::Cancel => self.begin(Message::Cancel),
             Event::Sweep => self.sweep(),
-            Event::Wait(seconds) => CLOCK.set(CLOCK.get() + seconds * 1000),
+            Event::Wait(seconds) => self.wait(seconds),
             Event::Retry => self.retry(),
             Event::Step(..) | Event::Kill(_) | Event::Lose(_) => {}
         }
@@ -175,7 +192,18 @@ impl World {
 
     fn begin(&mut self, message: Message) {
         let future = function(Rc::clone(&self.ports), Rc::clone(&self.registry), message.clone(), self.id);
-        self.tasks.push(Task { message, future });
+        let dies_at = clock().plus_seconds(PATIENCE_S + RESERVE_S);
+        self.tasks.push(Task { message, dies_at, future });
+    }
+
+    fn wait(&mut self, seconds: i64) {
+        CLOCK.set(CLOCK.get() + seconds * 1000);
+        if self.mortal {
+            let (dead, alive) = std::mem::take(&mut self.tasks).into_iter().partition(|task| clock() > task.dies_at);
+            self.tasks = alive;
+            let dead: Vec<_> = dead;
+            self.messages.extend(dead.into_iter().map(|task| task.message));
+        }
     }
 
     /// One step of a function; true if it has ended.
@@ -206,7 +234,7 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("in-memory services answer at once")
 }
 
-fn waiting(source: SourceFile, tolerance: Tolerance) -> Job {
+fn waiting(job_type: &str, source: SourceFile, tolerance: Tolerance) -> Job {
     let job_id = JobId::generate();
     // Of any priority, as chance has it: the sweeper must look at the job's own queue.
     let priority = Priority::ALL[job_id.0.as_u128() as usize % Priority::ALL.len()];
@@ -215,6 +243,6 @@ fn waiting(source: SourceFile, tolerance: Tolerance) -> Job {
         tolerance,
         priority,
         deadline_at: clock().plus_seconds(10 * 24 * 3_600),
-        ..Job::waiting(job_id, "default", "simulated", clock())
+        ..Job::waiting(job_id, "default", job_type, clock())
     }
 }

@@ -25,7 +25,7 @@ mod report;
 
 use std::error::Error;
 
-use longshore::batch::{self, MessageHandler};
+use longshore::batch::{self, Delivery, MessageHandler};
 use longshore::config::{self, Aws};
 use longshore::ports::Ports;
 use longshore_domain::message::CompleteMessage;
@@ -45,7 +45,7 @@ impl<S: Store, Q: Queues, F: Files> MessageHandler for CompleteJob<S, Q, F> {
     type Message = CompleteMessage;
     const FUNCTION: &'static str = "complete-job";
 
-    async fn handle(&self, message: CompleteMessage, _: Timestamp) -> Result<String, Box<dyn Error + Send + Sync>> {
+    async fn handle(&self, message: CompleteMessage, _: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
         let completer = Completer { ports: &self.ports, stop_grace_ms: self.stop_grace_ms, clock: Timestamp::now };
         Ok(format!("{:?}", completer.complete(&message).await?))
     }

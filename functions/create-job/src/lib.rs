@@ -16,7 +16,7 @@ mod splitter;
 
 use std::error::Error;
 
-use longshore::batch::{self, MessageHandler};
+use longshore::batch::{self, Delivery, MessageHandler};
 use longshore::config::Aws;
 use longshore::handler::Registry;
 use longshore::ports::Ports;
@@ -36,13 +36,9 @@ impl<S: Store, Q: Queues, F: Files> MessageHandler for CreateJob<S, Q, F> {
     type Message = CreateMessage;
     const FUNCTION: &'static str = "create-job";
 
-    async fn handle(
-        &self,
-        message: CreateMessage,
-        deadline: Timestamp,
-    ) -> Result<String, Box<dyn Error + Send + Sync>> {
+    async fn handle(&self, message: CreateMessage, delivery: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
         let splitter = Splitter { ports: &self.ports, registry: &self.registry, clock: Timestamp::now };
-        Ok(format!("{:?}", splitter.split(&message, deadline).await?))
+        Ok(format!("{:?}", splitter.split(&message, delivery.deadline).await?))
     }
 }
 

@@ -4,6 +4,8 @@
 //!   and from the sweeper.
 //! - **Reads and writes:** job and group in one read, the chunk's range of the source unless it came inside the
 //!   message; a work file for what did not succeed, and one conditional update per commit.
+//! - **At a gate:** of a job type that limits how many of its chunks run at once, a chunk takes a slot first, or is put
+//!   down to wait and its message is done with; whoever ends calls in the next.
 //! - **Delivered twice:** the second finds the cursor moved and adds nothing; items after the last commit are offered
 //!   to the handler again, under the same keys.
 //! - **If it fails:** the message comes back after its visibility timeout and goes on from the last commit; after the
@@ -14,7 +16,7 @@
 
 use std::error::Error;
 
-use longshore::batch::{self, MessageHandler};
+use longshore::batch::{self, Delivery, MessageHandler};
 use longshore::chunk::{KnownJobs, Mode, Worker};
 use longshore::config::{self, Aws};
 use longshore::handler::Registry;
@@ -35,7 +37,8 @@ impl<S: Store, Q: Queues, F: Files> MessageHandler for ProcessItem<S, Q, F> {
     type Message = ChunkMessage;
     const FUNCTION: &'static str = "process-item";
 
-    async fn handle(&self, message: ChunkMessage, deadline: Timestamp) -> Result<String, Box<dyn Error + Send + Sync>> {
+    async fn handle(&self, message: ChunkMessage, delivery: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
+        let message = ChunkMessage { failures: message.failures + delivery.failures, ..message };
         let worker = Worker {
             ports: &self.ports,
             registry: &self.registry,
@@ -43,7 +46,7 @@ impl<S: Store, Q: Queues, F: Files> MessageHandler for ProcessItem<S, Q, F> {
             retry_base_s: self.retry_base_s,
             clock: Timestamp::now,
         };
-        let end = worker.work(&message, Mode::Work, deadline).await?;
+        let end = worker.work(&message, Mode::Work, delivery.deadline).await?;
         Ok(format!("{end:?}"))
     }
 }

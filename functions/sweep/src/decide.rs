@@ -3,6 +3,8 @@
 //! Everything here answers one question: has this job been still for longer than anything healthy explains? Waiting
 //! doubles with each push that was in vain; what three pushes did not move is given up, so that the job ends.
 
+use std::collections::BTreeSet;
+
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, JobError, Stage, Status, Stop};
 use longshore_domain::retry::MAX_QUEUE_DELAY_S;
@@ -15,13 +17,15 @@ const BUSY_FACTOR: i64 = 8;
 
 /// What the decision depends on beside the job.
 #[derive(Copy, Clone, Debug)]
-pub struct Circumstances {
+pub struct Circumstances<'a> {
     /// The time.
     pub now: Timestamp,
     /// Seconds without progress that are still healthy: a visibility timeout and a margin.
     pub stall_s: i64,
     /// The queue of the job's own chunks is empty.
     pub queue_idle: bool,
+    /// The job's chunks (group, chunk) that wait at the gate of their type: they are called in, and not pushed.
+    pub waiting: &'a BTreeSet<(u32, u32)>,
 }
 
 /// One push.
@@ -61,7 +65,7 @@ pub enum Action {
 }
 
 /// What a job needs now; nothing if it is well, or has ended and is not deleted. `chunks_of` tells how many chunks a group has.
-pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances) -> Vec<Action> {
+pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Vec<Action> {
     if job.status.is_final() {
         return remove(job, at).into_iter().collect();
     }
@@ -80,12 +84,12 @@ pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &
 
 /// A deleted job goes once it has been over for a stall's time. That is longer than a function may run: whoever saw the
 /// job alive, and could still write a file, is dead by then, so that nothing appears behind the removal.
-fn remove(job: &Job, at: &Circumstances) -> Option<Action> {
+fn remove(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
     let ended_at = job.finished_at.unwrap_or(job.updated_at);
     (job.is_deleted() && at.now >= ended_at.plus_seconds(at.stall_s)).then_some(Action::Remove)
 }
 
-fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances) -> Vec<Action> {
+fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Vec<Action> {
     if job.all_done() {
         return complete(job, at).into_iter().collect();
     }
@@ -96,13 +100,13 @@ fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Cir
     actions
 }
 
-fn resume_split(job: &Job, at: &Circumstances) -> Option<Action> {
+fn resume_split(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
     let message = "the file could not be split: the splitter died or failed again and again";
     let stop = || Action::Stop(failed("split_failed", message, at.now));
     wait_for(job, at, Action::SendCreate).map(|push| if job.resends >= PUSHES { stop() } else { push })
 }
 
-fn complete(job: &Job, at: &Circumstances) -> Option<Action> {
+fn complete(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
     let message = "the report could not be written: completion died or failed again and again";
     let end = || Action::EndWithoutReport(failed("completion_failed", message, at.now));
     wait_for(job, at, Action::SendComplete).map(|push| if job.resends >= 2 * PUSHES { end() } else { push })
@@ -114,7 +118,7 @@ fn wait_for(job: &Job, at: &Circumstances, push: Action) -> Option<Action> {
     (at.now >= job.updated_at.plus_seconds(patience_s)).then_some(push)
 }
 
-fn push_group(job: &Job, group: &Group, chunks_of: impl Fn(u32) -> u32, at: &Circumstances) -> Option<Action> {
+fn push_group(job: &Job, group: &Group, chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Option<Action> {
     if group.is_done() {
         let forgotten = !job.done_groups.contains(&group.number);
         return (forgotten && still(group.progressed_at, 0, at)).then_some(Action::RollUp { group: group.number });
@@ -128,9 +132,9 @@ fn push_group(job: &Job, group: &Group, chunks_of: impl Fn(u32) -> u32, at: &Cir
 }
 
 /// A chunk is overdue when its group is still, or its round is, for longer than the queue explains.
-fn overdue(group: &Group, chunk: u32, at: &Circumstances) -> bool {
+fn overdue(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
     let cursor = group.cursors.get(&chunk);
-    if cursor.is_some_and(|c| c.finished) {
+    if cursor.is_some_and(|c| c.finished) || at.waiting.contains(&(group.number, chunk)) {
         return false;
     }
     let Some(due) = cursor.and_then(|c| c.due) else { return still(group.progressed_at, group.resends, at) };
@@ -139,7 +143,7 @@ fn overdue(group: &Group, chunk: u32, at: &Circumstances) -> bool {
     if first_push_is_ours { at.now >= due } else { still(due.max(group.progressed_at), group.resends, at) }
 }
 
-fn still(since: Timestamp, resends: u32, at: &Circumstances) -> bool {
+fn still(since: Timestamp, resends: u32, at: &Circumstances<'_>) -> bool {
     let factor = if at.queue_idle { 1 } else { BUSY_FACTOR };
     at.now >= since.plus_seconds((at.stall_s * factor) << resends.min(6))
 }

@@ -30,11 +30,13 @@ fn cursor(finished: bool, due_s: Option<i64>) -> Cursor {
     Cursor { round: 1, position: 0, token: "t".into(), file: None, filed: 0, due, finished }
 }
 
-fn at(now_s: i64, queue_idle: bool) -> Circumstances {
-    Circumstances { now: Timestamp(now_s * 1000), stall_s: STALL_S, queue_idle }
+static NONE: BTreeSet<(u32, u32)> = BTreeSet::new();
+
+fn at(now_s: i64, queue_idle: bool) -> Circumstances<'static> {
+    Circumstances { now: Timestamp(now_s * 1000), stall_s: STALL_S, queue_idle, waiting: &NONE }
 }
 
-fn pushes(job: &Job, groups: &[Group], at: &Circumstances) -> Vec<Action> {
+fn pushes(job: &Job, groups: &[Group], at: &Circumstances<'_>) -> Vec<Action> {
     decide(job, groups, |_| 2, at)
 }
 
@@ -67,6 +69,20 @@ fn chunks_without_progress_are_sent_again_and_in_the_end_given_up() {
         pushes(&running, &[group(PUSHES, &[])], &at(480, true)),
         [Action::GiveUp { group: 0, chunks: vec![0, 1] }]
     );
+}
+
+#[test]
+fn chunks_that_wait_at_their_gate_are_never_pushed_or_given_up() {
+    let running = job(Status::Running, Stage::Processing);
+    let waiting = BTreeSet::from([(0, 0)]);
+    let at = |now_s| Circumstances { waiting: &waiting, ..at(now_s, true) };
+    assert_eq!(
+        pushes(&running, &[group(0, &[])], &at(60)),
+        [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }],
+        "the other one is still"
+    );
+    let others_done = [group(PUSHES, &[(1, cursor(true, None))])];
+    assert_eq!(pushes(&running, &others_done, &at(1_000_000 - 1)), []);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! - **Trigger:** a schedule, every minute.
 //! - **Reads and writes:** the index of unfinished jobs, their groups, the dead-letter queues and how much waits in the
 //!   queue of chunks; messages sent again, items of dead chunks committed as failed, jobs told to stop. Of a job that its
-//!   client has deleted and that has ended: files, upload, records and the job are removed.
+//!   client has deleted and that has ended: files, upload, records and the job are removed. At the gates of job types: chunks
+//!   that wait are called in where there is room.
 //! - **Run twice at once:** every push is counted by a conditional write before it is sent; the second one counts
 //!   nothing and sends nothing. Messages sent twice are harmless anyway.
 //! - **If it fails:** the next minute's run sees the same ledger and decides the same. One job's failure is logged and
@@ -15,6 +16,7 @@
 
 mod act;
 pub mod decide;
+mod gates;
 mod remove;
 mod run;
 

@@ -17,6 +17,7 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::act::Actor;
 use crate::decide::{Action, Circumstances, decide};
+use crate::gates::Gates;
 
 /// The sweeper.
 pub struct Sweep<S, Q, F, D> {
@@ -84,7 +85,7 @@ impl<S: Store + Removal, Q: Queues + Backlog, F: Files, D: DeadLetters> Sweep<S,
 
     async fn jobs(&self, actor: &Actor<'_, S, Q, F>, swept: &mut Swept) -> PortResult<()> {
         let idle = self.idle_queues().await?;
-        let mut after = None;
+        let (mut gates, mut after) = (Gates::default(), None);
         loop {
             let page = self.ports.store.unfinished(after).await?;
             for id in page.items {
@@ -92,7 +93,7 @@ impl<S: Store + Removal, Q: Queues + Backlog, F: Files, D: DeadLetters> Sweep<S,
                     return Ok(());
                 }
                 swept.jobs += 1;
-                if let Err(error) = self.job(actor, id, &idle, swept).await {
+                if let Err(error) = self.job(actor, id, (&idle, &mut gates), swept).await {
                     note(swept, "a job cannot be pushed", &error);
                 }
             }
@@ -118,13 +119,19 @@ impl<S: Store + Removal, Q: Queues + Backlog, F: Files, D: DeadLetters> Sweep<S,
         &self,
         actor: &Actor<'_, S, Q, F>,
         id: JobId,
-        idle: &BTreeSet<Priority>,
+        (idle, gates): (&BTreeSet<Priority>, &mut Gates),
         swept: &mut Swept,
     ) -> Result<(), ChunkError> {
-        let Some((mut groups, job)) = self.ports.store.progress(id).await? else { return Ok(()) };
+        let Some((mut groups, mut job)) = self.ports.store.progress(id).await? else { return Ok(()) };
+        if gates.look(&self.ports, &job.job_type, self.clock).await? {
+            // A chunk that was called in between the two reads would seem to be still.
+            let Some(progress) = self.ports.store.progress(id).await? else { return Ok(()) };
+            (groups, job) = progress;
+        }
         groups.retain(|group| job.owns(group.number));
         let queue_idle = idle.contains(&job.priority);
-        let at = Circumstances { now: (self.clock)(), stall_s: self.stall_s, queue_idle };
+        let waiting = gates.waiting(&job.job_type, id);
+        let at = Circumstances { now: (self.clock)(), stall_s: self.stall_s, queue_idle, waiting: &waiting };
         let chunks = self.chunk_counts(&job, &groups, &at).await?;
         for action in decide(&job, &groups, |group| chunks.get(&group).copied().unwrap_or(0), &at) {
             swept.pushes += u32::from(!matches!(action, Action::RollUp { .. }));
@@ -134,7 +141,12 @@ impl<S: Store + Removal, Q: Queues + Backlog, F: Files, D: DeadLetters> Sweep<S,
     }
 
     /// How many chunks each still group has; only those need their manifest read.
-    async fn chunk_counts(&self, job: &Job, groups: &[Group], at: &Circumstances) -> PortResult<BTreeMap<u32, u32>> {
+    async fn chunk_counts(
+        &self,
+        job: &Job,
+        groups: &[Group],
+        at: &Circumstances<'_>,
+    ) -> PortResult<BTreeMap<u32, u32>> {
         let still = |g: &&Group| !g.is_done() && at.now >= g.progressed_at.plus_seconds(at.stall_s);
         let mut counts = BTreeMap::new();
         for group in groups.iter().filter(still) {

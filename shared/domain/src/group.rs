@@ -32,7 +32,7 @@ pub struct Group {
     pub open: bool,
     /// Each chunk's cursor; absent until its first commit.
     pub cursors: BTreeMap<u32, Cursor>,
-    /// When something was last committed.
+    /// When something was last committed, or a chunk was called in from its gate.
     pub progressed_at: Timestamp,
     /// How often the sweeper has sent its chunks again since then.
     pub resends: u32,

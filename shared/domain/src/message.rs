@@ -56,14 +56,23 @@ pub struct ChunkMessage {
     /// The bytes themselves while they are few; else they are read by range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inline: Option<String>,
+    /// Deliveries of this chunk that failed before it waited at its gate. The message that calls it in is a new one, whose
+    /// receives the queue counts from nothing.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failures: u32,
 }
 
 impl ChunkMessage {
     /// The message for a job's chunk at this place (group, chunk), without its bytes.
     pub fn of(job: &Job, (group, chunk): (u32, u32), plan: &ChunkPlan) -> Self {
         let (job_id, tenant, plan) = (job.job_id, job.tenant.clone(), plan.clone());
-        Self { job_id, tenant, priority: job.priority, group, chunk, plan, inline: None }
+        Self { job_id, tenant, priority: job.priority, group, chunk, plan, inline: None, failures: 0 }
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Every item has ended, or the job is to stop: report, and give the final status.

@@ -2,6 +2,7 @@
 //! them and pass one conformance suite. Every write is conditional or harmless twice; what a condition met comes
 //! back as a named outcome, and [`PortError`] is left for what nobody expects.
 
+mod gates;
 mod listing;
 
 use std::future::Future;
@@ -14,6 +15,7 @@ use crate::job::{Finish, Job, JobError, Reopen, Stop, Transition};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 
+pub use gates::{Slots, WaitingRoom};
 pub use listing::{JobPosition, JobsPage, JobsWanted};
 
 /// A remote service failed after its client's own retries: the caller gives the message back to its queue.
@@ -191,6 +193,8 @@ pub trait Ledger: Send + Sync {
     fn manifest(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<Manifest>>> + Send;
     /// Closes a group: no commit can follow. Harmless twice. The group as it then is.
     fn close(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<Group>>> + Send;
+    /// A chunk of the group is called in from its gate: its patience begins anew. Harmless twice, and for what is absent.
+    fn called(&self, id: JobId, group: u32, now: Timestamp) -> impl Future<Output = PortResult<()>> + Send;
     /// Counts one more re-send of a group's chunks, if it was `seen` before; false if another was first.
     fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> impl Future<Output = PortResult<bool>> + Send;
 }
@@ -205,10 +209,10 @@ pub trait Removal: Send + Sync {
 }
 
 /// Everything that is stored about jobs.
-pub trait Store: JobStore + JobTransitions + Ledger {}
-impl<T: JobStore + JobTransitions + Ledger> Store for T {}
+pub trait Store: JobStore + JobTransitions + Ledger + Slots + WaitingRoom {}
+impl<T: JobStore + JobTransitions + Ledger + Slots + WaitingRoom> Store for T {}
 
-/// The three queues.
+/// The queues.
 pub trait Queues: Send + Sync {
     /// Asks for a split.
     fn send_create(&self, message: &CreateMessage) -> impl Future<Output = PortResult<()>> + Send;

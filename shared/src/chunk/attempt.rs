@@ -112,7 +112,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             }
         }
         if over {
-            self.worker.ports.queues.send_chunks(std::slice::from_ref(self.message), 0).await?;
+            let message = ChunkMessage { failures: 0, ..self.message.clone() };
+            self.worker.ports.queues.send_chunks(&[message], 0).await?;
             return Ok(Some(ChunkEnd::Continued));
         }
         if now.millis_since(self.looked_at) >= LOOK_MS {
@@ -210,7 +211,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     async fn send_round(&self, due: Timestamp) -> Result<ChunkEnd, ChunkError> {
         let delay_s = retry::queue_delay_s((self.worker.clock)(), due);
         if let Some(delay_s) = delay_s.filter(|_| self.mode == Mode::Work) {
-            let message = ChunkMessage { inline: None, ..self.message.clone() };
+            let message = ChunkMessage { inline: None, failures: 0, ..self.message.clone() };
             self.worker.ports.queues.send_chunks(&[message], delay_s).await?;
         }
         Ok(ChunkEnd::NextRound)

@@ -8,6 +8,7 @@
 mod attempt;
 mod chain;
 mod ending;
+mod gate;
 mod items;
 mod known;
 mod reasons;
@@ -23,6 +24,7 @@ use longshore_domain::work_file::WorkFileError;
 
 pub use chain::{filed_in, read_chain};
 pub use ending::{ask_for_completion, complete_if_done, roll_up, stop_job};
+pub use gate::Gate;
 pub use items::{source_changed, source_missing};
 pub use known::{KnownJob, KnownJobs};
 pub use rest::{Rest, read_rest};
@@ -33,6 +35,10 @@ use attempt::Attempt;
 
 /// A round that is due within this time is begun at once: the queue's delay is in whole seconds.
 const EARLY_MS: i64 = 2_000;
+
+/// Deliveries of a chunk that may fail before it is given up in place of being held at its gate again: as many as its
+/// queue makes of a message by default. The queue itself cannot count them across messages.
+const FAILURES: u32 = 5;
 
 /// What a worker needs beside the message.
 pub struct Worker<'a, S, Q, F> {
@@ -68,6 +74,8 @@ pub enum ChunkEnd {
     Continued,
     /// The round is not due yet: sent again with the rest of its delay.
     TooEarly,
+    /// As many chunks of the type run as may: it waits at the gate, and is sent again when a slot is free.
+    Held,
     /// Another worker has moved the cursor.
     Lost,
     /// The job stops or has ended.
@@ -129,14 +137,71 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         let Some(state) = self.ports.store.chunk_state(message.job_id, message.group).await? else {
             return Ok(ChunkEnd::Absent);
         };
-        if let Some(end) = self.nothing_to_do(message, &state).await? {
+        let limit = self.registry.find(&state.job.job_type).and_then(|job_type| job_type.limits().chunks_at_once);
+        let Some(limit) = limit.filter(|_| mode == Mode::Work) else {
+            return match self.without_handler(message, &state, mode).await? {
+                Some(end) => Ok(end),
+                None => self.attempt(message, &state, mode, deadline).await,
+            };
+        };
+        let (ports, job_type) = (self.ports, state.job.job_type.as_str());
+        let gate = Gate { ports, job_type, limit: limit.max(1), clock: self.clock };
+        let end = self.work_behind(&gate, message, &state, deadline).await;
+        // Whatever came of it: whoever was called in and needs no slot must not keep others from it.
+        if !matches!(end, Ok(ChunkEnd::Held)) {
+            gate.call_in().await?;
+        }
+        end
+    }
+
+    /// Works a chunk of which only so many may run at once.
+    async fn work_behind(
+        &self,
+        gate: &Gate<'_, S, Q, F>,
+        message: &ChunkMessage,
+        state: &ChunkState,
+        deadline: Timestamp,
+    ) -> Result<ChunkEnd, ChunkError> {
+        if let Some(end) = self.without_handler(message, state, Mode::Work).await? {
             return Ok(end);
         }
-        if mode == Mode::Work && self.send_again_if_early(message, &state.group).await? {
-            return Ok(ChunkEnd::TooEarly);
+        let mut lease = gate.take(deadline).await?;
+        if lease.is_none() {
+            if message.failures >= FAILURES {
+                tracing::error!(job.id = %message.job_id, group = message.group, chunk = message.chunk, "a chunk failed too often to be held again; it is given up");
+                return Box::pin(self.work(message, Mode::GiveUp, deadline)).await;
+            }
+            lease = gate.wait(&state.job, message, deadline).await?;
         }
+        let Some(lease) = lease else { return Ok(ChunkEnd::Held) };
+        let end = self.attempt(message, state, Mode::Work, deadline).await;
+        gate.leave(&lease).await?;
+        end
+    }
+
+    /// What ends a delivery before any item is offered.
+    async fn without_handler(
+        &self,
+        message: &ChunkMessage,
+        state: &ChunkState,
+        mode: Mode,
+    ) -> Result<Option<ChunkEnd>, ChunkError> {
+        if let Some(end) = self.nothing_to_do(message, state).await? {
+            return Ok(Some(end));
+        }
+        let early = mode == Mode::Work && self.send_again_if_early(message, &state.group).await?;
+        Ok(early.then_some(ChunkEnd::TooEarly))
+    }
+
+    async fn attempt(
+        &self,
+        message: &ChunkMessage,
+        state: &ChunkState,
+        mode: Mode,
+        deadline: Timestamp,
+    ) -> Result<ChunkEnd, ChunkError> {
         let known = self.known.get(self.ports, self.registry, &state.job, mode).await?;
-        let end = Attempt::new(self, message, &state, &known, mode, deadline).run().await?;
+        let end = Attempt::new(self, message, state, &known, mode, deadline).run().await?;
         if end == ChunkEnd::NextRound && mode == Mode::GiveUp {
             // The items that earlier workers filed are a round of their own: take it at once.
             return Box::pin(self.work(message, mode, deadline)).await;
@@ -164,7 +229,8 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         let due = group.cursors.get(&message.chunk).and_then(|c| c.due);
         let Some(due) = due.filter(|due| due.millis_since(now) > EARLY_MS) else { return Ok(false) };
         if let Some(delay_s) = retry::queue_delay_s(now, due) {
-            self.ports.queues.send_chunks(std::slice::from_ref(message), delay_s).await?;
+            let message = ChunkMessage { failures: 0, ..message.clone() };
+            self.ports.queues.send_chunks(&[message], delay_s).await?;
         }
         Ok(true)
     }

@@ -24,6 +24,10 @@ pub struct TypeLimits {
     pub batch_items: usize,
     /// How often an item that answers `Retry` goes round again before it fails.
     pub item_retries: u32,
+    /// How many chunks of this type may run at once, over all jobs and tenants; as many as there are workers if none. For
+    /// handlers that call what bears only so many calls. 0 is taken for 1. Chunks beyond it wait, at no worker's cost; each
+    /// of them costs some small writes and a message more.
+    pub chunks_at_once: Option<u32>,
     /// Seconds after which a job of this type is stopped; the stack's own limit if none.
     pub job_time_limit_s: Option<i64>,
 }
@@ -36,6 +40,7 @@ impl TypeLimits {
         item_bytes: 16 << 20,
         batch_items: 100,
         item_retries: 5,
+        chunks_at_once: None,
         job_time_limit_s: None,
     };
 

@@ -14,6 +14,7 @@ fn message(chunk: u32, bytes: usize) -> ChunkMessage {
         chunk,
         plan: ChunkPlan { first: 1, items: 1, start: 0, end: bytes as u64, oversize: false },
         inline: Some("x".repeat(bytes)),
+        failures: 0,
     }
 }
 

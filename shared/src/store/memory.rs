@@ -2,6 +2,7 @@
 //!
 //! It passes the conformance suite of the DynamoDB store, so that what a handler's test proves on it holds there.
 
+mod gates;
 mod records;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -196,6 +197,13 @@ impl Ledger for MemoryStore {
             group.open = false;
             group.clone()
         }))
+    }
+
+    async fn called(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()> {
+        if let Some(group) = self.records().group(id, group) {
+            group.progressed_at = group.progressed_at.max(now);
+        }
+        Ok(())
     }
 
     async fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> PortResult<bool> {

@@ -50,6 +50,20 @@ impl JobType for Bulk {
     }
 }
 
+/// The same in small chunks, of which two may run at once; each row notes when it is with the handler.
+pub struct Limited;
+
+impl JobType for Limited {
+    const NAME: &'static str = "probe-limited";
+    const LIMITS: TypeLimits = TypeLimits { chunk_items: 5, chunks_at_once: Some(2), ..LIMITS };
+    type Options = Options;
+    type Item = Row;
+
+    async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome {
+        row.work_noted(job, key).await
+    }
+}
+
 /// The same, in jobs that may last four seconds.
 pub struct Brief;
 

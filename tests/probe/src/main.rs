@@ -5,14 +5,14 @@ use lambda_runtime::Error;
 use longshore::config::Aws;
 use longshore::job_types::builtin;
 use longshore::telemetry;
-use probe::{Brief, Bulk, Once, Probe};
+use probe::{Brief, Bulk, Limited, Once, Probe};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     telemetry::init();
     let aws = Aws::from_env().await?;
-    let registry =
-        builtin(aws.records()?).with(Invite { mailer: LogMailer }).with(Probe).with(Bulk).with(Brief).with(Once);
+    let registry = builtin(aws.records()?).with(Invite { mailer: LogMailer });
+    let registry = registry.with(Probe).with(Bulk).with(Brief).with(Limited).with(Once);
     match std::env::var("_HANDLER").as_deref() {
         Ok("jobs-api") => jobs_api::serve(&aws, registry).await,
         Ok("create-job") => create_job::serve(&aws, registry).await,

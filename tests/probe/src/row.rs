@@ -1,7 +1,7 @@
 //! One row, and what it orders.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, abort, id};
 use std::time::Duration;
 
@@ -59,16 +59,29 @@ impl Row {
         }
     }
 
+    /// Does it, and notes in a file beside `mark` when it began and ended: `in`, `out`.
+    pub(crate) async fn work_noted(self, job: &JobContext, key: ItemKey) -> Outcome {
+        let path = self.mark.as_ref().map(|mark| mark.with_extension("inside"));
+        let note = |word| path.as_ref().is_none_or(|path| append(path, word));
+        note("in");
+        let outcome = self.work(job, key).await;
+        note("out");
+        outcome
+    }
+
     /// Notes the call where the row says; true if it is the first one that is noted there.
     fn note(&self, item: u64) -> bool {
         let Some(path) = &self.mark else { return false };
         let item = item.to_string();
         let noted = std::fs::read_to_string(path).unwrap_or_default();
-        let file = std::fs::File::options().create(true).append(true).open(path);
-        // One write: the kernel appends it as a whole, whoever else is at it.
-        let written = file.and_then(|mut file| file.write_all(format!("{item}\n").as_bytes()));
-        written.is_ok() && !noted.lines().any(|line| line == item)
+        append(path, &item) && !noted.lines().any(|line| line == item)
     }
+}
+
+/// One write: the kernel appends it as a whole, whoever else is at it.
+fn append(path: &Path, line: &str) -> bool {
+    let file = std::fs::File::options().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())).is_ok()
 }
 
 fn rejected() -> Outcome {

@@ -84,8 +84,10 @@ impl Api {
     }
 
     /// Creates the job. Returns the URL to poll, which the answer names.
-    pub(crate) fn create_job(&self, file_guid: &str, options: ImportOptions) -> Result<String> {
-        let request = serde_json::json!({ "jobType": "import", "fileGuid": file_guid, "options": options });
+    pub(crate) fn create_job(&self, file_guid: &str, options: ImportOptions, priority: &str) -> Result<String> {
+        let request = serde_json::json!({
+            "jobType": "import", "fileGuid": file_guid, "priority": priority, "options": options,
+        });
         let answer = self.post("/api/jobs").send_json(request);
         let answer = expect_status(answer, StatusCode::ACCEPTED, "creating the job")?;
         let location = header(&answer, "location").context("the answer to creating a job has no Location")?;
@@ -98,6 +100,23 @@ impl Api {
         let wait = header(&answer, "retry-after").and_then(|seconds| seconds.parse().ok());
         let job = read(Ok(answer), StatusCode::OK, "reading the job")?;
         Ok(Polled { job, wait: Duration::from_secs(wait.unwrap_or(1)) })
+    }
+
+    /// Asks the job at `url` to stop.
+    pub(crate) fn cancel(&self, url: &str) -> Result<()> {
+        let request = self.agent.post(format!("{url}/cancel"));
+        let request = if self.bearer.is_empty() { request } else { request.header("authorization", &self.bearer) };
+        expect_status(request.send_empty(), StatusCode::ACCEPTED, "canceling the job").map(|_| ())
+    }
+
+    /// Any read of the API: its status, and the tag of what was read.
+    pub(crate) fn read(&self, url: &str, known: Option<&str>) -> Result<(u16, String)> {
+        let mut request = self.get(&self.absolute(url));
+        if let Some(tag) = known {
+            request = request.header("if-none-match", tag);
+        }
+        let answer = request.call().with_context(|| format!("reading {url} got no answer"))?;
+        Ok((answer.status().as_u16(), header(&answer, "etag").unwrap_or_default()))
     }
 
     pub(crate) fn output(&self, job_id: &str) -> Result<Output> {

@@ -3,11 +3,13 @@
 //! A figure is only worth something with the way it was made: `infra/bench/README.md` tells that, `results.md` beside it
 //! is what this command wrote last.
 
+mod beside;
 mod cases;
 mod cold_start;
 mod goals;
 mod machine;
 mod price;
+mod reads;
 mod report;
 mod rows;
 mod run;
@@ -32,6 +34,9 @@ pub(crate) struct Options {
     /// Leave out the million rows and the gigabyte, and print the results without recording them
     #[arg(long)]
     quick: bool,
+    /// Only measure a small job beside a large one, and what reads cost
+    #[arg(long, conflicts_with = "quick")]
+    beside: bool,
     /// Leave the benchmark's stack running, for another run
     #[arg(long)]
     keep: bool,
@@ -88,18 +93,45 @@ impl Measured {
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let project = project.with(Build::Release);
     let guard = guard::post(&project)?;
+    if options.beside {
+        let outcome = measure_beside(&project);
+        if options.keep {
+            guard.keep()?;
+        }
+        return record(&project, "beside.md", &report::write_beside(&outcome?));
+    }
     let outcome = measure(&project, options);
     if options.keep {
         guard.keep()?;
     }
     let text = report::write(&outcome?);
     println!("\n{text}");
-    if !options.quick {
-        let path = project.root.join("infra/bench/results.md");
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        println!("Recorded in {}.", project.short(&path));
-    }
+    if options.quick { Ok(()) } else { record(&project, "results.md", &text) }
+}
+
+fn record(project: &Project, name: &str, text: &str) -> Result<()> {
+    let path = project.root.join("infra/bench").join(name);
+    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    println!("Recorded in {}.", project.short(&path));
     Ok(())
+}
+
+/// A small job beside a large one, and what reads of both cost.
+struct BesideResults {
+    machine: Vec<(&'static str, String)>,
+    beside: beside::Beside,
+    reads: Vec<reads::Read>,
+}
+
+fn measure_beside(project: &Project) -> Result<BesideResults> {
+    let state = up::bring_up(project, &up::Options::default())?;
+    let tools = tools::ensure(project)?;
+    let stack = Stack { project, tools: &tools, endpoint: &state.emulator_url };
+    let bench = Bench { project, stack: &stack, state: &state, functions: Vec::new() };
+    let api = Api::new(&state.api_url, state.token());
+    let (beside, large) = beside::measure(&bench, &api)?;
+    let reads = reads::measure(&bench, &api, &large)?;
+    Ok(BesideResults { machine: machine::describe(project)?, beside, reads })
 }
 
 fn measure(project: &Project, options: &Options) -> Result<Results> {
@@ -160,6 +192,19 @@ impl Bench<'_> {
         Ok(measured)
     }
 
+    /// A call of DynamoDB's own API.
+    fn dynamodb(&self, operation: &str, request: &serde_json::Value) -> Result<serde_json::Value> {
+        let config = ureq::Agent::config_builder().proxy(None).build();
+        let answer = ureq::Agent::new_with_config(config)
+            .post(format!("{}/", self.state.emulator_url))
+            .header("X-Amz-Target", format!("DynamoDB_20120810.{operation}"))
+            .header("Content-Type", "application/x-amz-json-1.0")
+            .send(request.to_string())
+            .context("DynamoDB gave no answer")?;
+        let text = answer.into_body().with_config().limit(u64::MAX).read_to_string()?;
+        serde_json::from_str(&text).with_context(|| format!("cannot make sense of {text}"))
+    }
+
     fn job(&self, api: &Api, input: &Input) -> Result<Run> {
         run::run(api, input, self.state, &self.functions)
     }
@@ -179,6 +224,14 @@ fn input(project: &Project, case: Case, suffix: &str) -> Result<Input> {
     let bad_rows = case.rows.checked_div(case.bad_every).unwrap_or(0);
     let dataset = format!("bench-warm-up-{}-{}", case.rows, std::process::id());
     Ok(Input { path, rows: case.rows, bad_rows, size_bytes, mode: case.mode, dataset })
+}
+
+/// The smallest figure that so large a share of them does not exceed.
+fn percentile(figures: &[f64], share: f64) -> f64 {
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
 
 /// The middle one of a few figures; an even number of them has two, of which this is the greater.

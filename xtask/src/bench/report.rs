@@ -3,7 +3,7 @@
 use super::cold_start::{BASELINE, RUNS};
 use super::goals::{Goal, judge};
 use super::run::Run;
-use super::{Measured, Results, price, usage};
+use super::{BesideResults, Measured, Results, percentile, price, usage};
 use std::fmt::Write;
 
 /// The whole document.
@@ -39,6 +39,33 @@ pub(super) fn write(results: &Results) -> String {
     let sizes = results.sizes.iter();
     let sizes = sizes.map(|s| vec![s.function.clone(), mib(s.bootstrap), mib(s.zipped)]).collect();
     table(&mut text, "Packages, MiB", &["function", "bootstrap", "zipped"], sizes);
+    text
+}
+
+/// The document of a small job beside a large one.
+pub(super) fn write_beside(results: &BesideResults) -> String {
+    let mut text = String::from(
+        "# Results of `cargo xtask bench --beside`\n\nHow they were made, and how to make them again: [README.md](README.md).\n\n",
+    );
+    let machine = results.machine.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]);
+    table(&mut text, "", &["", ""], machine.collect());
+    let beside = &results.beside;
+    let row = |what: &str, seconds: &[f64]| {
+        let figures = [0.5, 0.95, 1.0].map(|share| format!("{:.2}", percentile(seconds, share)));
+        std::iter::once(what.to_owned()).chain([seconds.len().to_string()]).chain(figures).collect::<Vec<_>>()
+    };
+    let ratio = |share| format!("{:.2}", percentile(&beside.beside, share) / percentile(&beside.alone, share));
+    let ratios = ["beside / alone".to_owned(), String::new(), ratio(0.5), ratio(0.95), ratio(1.0)].to_vec();
+    let rows = vec![row("alone", &beside.alone), row("beside 1 M rows, low", &beside.beside), ratios];
+    table(&mut text, "A job of 50 rows, high, in seconds", &["", "runs", "p50", "p95", "longest"], rows);
+    let (from, to) = beside.large_rows;
+    let _ = writeln!(text, "Meanwhile the large job went from {from} to {to} rows.\n");
+    let rows = results.reads.iter().map(|read| {
+        let calls: Vec<_> =
+            read.calls.iter().map(|(call, n)| format!("{call} {:.1}", *n as f64 / read.reads as f64)).collect();
+        vec![read.what.to_owned(), calls.join(", "), format!("{:.1}", read.units)]
+    });
+    table(&mut text, "What a look costs", &["", "AWS calls", "read units"], rows.collect());
     text
 }
 

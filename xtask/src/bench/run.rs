@@ -90,13 +90,10 @@ pub(super) fn run<'f>(
         schema: Some(super::rows::schema()),
         mode: input.mode,
     };
-    let (began, began_s) = (Instant::now(), second_of_day_now()?);
-    let url = api.create_job(&guid, options)?;
-    let ended = follow(api, &url, began)?;
+    let (seconds, ended) = follow(api, || api.create_job(&guid, options, "normal"))?;
     check(input, &ended)?;
     api.output(&ended.job_id)?;
     let functions = logs.usage(functions)?;
-    let seconds = (second_of_day(&ended.finished_at)? - began_s).rem_euclid(DAY_S);
     Ok(Run {
         rows: input.rows,
         mode: input.mode,
@@ -108,16 +105,25 @@ pub(super) fn run<'f>(
     })
 }
 
-struct Ended {
+/// A job that has completed.
+pub(super) struct Ended {
     job_id: String,
-    succeeded: u64,
+    pub(super) succeeded: u64,
     failed: u64,
     finished_at: String,
     first_progress_s: f64,
     polls: u64,
 }
 
-fn follow(api: &Api, url: &str, began: Instant) -> Result<Ended> {
+/// Creates a job and follows it to its end: seconds from the call to `finishedAt`.
+pub(super) fn follow(api: &Api, create: impl FnOnce() -> Result<String>) -> Result<(f64, Ended)> {
+    let (began, began_s) = (Instant::now(), second_of_day_now()?);
+    let url = create()?;
+    let ended = until_completed(api, &url, began)?;
+    Ok(((second_of_day(&ended.finished_at)? - began_s).rem_euclid(DAY_S), ended))
+}
+
+fn until_completed(api: &Api, url: &str, began: Instant) -> Result<Ended> {
     let (mut first, mut polls) = (None, 0);
     loop {
         ensure!(began.elapsed() < PATIENCE, "the job has not ended after {} s", PATIENCE.as_secs());

@@ -126,7 +126,7 @@ fn import(project: &Project, tools: &Tools, plan: &Plan, state: &State) -> Resul
         plan.dataset,
     );
     let file_guid = api.upload(&plan.source.file())?;
-    let job = api.create_job(&file_guid, plan.import_options()?)?;
+    let job = api.create_job(&file_guid, plan.import_options()?, "normal")?;
     let job = follow::to_its_end(&api, &job)?;
     let output = api.output(&job.job_id)?;
     let failed = report::fetch(&api, &output, &project.state_dir()?.join("demo"))?;

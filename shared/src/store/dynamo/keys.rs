@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use longshore_domain::gate::Waiting;
 use longshore_domain::ids::{FileGuid, JobId};
 
 /// The partition key's attribute.
@@ -19,6 +20,12 @@ pub(super) const GROUP: &str = "GROUP#";
 
 /// What the sort keys of an upload's uses begin with.
 pub(super) const USE: &str = "JOB#";
+
+/// What the sort keys of a gate's slots begin with.
+pub(super) const SLOT: &str = "SLOT#";
+
+/// What the sort keys of the chunks that wait at a gate begin with.
+pub(super) const WAIT: &str = "WAIT#";
 
 /// The primary key of one item.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -56,6 +63,14 @@ impl Key {
         Self { pk: upload_pk(upload), sk: format!("{USE}{job}") }
     }
 
+    pub(super) fn slot(job_type: &str, slot: u32) -> Self {
+        Self { pk: gate_pk(job_type), sk: format!("{SLOT}{slot:05}") }
+    }
+
+    pub(super) fn waiting(job_type: &str, waiting: &Waiting) -> Self {
+        Self { pk: gate_pk(job_type), sk: format!("{WAIT}{}", waiting.name()) }
+    }
+
     /// `made` is the kind of what keys make: those of jobs and of uploads are apart. Tenants are never client input, so
     /// that a `#` in a client's key cannot reach into another tenant's.
     pub(super) fn idempotency(made: &str, tenant: &str, key: &str) -> Self {
@@ -71,6 +86,11 @@ impl Key {
 /// The partition of everything about an upload.
 pub(super) fn upload_pk(id: FileGuid) -> String {
     format!("UPLOAD#{id}")
+}
+
+/// The partition of the gate of a job type.
+pub(super) fn gate_pk(job_type: &str) -> String {
+    format!("GATE#{job_type}")
 }
 
 /// The partition of everything about a job.

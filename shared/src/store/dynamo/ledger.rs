@@ -101,6 +101,18 @@ impl Ledger for DynamoStore {
         }
     }
 
+    /// UpdateItem of `GROUP#g`, if it was last touched before.
+    async fn called(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()> {
+        let wish = Update {
+            operation: "called",
+            key: Key::group(id, group),
+            update: "SET #progressedAt = :now".into(),
+            condition: "attribute_exists(#PK) AND #progressedAt < :now".into(),
+            values: vec![(":now", time(now))],
+        };
+        self.update(wish).await.map(|_| ())
+    }
+
     /// UpdateItem of `GROUP#g`, if `resends` is as it was seen. A lost reply reads as false: nothing is sent this
     /// time, and the next sweep counts on from there.
     async fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> PortResult<bool> {

@@ -8,6 +8,8 @@
 //! | manifest | `JOB#id` | `MANIFEST#00042` | the chunks as JSON; immutable |
 //! | upload | `UPLOAD#id` | `UPLOAD` | what was promised to the client |
 //! | use | `UPLOAD#id` | `JOB#id` | nothing: this job uses this upload |
+//! | slot | `GATE#type` | `SLOT#00003` | of a job type that limits its chunks: `holder` and `until` while it is held |
+//! | waiting | `GATE#type` | `WAIT#turn#job#group-chunk` | the message of a chunk that waits for a slot; `calledAt` |
 //! | key | `KEY#JOB#tenant#key`, `KEY#UPLOAD#tenant#key` | `KEY` | idempotency key: hash of the request, what it made |
 //!
 //! `expiresAt` (seconds) is on every item: DynamoDB removes it some hours later. Both indexes are sparse. `unfinished`:
@@ -17,6 +19,7 @@
 
 mod commit_group;
 mod expression;
+mod gates;
 mod group_item;
 mod idempotency;
 mod item;

@@ -16,7 +16,7 @@ pub(super) struct Update {
     pub(super) operation: &'static str,
     pub(super) key: Key,
     pub(super) update: String,
-    /// Always with `attribute_exists(PK)`: an update of nothing would make a ghost.
+    /// With `attribute_exists(PK)`, or an update of nothing makes an item, which only the gates want. Empty for none.
     pub(super) condition: String,
     pub(super) values: Vec<(&'static str, AttributeValue)>,
 }
@@ -44,7 +44,7 @@ impl DynamoStore {
             .set_expression_attribute_names(Some(names(&[&wish.update, &wish.condition])))
             .set_expression_attribute_values(Some(values).filter(|values| !values.is_empty()))
             .update_expression(wish.update)
-            .condition_expression(wish.condition)
+            .set_condition_expression(Some(wish.condition).filter(|condition| !condition.is_empty()))
             .return_values(ReturnValue::AllNew)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
             .send()

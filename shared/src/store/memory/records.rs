@@ -8,6 +8,7 @@ use longshore_domain::job::{Job, SourceFile, Transition};
 use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
+use super::gates::GateRecords;
 use crate::store::replay::{self, CommittedGroup};
 
 /// Everything.
@@ -15,6 +16,8 @@ use crate::store::replay::{self, CommittedGroup};
 pub(super) struct Records {
     pub(super) uploads: BTreeMap<FileGuid, Upload>,
     pub(super) jobs: BTreeMap<JobId, JobRecords>,
+    /// By job type.
+    pub(super) gates: BTreeMap<String, GateRecords>,
     job_keys: TakenKeys<JobId>,
     upload_keys: TakenKeys<FileGuid>,
     /// Which jobs use an upload.

@@ -1,0 +1,164 @@
+//! The gates: slots and waiting chunks of a job type, all in one partition.
+
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
+use longshore_domain::gate::{Lease, Waiting};
+use longshore_domain::ports::{PortResult, Slots, WaitingRoom};
+use longshore_domain::time_stamp::Timestamp;
+
+use super::item::{Item, ItemError, number, read_number, read_text, text, time};
+use super::keys::{Key, SLOT, WAIT, gate_pk};
+use super::update::{Update, Updated};
+use super::{DynamoStore, failed};
+
+/// A slot that nobody has taken for a day is forgotten.
+const SLOT_KEPT_S: i64 = 86_400;
+
+impl Slots for DynamoStore {
+    /// Consistent Query of `SLOT#`. A slot that was given back is an item without a holder.
+    async fn leases(&self, job_type: &str) -> PortResult<Vec<Lease>> {
+        let items = self.at_gate("leases", (job_type, SLOT), usize::MAX).await?;
+        let held = items.iter().filter(|item| item.contains_key("holder"));
+        held.map(lease_of).collect::<Result<_, _>>().map_err(failed("leases"))
+    }
+
+    /// UpdateItem of `SLOT#n`, if it has no holder, its lease has ended, or the holder is ours.
+    async fn take(&self, job_type: &str, lease: &Lease, now: Timestamp) -> PortResult<bool> {
+        let wish = Update {
+            operation: "take",
+            key: Key::slot(job_type, lease.slot),
+            update: "SET #holder = :own, #until = :until, #expiresAt = :expires".into(),
+            condition: "attribute_not_exists(#holder) OR #until < :now OR #holder = :own".into(),
+            values: vec![
+                (":own", text(&lease.holder)),
+                (":until", time(lease.until)),
+                (":expires", number(lease.until.plus_seconds(SLOT_KEPT_S).seconds())),
+                (":now", time(now)),
+            ],
+        };
+        Ok(matches!(self.update(wish).await?, Updated::Took(_)))
+    }
+
+    /// UpdateItem of `SLOT#n`: removes the holder, if it is ours.
+    async fn give_back(&self, job_type: &str, lease: &Lease) -> PortResult<()> {
+        let wish = Update {
+            operation: "give_back",
+            key: Key::slot(job_type, lease.slot),
+            update: "REMOVE #holder, #until".into(),
+            condition: "attribute_exists(#PK) AND #holder = :own".into(),
+            values: vec![(":own", text(&lease.holder))],
+        };
+        self.update(wish).await.map(|_| ())
+    }
+}
+
+impl WaitingRoom for DynamoStore {
+    /// Consistent Query of `WAIT#`, which sorts by turn.
+    async fn waiting(&self, job_type: &str, first: usize) -> PortResult<Vec<Waiting>> {
+        let items = self.at_gate("waiting", (job_type, WAIT), first).await?;
+        items.iter().map(waiting_of).collect::<Result<_, _>>().map_err(failed("waiting"))
+    }
+
+    /// UpdateItem of `WAIT#name`, without a condition: it says the same each time.
+    async fn wait(&self, job_type: &str, waiting: &Waiting) -> PortResult<()> {
+        let message = serde_json::to_string(&waiting.message).map_err(failed("wait"))?;
+        let wish = Update {
+            operation: "wait",
+            key: Key::waiting(job_type, waiting),
+            update: "SET #message = :message, #limit = :limit, #calledAt = :never, #expiresAt = :expires".into(),
+            condition: String::new(),
+            values: vec![
+                (":message", text(message)),
+                (":limit", number(waiting.limit)),
+                (":never", called_at(None)),
+                (":expires", number(waiting.expires_at)),
+            ],
+        };
+        self.update(wish).await.map(|_| ())
+    }
+
+    /// UpdateItem of `WAIT#name`, if `calledAt` is as it was read. A refusal by our own write, whose reply was lost, shows
+    /// our own time.
+    async fn call(&self, job_type: &str, waiting: &Waiting, now: Timestamp) -> PortResult<bool> {
+        let wish = Update {
+            operation: "call",
+            key: Key::waiting(job_type, waiting),
+            update: "SET #calledAt = :now".into(),
+            condition: "attribute_exists(#PK) AND #calledAt = :seen".into(),
+            values: vec![(":now", time(now)), (":seen", called_at(waiting.called_at))],
+        };
+        Ok(match self.update(wish).await? {
+            Updated::Took(_) => true,
+            Updated::Refused(item) => read_number(&item, "calledAt").is_ok_and(|called_at: i64| called_at == now.0),
+            Updated::Absent => false,
+        })
+    }
+
+    /// DeleteItem of `WAIT#name`, if `calledAt` is as it was read.
+    async fn forget(&self, job_type: &str, waiting: &Waiting) -> PortResult<()> {
+        let delete = self.client.delete_item().table_name(&self.table);
+        let delete = delete.set_key(Some(Key::waiting(job_type, waiting).attributes()));
+        let delete = delete.condition_expression("calledAt = :seen");
+        let answer = delete.expression_attribute_values(":seen", called_at(waiting.called_at)).send().await;
+        match answer {
+            Ok(_) => Ok(()),
+            Err(error) => match error.as_service_error() {
+                Some(DeleteItemError::ConditionalCheckFailedException(_)) => Ok(()),
+                _ => Err(failed("forget")(error)),
+            },
+        }
+    }
+}
+
+impl DynamoStore {
+    /// Consistent Query of the items of a gate whose sort keys begin so, page by page until there are enough.
+    async fn at_gate(
+        &self,
+        operation: &'static str,
+        (job_type, prefix): (&str, &str),
+        first: usize,
+    ) -> PortResult<Vec<Item>> {
+        let (mut items, mut from) = (Vec::new(), None);
+        loop {
+            let query = self.client.query().table_name(&self.table).consistent_read(true);
+            let query = query
+                .key_condition_expression("PK = :gate AND begins_with(SK, :prefix)")
+                .expression_attribute_values(":gate", text(gate_pk(job_type)))
+                .expression_attribute_values(":prefix", text(prefix))
+                .set_limit(i32::try_from(first - items.len()).ok())
+                .set_exclusive_start_key(from);
+            let page = query.send().await.map_err(failed(operation))?;
+            items.extend(page.items.unwrap_or_default());
+            from = page.last_evaluated_key;
+            if from.is_none() || items.len() >= first {
+                items.truncate(first);
+                return Ok(items);
+            }
+        }
+    }
+}
+
+/// 0 stands for never, so that one condition compares both.
+fn called_at(time: Option<Timestamp>) -> aws_sdk_dynamodb::types::AttributeValue {
+    number(time.map_or(0, |time| time.0))
+}
+
+fn lease_of(item: &Item) -> Result<Lease, ItemError> {
+    let slot = read_text(item, "SK")?.strip_prefix(SLOT).and_then(|digits| digits.parse().ok());
+    Ok(Lease {
+        slot: slot.ok_or(ItemError::Attribute("SK"))?,
+        holder: read_text(item, "holder")?.to_owned(),
+        until: Timestamp(read_number(item, "until")?),
+    })
+}
+
+fn waiting_of(item: &Item) -> Result<Waiting, ItemError> {
+    let turn = read_text(item, "SK")?.strip_prefix(WAIT).and_then(|name| name.split('#').next()?.parse().ok());
+    let called_at: i64 = read_number(item, "calledAt")?;
+    Ok(Waiting {
+        turn: Timestamp(turn.ok_or(ItemError::Attribute("SK"))?),
+        message: serde_json::from_str(read_text(item, "message")?)?,
+        limit: read_number(item, "limit")?,
+        called_at: Some(Timestamp(called_at)).filter(|time| time.0 != 0),
+        expires_at: read_number(item, "expiresAt")?,
+    })
+}

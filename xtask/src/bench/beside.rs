@@ -1,0 +1,117 @@
+//! A person's fifty rows, alone and beside a night's import: what a queue of its own is worth.
+//!
+//! The large job is an upsert of a million rows at low priority, which on this emulator runs for minutes; the small ones
+//! are upserts of fifty rows at high priority, one after the other.
+
+use super::run::{Input, follow};
+use super::{Bench, rows};
+use crate::api::{Api, ImportOptions, LocalFile, Mode};
+use crate::progress;
+use anyhow::{Context, Result, ensure};
+use std::fs;
+
+/// Rows of the small jobs.
+const SMALL_ROWS: u64 = 50;
+
+/// Rows of the large one.
+const LARGE_ROWS: u64 = 1_000_000;
+
+/// Small jobs, alone and beside: a 95th percentile of thirty is the second longest.
+const RUNS: usize = 30;
+
+/// Small jobs before the first that counts: processes start, and caches fill.
+const WARM_UP: usize = 5;
+
+/// What was measured.
+pub(super) struct Beside {
+    /// Seconds of each small job, from the call that creates it to its `finishedAt`.
+    pub(super) alone: Vec<f64>,
+    /// The same while the large job ran.
+    pub(super) beside: Vec<f64>,
+    /// Rows of the large job that were done when the first small job beside it began, and when the last had ended.
+    pub(super) large_rows: (u64, u64),
+}
+
+/// A large job that runs.
+pub(super) struct Large {
+    pub(super) url: String,
+    input: Input,
+}
+
+/// Runs small jobs alone, begins the large one, and runs as many beside it. The large job goes on: what reads of it cost
+/// is still to be measured.
+pub(super) fn measure(bench: &Bench<'_>, api: &Api) -> Result<(Beside, Large)> {
+    let step = progress::step("50 rows, high, alone");
+    let small = input(bench, SMALL_ROWS, "small")?;
+    for _ in 0..WARM_UP {
+        seconds(api, &small)?;
+    }
+    let alone: Result<Vec<_>> = (0..RUNS).map(|_| seconds(api, &small)).collect();
+    step.done();
+    let step = progress::step("50 rows, high, beside 1 M rows, low");
+    let large = input(bench, LARGE_ROWS, "large")?;
+    let url = create(api, &large, "low")?;
+    let begun = wait_for_backlog(api, &url)?;
+    let beside: Result<Vec<_>> = (0..RUNS).map(|_| seconds(api, &small)).collect();
+    let now = api.poll(&url)?.job;
+    ensure!(now.status == "running", "the large job had ended: it was not in the way to the end ({})", now.message);
+    step.done();
+    fs::remove_file(&small.path)?;
+    let large_rows = (begun, now.item_progress);
+    Ok((Beside { alone: alone?, beside: beside?, large_rows }, Large { url, input: large }))
+}
+
+impl Large {
+    /// Stops the job and waits for its end.
+    pub(super) fn stop(&self, api: &Api) -> Result<()> {
+        api.cancel(&self.url)?;
+        while !matches!(api.poll(&self.url)?.job.status.as_str(), "canceled" | "completed") {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+        fs::remove_file(&self.input.path)?;
+        Ok(())
+    }
+}
+
+/// Until every chunk of the large job waits in its queue and some are done.
+fn wait_for_backlog(api: &Api, url: &str) -> Result<u64> {
+    loop {
+        let job = api.poll(url)?.job;
+        ensure!(matches!(job.status.as_str(), "waiting" | "running"), "the large job ended: {}", job.message);
+        if job.item_count_final && job.item_progress > 0 {
+            return Ok(job.item_progress);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+}
+
+fn input(bench: &Bench<'_>, rows: u64, name: &str) -> Result<Input> {
+    let path = bench.project.state_dir()?.join(format!("{name}.csv"));
+    let size_bytes = rows::write(&path, rows, 0)?;
+    let dataset = format!("bench-{name}-{}", std::process::id());
+    Ok(Input { path, rows, bad_rows: 0, size_bytes, mode: Mode::Upsert, dataset })
+}
+
+fn create(api: &Api, input: &Input, priority: &str) -> Result<String> {
+    let guid = upload(api, input)?;
+    api.create_job(&guid, options(input), priority)
+}
+
+fn upload(api: &Api, input: &Input) -> Result<String> {
+    let name = input.path.file_name().context("the file has no name")?.to_string_lossy();
+    let (size_bytes, content_type) = (input.size_bytes, "text/csv");
+    api.upload(&LocalFile { path: &input.path, name: &name, content_type, size_bytes, sha256: None })
+}
+
+fn options(input: &Input) -> ImportOptions {
+    let (dataset, key) = (input.dataset.clone(), "id".to_owned());
+    ImportOptions { dataset, key, schema: Some(rows::schema()), mode: input.mode }
+}
+
+/// One small job, from create to `finishedAt`; the upload before it is the client's time.
+fn seconds(api: &Api, small: &Input) -> Result<f64> {
+    let guid = upload(api, small)?;
+    let (seconds, ended) = follow(api, || api.create_job(&guid, options(small), "high"))?;
+    ensure!(ended.succeeded == small.rows, "{} rows succeeded", ended.succeeded);
+    Ok(seconds)
+}
