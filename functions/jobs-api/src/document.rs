@@ -41,6 +41,10 @@ pub struct JobDocument {
     pub duration_seconds: Option<u64>,
     /// 1, and one more with each retry.
     pub attempts: u32,
+    /// The job that checked the file before this one was started.
+    pub started_from: Option<JobId>,
+    /// The job that was started to do for real what this one has checked.
+    pub started_as: Option<JobId>,
     /// Why it did not complete.
     pub error: Option<JobError>,
     /// Things to know that stopped nothing.
@@ -88,6 +92,8 @@ pub struct Links {
     pub failures: Option<String>,
     /// Stops the job, while it can be stopped.
     pub cancel: Option<String>,
+    /// Starts a job that does for real what this one has checked, while none was started.
+    pub start: Option<String>,
 }
 
 impl JobDocument {
@@ -120,6 +126,8 @@ impl JobDocument {
             eta_seconds: progress.eta_seconds,
             duration_seconds: duration_seconds(job, progress.updated_at),
             attempts: job.generation + 1,
+            started_from: job.started_from,
+            started_as: job.started_as,
             error: job.error.clone(),
             issues: job.issues.clone(),
             created_at: job.created_at.to_rfc3339(),
@@ -140,7 +148,8 @@ impl Links {
         let output = job.status.is_final().then(|| output_path(job.job_id));
         let failures = job.status.is_final().then(|| failures_path(job.job_id));
         let cancel = job.is_live().then(|| format!("{itself}/cancel"));
-        Self { itself, output, failures, cancel }
+        let start = job.is_startable().then(|| format!("{itself}/start"));
+        Self { itself, output, failures, cancel, start }
     }
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
 
 mod cancel;
+mod corrected;
 mod create;
 mod delete;
 mod failures;
@@ -10,6 +11,7 @@ mod list;
 mod openapi;
 mod read;
 mod retry;
+mod start;
 mod tenants;
 mod unsent;
 mod world;
