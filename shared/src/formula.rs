@@ -64,7 +64,7 @@ mod tests {
             }
             cells = longer;
         }
-        assert_eq!(cells.len(), 10_usize.pow(6));
+        assert_eq!(cells.len(), 9_usize.pow(6));
     }
 
     #[test]

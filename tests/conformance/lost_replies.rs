@@ -4,8 +4,9 @@
 
 use longshore::store::dynamo::DynamoStore;
 use longshore_domain::group::CommitOutcome;
-use longshore_domain::job::Status;
-use longshore_domain::ports::{Created, IdempotencyKey, JobStore, JobTransitions, Ledger};
+use longshore_domain::ids::FileGuid;
+use longshore_domain::job::{Job, Reopen, SourceFile, Status};
+use longshore_domain::ports::{Created, IdempotencyKey, JobStore, JobTransitions, Ledger, Removal, Started};
 use longshore_tests::harness::faults::Faults;
 use longshore_tests::harness::resources::aws;
 
