@@ -13,6 +13,7 @@ mod bad_input;
 mod bad_rows;
 mod by_the_sweeper;
 mod cancels;
+mod corrections;
 mod crashes;
 mod deletes;
 mod imports;

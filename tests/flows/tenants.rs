@@ -35,7 +35,7 @@ enum Others {
 }
 
 /// Every route, and what of another's can be named by it. A new route wants a row.
-const ROWS: [(&str, &str, Others); 13] = [
+const ROWS: [(&str, &str, Others); 14] = [
     ("POST", "/api/uploads", Others::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Others::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Others::Upload),
@@ -46,6 +46,7 @@ const ROWS: [(&str, &str, Others); 13] = [
     ("GET", "/api/jobs/{jobId}/failures", Others::Job),
     ("POST", "/api/jobs/{jobId}/cancel", Others::Job),
     ("POST", "/api/jobs/{jobId}/retry", Others::Job),
+    ("POST", "/api/jobs/{jobId}/start", Others::Job),
     ("DELETE", "/api/jobs/{jobId}", Others::Job),
     ("GET", "/api/datasets", Others::Datasets),
     ("GET", "/api/datasets/{dataset}/records", Others::Dataset),
