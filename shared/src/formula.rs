@@ -54,7 +54,8 @@ mod tests {
     fn every_cell_comes_back_and_no_two_look_the_same() {
         let mut cells = vec![Vec::new()];
         for _ in 0..6 {
-            let longer = cells.iter().flat_map(|cell| b"'=-+\t5.ea".iter().map(move |byte| [&cell[..], &[*byte]].concat()));
+            let longer =
+                cells.iter().flat_map(|cell| b"'=-+\t5.ea".iter().map(move |byte| [&cell[..], &[*byte]].concat()));
             let longer: Vec<_> = longer.collect();
             for cell in &longer {
                 let shown = harmless(cell);

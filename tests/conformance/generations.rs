@@ -62,7 +62,8 @@ async fn a_retry_has_its_own_corrected_file_and_its_uploads_stay_until_the_job_g
     let again = store.job(before.job_id).await.unwrap().unwrap();
     let opened = made(store.reopen(&again, &wish(1, second)).await.unwrap());
     assert_eq!((opened.corrected.clone(), &opened.spent), (Some(corrected(second)), &[first].into()));
-    let mut plain = made(store.finish(before.job_id, &Finish { generation: 2, ..finish(Status::Failed, 70) }).await.unwrap());
+    let mut plain =
+        made(store.finish(before.job_id, &Finish { generation: 2, ..finish(Status::Failed, 70) }).await.unwrap());
     plain = made(store.reopen(&plain, &Reopen { generation: 2, ..REOPEN }).await.unwrap());
     assert_eq!((plain.corrected, plain.spent), (None, [first, second].into()));
     assert!(!store.release_upload(JobId::generate(), first).await.unwrap(), "another job leaves it to this one");

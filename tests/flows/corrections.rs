@@ -190,7 +190,10 @@ fn a_validated_file_is_imported_without_another_upload_and_only_once() -> Story 
     ensure!(stack.client.records(&name)?.is_empty(), "a validation has written");
     let answers: Vec<_> = std::thread::scope(|scope| {
         let calls: Vec<_> = (0..4).map(|_| scope.spawn(|| stack.client.start_checked(&id))).collect();
-        calls.into_iter().map(|call| call.join().map_err(|_| anyhow::anyhow!("a call panicked"))?).collect::<Result<_>>()
+        calls
+            .into_iter()
+            .map(|call| call.join().map_err(|_| anyhow::anyhow!("a call panicked"))?)
+            .collect::<Result<_>>()
     })?;
     let started = answers[0].clone().expect(202)?["jobId"].as_str().context("a job without id")?.to_owned();
     for answer in &answers {
@@ -200,7 +203,10 @@ fn a_validated_file_is_imported_without_another_upload_and_only_once() -> Story 
     assert_eq!((counts(&job), &job["startedFrom"]), ([2, 1, 0], &json!(id)), "{job}");
     assert_eq!(stack.client.records(&name)?.len(), 2);
     let after = stack.client.job(&id)?;
-    assert_eq!((&after["status"], &after["startedAs"], &after["links"]["start"]), (&json!("completed"), &json!(started), &json!(null)));
+    assert_eq!(
+        (&after["status"], &after["startedAs"], &after["links"]["start"]),
+        (&json!("completed"), &json!(started), &json!(null))
+    );
     assert_eq!(stack.client.start_checked(&id)?.expect(202)?["jobId"], started.as_str(), "long after");
     // The file is the other job's too.
     assert_eq!(stack.client.delete(&id)?.status, 204);
@@ -215,7 +221,8 @@ fn a_validated_file_that_is_gone_is_not_imported() -> Story {
     use longshore_domain::ports::{Files, JobStore};
     let Some(stack) = own() else { return Ok(()) };
     let file = lines(["id,name", "1,Ann"]);
-    let (job, _) = work(stack, "import", &file, &json!({"dataset": dataset("no-file"), "key": "id", "mode": "validate"}))?;
+    let (job, _) =
+        work(stack, "import", &file, &json!({"dataset": dataset("no-file"), "key": "id", "mode": "validate"}))?;
     let id = job["jobId"].as_str().context("a job without id")?;
     let stored = stack.run(stack.store()?.job(crate::shared::job_id(id)?))?.context("the job")?;
     stack.run(stack.files()?.remove(&stored.source.context("a source")?.key))?;
@@ -247,7 +254,12 @@ fn a_cancel_and_a_retry_at_the_same_moment_are_taken_one_after_the_other() -> St
                 (cancel.join().map_err(|_| anyhow::anyhow!("a call panicked")), retry)
             });
             let (cancel, retry) = (cancel??, retry?);
-            ensure!([202, 409].contains(&cancel.status) && [202, 409].contains(&retry.status), "{}\n{}", cancel.text(), retry.text());
+            ensure!(
+                [202, 409].contains(&cancel.status) && [202, 409].contains(&retry.status),
+                "{}\n{}",
+                cancel.text(),
+                retry.text()
+            );
             attempts += u64::from(retry.status == 202);
             both += usize::from(cancel.status == 202 && retry.status == 202);
             canceled += usize::from(cancel.status == 202);

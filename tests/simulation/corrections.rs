@@ -36,7 +36,12 @@ fn end_of(action: usize) -> &'static str {
 }
 
 /// A job that has ended; the rows of its failures file as the person corrects them, and the one that stands there twice.
-fn failed_job(rows: &[usize], before: Vec<Event>, edits: &[Edit], doubles: bool) -> (World, BTreeMap<usize, usize>, Option<usize>) {
+fn failed_job(
+    rows: &[usize],
+    before: Vec<Event>,
+    edits: &[Edit],
+    doubles: bool,
+) -> (World, BTreeMap<usize, usize>, Option<usize>) {
     let mut world = World::new(&csv_of(rows), None);
     before.into_iter().for_each(|event| world.happen(event));
     world.run_to_the_end();

@@ -78,6 +78,7 @@ fn gone(file: &SourceFile) -> JobError {
 }
 
 fn unusable(file: &SourceFile, why: &str) -> JobError {
-    let message = format!("the corrected file {:?} cannot be used: {why}; retry with another, or without one", file.name);
+    let message =
+        format!("the corrected file {:?} cannot be used: {why}; retry with another, or without one", file.name);
     JobError::new("not_a_failures_file", message)
 }

@@ -121,12 +121,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     /// The job once everything that the generation before left is filed again, and what is to be said of the corrected
     /// file, if there is one.
-    async fn refile(
-        &self,
-        job: Job,
-        limits: ChunkLimits,
-        deadline: Timestamp,
-    ) -> Result<(Job, Vec<JobError>), Halt> {
+    async fn refile(&self, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Result<(Job, Vec<JobError>), Halt> {
         if job.generation == 0 {
             return Ok((job, Vec::new()));
         }

@@ -25,7 +25,8 @@ impl<B: Backend> Api<B> {
         }
         let definition = self.ports.store.definition(job.job_id).await?;
         let columns = Columns::of(source.format, definition.and_then(|definition| definition.columns));
-        let columns = columns.ok_or_else(|| refused(not_one("no row of this job has failed yet; retry without a file")))?;
+        let columns =
+            columns.ok_or_else(|| refused(not_one("no row of this job has failed yet; retry without a file")))?;
         let opening = self.opening(&file).await?;
         let whole = opening.len() as u64 == file.size_bytes;
         Layout::find(&opening, whole, &columns).map_err(|error| refused(not_one(&error.to_string())))?;
@@ -54,7 +55,10 @@ fn not_one(why: &str) -> Bad {
 }
 
 fn no_file_to_correct() -> Bad {
-    Bad::new("file_not_allowed", "this job has no file, so nothing of it can be corrected; create a job with other options")
+    Bad::new(
+        "file_not_allowed",
+        "this job has no file, so nothing of it can be corrected; create a job with other options",
+    )
 }
 
 fn too_large(size_bytes: u64) -> Bad {

@@ -108,6 +108,7 @@ fn not_validated(why: &str) -> Problem {
 }
 
 fn file_gone(source: &SourceFile) -> Problem {
-    let detail = format!("the file {:?} is not there any more as it was checked; upload it again as a new job's", source.name);
+    let detail =
+        format!("the file {:?} is not there any more as it was checked; upload it again as a new job's", source.name);
     Problem::new(Kind::FileGone, detail)
 }

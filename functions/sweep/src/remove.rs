@@ -28,11 +28,7 @@ pub(crate) async fn remove<S: Removal, Q, F: Files>(
 }
 
 /// An upload, unless another job uses it too: then it goes with the last of them, or expires.
-async fn remove_upload<S: Removal, Q, F: Files>(
-    ports: &Ports<S, Q, F>,
-    job: &Job,
-    upload: FileGuid,
-) -> PortResult<()> {
+async fn remove_upload<S: Removal, Q, F: Files>(ports: &Ports<S, Q, F>, job: &Job, upload: FileGuid) -> PortResult<()> {
     if ports.store.release_upload(job.job_id, upload).await? {
         ports.files.remove(&upload_key(&job.tenant, upload)).await?;
     }

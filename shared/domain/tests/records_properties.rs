@@ -15,7 +15,8 @@ fn read_with_csv_crate(bytes: &[u8]) -> Vec<Fields> {
 
 fn read_delimited(delimiter: u8, bytes: &[u8]) -> Vec<Fields> {
     let bytes = [b"\n", bytes].concat();
-    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(&bytes[..]);
+    let mut reader =
+        csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(&bytes[..]);
     let all: Result<Vec<csv::ByteRecord>, csv::Error> = reader.byte_records().collect();
     let all = all.unwrap_or_else(|error| panic!("the csv crate never refuses bytes: {error}"));
     all.iter().map(|record| record.iter().map(<[u8]>::to_vec).collect()).collect()

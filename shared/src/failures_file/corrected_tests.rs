@@ -66,14 +66,14 @@ fn a_row_in_doubt_changes_nothing_and_is_told() {
             "row,id,name\n7,1,a,torn\n7,1,a\n9,1,a\n",
             vec![("corrected_rows_repeated", "7"), ("corrected_rows_unreadable", "2")],
         ),
-        ("row,id,name\n8,1,a\n9,1,a\n99999999999999999999,1,a\n", vec![
-            ("corrected_rows_unknown", "8"),
-            ("corrected_rows_unreadable", "4"),
-        ]),
-        ("row,id,name\n1,,a\n2,,a\n3,,a\n4,,a\n5,,a\n6,,a\n9,1,a\n", vec![(
-            "corrected_rows_unknown",
-            "1, 2, 3, 4, 5, …",
-        )]),
+        (
+            "row,id,name\n8,1,a\n9,1,a\n99999999999999999999,1,a\n",
+            vec![("corrected_rows_unknown", "8"), ("corrected_rows_unreadable", "4")],
+        ),
+        (
+            "row,id,name\n1,,a\n2,,a\n3,,a\n4,,a\n5,,a\n6,,a\n9,1,a\n",
+            vec![("corrected_rows_unknown", "1, 2, 3, 4, 5, …")],
+        ),
     ] {
         let read = parse(file);
         assert_eq!((mended(&read, 7), mended(&read, 9).as_deref()), (None, Some("1,a")), "{file:?}");

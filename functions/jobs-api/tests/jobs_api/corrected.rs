@@ -58,7 +58,9 @@ async fn a_file_that_cannot_be_used_is_refused_and_says_why() {
         (json!(shorter), "file_size_mismatch"),
         (json!(large), "file_too_large"),
     ];
-    for bytes in ["id,name\n1,Ann\n", "row,id\n1,1\n", "row,id,name,id\n", "\n\n", "PK\u{3}\u{4}row,id,name\n", "r\0o\0w\0,\0"] {
+    for bytes in
+        ["id,name\n1,Ann\n", "row,id\n1,1\n", "row,id,name,id\n", "\n\n", "PK\u{3}\u{4}row,id,name\n", "r\0o\0w\0,\0"]
+    {
         table.push((json!(file(&world, bytes).await), "not_a_failures_file"));
     }
     for (value, code) in table {
@@ -82,7 +84,8 @@ async fn a_file_over_the_limit_is_refused_unread_with_a_way_out() {
     world.files.put(&key, vec![b'x'; usize::try_from(size).unwrap()]);
     let mut api = world.api::<crate::world::Fakes>(world.queues.clone());
     api.limits.max_file_bytes = size;
-    let reply = world.send_to(jobs_api::router(api), &format!("/api/jobs/{id}/retry"), &json!({ "fileGuid": large })).await;
+    let reply =
+        world.send_to(jobs_api::router(api), &format!("/api/jobs/{id}/retry"), &json!({ "fileGuid": large })).await;
     assert_eq!(reply.faults(), [("/fileGuid", "corrected_file_too_large")]);
     assert!(reply.body["detail"].as_str().unwrap().contains("split it"), "{}", reply.body);
 }

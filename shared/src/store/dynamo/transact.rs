@@ -46,7 +46,8 @@ impl DynamoStore {
         let took = self.transact("reopen", writes).await?;
         let Some(job) = self.job(next.job_id).await? else { return Ok(Transition::Refused) };
         // The same question as replay::reopened asks, of the job as this very call would have left it.
-        let ours = (job.generation, job.updated_at, &job.corrected) == (next.generation, next.updated_at, &next.corrected);
+        let ours =
+            (job.generation, job.updated_at, &job.corrected) == (next.generation, next.updated_at, &next.corrected);
         Ok(if took || ours { Transition::Made(Box::new(job)) } else { Transition::Refused })
     }
 

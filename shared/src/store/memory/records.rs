@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Transition};
-use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, Started, Upload};
+use longshore_domain::ports::{
+    Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, Started, Upload,
+};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::store::replay::{self, CommittedGroup};
