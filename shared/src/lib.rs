@@ -6,6 +6,7 @@
 pub mod batch;
 pub mod chunk;
 pub mod config;
+pub mod failures_file;
 pub mod files;
 pub mod formula;
 pub mod handler;

@@ -3,20 +3,22 @@
 use std::collections::BTreeMap;
 
 use longshore_domain::group::{Filed, GroupPlan, Source};
-use longshore_domain::job::{Base, Job, Place, Reopen, Stage, Status, Transition};
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::{Base, Finish, Job, Place, Reopen, SourceFile, Stage, Status, Transition};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::Store;
+use longshore_domain::ports::{Removal, Store};
 
-use crate::fixtures::{at, cursor, finish, made, manifest, plan, split, stop};
+use crate::fixtures::{at, cursor, finish, made, manifest, plan, split, stop, waiting_job};
 
 on_both_stores! {
     a_job_that_ended_is_opened_again_once,
     a_job_that_has_not_ended_is_not_opened_again,
     a_generation_that_has_passed_writes_nothing,
     a_group_that_is_filed_again_begins_with_its_cursors_and_failures,
+    a_retry_has_its_own_corrected_file_and_its_uploads_stay_until_the_job_goes,
 }
 
-const REOPEN: Reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000) };
+const REOPEN: Reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None };
 
 /// A job with two groups that ended with seven succeeded, two failed and one skipped item.
 async fn ended(store: &impl Store) -> Job {
@@ -32,11 +34,42 @@ async fn a_job_that_ended_is_opened_again_once(store: impl Store) {
     expected.reopen(&REOPEN);
     assert_eq!((&opened, store.job(before.job_id).await.unwrap().as_ref()), (&expected, Some(&expected)));
     let counts = Counts { succeeded: 7, failed: 0, skipped: 1 };
-    assert_eq!(opened.base, Base { counts, groups: 2, split_ended: false });
+    assert_eq!(opened.base, Base { counts, groups: 2, split_ended: false, refiled: Place::default() });
     assert!(store.unfinished(None).await.unwrap().items.contains(&before.job_id));
     assert_eq!(made(store.reopen(&before, &REOPEN).await.unwrap()), opened, "the same call again is its own");
     let later = Reopen { at: at(51), ..REOPEN };
     assert_eq!(store.reopen(&before, &later).await.unwrap(), Transition::Refused);
+}
+
+/// A corrected file in a row of its own.
+fn corrected(upload: FileGuid) -> SourceFile {
+    let source = waiting_job().source.unwrap();
+    SourceFile { key: format!("uploads/default/{upload}"), name: "failed.csv".into(), ..source }
+}
+
+async fn a_retry_has_its_own_corrected_file_and_its_uploads_stay_until_the_job_goes(store: impl Store + Removal) {
+    let before = ended(&store).await;
+    let [first, second, other] = [FileGuid::generate(), FileGuid::generate(), FileGuid::generate()];
+    let wish = |generation, upload| Reopen { generation, corrected: Some(corrected(upload)), ..REOPEN };
+    let opened = made(store.reopen(&before, &wish(0, first)).await.unwrap());
+    let mut expected = before.clone();
+    expected.reopen(&wish(0, first));
+    assert_eq!((&opened, store.job(before.job_id).await.unwrap().as_ref()), (&expected, Some(&expected)));
+    assert_eq!(made(store.reopen(&before, &wish(0, first)).await.unwrap()), opened, "the same call again is its own");
+    assert_eq!(store.reopen(&before, &wish(0, other)).await.unwrap(), Transition::Refused, "with another file");
+    assert!(store.release_upload(JobId::generate(), other).await.unwrap(), "what was refused uses nothing");
+    made(store.finish(before.job_id, &Finish { generation: 1, ..finish(Status::Failed, 60) }).await.unwrap());
+    let again = store.job(before.job_id).await.unwrap().unwrap();
+    let opened = made(store.reopen(&again, &wish(1, second)).await.unwrap());
+    assert_eq!((opened.corrected.clone(), &opened.spent), (Some(corrected(second)), &[first].into()));
+    let mut plain =
+        made(store.finish(before.job_id, &Finish { generation: 2, ..finish(Status::Failed, 70) }).await.unwrap());
+    plain = made(store.reopen(&plain, &Reopen { generation: 2, ..REOPEN }).await.unwrap());
+    assert_eq!((plain.corrected, plain.spent), (None, [first, second].into()));
+    assert!(!store.release_upload(JobId::generate(), first).await.unwrap(), "another job leaves it to this one");
+    for upload in [first, second] {
+        assert!(store.release_upload(before.job_id, upload).await.unwrap());
+    }
 }
 
 async fn a_job_that_has_not_ended_is_not_opened_again(store: impl Store) {

@@ -4,8 +4,9 @@
 
 use longshore::store::dynamo::DynamoStore;
 use longshore_domain::group::CommitOutcome;
-use longshore_domain::job::Status;
-use longshore_domain::ports::{Created, IdempotencyKey, JobStore, JobTransitions, Ledger};
+use longshore_domain::ids::FileGuid;
+use longshore_domain::job::{Job, Reopen, SourceFile, Status};
+use longshore_domain::ports::{Created, IdempotencyKey, JobStore, JobTransitions, Ledger, Removal, Started};
 use longshore_tests::harness::faults::Faults;
 use longshore_tests::harness::resources::aws;
 
@@ -22,6 +23,7 @@ async fn no_call_counts_twice_when_its_reply_is_lost() {
     a_transition_whose_reply_is_lost_is_made(&store, &faults).await;
     a_group_whose_reply_is_lost_is_made_once(&store, &faults).await;
     a_job_whose_reply_is_lost_is_new(&store, &faults).await;
+    a_retry_and_a_start_whose_reply_is_lost_are_made_once(&store, &faults).await;
     an_update_that_meets_a_transaction_is_tried_again(&store, &faults).await;
 }
 
@@ -73,6 +75,21 @@ async fn a_job_whose_reply_is_lost_is_new(store: &DynamoStore, faults: &Faults) 
         assert_eq!(store.create_job(&job, &definition(), key).await.unwrap(), Created::New);
         assert_eq!(store.job(job.job_id).await.unwrap(), Some(job));
     }
+}
+
+async fn a_retry_and_a_start_whose_reply_is_lost_are_made_once(store: &DynamoStore, faults: &Faults) {
+    let mut checked = Job { checks_only: true, ..waiting_job() };
+    store.create_job(&checked, &definition(), None).await.unwrap();
+    checked = made(store.finish(checked.job_id, &finish(Status::Completed, 9)).await.unwrap());
+    let job = Job { started_from: Some(checked.job_id), ..waiting_job() };
+    faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
+    assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::New);
+    let upload = FileGuid::generate();
+    let corrected = job.source.map(|source| SourceFile { key: format!("uploads/default/{upload}"), ..source });
+    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), corrected };
+    faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
+    assert_eq!(made(store.reopen(&checked, &reopen).await.unwrap()).generation, 1);
+    assert!(!store.release_upload(job.job_id, upload).await.unwrap(), "the retry's use is noted");
 }
 
 async fn an_update_that_meets_a_transaction_is_tried_again(store: &DynamoStore, faults: &Faults) {

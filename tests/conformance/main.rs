@@ -23,5 +23,6 @@ mod races;
 mod records;
 mod records_at_once;
 mod removal;
+mod started_jobs;
 mod stored_jobs;
 mod transitions;

@@ -14,6 +14,7 @@ mod bad_rows;
 mod by_the_sweeper;
 mod cancels;
 mod conventions;
+mod corrections;
 mod crashes;
 mod deletes;
 mod fuzzed;

@@ -37,7 +37,7 @@ enum Others {
 }
 
 /// Every route, and what of another's can be named by it. A new route wants a row.
-const ROWS: [(&str, &str, Others); 17] = [
+const ROWS: [(&str, &str, Others); 18] = [
     ("POST", "/api/uploads", Others::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Others::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Others::Upload),
@@ -48,6 +48,7 @@ const ROWS: [(&str, &str, Others); 17] = [
     ("GET", "/api/jobs/{jobId}/failures", Others::Job),
     ("POST", "/api/jobs/{jobId}/cancel", Others::Job),
     ("POST", "/api/jobs/{jobId}/retry", Others::Job),
+    ("POST", "/api/jobs/{jobId}/start", Others::Job),
     ("DELETE", "/api/jobs/{jobId}", Others::Job),
     ("GET", "/api/datasets", Others::Datasets),
     ("GET", "/api/datasets/{dataset}/records", Others::Dataset),

@@ -236,6 +236,22 @@ impl Client {
         self.call("POST", &format!("/api/jobs/{id}/cancel"), &[], &[])
     }
 
+    /// Asks for what a job has left to run again, with a corrected failures file if there is one.
+    ///
+    /// # Errors
+    /// If there is no answer at all.
+    pub fn retry(&self, id: &str, corrected: Option<&str>) -> Result<Answer> {
+        self.post(&format!("/api/jobs/{id}/retry"), &json!({ "fileGuid": corrected }))
+    }
+
+    /// Asks for what a job has checked to be done for real.
+    ///
+    /// # Errors
+    /// If there is no answer at all.
+    pub fn start_checked(&self, id: &str) -> Result<Answer> {
+        self.call("POST", &format!("/api/jobs/{id}/start"), &[], &[])
+    }
+
     /// Asks for a job to be gone.
     ///
     /// # Errors

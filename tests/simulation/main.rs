@@ -7,6 +7,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "what tests call stops a test as tests do")]
 
+mod corrections;
 mod ending;
 mod gate;
 mod handler;

@@ -11,7 +11,7 @@ use longshore_domain::job::{Finish, Job, JobError, Priority, Reopen, Stop, Trans
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
     ChunkState, Created, Definition, FileInfo, Files, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted,
-    Ledger, Page, PortResult, Queues, Read, Removal, Slots, Upload, WaitingRoom,
+    Ledger, Page, PortResult, Queues, Read, Removal, Slots, Started, Upload, WaitingRoom,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -49,6 +49,7 @@ impl<T: JobStore> JobStore for Stepwise<T> {
         async fn create_upload(&self, upload: &Upload, key: Option<&IdempotencyKey>) -> PortResult<Created<FileGuid>>;
         async fn upload(&self, id: FileGuid) -> PortResult<Option<Upload>>;
         async fn create_job(&self, job: &Job, definition: &Definition, key: Option<&IdempotencyKey>) -> PortResult<Created<JobId>>;
+        async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started>;
         async fn jobs(&self, wanted: &JobsWanted<'_>) -> PortResult<JobsPage>;
         async fn job(&self, id: JobId) -> PortResult<Option<Job>>;
         async fn definition(&self, id: JobId) -> PortResult<Option<Definition>>;

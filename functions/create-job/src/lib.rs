@@ -4,11 +4,13 @@
 //! - **Reads and writes:** the source, streamed once; one transaction per group (group, manifest, split cursor), then
 //!   its chunk messages; at the end the job's final item count.
 //! - **Delivered twice:** the split cursor is the guard. Of two splitters one commits a group, the other stops.
-//! - **Of a retry:** what the generation before left is filed again into new groups; the old ones are not touched.
+//! - **Of a retry:** what the generation before left is filed again into new groups; the old ones are not touched. A
+//!   corrected file is read as a whole, and says which of the failed items run again, and as what.
 //! - **If it fails:** the next delivery goes on from the split cursor, after sending again every group that is
 //!   committed and not known to be sent. A duplicate chunk message is harmless.
-//! - **Never:** holds more than a block and a small file in memory, sends a chunk whose group is not committed.
+//! - **Never:** holds more than a block, a small file and a corrected one in memory, sends a chunk whose group is not committed.
 
+mod corrected;
 mod group_builder;
 mod pass;
 mod refile;

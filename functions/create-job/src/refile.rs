@@ -2,7 +2,8 @@
 //!
 //! A chunk that nobody began is taken over as it is. The failed and the waiting items of the others are gathered into
 //! work files, each the whole of a new chunk, whose cursor stands at the beginning of a round over that file: a worker
-//! takes them as it takes items that it filed itself. An item that no retry can mend stays failed.
+//! takes them as it takes items that it filed itself. An item that no retry can mend stays failed, and so does one that a
+//! corrected file leaves out.
 //!
 //! Resumed from the job's own place: what is committed is passed over. A work file whose group was never committed is
 //! never read.
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use longshore::chunk::{ChunkError, Rest, read_rest, roll_up};
+use longshore::failures_file::{CorrectedFile, Mended};
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{CHUNKS_PER_GROUP, ChunkPlan, Filed, Group, GroupPlan, Manifest, Source};
@@ -32,6 +34,7 @@ pub(crate) struct Refile<'a, S, Q, F> {
     job: Job,
     limits: ChunkLimits,
     deadline: Timestamp,
+    corrected: Option<&'a CorrectedFile>,
     chunks: Vec<ChunkPlan>,
     filed: BTreeMap<u32, Filed>,
     /// The file that is being gathered.
@@ -47,7 +50,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         let rest_bytes = (size_bytes as f64 * rest as f64 / job.item_count.max(1) as f64) as u64;
         let limits = limits.for_file(rest_bytes);
         let (chunks, filed, entries) = Default::default();
-        Self { splitter, job, limits, deadline, chunks, filed, entries, entry_bytes: 0 }
+        Self { splitter, job, limits, deadline, corrected: None, chunks, filed, entries, entry_bytes: 0 }
+    }
+
+    /// Of the items that failed only those run again that stand in this file, as they stand there.
+    pub(crate) fn corrected_by(self, corrected: Option<&'a CorrectedFile>) -> Self {
+        Self { corrected, ..self }
     }
 
     /// The job once everything is filed.
@@ -89,8 +97,9 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         };
         self.chunks.extend(unread);
         for entry in entries {
+            let entry = again(entry, self.corrected);
             self.entry_bytes += entry.raw.len() as u64;
-            self.entries.push(again(entry));
+            self.entries.push(entry);
             if self.entries.len() >= self.limits.items as usize || self.entry_bytes >= self.limits.bytes {
                 self.file().await?;
             }
@@ -139,10 +148,18 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
     }
 }
 
-/// The item as one that waits for its round, unless nothing can mend it.
-fn again(entry: Entry) -> Entry {
+/// The item as one that waits for its round, unless it stays failed.
+fn again(entry: Entry, corrected: Option<&CorrectedFile>) -> Entry {
+    let raw = match (&entry.end, corrected) {
+        (End::Failed(_), Some(file)) => match file.mend(&entry) {
+            Mended::As(raw) => raw,
+            Mended::Absent | Mended::Unchanged => return entry,
+        },
+        (End::Failed(_), None) if entry.damaged => return entry,
+        _ => entry.raw,
+    };
+    let entry = Entry { raw, damaged: false, ..entry };
     match entry.end {
-        End::Failed(_) if entry.damaged => entry,
         End::Failed(why) => Entry { end: End::Transient { attempts: 0, reason: why.code }, ..entry },
         End::Transient { reason, .. } => Entry { end: End::Transient { attempts: 0, reason }, ..entry },
         End::Skipped { .. } => entry,

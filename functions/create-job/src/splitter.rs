@@ -8,6 +8,7 @@ use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, Priority, SourceFile, Stage, Status, Stop, Transition};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, PortError, Queues, Store};
+use longshore_domain::split::ChunkLimits;
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::group_builder::messages;
@@ -99,12 +100,13 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let deadline = self.end_of_turn(&job, deadline);
         self.send_unsent(&job).await?;
         let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
-        let job = if job.generation > 0 { Refile::new(self, job, limits.chunk(), deadline).run().await? } else { job };
+        let (job, found) = self.refile(job, limits.chunk(), deadline).await?;
         if job.base.split_ended {
-            return self.end(&job, job.groups, &[]).await;
+            return self.end(&job, job.groups, &found).await;
         }
         let Some(source) = &job.source else { return self.single_item(&job).await };
-        let (start, issues) = self.open(&job, source).await?;
+        let (start, mut issues) = self.open(&job, source).await?;
+        issues.extend(found);
         let limits = limits.chunk().for_file(source.size_bytes);
         let pass = Pass::new(self, &job, source, limits, start.max(job.split_offset), deadline);
         pass.run(&issues).await
@@ -115,6 +117,22 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             Priority::Low => deadline.min((self.clock)().plus_seconds(LOW_TURN_S)),
             Priority::High | Priority::Normal => deadline,
         }
+    }
+
+    /// The job once everything that the generation before left is filed again, and what is to be said of the corrected
+    /// file, if there is one.
+    async fn refile(&self, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Result<(Job, Vec<JobError>), Halt> {
+        if job.generation == 0 {
+            return Ok((job, Vec::new()));
+        }
+        let corrected = self.corrected_file(&job, limits.item_bytes).await?;
+        let refile = Refile::new(self, job, limits, deadline).corrected_by(corrected.as_ref());
+        let job = refile.run().await?;
+        let found = match &corrected {
+            Some(file) => self.findings(&job, file).await?,
+            None => Vec::new(),
+        };
+        Ok((job, found))
     }
 
     /// Takes the job if it is to be split by this message.

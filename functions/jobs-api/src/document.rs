@@ -48,6 +48,12 @@ pub struct JobDocument {
     /// 1, and one more with each retry.
     #[schema(minimum = 1)]
     pub attempts: u32,
+    /// The job that checked the file before this one was started.
+    #[schema(required = true)]
+    pub started_from: Option<JobId>,
+    /// The job that was started to do for real what this one has checked.
+    #[schema(required = true)]
+    pub started_as: Option<JobId>,
     /// Why it did not complete.
     #[schema(required = true)]
     pub error: Option<JobError>,
@@ -108,6 +114,9 @@ pub struct Links {
     /// Stops the job, while it can be stopped.
     #[schema(required = true, format = "uri-reference")]
     pub cancel: Option<String>,
+    /// Starts a job that does for real what this one has checked, while none was started.
+    #[schema(required = true, format = "uri-reference")]
+    pub start: Option<String>,
 }
 
 impl JobDocument {
@@ -140,6 +149,8 @@ impl JobDocument {
             eta_seconds: progress.eta_seconds,
             duration_seconds: duration_seconds(job, progress.updated_at),
             attempts: job.generation + 1,
+            started_from: job.started_from,
+            started_as: job.started_as,
             error: job.error.clone(),
             issues: job.issues.clone(),
             created_at: job.created_at.to_rfc3339(),
@@ -160,7 +171,8 @@ impl Links {
         let output = job.status.is_final().then(|| output_path(job.job_id));
         let failures = job.status.is_final().then(|| failures_path(job.job_id));
         let cancel = job.is_live().then(|| format!("{itself}/cancel"));
-        Self { itself, output, failures, cancel }
+        let start = job.is_startable().then(|| format!("{itself}/start"));
+        Self { itself, output, failures, cancel, start }
     }
 }
 

@@ -59,11 +59,11 @@ fn the_document_is_the_one_of_the_contract() {
         "itemCount": 100, "itemCountFinal": false, "itemProgress": 50,
         "counts": {"succeeded": 40, "failed": 6, "skipped": 4, "pending": 50},
         "percent": 50, "itemsPerSecond": 5, "etaSeconds": 10, "durationSeconds": 10,
-        "attempts": 1, "error": null, "issues": [],
+        "attempts": 1, "startedFrom": null, "startedAs": null, "error": null, "issues": [],
         "createdAt": "2023-11-14T22:13:20Z", "startedAt": "2023-11-14T22:13:21Z", "finishedAt": null,
         "updatedAt": "2023-11-14T22:13:31Z", "timeoutSeconds": 100, "deadlineAt": "2023-11-14T22:15:00Z",
         "expiresAt": "2027-01-15T08:00:00Z",
-        "links": {"self": path, "output": null, "failures": null, "cancel": format!("{path}/cancel")},
+        "links": {"self": path, "output": null, "failures": null, "cancel": format!("{path}/cancel"), "start": null},
     });
     assert_eq!(serde_json::to_value(document(&job)).unwrap(), expected);
 }
@@ -111,6 +111,22 @@ fn a_job_can_be_canceled_until_it_stops() {
     assert!(cancel(&running()).is_some());
     assert_eq!(cancel(&Job { stage: Stage::Stopping, ..running() }), None);
     assert_eq!(cancel(&Job { status: Status::Completed, stage: Stage::Done, ..running() }), None);
+}
+
+#[test]
+fn a_job_that_only_checked_can_be_started_once_it_has_completed_and_only_once() {
+    let start = |job: &Job| document(job).links.start;
+    let checked = Job { status: Status::Completed, stage: Stage::Done, checks_only: true, ..running() };
+    assert_eq!(start(&checked), Some(format!("/api/jobs/{}/start", checked.job_id)));
+    for not in [
+        Job { checks_only: false, ..checked.clone() },
+        Job { status: Status::Failed, ..checked.clone() },
+        Job { status: Status::Canceled, ..checked.clone() },
+        Job { status: Status::Running, stage: Stage::Processing, ..checked.clone() },
+        Job { started_as: Some(JobId::generate()), ..checked },
+    ] {
+        assert_eq!(start(&not), None, "{not:?}");
+    }
 }
 
 #[test]

@@ -6,7 +6,8 @@
 //!   write each, then the complete message. Everything else only reads, strongly consistent, groups before the job;
 //!   which jobs there are, an index says that may lag by a moment.
 //! - **Called twice:** with an `Idempotency-Key` the second create answers the first one's job; without one it is
-//!   another job. A second cancel finds the job stopping, a second delete finds none. Reads change nothing.
+//!   another job. A second cancel finds the job stopping, a second delete finds none, a second start answers the job that
+//!   the first one made. Reads change nothing.
 //! - **If it fails:** a job whose message could not be sent is there, waiting; the sweeper sends the message.
 //!   The same holds for a job that was told to stop, or to run again.
 //! - **Public:** the documents about the API, and nothing else.
@@ -14,6 +15,7 @@
 
 mod backend;
 mod cancel;
+mod corrected;
 mod create;
 mod datasets;
 mod delete;
@@ -29,6 +31,7 @@ mod output;
 mod pace;
 mod records;
 mod retry;
+mod start;
 
 use std::sync::Arc;
 
@@ -54,7 +57,7 @@ pub use output::{FileLink, FileLinks, OutputDocument};
 pub use records::{RecordDocument, RecordsDocument};
 
 /// The calls that this function answers.
-pub const ROUTES: [(&str, &str); 14] = [
+pub const ROUTES: [(&str, &str); 15] = [
     ("POST", "/api/jobs"),
     ("GET", "/api/jobs"),
     ("GET", "/api/jobs/{jobId}"),
@@ -63,6 +66,7 @@ pub const ROUTES: [(&str, &str); 14] = [
     ("GET", "/api/jobs/{jobId}/output"),
     ("GET", "/api/jobs/{jobId}/failures"),
     ("POST", "/api/jobs/{jobId}/retry"),
+    ("POST", "/api/jobs/{jobId}/start"),
     ("GET", "/api/datasets"),
     ("GET", "/api/datasets/{dataset}/records"),
     ("GET", "/api/openapi.json"),
@@ -84,6 +88,7 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
         .route("/api/jobs/{jobId}/output", get(output::get::<B>))
         .route("/api/jobs/{jobId}/failures", get(failures::list::<B>))
         .route("/api/jobs/{jobId}/retry", post(retry::retry::<B>))
+        .route("/api/jobs/{jobId}/start", post(start::start::<B>))
         .route("/api/datasets", get(datasets::list::<B>))
         .route("/api/datasets/{dataset}/records", get(records::list::<B>))
         .route("/api/openapi.json", get(documents::openapi))

@@ -1,18 +1,35 @@
-//! `POST /api/jobs/{jobId}/retry`: what failed or was never processed runs again, and nothing else.
+//! `POST /api/jobs/{jobId}/retry`: what failed or was never processed runs again, and nothing else; with a corrected
+//! failures file, of what failed only the rows that stand in it.
 
 use std::sync::Arc;
 
 use axum::extract::State;
-use longshore::http::{Answer, PathText, Tenant};
+use axum::http::HeaderMap;
+use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
+use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{Job, Reopen, Transition};
 use longshore_domain::ports::JobTransitions;
+use utoipa::ToSchema;
 
+use crate::create::source::unknown_file;
 use crate::openapi::examples;
-use crate::openapi::parameters::JobIdInPath;
+use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::RetryRefusals;
-use crate::{Api, Backend, JobDocument};
+use crate::{Api, Backend, JobDocument, etag};
+
+/// The largest body: it names a file, and the rest is room for spaces.
+const BODY_BYTES: usize = 4 * 1024;
+
+/// What a retry may say. Only described: it is read by hand, to name every bad field.
+#[allow(dead_code, reason = "only described")]
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RetryRequest {
+    /// The upload of a corrected failures file of up to 32 MiB.
+    file_guid: Option<FileGuid>,
+}
 
 /// Opens the job again as a new generation: 202 with the job. One conditional write: of two retries at once one is
 /// taken. If the message that follows is lost, the sweeper sends it.
@@ -25,9 +42,21 @@ use crate::{Api, Backend, JobDocument};
     description = "Only for a job that has ended. It opens again under the same id: `attempts` is one more, `status` is \
         `waiting`, and the counts begin with what succeeded or was skipped. Items that succeeded or were skipped \
         never run again; an item keeps its number and its idempotency key. The report of this attempt replaces \
-        the one before. A row that cannot be read (not UTF-8, an unclosed quote, too long) stays failed: upload \
-        it mended. The body is ignored.",
-    params(JobIdInPath),
+        the one before. A row that cannot be read (not UTF-8, an unclosed quote, too long) stays failed, unless it \
+        is corrected.\n\n\
+        `fileGuid` names an upload of a corrected failures file: what `GET …/failures?format=csv` gave, edited in a \
+        spreadsheet (delimiter comma, semicolon or tab, in UTF-8; columns in any order; code, field and message are \
+        not needed). The column of row numbers ties a row to its item. Failed items that stand in it run again as \
+        they stand there; those that do not stay failed; items that were never processed run as they are. Rows \
+        that name no failed item, stand there twice, cannot be read, or show a row that could not be read \
+        unchanged do nothing, and are told in `issues` by the codes `corrected_rows_unknown`, \
+        `corrected_rows_repeated`, `corrected_rows_unreadable`, `corrected_rows_unchanged`.",
+    params(JobIdInPath, IfMatchHeader),
+    request_body(
+        content = Option<RetryRequest>,
+        description = "Up to 4 KiB, or nothing.",
+        example = json!({ "fileGuid": "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b" }),
+    ),
     responses(
         (
             status = 202,
@@ -47,13 +76,22 @@ pub(crate) async fn retry<B: Backend>(
     State(api): State<Arc<Api<B>>>,
     tenant: Tenant,
     PathText(id): PathText,
+    headers: HeaderMap,
+    OptionalFields(fields): OptionalFields<BODY_BYTES>,
 ) -> Answer {
     let job = api.job(&tenant, &id).await?;
+    let (groups, job) = api.with_groups(job).await?;
+    let file = file_of(fields)?;
     if !job.has_rest() {
         return Err(refused(&job).into());
     }
+    let corrected = match file {
+        Some(file) => Some(api.corrected(&tenant, &job, file).await?),
+        None => None,
+    };
+    etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
     let at = (api.clock)();
-    let reopen = Reopen { generation: job.generation, at, deadline_at: at.plus_seconds(job.timeout_s) };
+    let reopen = Reopen { generation: job.generation, at, deadline_at: at.plus_seconds(job.timeout_s), corrected };
     match api.ports.store.reopen(&job, &reopen).await? {
         Transition::Made(job) => {
             api.send(&job).await;
@@ -62,6 +100,14 @@ pub(crate) async fn retry<B: Backend>(
         }
         Transition::Refused => Err(not_ended("it was opened again just now").into()),
     }
+}
+
+/// The corrected file that a request names.
+fn file_of(mut fields: Fields) -> Result<Option<FileGuid>, Problem> {
+    let read = |value: &serde_json::Value| value.as_str().and_then(FileGuid::parse).ok_or_else(unknown_file);
+    let file = fields.optional("fileGuid", read);
+    fields.finish()?;
+    Ok(file)
 }
 
 fn refused(job: &Job) -> Problem {

@@ -1,10 +1,11 @@
-//! Removes a job that its client has deleted and that has ended: its files, its upload, its records, itself.
+//! Removes a job that its client has deleted and that has ended: its files, its uploads, its records, itself.
 //!
 //! Each step may be made again, and the job goes last: a sweep that dies at any step leaves a job that the next one finds
 //! and goes on with. The records that the job imported are not its own and stay.
 
-use longshore::ports::{JobFolder, Ports};
-use longshore_domain::job::{Job, SourceFile};
+use longshore::ports::{JobFolder, Ports, upload_key};
+use longshore_domain::ids::FileGuid;
+use longshore_domain::job::Job;
 use longshore_domain::ports::{Files, PortResult, Removal};
 use longshore_domain::time_stamp::Timestamp;
 
@@ -20,21 +21,16 @@ pub(crate) async fn remove<S: Removal, Q, F: Files>(
             return Ok(());
         }
     }
-    if let Some(source) = &job.source {
-        remove_source(ports, job, source).await?;
+    for upload in job.uploads() {
+        remove_upload(ports, job, upload).await?;
     }
     ports.store.remove(job.job_id).await
 }
 
-/// The upload, unless another job uses it too: then it goes with the last of them, or expires.
-async fn remove_source<S: Removal, Q, F: Files>(
-    ports: &Ports<S, Q, F>,
-    job: &Job,
-    source: &SourceFile,
-) -> PortResult<()> {
-    let Some(upload) = source.upload() else { return Ok(()) };
+/// An upload, unless another job uses it too: then it goes with the last of them, or expires.
+async fn remove_upload<S: Removal, Q, F: Files>(ports: &Ports<S, Q, F>, job: &Job, upload: FileGuid) -> PortResult<()> {
     if ports.store.release_upload(job.job_id, upload).await? {
-        ports.files.remove(&source.key).await?;
+        ports.files.remove(&upload_key(&job.tenant, upload)).await?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::outcome::Counts;
 use crate::records::Format;
 use crate::time_stamp::Timestamp;
 
-pub use generation::{Base, Place, Reopen};
+pub use generation::{Base, CORRECTED_ISSUES, Place, Reopen};
 pub use priority::Priority;
 pub use tolerance::Tolerance;
 pub use transition::{Finish, Transition};
@@ -137,6 +137,12 @@ pub struct Job {
     pub stage: Stage,
     /// Its file; none for a job that is one item.
     pub source: Option<SourceFile>,
+    /// The corrected failures file that its present generation runs with.
+    #[serde(default)]
+    pub corrected: Option<SourceFile>,
+    /// The corrected files of the generations before. Nobody reads them any more; they go with the job.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub spent: BTreeSet<FileGuid>,
     /// How many failures it tolerates.
     pub tolerance: Tolerance,
     /// The source is split up to this byte.
@@ -181,6 +187,15 @@ pub struct Job {
     /// ended and the sweeper has removed what belongs to it. On the stored job only while it is set.
     #[serde(default)]
     pub deleted_at: Option<Timestamp>,
+    /// It only checks its file: another job can be started that does for real what this one has checked.
+    #[serde(default)]
+    pub checks_only: bool,
+    /// The job that was started so; there is at most one, ever.
+    #[serde(default)]
+    pub started_as: Option<JobId>,
+    /// The job that checked the file before this one was started.
+    #[serde(default)]
+    pub started_from: Option<JobId>,
 }
 
 impl Job {
@@ -197,6 +212,8 @@ impl Job {
             status: Status::Waiting,
             stage: Stage::Queued,
             source: None,
+            corrected: None,
+            spent: BTreeSet::new(),
             tolerance: Tolerance::default(),
             split_offset: 0,
             item_count: 0,
@@ -217,6 +234,9 @@ impl Job {
             deadline_at: Timestamp(i64::MAX),
             expires_at: i64::MAX,
             deleted_at: None,
+            checks_only: false,
+            started_as: None,
+            started_from: None,
         }
     }
 
@@ -249,6 +269,17 @@ impl Job {
     /// The whole file has been counted, by this generation or by one before.
     pub fn item_count_final(&self) -> bool {
         self.split_ended || self.base.split_ended
+    }
+
+    /// Every upload that it uses or has used: its file, and the corrected ones of all generations.
+    pub fn uploads(&self) -> BTreeSet<FileGuid> {
+        let files = self.source.iter().chain(&self.corrected);
+        files.filter_map(SourceFile::upload).chain(self.spent.iter().copied()).collect()
+    }
+
+    /// Whether another job can be started that does for real what this one has checked: it has completed, and none was.
+    pub fn is_startable(&self) -> bool {
+        self.checks_only && self.status == Status::Completed && self.started_as.is_none() && !self.is_deleted()
     }
 
     /// Whether a group is one of this generation's. Those before are history: nothing is ever written to them.

@@ -75,6 +75,17 @@ pub enum Created<Id> {
     KeyReused,
 }
 
+/// What a start met: one job is started from another, however often it is asked for.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Started {
+    /// It is stored.
+    New,
+    /// This one was started before.
+    Before(JobId),
+    /// The job from which it was to be started was deleted, or has been opened again.
+    Refused,
+}
+
 /// A client's key for a create, with the hash of the request that came with it. Keys of jobs and of uploads are apart.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct IdempotencyKey {
@@ -122,6 +133,9 @@ pub trait JobStore: Send + Sync {
         definition: &Definition,
         key: Option<&IdempotencyKey>,
     ) -> impl Future<Output = PortResult<Created<JobId>>> + Send;
+    /// Stores the job that does for real what `job.started_from` has checked, as [`JobStore::create_job`] does without a
+    /// key, and notes it there, all or nothing; see [`Job::start`].
+    fn start_job(&self, job: &Job, definition: &Definition) -> impl Future<Output = PortResult<Started>> + Send;
     /// Reads a job, consistently.
     fn job(&self, id: JobId) -> impl Future<Output = PortResult<Option<Job>>> + Send;
     /// Reads a job's definition.
@@ -163,7 +177,7 @@ pub trait JobTransitions: Send + Sync {
     /// See [`Job::finish`]. Also takes the job off the index of unfinished ones, unless it is deleted.
     fn finish(&self, id: JobId, finish: &Finish) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::reopen`]. `job` as it was read after its end, since when nothing of its generation can have changed.
-    /// Also puts the job on the index of unfinished ones.
+    /// Also puts the job on the index of unfinished ones, and notes that it uses its corrected file's upload.
     fn reopen(&self, job: &Job, reopen: &Reopen) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Counts one more re-send of the create or complete message, if it was `seen` before.
     fn count_resend(&self, id: JobId, seen: u32, now: Timestamp)

@@ -2,7 +2,7 @@
 //!
 //! The oracle for CSV is the `csv` crate itself, for JSON Lines a split at line breaks.
 
-use longshore_domain::records::{Cutter, Format, Span, records};
+use longshore_domain::records::{Cutter, Format, Span, delimited_records, records};
 use proptest::prelude::*;
 
 type Fields = Vec<Vec<u8>>;
@@ -10,8 +10,13 @@ type Fields = Vec<Vec<u8>>;
 /// Every record as the `csv` crate reads it. The blank line in front keeps it from taking a byte order mark for one:
 /// it strips EF BB BF at the start of any reader, and a record in the middle of a file may begin with these bytes.
 fn read_with_csv_crate(bytes: &[u8]) -> Vec<Fields> {
+    read_delimited(b',', bytes)
+}
+
+fn read_delimited(delimiter: u8, bytes: &[u8]) -> Vec<Fields> {
     let bytes = [b"\n", bytes].concat();
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&bytes[..]);
+    let mut reader =
+        csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(&bytes[..]);
     let all: Result<Vec<csv::ByteRecord>, csv::Error> = reader.byte_records().collect();
     let all = all.unwrap_or_else(|error| panic!("the csv crate never refuses bytes: {error}"));
     all.iter().map(|record| record.iter().map(<[u8]>::to_vec).collect()).collect()
@@ -114,6 +119,19 @@ proptest! {
             found.extend(read);
         }
         prop_assert_eq!(found, read_with_csv_crate(&bytes));
+    }
+
+    #[test]
+    fn records_with_another_delimiter_are_those_of_the_csv_crate(bytes in csv_bytes(), delimiter in prop_oneof![Just(b';'), Just(b'\t')]) {
+        let bytes: Vec<_> = bytes.into_iter().map(|byte| if byte == b',' { delimiter } else { byte }).collect();
+        let spans: Vec<Span> = delimited_records(delimiter, &bytes).collect();
+        let mut found = Vec::new();
+        for content in contents(&bytes, &spans) {
+            let read = read_delimited(delimiter, content);
+            prop_assert_eq!(read.len(), 1, "{:?} is one record", content);
+            found.extend(read);
+        }
+        prop_assert_eq!(found, read_delimited(delimiter, &bytes));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Cells of one CSV record: read by csv-core, held in buffers that are used again for the next record.
 
-use csv_core::{ReadRecordResult, Reader};
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 /// Reads one record after the other without allocating for each.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub struct CellReader {
 
 impl Default for CellReader {
     fn default() -> Self {
-        Self { core: Reader::new(), text: vec![0; 1024], ends: vec![0; 32] }
+        Self::delimited(b',')
     }
 }
 
@@ -42,6 +42,12 @@ impl<'a> Cells<'a> {
 }
 
 impl CellReader {
+    /// A reader of cells with this byte between them.
+    pub fn delimited(delimiter: u8) -> Self {
+        let core = ReaderBuilder::new().delimiter(delimiter).build();
+        Self { core, text: vec![0; 1024], ends: vec![0; 32] }
+    }
+
     /// Reads the cells of one record, given without its terminator.
     pub fn read(&mut self, record: &[u8]) -> Cells<'_> {
         self.core.reset();
@@ -82,6 +88,13 @@ mod tests {
     fn many_and_long_cells_grow_the_buffers() {
         let record = vec!["x".repeat(100); 5_000].join(",");
         assert_eq!(cells(&record).len(), 5_000);
+    }
+
+    #[test]
+    fn cells_may_have_something_else_between_them() {
+        let mut reader = CellReader::delimited(b';');
+        let cells: Vec<_> = reader.read(b"a,b;\"c;d\"").iter().map(<[u8]>::to_vec).collect();
+        assert_eq!(cells, [b"a,b".to_vec(), b"c;d".to_vec()]);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{JobError, Tolerance};
 pub use longshore_domain::outcome::{Outcome, Rejection};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 pub use cells::{CellReader, Cells};
 pub use limits::{Input, TypeLimits};
@@ -76,6 +77,13 @@ pub trait JobType: Send + Sync + 'static {
     fn check_columns(&self, options: &Self::Options, columns: &[String]) -> Result<Vec<JobError>, JobError> {
         let _ = (options, columns);
         Ok(Vec::new())
+    }
+
+    /// The options of a job that does for real what a job with these options only checks; none if they do not only check.
+    /// `options` are as the client sent them, and good.
+    fn started(options: &Value) -> Option<Value> {
+        let _ = options;
+        None
     }
 
     /// How many failed items the job tolerates.

@@ -45,6 +45,8 @@ pub trait AnyJobType: Send + Sync {
     fn input(&self) -> Input;
     /// Its limits.
     fn limits(&self) -> TypeLimits;
+    /// See [`JobType::started`].
+    fn started(&self, options: &Value) -> Option<Value>;
     /// Reads and checks options.
     ///
     /// # Errors
@@ -109,6 +111,10 @@ impl<T: JobType> AnyJobType for Arc<T> {
 
     fn limits(&self) -> TypeLimits {
         T::LIMITS
+    }
+
+    fn started(&self, options: &Value) -> Option<Value> {
+        T::started(options)
     }
 
     fn prepare(&self, options: &Value) -> Result<Box<dyn PreparedJob>, Vec<FieldError>> {

@@ -5,7 +5,7 @@
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Failure, Fields};
 use crate::problem::{FieldError, Kind, Problem};
@@ -29,6 +29,24 @@ impl<S: Send + Sync, const LIMIT: usize> FromRequest<S> for JsonFields<LIMIT> {
         }
         let bytes = read(request.into_body(), LIMIT).await?;
         Ok(Self(object(&bytes)?))
+    }
+}
+
+/// The same where a request may also have no body at all, which is as good as an empty object.
+#[derive(Debug)]
+pub struct OptionalFields<const LIMIT: usize>(pub Fields);
+
+impl<S: Send + Sync, const LIMIT: usize> FromRequest<S> for OptionalFields<LIMIT> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+        let (parts, body) = request.into_parts();
+        let bytes = read(body, LIMIT).await?;
+        if bytes.is_empty() {
+            return Ok(Self(Fields::new(Map::new())));
+        }
+        let request = Request::from_parts(parts, Body::from(bytes));
+        JsonFields::<LIMIT>::from_request(request, state).await.map(|fields| Self(fields.0))
     }
 }
 

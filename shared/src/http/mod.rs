@@ -17,7 +17,7 @@ mod tenant;
 mod trace;
 
 pub use access::{Access, with_access};
-pub use body::JsonFields;
+pub use body::{JsonFields, OptionalFields};
 pub use failure::Failure;
 pub use fields::{Bad, Checked, Fields};
 pub use lambda::serve;

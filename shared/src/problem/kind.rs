@@ -49,8 +49,11 @@ kinds! {
         "Another URL was asked for an upload whose file is there. A file is put once and stays as it is."
         "Create a job with the upload's fileGuid, or ask for another upload.";
     BodyTooLarge = 413 "body-too-large" "Request body too large"
-        "The body is longer than this call takes: 16 KiB for an upload, 256 KiB for a job."
+        "The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 256 KiB for a job."
         "Send less. Data belongs into an uploaded file, and a schema has up to 64 KiB.";
+    FileGone = 409 "file-gone" "The file is gone"
+        "The file that a job has checked is not there any more as it was checked, so that nothing can be started over it."
+        "Upload the file again and create another job.";
     IdempotencyKeyReused = 422 "idempotency-key-reused" "Idempotency key reused"
         "The Idempotency-Key came with another request within the last 24 hours."
         "Send a new key with a new request, and the same request with the same key.";
@@ -65,8 +68,9 @@ kinds! {
          a JSON pointer to each, a stable code, and what would be right."
         "Mend the fields that errors names, and ask again.";
     JobDeleted = 409 "job-deleted" "The job was deleted"
-        "The Idempotency-Key made a job that was deleted since. A key makes one job, and does not bring it back."
-        "Send a new key to create another job.";
+        "The job that the Idempotency-Key made, or that was started from this one, was deleted since. A key makes one job, so \
+         does a start, and neither brings it back."
+        "Create another job, under a new key.";
     JobEnded = 409 "job-ended" "The job has ended"
         "The job cannot be canceled: it has a final status, which stays."
         "Read its result. A retry opens it again.";
@@ -87,7 +91,7 @@ kinds! {
          that is no name."
         "Have the claim set for your user, sign in again, and send the kind of token that carries it.";
     NotEnded = 409 "not-ended" "Job not ended"
-        "Only a job that has ended can be retried."
+        "Only a job that has ended can be retried or started."
         "Cancel it, or wait for its end.";
     NotFinished = 404 "not-finished" "Job not finished"
         "The job has no final status yet, and so no result."
@@ -96,9 +100,16 @@ kinds! {
         "There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that \
          is the caller's. What belongs to another tenant is answered as if it were not there."
         "Take ids and links from the answers that named them.";
+    NotValidated = 409 "not-validated" "Not validated"
+        "Only a job that has checked its file to the end can be started: this one failed or was canceled before, or it was \
+         deleted or opened again at the same moment."
+        "Retry it until it has completed, or create a job that does not only check.";
     NothingToRetry = 409 "nothing-to-retry" "Nothing to retry"
         "Every item of the job succeeded or was skipped."
         "There is nothing to do. To import changed rows, create another job.";
+    NothingToStart = 409 "nothing-to-start" "Nothing to start"
+        "The job did not only check its file, so that nothing of it is left to be done for real."
+        "There is nothing to do. Items that failed can be retried.";
     PreconditionFailed = 412 "precondition-failed" "Precondition failed"
         "The job has changed since the answer whose ETag If-Match names. Nothing was done."
         "Read the job again and decide again.";

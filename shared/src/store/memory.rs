@@ -12,7 +12,7 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, Reopen, Stop, Transition};
 use longshore_domain::ports::{
     ChunkState, Created, Definition, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted, Ledger, Page,
-    PortResult, Removal, Upload,
+    PortResult, Removal, Started, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -65,6 +65,10 @@ impl JobStore for MemoryStore {
         key: Option<&IdempotencyKey>,
     ) -> PortResult<Created<JobId>> {
         Ok(self.records().create_job(job, definition, key))
+    }
+
+    async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started> {
+        Ok(self.records().start_job(job, definition))
     }
 
     async fn job(&self, id: JobId) -> PortResult<Option<Job>> {
@@ -122,7 +126,11 @@ impl JobTransitions for MemoryStore {
 
     async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Transition> {
         let own = |job: &Job| replay::reopened(job, reopen);
-        self.transition(job.job_id, |stored| stored.reopen(reopen), own)
+        let met = self.transition(job.job_id, |stored| stored.reopen(reopen), own)?;
+        if let Transition::Made(job) = &met {
+            self.records().use_uploads(job);
+        }
+        Ok(met)
     }
 
     async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {

@@ -6,8 +6,9 @@
 //! so: that is harmless, because the write happened once and what follows it may happen twice.
 
 use longshore_domain::group::Manifest;
+use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, Reopen, Stage, Stop};
-use longshore_domain::ports::{Created, IdempotencyKey};
+use longshore_domain::ports::{Created, IdempotencyKey, Started};
 use longshore_domain::time_stamp::Timestamp;
 
 /// `begin` at `now` took: the start time is the caller's.
@@ -52,9 +53,20 @@ pub fn finished(job: &Job, finish: &Finish) -> bool {
     (job.generation, job.status, job.finished_at) == (finish.generation, finish.status, Some(finish.at))
 }
 
-/// `reopen` took: the next generation was opened at the caller's time.
+/// `reopen` took: the next generation was opened at the caller's time, with the caller's corrected file.
 pub fn reopened(job: &Job, reopen: &Reopen) -> bool {
-    (job.generation, job.stage, job.updated_at) == (reopen.generation + 1, Stage::Queued, reopen.at)
+    let same_file = job.corrected == reopen.corrected;
+    same_file && (job.generation, job.stage, job.updated_at) == (reopen.generation + 1, Stage::Queued, reopen.at)
+}
+
+/// What a job that was to be started from another came to, once that one refused: it was started by this very call
+/// before, as another, or it is not startable any more.
+pub fn started(from: Option<&Job>, own: JobId) -> Started {
+    match from.filter(|from| !from.is_deleted()).and_then(|from| from.started_as) {
+        Some(before) if before == own => Started::New,
+        Some(before) => Started::Before(before),
+        None => Started::Refused,
+    }
 }
 
 /// `count_resend` took: it was counted at the caller's time, and nothing has happened since. Else the message is

@@ -1,11 +1,15 @@
 //! What the client does, and what it sees: answers that add up, and a report that is a partition of its rows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use longshore_domain::job::{Reopen, Status, Stop, Transition};
+use longshore::files::MemoryFiles;
+use longshore::ports::upload_key;
+use longshore_domain::ids::FileGuid;
+use longshore_domain::job::{Reopen, SourceFile, Status, Stop, Transition};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
-use longshore_domain::ports::{JobTransitions, Ledger, Queues};
+use longshore_domain::ports::{Files, JobTransitions, Ledger, Queues};
 use longshore_domain::progress::Progress;
+use longshore_domain::records::Format;
 
 use super::{Message, World, clock, now};
 use crate::handler::ACTIONS;
@@ -14,9 +18,27 @@ use crate::report;
 impl World {
     /// As the API does it; the message may be lost like any other.
     pub(super) fn retry(&mut self) {
+        self.reopen(None);
+    }
+
+    /// The same with a corrected file; its upload has the name of its generation.
+    pub(crate) fn retry_with(&mut self, csv: &str) {
+        let key = upload_key("default", file_of(self.job().generation));
+        self.files.put(&key, csv);
+        let info = now(self.files.info(&key)).unwrap().unwrap();
+        let (size_bytes, etag) = (info.size_bytes, info.etag);
+        self.reopen(Some(SourceFile { key, size_bytes, etag, format: Format::Csv, name: "failed.csv".into() }));
+    }
+
+    /// The corrected file of the present generation is gone from the bucket.
+    pub(crate) fn lose_corrected(&self) {
+        MemoryFiles::remove(&self.files, &self.job().corrected.expect("a corrected file").key);
+    }
+
+    fn reopen(&mut self, corrected: Option<SourceFile>) {
         let (job, at) = (self.job(), clock());
         let deadline_at = at.plus_seconds(10 * 24 * 3_600);
-        let reopen = Reopen { generation: job.generation, at, deadline_at };
+        let reopen = Reopen { generation: job.generation, at, deadline_at, corrected };
         if let Transition::Made(job) = now(self.ports.store.0.reopen(&job, &reopen)).unwrap() {
             let (job_id, generation) = (job.job_id, job.generation);
             let create = CreateMessage { job_id, generation, position: job.groups, resend: 0 };
@@ -56,6 +78,11 @@ impl World {
         }
     }
 
+    /// Rows of one file of the report: number and action.
+    pub(crate) fn reported(&self, name: &str) -> BTreeMap<usize, String> {
+        report::rows(&self.files, &self.job(), name)
+    }
+
     /// Codes of the rows that failed, in the report's order.
     pub(crate) fn failed_codes(&self) -> Vec<String> {
         report::codes(&self.files, &self.job())
@@ -81,4 +108,10 @@ impl World {
         assert!(skipped.values().all(|action| action == "skip"));
         assert!(failed.values().all(|action| ["reject", "never", "fatal"].contains(&action.as_str())), "{failed:?}");
     }
+}
+
+/// The upload of a generation's corrected file.
+fn file_of(generation: u32) -> FileGuid {
+    let text = format!("00000000-0000-4000-8000-{generation:012}");
+    FileGuid::parse(&text).expect("a UUID")
 }

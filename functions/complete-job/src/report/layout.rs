@@ -1,12 +1,12 @@
 //! What a report needs to know of the input before its first row: the columns, and what was never split.
 
+use longshore::failures_file::Columns;
 use longshore::opening::{Opening, read_opening};
 use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::ports::{Definition, Files, Store};
 use longshore_domain::records::Format;
 use serde_json::Value;
 
-use super::row::Columns;
 use crate::ending::Ending;
 use crate::{CompleteError, Ports};
 
@@ -70,10 +70,7 @@ impl Layout {
             _ => Unsplit::From(job.split_offset),
         };
         let read = || opening.and_then(Result::ok).and_then(|opening| opening.columns);
-        let columns = match source.format {
-            Format::Csv => stored.or_else(read).map_or(Columns::Raw, Columns::Named),
-            Format::JsonLines => Columns::Raw,
-        };
+        let columns = Columns::of(source.format, stored.or_else(read)).unwrap_or(Columns::Raw);
         Self { columns, options: Vec::new(), unsplit }
     }
 }

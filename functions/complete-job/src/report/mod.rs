@@ -18,6 +18,7 @@ mod table;
 
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
+use longshore::failures_file::SAID;
 use longshore::ports::JobFolder;
 use longshore::result::{Report, ReportFiles, ResultCounts};
 use longshore_domain::group::{Group, Manifest};
@@ -79,7 +80,7 @@ impl<'a, S: Store, F: Files> ReportWriter<'a, S, F> {
             job,
             older: &ending.older,
             reader: ChunkReader { files, folder, source: job.source.as_ref(), options: &layout.options },
-            failed: table("failed.csv", &["code", "field", "message"]),
+            failed: table("failed.csv", &SAID),
             skipped: table("skipped.csv", &["reason"]),
             unprocessed: table("unprocessed.csv", &[]),
             source_gone: false,

@@ -4,20 +4,9 @@
 //! header, nothing of the original row is lost, and no cell that came from outside can be taken for a formula.
 
 use csv::ByteRecord;
+use longshore::failures_file::{Columns, free_name};
 use longshore::formula::harmless;
 use longshore::handler::CellReader;
-
-/// What the rows of a report repeat of their items.
-#[derive(Clone, Eq, PartialEq, Debug)]
-pub(crate) enum Columns {
-    /// The cells under these columns.
-    Named(Vec<String>),
-    /// The raw text of a JSON line, or the options of a job without a file.
-    Raw,
-}
-
-/// Name of the one column that holds a raw item.
-const RAW_COLUMN: &str = "item";
 
 /// Writes one row after the other into one record that is used again.
 pub(crate) struct RowBuilder {
@@ -34,15 +23,11 @@ impl RowBuilder {
     /// The header: the item's number, its own columns, and what is said of it. A name of ours that is taken by the
     /// file (a report that was mended and uploaded again has them all) gets a number: two columns of one name are refused.
     pub(crate) fn header(&mut self, said: &[&str]) -> &ByteRecord {
-        let raw = [RAW_COLUMN.to_owned()];
-        let own: &[String] = match &self.columns {
-            Columns::Named(names) => names,
-            Columns::Raw => &raw,
-        };
+        let own = self.columns.own();
         self.record.clear();
-        self.record.push_field(free_name("row", own).as_bytes());
+        self.record.push_field(self.columns.number().as_bytes());
         own.iter().for_each(|name| push_safe(&mut self.record, name.as_bytes()));
-        said.iter().for_each(|name| self.record.push_field(free_name(name, own).as_bytes()));
+        said.iter().for_each(|name| self.record.push_field(free_name(name, &own).as_bytes()));
         &self.record
     }
 
@@ -55,7 +40,8 @@ impl RowBuilder {
         match &self.columns {
             Columns::Raw => push_safe(&mut self.record, text.as_bytes()),
             Columns::Named(names) => {
-                push_cells(&mut self.record, names.len(), self.cells.read(text.as_bytes()).iter());
+                let cells = self.cells.read(text.as_bytes());
+                Columns::rectangular(names.len(), cells.iter(), &mut |cell| push_safe(&mut self.record, cell));
             }
         }
         said.iter().for_each(|cell| push_safe(&mut self.record, cell.as_bytes()));
@@ -63,28 +49,8 @@ impl RowBuilder {
     }
 }
 
-fn push_cells<'a>(record: &mut ByteRecord, columns: usize, mut cells: impl Iterator<Item = &'a [u8]>) {
-    for _ in 1..columns {
-        push_safe(record, cells.next().unwrap_or_default());
-    }
-    match (cells.next(), cells.next()) {
-        (last, None) => push_safe(record, last.unwrap_or_default()),
-        (last, Some(surplus)) => {
-            let mut rest = vec![last.unwrap_or_default(), surplus];
-            rest.extend(cells);
-            push_safe(record, &rest.join(&b','));
-        }
-    }
-}
-
 fn push_safe(record: &mut ByteRecord, cell: &[u8]) {
     record.push_field(&harmless(cell));
-}
-
-fn free_name(name: &str, taken: &[String]) -> String {
-    let numbered = (2..).map(|n| format!("{name}_{n}"));
-    let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    names.find(|name| !taken.contains(name)).unwrap_or_else(|| name.to_owned())
 }
 
 #[cfg(test)]

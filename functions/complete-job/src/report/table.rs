@@ -1,10 +1,11 @@
 //! One CSV file of a report, streamed out; it is begun with its first row and appears with `finish`.
 
 use csv::{Terminator, Writer, WriterBuilder};
+use longshore::failures_file::Columns;
 use longshore::result::ReportFile;
 use longshore_domain::ports::{FileSink, Files};
 
-use super::row::{Columns, RowBuilder};
+use super::row::RowBuilder;
 use crate::CompleteError;
 
 /// Bytes that are gathered before they go to the sink: a call per row would cost more than the row.

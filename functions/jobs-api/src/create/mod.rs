@@ -1,7 +1,7 @@
 //! `POST /api/jobs`: everything that can be known to be wrong is refused here; what is accepted will be worked.
 
 mod request;
-mod source;
+pub(crate) mod source;
 
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile, Stage, Status};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Created, Definition, JobStore, Queues};
+use longshore_domain::time_stamp::Timestamp;
 
 use self::request::{BadRequest, JobRequest};
 use crate::document::path;
@@ -89,7 +90,7 @@ pub(crate) async fn create<B: Backend>(
             api.send(&job).await;
             Ok(api.accepted(&job, &[]))
         }
-        Created::Replayed(id) => api.replay(&tenant, id).await,
+        Created::Replayed(id) => api.replay(&tenant, id, idempotency::job_deleted).await,
         Created::KeyReused => Err(idempotency::key_reused().into()),
     }
 }
@@ -117,10 +118,16 @@ impl<B: Backend> Api<B> {
             priority: request.priority,
             tolerance: request.tolerance,
             timeout_s: request.timeout_s,
+            checks_only: request.checks_only,
             deadline_at: now.plus_seconds(request.timeout_s),
-            expires_at: now.plus_seconds(self.limits.retention_days * SECONDS_PER_DAY).seconds(),
+            expires_at: self.expires_at(now),
             ..Job::waiting(JobId::generate(), tenant.0.as_str(), &request.job_type, now)
         }
+    }
+
+    /// When a job that is accepted now is forgotten, in seconds.
+    pub(crate) fn expires_at(&self, now: Timestamp) -> i64 {
+        now.plus_seconds(self.limits.retention_days * SECONDS_PER_DAY).seconds()
     }
 
     /// Sends the create message. A failure is no failure of the call: the job is stored, and the sweeper sends it.
@@ -133,11 +140,11 @@ impl<B: Backend> Api<B> {
         }
     }
 
-    /// The answer to a request that was accepted before; 409 if the job was deleted since: a key makes one job. While
-    /// the job waits its message is sent again: perhaps the first call died before it, and a duplicate is harmless.
-    async fn replay(&self, tenant: &Tenant, id: JobId) -> Answer {
+    /// The answer to a request that was accepted before; `deleted` if the job was deleted since: a key makes one job, and
+    /// so does one that is started. While the job waits its message is sent again: perhaps the first call died before it, and a duplicate is harmless.
+    pub(crate) async fn replay(&self, tenant: &Tenant, id: JobId, deleted: fn() -> Problem) -> Answer {
         let job = self.ports.store.job(id).await?.filter(|job| job.tenant == tenant.0 && !job.is_deleted());
-        let job = job.ok_or_else(idempotency::job_deleted)?;
+        let job = job.ok_or_else(deleted)?;
         if job.status == Status::Waiting && job.stage == Stage::Queued {
             self.send(&job).await;
         }

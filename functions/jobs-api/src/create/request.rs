@@ -31,6 +31,8 @@ pub(super) struct JobRequest {
     /// absent, the limit of the job type or of the deployment. It is looked at once a minute.
     #[schema(rename = "timeoutSeconds", value_type = Option<i64>, minimum = 1)]
     pub(super) timeout_s: i64,
+    /// It only checks its file; another job can do so for real.
+    pub(super) checks_only: bool,
 }
 
 /// What is wrong with a request, as far as it tells by itself, and the file that it names: that can be wrong, too.
@@ -65,7 +67,9 @@ impl JobRequest {
             Tolerance::default()
         });
         fields.finish().map_err(|problem| BadRequest { problem: Box::new(problem), file })?;
-        Ok(Self { job_type: job_type.name().to_owned(), file, priority, options, tolerance, timeout_s })
+        let checks_only = job_type.started(&options).is_some();
+        let job_type = job_type.name().to_owned();
+        Ok(Self { job_type, file, priority, options, tolerance, timeout_s, checks_only })
     }
 
     /// What it says, in one spelling: the same for two bodies that mean the same.
@@ -116,7 +120,7 @@ fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>)
 }
 
 /// No upload of this id, or another tenant's: the two look the same.
-pub(super) fn unknown_file() -> Bad {
+pub(crate) fn unknown_file() -> Bad {
     Bad::new("unknown_file", "there is no upload of this id; take the fileGuid that POST /api/uploads answered")
 }
 

@@ -7,7 +7,7 @@ use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{FileInfo, Files, JobStore, Upload};
 use longshore_domain::records::Format;
 
-use super::request::unknown_file;
+pub(crate) use super::request::unknown_file;
 use crate::{Api, Backend};
 
 impl<B: Backend> Api<B> {
@@ -15,7 +15,7 @@ impl<B: Backend> Api<B> {
     ///
     /// # Errors
     /// 422 at `/fileGuid`: `unknown_file`, `file_not_uploaded`, `file_size_mismatch`, `file_too_large`.
-    pub(super) async fn source(&self, tenant: &Tenant, id: FileGuid) -> Result<SourceFile, Failure> {
+    pub(crate) async fn source(&self, tenant: &Tenant, id: FileGuid) -> Result<SourceFile, Failure> {
         let now_s = (self.clock)().seconds();
         let upload = self.ports.store.upload(id).await?;
         let upload = upload.filter(|upload| upload.tenant == tenant.0 && upload.expires_at > now_s);
@@ -48,6 +48,6 @@ fn not_uploaded() -> Bad {
     Bad::new("file_not_uploaded", "nothing was put under this upload yet; put the file first, then create the job")
 }
 
-fn refused(bad: Bad) -> Failure {
+pub(crate) fn refused(bad: Bad) -> Failure {
     Problem::invalid(vec![FieldError::new("/fileGuid", bad.code, bad.detail)]).into()
 }

@@ -69,6 +69,11 @@ pub(crate) fn retried() -> JobDocument {
     }
 }
 
+/// A job that does for real what another one has checked.
+pub(crate) fn started() -> JobDocument {
+    JobDocument { started_from: JobId::parse("019f2c3a-11d2-7e05-a3b4-5c6d7e8f9a0b"), ..waiting() }
+}
+
 /// A job that is completed.
 pub(crate) fn completed() -> JobDocument {
     JobDocument {
@@ -87,6 +92,8 @@ pub(crate) fn completed() -> JobDocument {
         eta_seconds: None,
         duration_seconds: Some(5),
         attempts: 1,
+        started_from: None,
+        started_as: None,
         error: None,
         issues: Vec::new(),
         created_at: "2026-07-01T09:00:00.12Z".to_owned(),
@@ -101,7 +108,13 @@ pub(crate) fn completed() -> JobDocument {
 }
 
 fn links(ended: Option<JobId>, cancel: Option<String>) -> Links {
-    Links { itself: path(id()), output: ended.map(output_path), failures: ended.map(failures_path), cancel }
+    Links {
+        itself: path(id()),
+        output: ended.map(output_path),
+        failures: ended.map(failures_path),
+        cancel,
+        start: None,
+    }
 }
 
 /// A page of one job.

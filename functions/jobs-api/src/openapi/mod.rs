@@ -8,7 +8,7 @@ pub(crate) mod refusals;
 use longshore::job_types::import::ImportOptions;
 use utoipa::OpenApi;
 
-use crate::{cancel, create, datasets, delete, documents, failures, job, list, output, records, retry};
+use crate::{cancel, create, datasets, delete, documents, failures, job, list, output, records, retry, start};
 
 /// This function's part of the document.
 pub fn openapi() -> utoipa::openapi::OpenApi {
@@ -26,6 +26,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         failures::list,
         cancel::cancel,
         retry::retry,
+        start::start,
         delete::delete,
         datasets::list,
         records::list,

@@ -25,7 +25,12 @@ refusals!(
 );
 refusals!(
     /// Of `POST /api/jobs/{jobId}/retry`.
-    RetryRefusals: NotFound, NotEnded, NothingToRetry
+    RetryRefusals: MalformedJson, NotFound, NotEnded, NothingToRetry, PreconditionFailed, BodyTooLarge, UnsupportedMediaType,
+    InvalidRequest
+);
+refusals!(
+    /// Of `POST /api/jobs/{jobId}/start`.
+    StartRefusals: NotFound, FileGone, JobDeleted, NotEnded, NothingToStart, NotValidated, PreconditionFailed
 );
 refusals!(
     /// Of `GET /api/jobs/{jobId}/output`.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
 
 mod cancel;
+mod corrected;
 mod create;
 mod delete;
 mod failures;
@@ -12,6 +13,7 @@ mod problems;
 mod read;
 mod requests;
 mod retry;
+mod start;
 mod tenants;
 mod unsent;
 mod world;

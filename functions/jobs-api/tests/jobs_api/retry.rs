@@ -51,6 +51,39 @@ async fn a_job_that_left_nothing_is_not_opened_again() {
 }
 
 #[tokio::test]
+async fn a_body_is_an_object_or_nothing_at_all() {
+    let world = World::default();
+    let id = world.job().await;
+    world.finish(id, Status::Failed, 3).await;
+    let send = async |kind: &str, body: &str| {
+        let request = Request::post(format!("/api/jobs/{id}/retry")).header("content-type", kind);
+        world.send(request.body(Body::from(body.to_owned())).unwrap()).await
+    };
+    send("application/json", "{").await.is_problem(400, "malformed-json");
+    send("text/csv", "row,id").await.is_problem(415, "unsupported-media-type");
+    send("application/json", &" ".repeat(5_000)).await.is_problem(413, "body-too-large");
+    assert_eq!(send("application/json", "[]").await.faults(), [("", "invalid_type")]);
+    assert_eq!(send("application/json", r#"{"file": 1}"#).await.faults(), [("/file", "unknown_field")]);
+    assert_eq!(world.store.job(id).await.unwrap().unwrap().generation, 0);
+    assert_eq!(send("application/json", r#"{"fileGuid": null}"#).await.status, 202);
+}
+
+#[tokio::test]
+async fn a_job_that_has_changed_since_is_left_alone_if_its_client_asks_for_that() {
+    let world = World::default();
+    let id = world.job().await;
+    let path = format!("/api/jobs/{id}/retry");
+    let before = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
+    // What is refused anyway is refused for what it is.
+    world.call("POST", &path, &[("if-match", "\"another\"")]).await.is_problem(409, "not-ended");
+    world.finish(id, Status::Failed, 3).await;
+    world.call("POST", &path, &[("if-match", &before)]).await.is_problem(412, "precondition-failed");
+    assert_eq!(world.store.job(id).await.unwrap().unwrap().generation, 0);
+    let seen = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
+    assert_eq!(world.call("POST", &path, &[("if-match", &seen)]).await.status, 202);
+}
+
+#[tokio::test]
 async fn a_job_that_is_not_there_is_not_found() {
     let world = World::default();
     assert_eq!(retry(&world, JobId::generate()).await.status, 404);

@@ -144,11 +144,15 @@ impl World {
 
     /// Sends a request as it is, and holds the answer against the API's document.
     pub(crate) async fn without_token(&self, request: Request<Body>) -> Reply {
+        self.ask(self.router(), request).await
+    }
+
+    async fn ask(&self, router: axum::Router, request: Request<Body>) -> Reply {
         let mut context = Context::default();
         context.request_id = "r-1".into();
         let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
         let request = request.with_lambda_context(context);
-        let (parts, body) = self.router().oneshot(request).await.unwrap().into_parts();
+        let (parts, body) = router.oneshot(request).await.unwrap().into_parts();
         let bytes = to_bytes(body, usize::MAX).await.unwrap();
         let status = parts.status.as_u16();
         let text = |value: &HeaderValue| value.to_str().unwrap().to_owned();
@@ -181,6 +185,17 @@ impl World {
     /// `POST /api/jobs`.
     pub(crate) async fn create(&self, body: &Value) -> Reply {
         self.post(body.to_string(), &[("content-type", "application/json")]).await
+    }
+
+    /// `POST` of JSON to any path.
+    pub(crate) async fn post_to(&self, path: &str, body: &Value) -> Reply {
+        self.send_to(self.router(), path, body).await
+    }
+
+    /// The same to another router.
+    pub(crate) async fn send_to(&self, router: axum::Router, path: &str, body: &Value) -> Reply {
+        let request = Request::post(path).header("content-type", "application/json");
+        self.ask(router, self.signed_in(request.body(Body::from(body.to_string())).unwrap())).await
     }
 
     /// `POST /api/jobs` with any body and headers.

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Job, Stage, Status, Transition};
+use super::{Job, JobError, SourceFile, Stage, Status, Transition};
 use crate::outcome::Counts;
 use crate::time_stamp::Timestamp;
 
@@ -19,6 +19,9 @@ pub struct Base {
     pub groups: u32,
     /// The whole file was counted before.
     pub split_ended: bool,
+    /// The first chunk of which this generation files again what is left.
+    #[serde(default)]
+    pub refiled: Place,
 }
 
 /// A chunk's place among all chunks of a job; the order is that of the groups, then of the chunks.
@@ -31,7 +34,7 @@ pub struct Place {
 }
 
 /// The wish to run again what a generation left.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+#[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Reopen {
     /// The generation that has ended.
     pub generation: u32,
@@ -39,7 +42,12 @@ pub struct Reopen {
     pub at: Timestamp,
     /// When the new generation is stopped if it has not ended.
     pub deadline_at: Timestamp,
+    /// The failed items as a person has corrected them. Only those that stand in it run again; without it all do.
+    pub corrected: Option<SourceFile>,
 }
+
+/// What the codes of all issues begin with that are about a corrected file: they are of one generation only.
+pub const CORRECTED_ISSUES: &str = "corrected_";
 
 impl Job {
     /// Whether the job has ended and left something: items that failed or were never processed. One that is deleted has
@@ -62,9 +70,21 @@ impl Job {
     /// The job as [`Job::reopen`] leaves it, for a store that writes it on the same condition.
     #[must_use]
     pub fn reopened(&self, reopen: &Reopen) -> Self {
+        let base = Base {
+            counts: self.kept(),
+            groups: self.groups,
+            split_ended: self.item_count_final(),
+            refiled: self.refiled,
+        };
+        let mut spent = self.spent.clone();
+        spent.extend(self.corrected.as_ref().and_then(SourceFile::upload));
+        let of_this_generation = |issue: &&JobError| issue.code.starts_with(CORRECTED_ISSUES);
         Self {
             generation: reopen.generation + 1,
-            base: Base { counts: self.kept(), groups: self.groups, split_ended: self.item_count_final() },
+            base,
+            corrected: reopen.corrected.clone(),
+            spent,
+            issues: self.issues.iter().filter(|issue| !of_this_generation(issue)).cloned().collect(),
             status: Status::Waiting,
             stage: Stage::Queued,
             sent_groups: self.groups,
@@ -97,7 +117,7 @@ mod tests {
         Job { status, stage: Stage::Done, item_count: 10, groups: 2, split_ended: true, totals: Some(totals), ..job }
     }
 
-    const REOPEN: Reopen = Reopen { generation: 0, at: Timestamp(5), deadline_at: Timestamp(9) };
+    const REOPEN: Reopen = Reopen { generation: 0, at: Timestamp(5), deadline_at: Timestamp(9), corrected: None };
 
     #[test]
     fn a_retry_keeps_what_ended_for_good_and_opens_the_rest() {
@@ -105,7 +125,7 @@ mod tests {
         assert!(!Job { deleted_at: Some(Timestamp(1)), ..job.clone() }.has_rest());
         assert!(matches!(job.reopen(&REOPEN), Transition::Made(_)));
         let counts = Counts { succeeded: 6, failed: 0, skipped: 1 };
-        assert_eq!(job.base, Base { counts, groups: 2, split_ended: true });
+        assert_eq!(job.base, Base { counts, groups: 2, split_ended: true, refiled: Place::default() });
         assert_eq!((job.generation, job.status, job.stage), (1, Status::Waiting, Stage::Queued));
         assert!(job.item_count_final() && !job.split_ended && !job.all_done());
         assert_eq!(job.reopen(&REOPEN), Transition::Refused);
@@ -124,6 +144,30 @@ mod tests {
             let mut job = ended(status, totals);
             assert_eq!(matches!(job.reopen(&REOPEN), Transition::Made(_)), taken, "{status:?} {totals:?}");
         }
+    }
+
+    #[test]
+    fn a_generation_has_its_own_corrected_file_and_its_own_issues_about_it_and_forgets_no_upload() {
+        let upload = |n: u128| crate::ids::FileGuid(uuid::Uuid::from_u128(n));
+        let file = |n: u128| SourceFile {
+            key: format!("uploads/t/{}", upload(n)),
+            size_bytes: 1,
+            etag: "e".into(),
+            format: crate::records::Format::Csv,
+            name: "f.csv".into(),
+        };
+        let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 4, skipped: 0 });
+        (job.source, job.refiled) = (Some(file(1)), Place { group: 2, chunk: 0 });
+        job.issues = vec![JobError::new("column_not_in_schema", "")];
+        let wish = |generation, corrected| Reopen { generation, corrected, ..REOPEN };
+        job.reopen(&wish(0, Some(file(2))));
+        assert_eq!((job.corrected.as_ref(), job.base.refiled), (Some(&file(2)), job.refiled));
+        job.issues.push(JobError::new("corrected_rows_unknown", ""));
+        (job.status, job.totals) = (Status::Failed, Some(Counts::default()));
+        job.reopen(&wish(1, None));
+        assert_eq!((job.generation, &job.corrected), (2, &None));
+        assert_eq!(job.uploads(), [upload(1), upload(2)].into());
+        assert_eq!(job.issues, [JobError::new("column_not_in_schema", "")]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use super::{Job, JobError, Stage, Status, Stop};
 use crate::group::{GroupPlan, Source};
+use crate::ids::JobId;
 use crate::outcome::Counts;
 use crate::time_stamp::Timestamp;
 
@@ -130,6 +131,16 @@ impl Job {
             return Transition::Refused;
         }
         self.deleted_at = Some(now);
+        self.touch(now)
+    }
+
+    /// Notes the job that was started from this one; nothing else of it changes, least of all its status. Refused unless
+    /// it is startable.
+    pub fn start(&mut self, as_job: JobId, now: Timestamp) -> Transition {
+        if !self.is_startable() {
+            return Transition::Refused;
+        }
+        self.started_as = Some(as_job);
         self.touch(now)
     }
 

@@ -26,13 +26,19 @@ enum State {
     ReturnSeen,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct CsvMachine {
+    delimiter: u8,
     state: State,
     start: u64,
 }
 
 impl CsvMachine {
+    /// A machine for cells with this byte between them: no quote and no line break.
+    pub(super) fn new(delimiter: u8) -> Self {
+        Self { delimiter, state: State::default(), start: 0 }
+    }
+
     /// The next record that ends in `block`, searched from `at` on; `None` once the block is used up.
     pub(super) fn next(&mut self, block: &[u8], base: u64, at: &mut usize) -> Option<Span> {
         while let Some(&byte) = block.get(*at) {
@@ -96,13 +102,14 @@ impl CsvMachine {
 
     /// Runs over unquoted fields to the end of the record, which it returns, or to the next opening quote.
     ///
-    /// A comma counts only if this run has passed it: one right before `at` was read in another state, or is none.
+    /// A delimiter counts only if this run has passed it: one right before `at` was read in another state, or is none.
     fn leave_field(&mut self, block: &[u8], at: &mut usize) -> Option<usize> {
         let from = *at;
-        let after_comma = |here: usize| here > from && block[here - 1] == b',';
+        let delimiter = self.delimiter;
+        let after_delimiter = |here: usize| here > from && block[here - 1] == delimiter;
         let Some(jump) = memchr3(b'\n', b'\r', b'"', &block[from..]) else {
             *at = block.len();
-            if after_comma(block.len()) {
+            if after_delimiter(block.len()) {
                 self.state = State::FieldStart;
             }
             return None;
@@ -110,7 +117,7 @@ impl CsvMachine {
         let found = from + jump;
         *at = found + 1;
         match block[found] {
-            b'"' if after_comma(found) => self.state = State::Quoted,
+            b'"' if after_delimiter(found) => self.state = State::Quoted,
             b'"' => {}
             b'\r' => match block.get(*at) {
                 None => self.state = State::ReturnSeen,
@@ -128,7 +135,7 @@ impl CsvMachine {
     fn skip_to_quote(&mut self, block: &[u8], at: &mut usize) {
         while let Some(jump) = memchr(b'"', &block[*at..]) {
             *at += jump + 1;
-            if !block[*at..].starts_with(b",\"") {
+            if !block[*at..].starts_with(&[self.delimiter, b'"']) {
                 self.state = State::QuoteSeen;
                 return;
             }

@@ -7,6 +7,9 @@ use super::csv::CsvMachine;
 use super::jsonl::JsonLinesMachine;
 use super::{Format, Span};
 
+/// What stands between the cells of a source.
+const COMMA: u8 = b',';
+
 /// Finds where records end in a stream that arrives in blocks of any size.
 ///
 /// It keeps a few words of state and never the bytes; a caller that wants a record's bytes keeps those from
@@ -40,10 +43,15 @@ impl Cutter {
     /// A cutter whose first byte lies at `offset` of the file: after the byte order mark, or at the `end` of a record.
     pub fn starting_at(format: Format, offset: u64) -> Self {
         let machine = match format {
-            Format::Csv => Machine::Csv(CsvMachine::default()),
+            Format::Csv => Machine::Csv(CsvMachine::new(COMMA)),
             Format::JsonLines => Machine::JsonLines(JsonLinesMachine::default()),
         };
         Self { machine, offset }
+    }
+
+    /// A cutter of CSV with another byte than a comma between the cells, counting from 0.
+    fn delimited(delimiter: u8) -> Self {
+        Self { machine: Machine::Csv(CsvMachine::new(delimiter)), offset: 0 }
     }
 
     /// Takes the next block and hands over, in order, every record known to have ended.
@@ -100,7 +108,15 @@ impl Cutter {
 ///
 /// The slice begins at a record boundary and ends at one, or at the end of the file.
 pub fn records(format: Format, bytes: &[u8]) -> impl Iterator<Item = Span> {
-    let mut cutter = Cutter::new(format);
+    all(Cutter::new(format), bytes)
+}
+
+/// The same of CSV with another byte than a comma between the cells; no quote and no line break.
+pub fn delimited_records(delimiter: u8, bytes: &[u8]) -> impl Iterator<Item = Span> {
+    all(Cutter::delimited(delimiter), bytes)
+}
+
+fn all(mut cutter: Cutter, bytes: &[u8]) -> impl Iterator<Item = Span> {
     let mut at = 0;
     std::iter::from_fn(move || cutter.next_in(bytes, &mut at))
 }

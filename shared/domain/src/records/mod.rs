@@ -21,7 +21,7 @@ mod sniff;
 mod span;
 mod unreadable;
 
-pub use self::cutter::{Cutter, records};
+pub use self::cutter::{Cutter, delimited_records, records};
 pub use self::format::Format;
 pub use self::sniff::{Opening, check_utf8, sniff};
 pub use self::span::Span;

@@ -15,6 +15,7 @@ mod violation;
 mod write;
 
 use longshore_domain::job::{JobError, Tolerance};
+use serde_json::Value;
 
 pub use self::options::{ImportOptions, Mode};
 pub use self::row::Row;
@@ -56,6 +57,10 @@ impl<R: RecordStore> JobType for Import<R> {
 
     fn check_columns(&self, options: &ImportOptions, columns: &[String]) -> Result<Vec<JobError>, JobError> {
         columns::check(&options.key, options.compiled(), columns)
+    }
+
+    fn started(options: &Value) -> Option<Value> {
+        options::started(options)
     }
 
     fn tolerance(&self, options: &ImportOptions) -> Tolerance {

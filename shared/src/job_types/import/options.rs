@@ -125,11 +125,19 @@ impl ImportOptions {
     }
 }
 
+/// The options of the import that a validation was for: the same, and the mode that an import has by itself.
+pub(super) fn started(options: &Value) -> Option<Value> {
+    let mut started = options.clone();
+    let mode = started.get_mut("mode").filter(|mode| **mode == "validate")?;
+    *mode = "upsert".into();
+    Some(started)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::ImportOptions;
+    use super::{ImportOptions, Mode, started};
 
     fn check(options: Value) -> Vec<(String, String)> {
         let options: ImportOptions = serde_json::from_value(options).unwrap();
@@ -148,6 +156,16 @@ mod tests {
         assert_eq!(pointers, ["/options/dataset", "/options/key", "/options/maxFailedPercent", "/options/schema/type"]);
         assert_eq!(check(json!({"dataset": "x".repeat(65), "key": "k"})).len(), 1);
         assert_eq!(check(json!({"dataset": "", "key": "k"})).len(), 1);
+    }
+
+    #[test]
+    fn a_validation_is_started_as_the_import_that_it_was_for() {
+        let options = json!({"dataset": "d", "key": "k", "mode": "validate", "maxFailed": 3});
+        assert_eq!(started(&options), Some(json!({"dataset": "d", "key": "k", "mode": "upsert", "maxFailed": 3})));
+        assert_eq!(Mode::default(), Mode::Upsert);
+        for imports in [json!({"dataset": "d", "key": "k"}), json!({"dataset": "d", "key": "k", "mode": "insert"})] {
+            assert_eq!(started(&imports), None);
+        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Uploads and jobs as a whole.
 
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::ports::{
-    Created, Definition, IdempotencyKey, JobStore, JobsPage, JobsWanted, Page, PortResult, Upload,
+    Created, Definition, IdempotencyKey, JobStore, JobsPage, JobsWanted, Page, PortResult, Started, Upload,
 };
 
 use super::commit_group::is_refusal;
@@ -48,16 +49,10 @@ impl JobStore for DynamoStore {
         definition: &Definition,
         key: Option<&IdempotencyKey>,
     ) -> PortResult<Created<JobId>> {
-        let item = job_item::to_item(job).map_err(failed("create_job"))?;
-        let definition = definition_item(job, definition).map_err(failed("create_job"))?;
-        let mut writes = self.client.transact_write_items();
-        writes = writes.transact_items(self.put_if_absent(item)?).transact_items(self.put_if_absent(definition)?);
+        let mut writes = self.client.transact_write_items().set_transact_items(Some(self.puts_of(job, definition)?));
         let of = key.map(|key| KeyOf { tenant: &job.tenant, key, own: job.job_id, operation: "create_job" });
         if let Some(of) = of {
             writes = writes.transact_items(self.put_key(of)?);
-        }
-        if let Some(upload) = job.source.as_ref().and_then(SourceFile::upload) {
-            writes = writes.transact_items(self.put_use(job, upload)?);
         }
         match writes.send().await {
             Ok(_) => Ok(Created::New),
@@ -68,6 +63,11 @@ impl JobStore for DynamoStore {
             },
             Err(error) => Err(failed("create_job")(error)),
         }
+    }
+
+    /// See `start`.
+    async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started> {
+        self.start(job, definition).await
     }
 
     /// Consistent GetItem of `JOB#id` / `JOB`.
@@ -124,11 +124,23 @@ impl DynamoStore {
         Ok(answer.map_err(failed(operation))?.item)
     }
 
-    fn put_use(&self, job: &Job, upload: FileGuid) -> PortResult<aws_sdk_dynamodb::types::TransactWriteItem> {
+    /// What every new job puts: itself and its definition if absent, and the use of its upload.
+    pub(super) fn puts_of(&self, job: &Job, definition: &Definition) -> PortResult<Vec<TransactWriteItem>> {
+        let item = job_item::to_item(job).map_err(failed("create_job"))?;
+        let definition = definition_item(job, definition).map_err(failed("create_job"))?;
+        let mut puts = vec![self.put_if_absent(item)?, self.put_if_absent(definition)?];
+        if let Some(upload) = job.source.as_ref().and_then(SourceFile::upload) {
+            puts.push(self.put_use(job, upload)?);
+        }
+        Ok(puts)
+    }
+
+    /// A put of `UPLOAD#upload` / `JOB#id`, without a condition: it says the same each time.
+    pub(super) fn put_use(&self, job: &Job, upload: FileGuid) -> PortResult<TransactWriteItem> {
         let mut item = Key::upload_use(upload, job.job_id).attributes();
         item.insert("expiresAt".into(), number(job.expires_at));
-        let put = aws_sdk_dynamodb::types::Put::builder().table_name(&self.table).set_item(Some(item)).build();
-        Ok(aws_sdk_dynamodb::types::TransactWriteItem::builder().put(put.map_err(failed("create_job"))?).build())
+        let put = Put::builder().table_name(&self.table).set_item(Some(item)).build();
+        Ok(TransactWriteItem::builder().put(put.map_err(failed("create_job"))?).build())
     }
 }
 

@@ -30,6 +30,7 @@ mod ledger;
 mod list_jobs;
 mod removal;
 mod retry;
+mod transact;
 mod transitions;
 mod update;
 mod upload_item;

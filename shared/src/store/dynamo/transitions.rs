@@ -2,7 +2,7 @@
 
 use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, JobError, Reopen, Stage, Status, Stop, Transition};
+use longshore_domain::job::{Finish, Job, JobError, Reopen, SourceFile, Stage, Status, Stop, Transition};
 use longshore_domain::ports::{JobTransitions, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 
@@ -113,13 +113,14 @@ impl JobTransitions for DynamoStore {
     }
 
     /// If `generation` is the one that was read, `status` is final and `deletedAt` absent: then all that was read stands.
+    /// With a corrected file in one transaction with the use of its upload.
     async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Transition> {
         if job.generation != reopen.generation || !job.has_rest() {
             return Ok(Transition::Refused);
         }
         let next = job.reopened(reopen);
         let set = "SET #generation = :next, #base = :base, #status = :waiting, #stage = :queued, \
-                   #sentGroups = :groups, #splitEnded = :false, #resends = :zero, #updatedAt = :at, \
+                   #corrected = :corrected, #spent = :spent, #issues = :issues, #sentGroups = :groups, #splitEnded = :false, #resends = :zero, #updatedAt = :at, \
                    #deadlineAt = :deadline, #unfinished = :one";
         let wish = Update {
             operation: "reopen",
@@ -132,6 +133,9 @@ impl JobTransitions for DynamoStore {
                 (":ended", number(reopen.generation)),
                 (":next", number(next.generation)),
                 (":base", nested(&next.base).map_err(failed("reopen"))?),
+                (":corrected", nested(&next.corrected).map_err(failed("reopen"))?),
+                (":spent", nested(&next.spent).map_err(failed("reopen"))?),
+                (":issues", nested(&next.issues).map_err(failed("reopen"))?),
                 (":waiting", word(Status::Waiting, "reopen")?),
                 (":running", word(Status::Running, "reopen")?),
                 (":queued", word(Stage::Queued, "reopen")?),
@@ -143,7 +147,10 @@ impl JobTransitions for DynamoStore {
                 (":at", time(reopen.at)),
             ],
         };
-        self.transition(wish, |job| replay::reopened(job, reopen)).await
+        match next.corrected.as_ref().and_then(SourceFile::upload) {
+            None => self.transition(wish, |job| replay::reopened(job, reopen)).await,
+            Some(upload) => self.reopen_with(&next, wish, self.put_use(&next, upload)?).await,
+        }
     }
 
     /// If `resends` is as it was seen.

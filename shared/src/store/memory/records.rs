@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, SourceFile, Transition};
-use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, Upload};
+use longshore_domain::job::{Job, Transition};
+use longshore_domain::ports::{
+    Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, Started, Upload,
+};
 use longshore_domain::time_stamp::Timestamp;
 
 use super::gates::GateRecords;
@@ -103,11 +105,31 @@ impl Records {
             manifests: BTreeMap::new(),
         };
         self.jobs.insert(job.job_id, of_job);
-        self.uses.extend(job.source.as_ref().and_then(SourceFile::upload).map(|upload| (upload, job.job_id)));
+        self.use_uploads(job);
         if let Some(key) = key {
             self.job_keys.take(&job.tenant, key, job.job_id);
         }
         Created::New
+    }
+
+    /// The job and its definition, and the note on the one that it is started from.
+    pub(super) fn start_job(&mut self, job: &Job, definition: &Definition) -> Started {
+        let from = job.started_from.and_then(|from| self.jobs.get_mut(&from)).map(|of_job| &mut of_job.job);
+        match from.map(|from| from.start(job.job_id, job.created_at)) {
+            Some(Transition::Made(_)) => {
+                self.create_job(job, definition, None);
+                Started::New
+            }
+            _ => {
+                let from = job.started_from.and_then(|from| self.jobs.get(&from)).map(|of_job| &of_job.job);
+                replay::started(from, job.job_id)
+            }
+        }
+    }
+
+    /// Notes that a job uses its uploads.
+    pub(super) fn use_uploads(&mut self, job: &Job) {
+        self.uses.extend(job.uploads().into_iter().map(|upload| (upload, job.job_id)));
     }
 
     /// A page of a tenant's jobs, newest first.

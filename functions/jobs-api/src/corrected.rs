@@ -1,0 +1,70 @@
+//! Whether an upload is a corrected failures file of a job: its size, and its first line, by one ranged read.
+//!
+//! The splitter reads all of it later; what is found here is found while its owner looks on.
+
+use longshore::failures_file::{CORRECTED_BYTES, Columns, Layout, OPENING_BYTES};
+use longshore::http::{Bad, Failure, Tenant};
+use longshore_domain::ids::FileGuid;
+use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::ports::{FileStream, Files, JobStore, Read};
+
+use crate::create::source::{refused, unknown_file};
+use crate::{Api, Backend};
+
+impl<B: Backend> Api<B> {
+    /// The file, pinned by its entity tag.
+    ///
+    /// # Errors
+    /// 422 at `/fileGuid`: those of a job's file, and `file_not_allowed`, `corrected_file_too_large`,
+    /// `not_a_failures_file`.
+    pub(crate) async fn corrected(&self, tenant: &Tenant, job: &Job, id: FileGuid) -> Result<SourceFile, Failure> {
+        let Some(source) = &job.source else { return Err(refused(no_file_to_correct())) };
+        let file = self.source(tenant, id).await?;
+        if file.size_bytes > CORRECTED_BYTES {
+            return Err(refused(too_large(file.size_bytes)));
+        }
+        let definition = self.ports.store.definition(job.job_id).await?;
+        let columns = Columns::of(source.format, definition.and_then(|definition| definition.columns));
+        let columns =
+            columns.ok_or_else(|| refused(not_one("no row of this job has failed yet; retry without a file")))?;
+        let opening = self.opening(&file).await?;
+        let whole = opening.len() as u64 == file.size_bytes;
+        Layout::find(&opening, whole, &columns).map_err(|error| refused(not_one(&error.to_string())))?;
+        Ok(file)
+    }
+
+    /// The first bytes of a file that was there a moment ago.
+    async fn opening(&self, file: &SourceFile) -> Result<Vec<u8>, Failure> {
+        let end = file.size_bytes.min(OPENING_BYTES);
+        if end == 0 {
+            return Ok(Vec::new());
+        }
+        let Read::Found(mut stream) = self.ports.files.open(&file.key, Some(&file.etag), 0, Some(end)).await? else {
+            return Err(refused(unknown_file()));
+        };
+        let mut opening = Vec::new();
+        while let Some(block) = stream.next().await? {
+            opening.extend_from_slice(&block);
+        }
+        Ok(opening)
+    }
+}
+
+fn not_one(why: &str) -> Bad {
+    Bad::new("not_a_failures_file", format!("the file is no corrected failures file of this job: {why}"))
+}
+
+fn no_file_to_correct() -> Bad {
+    Bad::new(
+        "file_not_allowed",
+        "this job has no file, so nothing of it can be corrected; create a job with other options",
+    )
+}
+
+fn too_large(size_bytes: u64) -> Bad {
+    let detail = format!(
+        "a corrected file may have up to {CORRECTED_BYTES} bytes, this one has {size_bytes}; split it and retry with one \
+         part after the other, for rows that do not stand in a part stay failed"
+    );
+    Bad::new("corrected_file_too_large", detail)
+}

@@ -1,0 +1,144 @@
+//! `POST /api/jobs/{jobId}/start`: what a job has only checked is done for real, by another job over the same file.
+//!
+//! One transaction stores the new job and notes it on the one that checked. So there is one, however often and at however
+//! many places at once it is asked for; and no delete comes between the two.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use longshore::http::{Answer, Failure, PathText, Tenant};
+use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
+use longshore::problem::{Kind, Problem};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, SourceFile, Status};
+use longshore_domain::ports::{Definition, Files, JobStore, Started};
+use serde_json::Value;
+
+use crate::openapi::examples;
+use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
+use crate::openapi::refusals::StartRefusals;
+use crate::{Api, Backend, JobDocument, etag};
+
+/// 202 with the job that was started, by this call or before.
+#[utoipa::path(
+    post,
+    path = "/api/jobs/{jobId}/start",
+    operation_id = "startJob",
+    tag = "jobs",
+    summary = "Do for real what a job has only checked.",
+    description = "For a job that only checks its file (an import in mode `validate`) and has completed, with failed rows \
+        or without. Another job is made over the same file, with the same options, in mode `upsert`; the one that \
+        checked stays as it is. There is one such job: a second call answers the first one's job, as it now is. \
+        Rows that had failed fail again; they can be corrected by a retry of the new job. A body is ignored.",
+    params(JobIdInPath, IfMatchHeader),
+    responses(
+        (
+            status = 202,
+            description = "Started; poll the new job at `Location`.",
+            body = JobDocument,
+            headers(
+                ("Location" = inline(OnePath), description = "The new job."),
+                ("Retry-After" = inline(RetryAfterSeconds), description = "Seconds."),
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+            example = json!(examples::started()),
+        ),
+        StartRefusals,
+    ),
+)]
+pub(crate) async fn start<B: Backend>(
+    State(api): State<Arc<Api<B>>>,
+    tenant: Tenant,
+    PathText(id): PathText,
+    headers: HeaderMap,
+) -> Answer {
+    let checked = api.job(&tenant, &id).await?;
+    if let Some(started) = checked.started_as {
+        return api.replay(&tenant, started, deleted).await;
+    }
+    let options = api.started_options(&checked).await?;
+    api.check_file(checked.source.as_ref()).await?;
+    let (groups, checked) = api.with_groups(checked).await?;
+    etag::check_match(&headers, &JobDocument::of(&checked, &groups))?;
+    let job = api.started_job(&checked);
+    match api.ports.store.start_job(&job, &Definition { options, columns: None }).await? {
+        Started::New => {
+            api.send(&job).await;
+            Ok(api.accepted(&job, &[]))
+        }
+        Started::Before(started) => api.replay(&tenant, started, deleted).await,
+        Started::Refused => Err(not_validated("it was opened again or deleted just now").into()),
+    }
+}
+
+impl<B: Backend> Api<B> {
+    /// The options for real of a job that has checked its file to the end.
+    ///
+    /// # Errors
+    /// 409 `nothing-to-start`, `not-ended`, `not-validated`.
+    async fn started_options(&self, checked: &Job) -> Result<Value, Failure> {
+        let definition = self.ports.store.definition(checked.job_id).await?;
+        let job_type = self.registry.find(&checked.job_type).filter(|_| checked.checks_only);
+        let options = job_type.zip(definition).and_then(|(job_type, definition)| job_type.started(&definition.options));
+        let options = options.ok_or_else(nothing_to_start)?;
+        match (checked.status, &checked.error) {
+            (Status::Completed, _) => Ok(options),
+            (Status::Failed | Status::Canceled, Some(error)) => Err(not_validated(&error.message).into()),
+            (Status::Failed | Status::Canceled, None) => Err(not_validated("it was stopped").into()),
+            (Status::Waiting | Status::Running, _) => Err(not_ended().into()),
+        }
+    }
+
+    /// Whether the file is the one that was checked.
+    ///
+    /// # Errors
+    /// 409 `file-gone`.
+    async fn check_file(&self, source: Option<&SourceFile>) -> Result<(), Failure> {
+        let Some(source) = source else { return Ok(()) };
+        let info = self.ports.files.info(&source.key).await?;
+        let same = info.is_some_and(|info| info.etag == source.etag && info.size_bytes == source.size_bytes);
+        if same { Ok(()) } else { Err(file_gone(source).into()) }
+    }
+
+    /// A job over the same file, with all that its client has asked of the one that checked it.
+    fn started_job(&self, checked: &Job) -> Job {
+        let now = (self.clock)();
+        Job {
+            source: checked.source.clone(),
+            priority: checked.priority,
+            tolerance: checked.tolerance,
+            timeout_s: checked.timeout_s,
+            deadline_at: now.plus_seconds(checked.timeout_s),
+            expires_at: self.expires_at(now),
+            started_from: Some(checked.job_id),
+            ..Job::waiting(JobId::generate(), checked.tenant.as_str(), &checked.job_type, now)
+        }
+    }
+}
+
+fn deleted() -> Problem {
+    let detail = "the job that was started from this one was deleted; create another job over the file";
+    Problem::new(Kind::JobDeleted, detail)
+}
+
+fn nothing_to_start() -> Problem {
+    let detail = "the job did not only check its file, so nothing is left to be started; failed items can be retried";
+    Problem::new(Kind::NothingToStart, detail)
+}
+
+fn not_ended() -> Problem {
+    let detail = "the job still checks its file; wait for its end";
+    Problem::new(Kind::NotEnded, detail)
+}
+
+fn not_validated(why: &str) -> Problem {
+    let detail = format!("only a job that has checked its file to the end can be started: {why}");
+    Problem::new(Kind::NotValidated, detail)
+}
+
+fn file_gone(source: &SourceFile) -> Problem {
+    let detail =
+        format!("the file {:?} is not there any more as it was checked; upload it again as a new job's", source.name);
+    Problem::new(Kind::FileGone, detail)
+}

@@ -1,0 +1,105 @@
+//! `POST /api/jobs/{jobId}/retry` with a corrected failures file: which files are taken.
+
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::{Job, Status};
+use longshore_domain::ports::{Definition, JobStore, JobTransitions, Upload};
+use serde_json::{Value, json};
+
+use crate::world::{NOW, Reply, World};
+
+const FILE: &str = "row;id;name\r\n2;1;Ann\r\n";
+
+/// A job with failed rows whose columns are known.
+async fn failed(world: &World) -> JobId {
+    let id = world.job().await;
+    world.store.put_columns(id, &["id".into(), "name".into()]).await.unwrap();
+    world.finish(id, Status::Completed, 3).await;
+    world.queues.take_creates();
+    id
+}
+
+async fn file(world: &World, bytes: &str) -> FileGuid {
+    world.upload(|upload| upload.size_bytes = bytes.len() as u64, Some(bytes)).await
+}
+
+async fn retry(world: &World, id: JobId, file: impl Into<Value>) -> Reply {
+    world.post_to(&format!("/api/jobs/{id}/retry"), &json!({ "fileGuid": file.into() })).await
+}
+
+#[tokio::test]
+async fn a_corrected_file_is_pinned_to_the_new_generation() {
+    let world = World::default();
+    let id = failed(&world).await;
+    let file = file(&world, FILE).await;
+    let reply = retry(&world, id, file.to_string()).await;
+    assert_eq!((reply.status, &reply.body["attempts"]), (202, &json!(2)), "{}", reply.body);
+    let job = world.store.job(id).await.unwrap().unwrap();
+    let corrected = job.corrected.clone().unwrap();
+    assert_eq!((corrected.upload(), corrected.size_bytes), (Some(file), FILE.len() as u64));
+    assert!(job.uploads().contains(&file) && job.uploads().len() == 2);
+    assert_eq!(world.queues.take_creates().len(), 1);
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_used_is_refused_and_says_why() {
+    let world = World::default();
+    let id = failed(&world).await;
+    let promised = world.upload(|_| {}, None).await;
+    let shorter = world.upload(|upload| upload.size_bytes = 1, Some(FILE)).await;
+    let theirs = |upload: &mut Upload| (upload.tenant, upload.size_bytes) = ("another".into(), FILE.len() as u64);
+    let theirs = world.upload(theirs, Some(FILE)).await;
+    let large = file(&world, &FILE.repeat(100)).await;
+    let mut table = vec![
+        (json!(7), "unknown_file"),
+        (json!("x"), "unknown_file"),
+        (json!(FileGuid::generate()), "unknown_file"),
+        (json!(theirs), "unknown_file"),
+        (json!(promised), "file_not_uploaded"),
+        (json!(shorter), "file_size_mismatch"),
+        (json!(large), "file_too_large"),
+    ];
+    for bytes in
+        ["id,name\n1,Ann\n", "row,id\n1,1\n", "row,id,name,id\n", "\n\n", "PK\u{3}\u{4}row,id,name\n", "r\0o\0w\0,\0"]
+    {
+        table.push((json!(file(&world, bytes).await), "not_a_failures_file"));
+    }
+    for (value, code) in table {
+        let reply = retry(&world, id, value.clone()).await;
+        assert_eq!((reply.status, reply.faults()), (422, vec![("/fileGuid", code)]), "{value}: {}", reply.body);
+    }
+    let missing = retry(&world, id, json!(file(&world, "row,id\n1,1\n").await)).await;
+    assert!(missing.body["detail"].as_str().unwrap().contains("no column \"name\""), "{}", missing.body);
+    let job = world.store.job(id).await.unwrap().unwrap();
+    assert_eq!((job.generation, job.corrected), (0, None));
+    assert_eq!(world.queues.take_creates(), []);
+}
+
+#[tokio::test]
+async fn a_file_over_the_limit_is_refused_unread_with_a_way_out() {
+    let world = World::default();
+    let id = failed(&world).await;
+    let size = longshore::failures_file::CORRECTED_BYTES + 1;
+    let large = world.upload(|upload| upload.size_bytes = size, None).await;
+    let key = world.store.upload(large).await.unwrap().unwrap().key;
+    world.files.put(&key, vec![b'x'; usize::try_from(size).unwrap()]);
+    let mut api = world.api::<crate::world::Fakes>(world.queues.clone());
+    api.limits.max_file_bytes = size;
+    let reply =
+        world.send_to(jobs_api::router(api), &format!("/api/jobs/{id}/retry"), &json!({ "fileGuid": large })).await;
+    assert_eq!(reply.faults(), [("/fileGuid", "corrected_file_too_large")]);
+    assert!(reply.body["detail"].as_str().unwrap().contains("split it"), "{}", reply.body);
+}
+
+#[tokio::test]
+async fn a_job_of_which_nothing_can_have_failed_and_one_without_a_file_take_no_corrected_file() {
+    let world = World::default();
+    let unread = world.job().await;
+    world.finish(unread, Status::Canceled, 0).await;
+    let reply = retry(&world, unread, json!(file(&world, FILE).await)).await;
+    assert_eq!(reply.faults(), [("/fileGuid", "not_a_failures_file")]);
+    let job = Job::waiting(JobId::generate(), "default", "ping", NOW);
+    world.store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
+    world.finish(job.job_id, Status::Failed, 1).await;
+    let reply = retry(&world, job.job_id, json!(file(&world, FILE).await)).await;
+    assert_eq!(reply.faults(), [("/fileGuid", "file_not_allowed")]);
+}

@@ -1,0 +1,123 @@
+//! `POST /api/jobs/{jobId}/start`: a validated job is started for real, once.
+
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, Status};
+use longshore_domain::ports::{JobStore, JobTransitions};
+use serde_json::json;
+
+use crate::world::{NOW, Reply, World};
+
+/// A job that only checks its file.
+async fn checking(world: &World) -> JobId {
+    let mut request = world.import().await;
+    request["options"]["mode"] = "validate".into();
+    request["options"]["maxFailed"] = 7.into();
+    request["timeoutSeconds"] = 99.into();
+    let reply = world.create(&request).await;
+    assert_eq!((reply.status, &reply.body["links"]["start"]), (202, &json!(null)), "{}", reply.body);
+    world.queues.take_creates();
+    JobId::parse(reply.body["jobId"].as_str().unwrap()).unwrap()
+}
+
+async fn start(world: &World, id: JobId, headers: &[(&str, &str)]) -> Reply {
+    world.call("POST", &format!("/api/jobs/{id}/start"), headers).await
+}
+
+fn job_id(reply: &Reply) -> JobId {
+    assert_eq!(reply.status, 202, "{}", reply.body);
+    JobId::parse(reply.body["jobId"].as_str().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn a_validated_job_is_started_as_another_with_all_that_was_asked() {
+    let world = World::default();
+    let id = checking(&world).await;
+    world.finish(id, Status::Completed, 3).await;
+    let before = world.get(&format!("/api/jobs/{id}")).await.body;
+    assert_eq!(before["links"]["start"], json!(format!("/api/jobs/{id}/start")));
+    let reply = start(&world, id, &[]).await;
+    let started = job_id(&reply);
+    assert_ne!(started, id);
+    assert_eq!((reply.header("location"), reply.header("retry-after")), (&*format!("/api/jobs/{started}"), "1"));
+    assert_eq!((&reply.body["status"], &reply.body["startedFrom"]), (&json!("waiting"), &json!(id)));
+    let (checked, job) =
+        (world.store.job(id).await.unwrap().unwrap(), world.store.job(started).await.unwrap().unwrap());
+    let options = world.store.definition(started).await.unwrap().unwrap().options;
+    assert_eq!(options, json!({"dataset": "people", "key": "id", "mode": "upsert", "maxFailed": 7}));
+    let asked = |job: &Job| (job.source.clone(), job.tolerance, job.timeout_s, job.tenant.clone());
+    assert_eq!(asked(&job), asked(&checked));
+    assert_eq!((job.timeout_s, job.deadline_at), (99, NOW.plus_seconds(99)));
+    assert_eq!((checked.status, checked.started_as, checked.is_startable()), (Status::Completed, Some(started), false));
+    assert_eq!(world.queues.take_creates().iter().map(|sent| sent.job_id).collect::<Vec<_>>(), [started]);
+}
+
+#[tokio::test]
+async fn a_second_start_answers_the_first_ones_job_as_it_now_is() {
+    let world = World::default();
+    let id = checking(&world).await;
+    world.finish(id, Status::Completed, 0).await;
+    let seen = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
+    let first = start(&world, id, &[("if-match", &seen)]).await;
+    // The first call died before its message; a client that heard nothing sends the same again.
+    world.queues.take_creates();
+    world.queues.forget_deduplication();
+    let second = start(&world, id, &[("if-match", &seen)]).await;
+    assert_eq!((second.status, &second.body), (202, &first.body));
+    assert_eq!(world.queues.take_creates().len(), 1);
+    world.store.begin(job_id(&first), NOW).await.unwrap();
+    let third = start(&world, id, &[]).await;
+    assert_eq!((job_id(&third), &third.body["status"]), (job_id(&first), &json!("running")));
+    assert_eq!(world.queues.take_creates(), []);
+    world.store.delete(job_id(&first), NOW).await.unwrap();
+    start(&world, id, &[]).await.is_problem(409, "job-deleted");
+}
+
+#[tokio::test]
+async fn two_starts_at_once_make_one_job() {
+    let world = World::default();
+    let id = checking(&world).await;
+    world.finish(id, Status::Completed, 0).await;
+    let replies = futures::future::join_all((0..8).map(|_| start(&world, id, &[]))).await;
+    let started: std::collections::BTreeSet<_> = replies.iter().map(job_id).collect();
+    assert_eq!(started.len(), 1);
+    assert_eq!(world.get("/api/jobs").await.body["jobs"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn what_was_not_checked_to_the_end_is_not_started() {
+    let world = World::default();
+    let import = world.job().await;
+    start(&world, import, &[]).await.is_problem(409, "nothing-to-start");
+    world.finish(import, Status::Completed, 0).await;
+    start(&world, import, &[]).await.is_problem(409, "nothing-to-start");
+    let running = checking(&world).await;
+    start(&world, running, &[("if-match", "\"another\"")]).await.is_problem(409, "not-ended");
+    for status in [Status::Failed, Status::Canceled] {
+        let stopped = checking(&world).await;
+        world.finish(stopped, status, 9).await;
+        start(&world, stopped, &[]).await.is_problem(409, "not-validated");
+    }
+    let changed = checking(&world).await;
+    world.finish(changed, Status::Completed, 0).await;
+    start(&world, changed, &[("if-match", "\"another\"")]).await.is_problem(412, "precondition-failed");
+    world.store.delete(changed, NOW).await.unwrap();
+    start(&world, changed, &[]).await.is_problem(404, "not-found");
+    start(&world, world.job_of("another").await, &[]).await.is_problem(404, "not-found");
+    assert_eq!(world.queues.take_creates(), []);
+}
+
+#[tokio::test]
+async fn a_file_that_is_gone_or_another_is_not_started() {
+    for replaced in [None, Some("id,name\n1,Eve\n2,Bob\n")] {
+        let world = World::default();
+        let id = checking(&world).await;
+        world.finish(id, Status::Completed, 0).await;
+        let key = world.store.job(id).await.unwrap().unwrap().source.unwrap().key;
+        match replaced {
+            Some(bytes) => world.files.put(&key, bytes),
+            None => world.files.remove(&key),
+        }
+        start(&world, id, &[]).await.is_problem(409, "file-gone");
+        assert_eq!(world.store.job(id).await.unwrap().unwrap().started_as, None);
+    }
+}

@@ -1,0 +1,194 @@
+//! A corrected failures file in memory: its rows by number, and what each makes of an item that failed.
+//!
+//! A row counts only if there is no doubt about it. One that cannot be read, or whose number is given twice, changes
+//! nothing: its item stays failed, and the person is told.
+
+use std::borrow::Cow;
+
+use csv::{ByteRecord, QuoteStyle, Terminator, WriterBuilder};
+use longshore_domain::records::{Span, delimited_records};
+use longshore_domain::work_file::Entry;
+
+use super::findings::Listed;
+use super::{Columns, Layout, NotAFailuresFile};
+use crate::formula::original;
+use crate::handler::CellReader;
+
+/// A corrected file.
+#[derive(Debug)]
+pub struct CorrectedFile {
+    bytes: Vec<u8>,
+    columns: Columns,
+    layout: Layout,
+    /// Rows that count, by number.
+    pub(super) rows: Vec<Row>,
+    /// Numbers that several rows have.
+    pub(super) repeated: Listed,
+    /// Rows that cannot be read, by their place in the file: the first line is 1.
+    pub(super) unreadable: Listed,
+}
+
+/// Where a row lies.
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Debug)]
+pub(super) struct Row {
+    /// Number of its item.
+    pub(super) number: u64,
+    start: u32,
+    /// `start` for a row that cannot be read.
+    end: u32,
+}
+
+/// What a corrected file makes of an item that failed.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub enum Mended {
+    /// It does not stand in the file, or not without doubt: it stays failed.
+    Absent,
+    /// It was not whole in the source, and its row is as the report showed it: as text it would be another record.
+    Unchanged,
+    /// It runs again as this record, in the job's own format.
+    As(String),
+}
+
+impl CorrectedFile {
+    /// Reads a whole file. Rows of more than `item_bytes` cannot be read.
+    ///
+    /// # Errors
+    /// If it has not the columns of a failures file of this job.
+    pub fn parse(bytes: Vec<u8>, columns: Columns, item_bytes: u64) -> Result<Self, NotAFailuresFile> {
+        if bytes.len() as u64 > super::CORRECTED_BYTES {
+            return Err(NotAFailuresFile(format!("it has more than {} MiB", super::CORRECTED_BYTES >> 20)));
+        }
+        let layout = Layout::find(&bytes, true, &columns)?;
+        let (repeated, unreadable) = (Listed::default(), Listed::default());
+        let mut file = Self { bytes, columns, layout, rows: Vec::new(), repeated, unreadable };
+        file.index(item_bytes);
+        file.forget_repeated();
+        Ok(file)
+    }
+
+    /// What becomes of an item that failed.
+    pub fn mend(&self, entry: &Entry) -> Mended {
+        let Ok(row) = self.rows.binary_search_by_key(&entry.n, |row| row.number) else { return Mended::Absent };
+        let row = self.rows[row];
+        let cells = self.cells(&self.bytes[row.start as usize..row.end as usize]);
+        if entry.damaged && cells == self.shown(&entry.raw) {
+            return Mended::Unchanged;
+        }
+        Mended::As(self.record(&cells))
+    }
+
+    /// Notes where each row lies.
+    fn index(&mut self, item_bytes: u64) {
+        let mut reader = CellReader::delimited(self.layout.delimiter);
+        let text = &self.bytes[self.layout.rows_from..];
+        for (span, line) in delimited_records(self.layout.delimiter, text).zip(2..) {
+            let content = span.content(text);
+            match self.layout.number_of(content, &mut reader) {
+                Numbered::Blank => {}
+                Numbered::Unreadable => self.unreadable.note(line),
+                Numbered::Row { number, whole } => {
+                    let whole = whole && !span.unterminated && content.len() as u64 <= item_bytes;
+                    if !whole {
+                        self.unreadable.note(line);
+                    }
+                    self.rows.push(self.layout.row(number, span, whole));
+                }
+            }
+        }
+    }
+
+    /// Keeps the rows whose number no other row has, and that can be read.
+    fn forget_repeated(&mut self) {
+        self.rows.sort_unstable();
+        let mut kept = Vec::new();
+        for rows in self.rows.chunk_by(|a, b| a.number == b.number) {
+            match rows {
+                [row] if row.start < row.end => kept.push(*row),
+                [_] => {}
+                [row, ..] => self.repeated.note(row.number),
+                [] => {}
+            }
+        }
+        self.rows = kept;
+    }
+
+    /// The item's own cells in a row of the file, as they were before a report neutralised them.
+    fn cells(&self, row: &[u8]) -> Vec<Vec<u8>> {
+        let mut reader = CellReader::delimited(self.layout.delimiter);
+        let cells: Vec<_> = reader.read(row).iter().collect();
+        let cell = |place: &usize| original(cells.get(*place).copied().unwrap_or_default()).to_vec();
+        self.layout.own.iter().map(cell).collect()
+    }
+
+    /// The item's own cells as a report showed them.
+    fn shown(&self, raw: &str) -> Vec<Vec<u8>> {
+        let mut cells = Vec::new();
+        match &self.columns {
+            Columns::Raw => cells.push(raw.as_bytes().to_vec()),
+            Columns::Named(names) => {
+                let mut reader = CellReader::default();
+                let read = reader.read(raw.as_bytes());
+                Columns::rectangular(names.len(), read.iter(), &mut |cell| cells.push(cell.to_vec()));
+            }
+        }
+        cells
+    }
+
+    /// Cells as a record of the job's file: workers read it as they read every other.
+    fn record(&self, cells: &[Vec<u8>]) -> String {
+        let bytes = match (&self.columns, cells) {
+            (Columns::Raw, [item]) => Cow::Borrowed(item.as_slice()),
+            _ => Cow::Owned(csv_record(cells)),
+        };
+        // The row was found to be UTF-8, and its cells are pieces of it.
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// What a row of a file is.
+enum Numbered {
+    /// A row of nothing, as spreadsheets leave them.
+    Blank,
+    /// Its number cannot be read.
+    Unreadable,
+    /// A row of an item; `whole` if its cells can be read, too.
+    Row { number: u64, whole: bool },
+}
+
+impl Layout {
+    fn number_of(&self, row: &[u8], reader: &mut CellReader) -> Numbered {
+        let cells = reader.read(row);
+        if cells.iter().all(|cell| cell.trim_ascii().is_empty()) {
+            return Numbered::Blank;
+        }
+        let digits = cells.iter().nth(self.number).unwrap_or_default().trim_ascii();
+        let number = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        let Some(number) = number.and_then(|text| text.parse().ok()) else { return Numbered::Unreadable };
+        // Cells behind the last column: one of the row's own was torn apart.
+        let torn = cells.iter().skip(self.width).any(|cell| !cell.is_empty());
+        Numbered::Row { number, whole: !torn && std::str::from_utf8(row).is_ok() }
+    }
+
+    /// A row that lies behind the first line; the file is shorter than 4 GiB.
+    fn row(&self, number: u64, span: Span, whole: bool) -> Row {
+        let start = self.rows_from + span.start as usize;
+        let end = if whole { self.rows_from + span.content_end as usize } else { start };
+        Row { number, start: start as u32, end: end as u32 }
+    }
+}
+
+fn csv_record(cells: &[Vec<u8>]) -> Vec<u8> {
+    let mut writer = WriterBuilder::new()
+        .quote_style(QuoteStyle::Necessary)
+        .terminator(Terminator::Any(b'\n'))
+        .from_writer(Vec::new());
+    // A vector takes every byte: none of the two can fail.
+    let _ = writer.write_byte_record(&ByteRecord::from_iter(cells));
+    let mut record = writer.into_inner().unwrap_or_default();
+    record.pop();
+    record
+}
+
+#[cfg(test)]
+#[path = "corrected_tests.rs"]
+mod tests;

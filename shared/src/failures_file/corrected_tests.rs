@@ -1,0 +1,147 @@
+//! Corrected files as spreadsheets and people leave them.
+
+use longshore_domain::outcome::Rejection;
+use longshore_domain::work_file::End;
+
+use super::*;
+use crate::failures_file::Findings;
+use crate::formula::harmless;
+
+fn columns() -> Columns {
+    Columns::Named(vec!["id".into(), "name".into()])
+}
+
+fn parse(file: &str) -> CorrectedFile {
+    CorrectedFile::parse(file.as_bytes().to_vec(), columns(), 100).unwrap()
+}
+
+fn failed(n: u64, raw: &str, damaged: bool) -> Entry {
+    Entry { n, end: End::Failed(Rejection::new("bad", None, "no")), raw: raw.into(), damaged }
+}
+
+fn mended(file: &CorrectedFile, n: u64) -> Option<String> {
+    match file.mend(&failed(n, "1,old", false)) {
+        Mended::As(raw) => Some(raw),
+        Mended::Absent | Mended::Unchanged => None,
+    }
+}
+
+/// Codes of what is found when these items have failed.
+fn found(file: &CorrectedFile, items: &[Entry]) -> Vec<(String, String)> {
+    let mut findings = Findings::of(file);
+    items.iter().for_each(|item| findings.meet(item));
+    let said = |issue: longshore_domain::job::JobError| {
+        let numbers = issue.message.split(['(', ')']).nth(1).unwrap_or_default().to_owned();
+        (issue.code, numbers)
+    };
+    findings.issues().into_iter().map(said).collect()
+}
+
+#[test]
+fn a_row_becomes_a_record_of_the_jobs_own_dialect() {
+    for (file, expected) in [
+        ("row,id,name\r\n7,1,Ann\r\n", "1,Ann"),
+        ("row;name;id\r\n7;\"A; \"\"nn\"\"\";1\r\n", "1,\"A; \"\"nn\"\"\""),
+        ("\u{feff}name\trow\tid\tmessage\n\"two\nlines\"\t 07 \t\t-\n", ",\"two\nlines\""),
+        ("row,id,name,code\n7,'=1,''=1,c\n", "=1,'=1"),
+        ("row,id,name\n7,'-x,-5\n", "-x,-5"),
+        ("row,id,name,,\n7,1,,,\n,,,,\n\n", "1,"),
+        ("row,name,id\n7,Ann\n", ",Ann"),
+        ("row,id,name\n7,\"1,2\",\"\"\n", "\"1,2\","),
+    ] {
+        assert_eq!(mended(&parse(file), 7).as_deref(), Some(expected), "{file:?}");
+        assert_eq!(mended(&parse(file), 8), None, "{file:?}");
+        assert_eq!(found(&parse(file), &[failed(7, "", false)]), [], "{file:?}");
+    }
+}
+
+#[test]
+fn a_row_in_doubt_changes_nothing_and_is_told() {
+    for (file, codes) in [
+        ("row,id,name\n7,1,a\n7,2,b\n7,3,c\n9,1,a\n", vec![("corrected_rows_repeated", "7")]),
+        ("row,id,name\n7,1,a,torn\n9,1,a\n", vec![("corrected_rows_unreadable", "2")]),
+        ("row,id,name\n9,1,a\n7.0,1,a\n-7,1,a\n,1,a\n", vec![("corrected_rows_unreadable", "3, 4, 5")]),
+        ("row,id,name\n9,1,a\n7,1,\"a\n8,2,b\n", vec![("corrected_rows_unreadable", "3")]),
+        (
+            "row,id,name\n7,1,a,torn\n7,1,a\n9,1,a\n",
+            vec![("corrected_rows_repeated", "7"), ("corrected_rows_unreadable", "2")],
+        ),
+        (
+            "row,id,name\n8,1,a\n9,1,a\n99999999999999999999,1,a\n",
+            vec![("corrected_rows_unknown", "8"), ("corrected_rows_unreadable", "4")],
+        ),
+        (
+            "row,id,name\n1,,a\n2,,a\n3,,a\n4,,a\n5,,a\n6,,a\n9,1,a\n",
+            vec![("corrected_rows_unknown", "1, 2, 3, 4, 5, …")],
+        ),
+    ] {
+        let read = parse(file);
+        assert_eq!((mended(&read, 7), mended(&read, 9).as_deref()), (None, Some("1,a")), "{file:?}");
+        let expected: Vec<_> = codes.into_iter().map(|(code, rows)| (code.to_owned(), rows.to_owned())).collect();
+        assert_eq!(found(&read, &[failed(7, "", false), failed(9, "", false)]), expected, "{file:?}");
+    }
+    let mut latin = b"row,id,name\n7,1,\xe4\n9,1,a\n".to_vec();
+    latin.extend(format!("10,1,{}\n", "x".repeat(100)).bytes());
+    let read = CorrectedFile::parse(latin, columns(), 100).unwrap();
+    assert_eq!((mended(&read, 7), mended(&read, 10), mended(&read, 9).as_deref()), (None, None, Some("1,a")));
+}
+
+#[test]
+fn an_item_that_did_not_fail_is_none_of_the_files() {
+    let waiting = Entry { end: End::Transient { attempts: 1, reason: "busy".into() }, ..failed(7, "1,a", false) };
+    let codes = found(&parse("row,id,name\n7,1,a\n"), &[waiting]);
+    assert_eq!(codes, [("corrected_rows_unknown".to_owned(), "7".to_owned())]);
+}
+
+#[test]
+fn a_damaged_item_runs_only_if_somebody_has_corrected_it() {
+    for (raw, row, expected) in [
+        ("1,\u{fffd}", "7,1,\u{fffd}", Mended::Unchanged),
+        ("1,\u{fffd}", "7,1,ä", Mended::As("1,ä".into())),
+        ("", "7,,", Mended::Unchanged),
+        ("1,\"never closed,\nat all", "7,1,\"never closed,\nat all\"", Mended::Unchanged),
+        ("1,\"never closed", "7,1,closed", Mended::As("1,closed".into())),
+        ("1,=\u{fffd},more", "7,1,\"'=\u{fffd},more\"", Mended::Unchanged),
+    ] {
+        let (file, item) = (parse(&format!("row,id,name\n{row}\n")), failed(7, raw, true));
+        assert_eq!(file.mend(&item), expected, "{raw:?} {row:?}");
+        let codes = found(&file, std::slice::from_ref(&item));
+        let expected = if expected == Mended::Unchanged { vec!["corrected_rows_unchanged"] } else { vec![] };
+        assert_eq!(codes.iter().map(|(code, _)| code.as_str()).collect::<Vec<_>>(), expected);
+        assert!(matches!(file.mend(&Entry { damaged: false, ..item }), Mended::As(_)), "what is whole runs as it is");
+    }
+}
+
+#[test]
+fn a_json_line_is_taken_as_it_stands() {
+    let file = "row;item;code\n1;\"{\"\"a\"\": 1}\";x\n2;'=no json;x\n3;\n";
+    let file = CorrectedFile::parse(file.as_bytes().to_vec(), Columns::Raw, 100).unwrap();
+    assert_eq!(mended(&file, 1).as_deref(), Some("{\"a\": 1}"));
+    assert_eq!(mended(&file, 2).as_deref(), Some("=no json"));
+    assert_eq!(mended(&file, 3).as_deref(), Some(""));
+}
+
+/// A row of a report that nobody has touched, saved with any delimiter, is the item's own cells again.
+#[test]
+fn a_round_trip_changes_no_cell() {
+    let pieces = ["", "a", "=", "'", "''=", "-1", "+x", "\t", "\r", "\n", "\"", ",", ";", " ", "ä", "@", "'-", "\r\n"];
+    let mut n = 0;
+    for a in pieces {
+        for b in pieces {
+            for delimiter in *b",;\t" {
+                n += 1;
+                let (first, second) = (format!("{a}{b}"), format!("{b}{a}{b}"));
+                let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
+                writer.write_record(["row", "name", "id"]).unwrap();
+                let shown = [b"7".to_vec(), harmless(second.as_bytes()).into(), harmless(first.as_bytes()).into()];
+                writer.write_record(shown).unwrap();
+                let file = CorrectedFile::parse(writer.into_inner().unwrap(), columns(), 100).unwrap();
+                let raw = mended(&file, 7).unwrap_or_else(|| panic!("{first:?} {second:?} is lost"));
+                let mut reader = CellReader::default();
+                let cells: Vec<_> = reader.read(raw.as_bytes()).iter().map(<[u8]>::to_vec).collect();
+                assert_eq!(cells, [first.into_bytes(), second.into_bytes()]);
+            }
+        }
+    }
+    assert_eq!(n, 18 * 18 * 3);
+}

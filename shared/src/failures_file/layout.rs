@@ -1,0 +1,128 @@
+//! Where a corrected file has its columns, found by their names in its first line.
+//!
+//! The API asks this of a file's first bytes, so that a wrong file is refused while its owner looks on; the splitter asks
+//! again. Both get the same answer, for the first line is all that it depends on.
+
+use longshore_domain::records::{Span, check_utf8, delimited_records, sniff};
+
+use super::Columns;
+use crate::formula::original;
+use crate::handler::CellReader;
+
+/// First bytes of a file that hold its first line: twice what the longest header of a source takes.
+pub const OPENING_BYTES: u64 = 512 << 10;
+
+/// What spreadsheets put between cells.
+const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
+
+/// Columns that a message names.
+const LISTED: usize = 10;
+
+/// Why a file is no failures file of the job; written for the person who uploaded it.
+#[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NotAFailuresFile(pub String);
+
+/// Where the columns are.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Layout {
+    /// What stands between the cells.
+    pub(super) delimiter: u8,
+    /// The column of numbers.
+    pub(super) number: usize,
+    /// Each of the item's own columns, in their order.
+    pub(super) own: Vec<usize>,
+    /// Columns of the first line.
+    pub(super) width: usize,
+    /// The byte at which the rows begin.
+    pub(super) rows_from: usize,
+}
+
+impl Layout {
+    /// Finds the columns by a file's first bytes: up to [`OPENING_BYTES`] of them, or the file as a whole.
+    ///
+    /// # Errors
+    /// If it is no text, or its first line does not have the column of numbers and all of the item's own.
+    pub fn find(opening: &[u8], whole: bool, columns: &Columns) -> Result<Self, NotAFailuresFile> {
+        let bom_len = sniff(opening, whole).map_err(|error| NotAFailuresFile(error.to_string()))?.bom_len;
+        let text = &opening[bom_len..];
+        let mut best: Option<Header> = None;
+        for delimiter in DELIMITERS {
+            let header = Header::read(text, whole, delimiter)?;
+            if header.misses(columns).is_empty() {
+                return header.layout(columns, bom_len);
+            }
+            // The file's own delimiter finds most columns; of equals the first one is meant.
+            if best.as_ref().is_none_or(|best| header.names.len() > best.names.len()) {
+                best = Some(header);
+            }
+        }
+        let missing = best.map(|header| header.misses(columns)).unwrap_or_default();
+        Err(NotAFailuresFile(missing_columns(&missing)))
+    }
+}
+
+/// A first line, cut by one delimiter.
+struct Header {
+    delimiter: u8,
+    names: Vec<String>,
+    span: Span,
+}
+
+impl Header {
+    fn read(text: &[u8], whole: bool, delimiter: u8) -> Result<Self, NotAFailuresFile> {
+        let mut spans = delimited_records(delimiter, text);
+        let span = spans.next().ok_or_else(|| NotAFailuresFile("the file holds no line".into()))?;
+        if span.unterminated || (!whole && span.end as usize == text.len()) {
+            let message = "the first line does not end; is a quote in it never closed?";
+            return Err(NotAFailuresFile(message.into()));
+        }
+        check_utf8(span.content(text), 0).map_err(|error| NotAFailuresFile(error.to_string()))?;
+        let mut cells = CellReader::delimited(delimiter);
+        let names = cells.read(span.content(text)).iter().map(name).collect();
+        Ok(Self { delimiter, names, span })
+    }
+
+    fn misses(&self, columns: &Columns) -> Vec<String> {
+        let number = columns.number();
+        let wanted = std::iter::once(number.as_str()).chain(columns.own());
+        wanted.filter(|name| !self.names.iter().any(|have| have == name)).map(str::to_owned).collect()
+    }
+
+    /// The layout of a header that misses nothing.
+    fn layout(&self, columns: &Columns, bom_len: usize) -> Result<Layout, NotAFailuresFile> {
+        let place = |name: &str| {
+            let mut places = (0..).zip(&self.names).filter(|(_, have)| *have == name).map(|(place, _)| place);
+            match (places.next(), places.next()) {
+                (Some(place), None) => Ok(place),
+                _ => Err(NotAFailuresFile(format!("two columns are called {name:?}; remove or rename one of them"))),
+            }
+        };
+        Ok(Layout {
+            delimiter: self.delimiter,
+            number: place(&columns.number())?,
+            own: columns.own().into_iter().map(place).collect::<Result<_, _>>()?,
+            width: self.names.len(),
+            rows_from: bom_len + self.span.end as usize,
+        })
+    }
+}
+
+/// A column's name as the job knows it.
+fn name(cell: &[u8]) -> String {
+    String::from_utf8_lossy(original(cell.trim_ascii())).into_owned()
+}
+
+fn missing_columns(missing: &[String]) -> String {
+    let mut names = missing.iter().take(LISTED).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    if missing.len() > LISTED {
+        names.push_str(&format!(" and {} more", missing.len() - LISTED));
+    }
+    format!(
+        "its first line has no column {names}; download the failed rows of this job as CSV, correct the cells, and keep the first line"
+    )
+}
+
+#[cfg(test)]
+#[path = "layout_tests.rs"]
+mod tests;

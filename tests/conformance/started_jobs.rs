@@ -1,0 +1,86 @@
+//! A job that is started from one that has only checked its file: one, and only from one that still stands.
+
+use futures::future::join_all;
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::{Job, Reopen, Status, Transition};
+use longshore_domain::ports::{Removal, Started, Store};
+
+use crate::fixtures::{at, definition, finish, made, waiting_job};
+
+on_both_stores! {
+    a_job_is_started_once,
+    of_many_starts_at_once_one_is_made,
+    only_a_job_that_has_checked_its_file_to_the_end_is_started_from,
+    the_upload_goes_with_the_last_of_the_two,
+}
+
+/// A job that has checked its file, over an upload of its own.
+async fn checked(store: &impl Store) -> Job {
+    let mut job = Job { checks_only: true, ..waiting_job() };
+    if let Some(source) = &mut job.source {
+        source.key = format!("uploads/default/{}", FileGuid::generate());
+    }
+    store.create_job(&job, &definition(), None).await.unwrap();
+    made(store.finish(job.job_id, &finish(Status::Completed, 9)).await.unwrap())
+}
+
+fn next(from: &Job) -> Job {
+    let job = Job { started_from: Some(from.job_id), source: from.source.clone(), ..waiting_job() };
+    Job { created_at: at(20), ..job }
+}
+
+async fn a_job_is_started_once(store: impl Store + Removal) {
+    let from = checked(&store).await;
+    let (first, second) = (next(&from), next(&from));
+    for _ in 0..2 {
+        assert_eq!(store.start_job(&first, &definition()).await.unwrap(), Started::New);
+    }
+    assert_eq!(store.start_job(&second, &definition()).await.unwrap(), Started::Before(first.job_id));
+    assert_eq!(store.job(first.job_id).await.unwrap().as_ref(), Some(&first));
+    assert_eq!(store.definition(first.job_id).await.unwrap(), Some(definition()));
+    assert_eq!(store.job(second.job_id).await.unwrap(), None);
+    let noted = Job { started_as: Some(first.job_id), updated_at: at(20), ..from.clone() };
+    assert_eq!(store.job(from.job_id).await.unwrap(), Some(noted), "nothing else of it changes");
+    assert_eq!(store.unfinished(None).await.unwrap().items, [first.job_id]);
+}
+
+async fn of_many_starts_at_once_one_is_made(store: impl Store + Removal) {
+    let from = checked(&store).await;
+    let (jobs, definition) = ((0..8).map(|_| next(&from)).collect::<Vec<_>>(), definition());
+    let met = join_all(jobs.iter().map(|job| store.start_job(job, &definition))).await;
+    let met: Vec<_> = met.into_iter().map(|met| met.unwrap()).collect();
+    let started = store.job(from.job_id).await.unwrap().unwrap().started_as.unwrap();
+    for (job, met) in jobs.iter().zip(met) {
+        let expected = if job.job_id == started { Started::New } else { Started::Before(started) };
+        assert_eq!((met, store.job(job.job_id).await.unwrap().is_some()), (expected, job.job_id == started));
+    }
+}
+
+async fn only_a_job_that_has_checked_its_file_to_the_end_is_started_from(store: impl Store + Removal) {
+    let waiting = Job { checks_only: true, ..waiting_job() };
+    store.create_job(&waiting, &definition(), None).await.unwrap();
+    let import = waiting_job();
+    store.create_job(&import, &definition(), None).await.unwrap();
+    made(store.finish(import.job_id, &finish(Status::Completed, 9)).await.unwrap());
+    let [deleted, opened] = [checked(&store).await, checked(&store).await];
+    made(store.delete(deleted.job_id, at(10)).await.unwrap());
+    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), corrected: None };
+    assert!(matches!(store.reopen(&opened, &reopen).await.unwrap(), Transition::Made(_)));
+    let absent = waiting_job();
+    for from in [&waiting, &import, &deleted, &opened, &absent] {
+        let job = next(from);
+        assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::Refused, "{from:?}");
+        assert_eq!(store.job(job.job_id).await.unwrap(), None);
+    }
+    assert_eq!(store.start_job(&waiting_job(), &definition()).await.unwrap(), Started::Refused, "from nothing");
+}
+
+async fn the_upload_goes_with_the_last_of_the_two(store: impl Store + Removal) {
+    let from = checked(&store).await;
+    let job = next(&from);
+    assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::New);
+    let upload = *job.uploads().first().unwrap();
+    assert!(!store.release_upload(JobId::generate(), upload).await.unwrap());
+    assert!(!store.release_upload(from.job_id, upload).await.unwrap());
+    assert!(store.release_upload(job.job_id, upload).await.unwrap());
+}

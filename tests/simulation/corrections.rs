@@ -1,0 +1,141 @@
+//! Retries with a corrected file: what stands in it runs as it stands there, what does not stays failed, and a retry that
+//! is canceled, or loses its file, loses nothing else.
+
+use std::collections::BTreeMap;
+
+use longshore_domain::job::Status;
+use proptest::prelude::*;
+
+use crate::handler::{ACTIONS, csv_of};
+use crate::world::{Event, World};
+use crate::{events, rows};
+
+/// What a person does with a row of the failures file: leaves it out, or writes an action into it.
+type Edit = Option<usize>;
+
+fn edits() -> impl Strategy<Value = Vec<Edit>> {
+    prop::collection::vec(prop::option::weighted(0.7, 0..ACTIONS.len() - 1), 40)
+}
+
+/// The rows that have failed, as the person leaves them: in another order, with other delimiters, and with rows that are
+/// no item's, or stand there twice.
+fn corrected(failed: &BTreeMap<usize, usize>, doubled: Option<usize>) -> String {
+    let row = |(n, action): (&usize, &usize)| format!("x;{n};{n};{};;\r\n", ACTIONS[*action]);
+    let rows: String = failed.iter().rev().map(row).collect();
+    let double: String = doubled.iter().map(|n| format!(";{n};{n};ok;;\r\n")).collect();
+    format!("\u{feff}message;row;id;action;;\r\n{rows};999;1;ok;;\r\n;;;;;\r\n{double}")
+}
+
+/// What becomes of a row with this action.
+fn end_of(action: usize) -> &'static str {
+    match ACTIONS[action] {
+        "ok" | "retry" => "succeeded",
+        "skip" => "skipped",
+        _ => "failed",
+    }
+}
+
+/// A job that has ended; the rows of its failures file as the person corrects them, and the one that stands there twice.
+fn failed_job(
+    rows: &[usize],
+    before: Vec<Event>,
+    edits: &[Edit],
+    doubles: bool,
+) -> (World, BTreeMap<usize, usize>, Option<usize>) {
+    let mut world = World::new(&csv_of(rows), None);
+    before.into_iter().for_each(|event| world.happen(event));
+    world.run_to_the_end();
+    let failed = world.reported("failed.csv");
+    let kept: BTreeMap<_, _> = failed.keys().filter_map(|n| Some((*n, edits[n - 1]?))).collect();
+    let doubled = kept.keys().next().copied().filter(|_| doubles);
+    (world, kept, doubled)
+}
+
+/// The rows as the file has them from now on, for the check of a report.
+fn with(rows: &[usize], kept: &BTreeMap<usize, usize>, doubled: Option<usize>) -> Vec<usize> {
+    let mut rows = rows.to_vec();
+    kept.iter().filter(|(n, _)| Some(**n) != doubled).for_each(|(n, action)| rows[n - 1] = *action);
+    rows
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 4_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_corrected_runs_so_and_what_is_not_stays_failed(
+        rows in rows(), edits in edits(), doubles in any::<bool>(), before in events(), after in events()
+    ) {
+        let (mut world, kept, doubled) = failed_job(&rows, before, &edits, doubles);
+        if !world.job().has_rest() {
+            return Ok(());
+        }
+        world.retry_with(&corrected(&kept, doubled));
+        after.into_iter().for_each(|event| world.happen(event));
+        world.run_to_the_end();
+        let rows = with(&rows, &kept, doubled);
+        world.check_report(&rows);
+        let (job, totals) = (world.job(), world.job().totals.unwrap());
+        prop_assert_eq!((job.status, job.generation), (Status::Completed, 1));
+        let count = |end: &str| rows.iter().filter(|action| end_of(**action) == end).count() as u64;
+        prop_assert_eq!((totals.succeeded, totals.failed, totals.skipped), (count("succeeded"), count("failed"), count("skipped")));
+        let reported: Vec<_> = world.reported("failed.csv").into_iter().collect();
+        let failed = (1..).zip(&rows).filter(|(_, action)| end_of(**action) == "failed");
+        let failed: Vec<(usize, String)> = failed.map(|(n, action)| (n, ACTIONS[*action].to_owned())).collect();
+        prop_assert_eq!(reported, failed);
+        let said: Vec<_> = job.issues.iter().map(|issue| (issue.code.as_str(), issue.message.contains("(999)"))).collect();
+        let mut expected = vec![("corrected_rows_unknown", true)];
+        expected.extend(doubled.map(|_| ("corrected_rows_repeated", false)));
+        prop_assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn a_corrected_retry_that_is_canceled_or_loses_its_file_leaves_all_that_failed_to_the_next(
+        rows in rows(), edits in edits(), before in events(), after in events(), at in any::<prop::sample::Index>(), lost in any::<bool>()
+    ) {
+        let (mut world, kept, _) = failed_job(&rows, before, &edits, false);
+        if !world.job().has_rest() {
+            return Ok(());
+        }
+        world.retry_with(&corrected(&kept, None));
+        let at = at.index(after.len() + 1);
+        for (n, event) in after.into_iter().enumerate() {
+            if n == at {
+                if lost { world.lose_corrected() } else { world.happen(Event::Cancel) }
+            }
+            world.happen(event);
+        }
+        world.run_to_the_end();
+        let before = world.job();
+        // Canceled at the very end it has left nothing, and stays canceled.
+        let status = if before.has_rest() { Status::Completed } else { before.status };
+        prop_assert!(before.status != Status::Failed || before.error.unwrap().code == "corrected_file_gone");
+        world.happen(Event::Retry);
+        world.run_to_the_end();
+        // A row that had been filed runs as it was corrected, and one that had not as it stood in the file.
+        let named = |name| world.reported(name);
+        let (failed, skipped) = (named("failed.csv"), named("skipped.csv"));
+        prop_assert_eq!((world.job().status, named("unprocessed.csv").len()), (status, 0));
+        for (n, action) in (1..).zip(&rows) {
+            let end = if failed.contains_key(&n) { "failed" } else if skipped.contains_key(&n) { "skipped" } else { "succeeded" };
+            let possible = [Some(end_of(*action)), kept.get(&n).map(|action| end_of(*action))];
+            prop_assert!(possible.contains(&Some(end)), "row {} {}, of {:?}", n, end, possible);
+        }
+        let totals = world.job().totals.unwrap();
+        prop_assert_eq!((totals.done() as usize, totals.failed as usize, totals.skipped as usize), (rows.len(), failed.len(), skipped.len()));
+    }
+
+    #[test]
+    fn with_the_job_go_all_its_corrected_files(rows in rows(), edits in edits(), steps in 0..80_usize) {
+        let (mut world, mut kept, _) = failed_job(&rows, Vec::new(), &edits, false);
+        for _ in 0..2 {
+            if world.job().has_rest() {
+                world.retry_with(&corrected(&kept, None));
+                world.run_to_the_end();
+                kept.clear();
+            }
+        }
+        world.delete(true);
+        let left = world.run_until_removed(steps);
+        prop_assert!(left.is_empty(), "{:?}", left);
+    }
+}
