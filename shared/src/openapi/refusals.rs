@@ -14,8 +14,8 @@ use crate::problem::{FieldError, Kind, Problem, ProblemDocument};
 /// Responses by status.
 pub type Responses = BTreeMap<String, RefOr<Response>>;
 
-/// Names the problems that a call may answer beside those that every call may (`NoTenant`, `Internal`, and what the
-/// gateway says): `refusals!(Refusals: NotFound, JobEnded);`, then `responses(Refusals, …)`. With `public`, those of a
+/// Names the problems that a call may answer beside those that every call may (`NoTenant`, `Internal`, what is too
+/// long, and what the gateway says): `refusals!(Refusals: NotFound, JobEnded);`, then `responses(Refusals, …)`. With `public`, those of a
 /// call that needs no token.
 #[macro_export]
 macro_rules! refusals {
@@ -47,7 +47,9 @@ pub fn refused(kinds: &[Kind]) -> Responses {
 /// The refusals of a call that needs no token.
 pub fn refused_publicly(kinds: &[Kind]) -> Responses {
     let mut by_status = BTreeMap::<u16, Vec<Kind>>::new();
-    for kind in kinds.iter().copied().chain([Kind::Internal]) {
+    let of_every_call = [Kind::BodyTooLarge, Kind::HeadersTooLarge, Kind::Internal, Kind::UriTooLong];
+    let others = of_every_call.into_iter().filter(|kind| !kinds.contains(kind));
+    for kind in kinds.iter().copied().chain(others) {
         by_status.entry(kind.about().status).or_default().push(kind);
     }
     let problems = by_status.into_iter().map(|(status, kinds)| (status.to_string(), response(status, &kinds).into()));

@@ -49,8 +49,12 @@ kinds! {
         "Another URL was asked for an upload whose file is there. A file is put once and stays as it is."
         "Create a job with the upload's fileGuid, or ask for another upload.";
     BodyTooLarge = 413 "body-too-large" "Request body too large"
-        "The body is longer than this call takes: 16 KiB for an upload, 256 KiB for a job."
+        "The body is longer than this call takes: 16 KiB for an upload, 256 KiB for any other, those that read none included."
         "Send less. Data belongs into an uploaded file, and a schema has up to 64 KiB.";
+    HeadersTooLarge = 431 "headers-too-large" "Request header fields too large"
+        "All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than \
+         4 KiB, or traceparent more than 256 bytes."
+        "Leave out what the call does not need.";
     IdempotencyKeyReused = 422 "idempotency-key-reused" "Idempotency key reused"
         "The Idempotency-Key came with another request within the last 24 hours."
         "Send a new key with a new request, and the same request with the same key.";
@@ -105,6 +109,9 @@ kinds! {
     UnsupportedMediaType = 415 "unsupported-media-type" "Unsupported media type"
         "The body is not declared as JSON."
         "Send JSON, with the header Content-Type: application/json.";
+    UriTooLong = 414 "uri-too-long" "URI too long"
+        "Path and query string have more than 4 KiB together."
+        "Take links and cursors as the answers gave them.";
 }
 
 impl Kind {
