@@ -23,4 +23,5 @@ mod records;
 mod records_at_once;
 mod removal;
 mod stored_jobs;
+mod tenant_limits;
 mod transitions;

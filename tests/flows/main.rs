@@ -20,6 +20,7 @@ mod fuzzed;
 mod imports;
 mod item_outcomes;
 mod least_privilege;
+mod limits;
 mod malformed;
 mod other_job_types;
 mod priorities;

@@ -6,15 +6,16 @@ use axum::extract::State;
 use longshore::http::{Answer, PathText, Tenant};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
-use longshore_domain::job::{Job, Reopen, Transition};
-use longshore_domain::ports::JobTransitions;
+use longshore_domain::job::{Job, Reopen};
+use longshore_domain::ports::{JobTransitions, Reopened};
 
 use crate::openapi::examples;
 use crate::openapi::parameters::JobIdInPath;
 use crate::openapi::refusals::RetryRefusals;
+use crate::pressure::too_many_jobs;
 use crate::{Api, Backend, JobDocument};
 
-/// Opens the job again as a new generation: 202 with the job. One conditional write: of two retries at once one is
+/// Opens the job again as a new generation: 202 with the job, if there is room for it. One transaction: of two retries at once one is
 /// taken. If the message that follows is lost, the sweeper sends it.
 #[utoipa::path(
     post,
@@ -52,15 +53,19 @@ pub(crate) async fn retry<B: Backend>(
     if !job.has_rest() {
         return Err(refused(&job).into());
     }
+    if let Some(busy) = api.busy(job.priority).await {
+        return Err(busy.into());
+    }
     let at = (api.clock)();
     let reopen = Reopen { generation: job.generation, at, deadline_at: at.plus_seconds(job.timeout_s) };
     match api.ports.store.reopen(&job, &reopen).await? {
-        Transition::Made(job) => {
+        Reopened::Made(job) => {
             api.send(&job).await;
             let (groups, job) = api.with_groups(*job).await?;
             Ok(api.accepted(&job, &groups))
         }
-        Transition::Refused => Err(not_ended("it was opened again just now").into()),
+        Reopened::Refused => Err(not_ended("it was opened again just now").into()),
+        Reopened::OverLimit(active) => Err(too_many_jobs(active).into()),
     }
 }
 

@@ -2,6 +2,7 @@
 //! them and pass one conformance suite. Every write is conditional or harmless twice; what a condition met comes
 //! back as a named outcome, and [`PortError`] is left for what nobody expects.
 
+mod limits;
 mod listing;
 
 use std::future::Future;
@@ -14,6 +15,7 @@ use crate::job::{Finish, Job, JobError, Reopen, Stop, Transition};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 
+pub use limits::{Reopened, TenantLimits};
 pub use listing::{JobPosition, JobsPage, JobsWanted};
 
 /// A remote service failed after its client's own retries: the caller gives the message back to its queue.
@@ -58,6 +60,8 @@ pub struct Upload {
     pub size_bytes: u64,
     /// Its SHA-256 in base64, if the client gave one; signed into its URL, too.
     pub sha256: Option<String>,
+    /// When it was promised: its bytes count for that day, in UTC.
+    pub promised_at: Timestamp,
     /// When it is forgotten, in seconds.
     pub expires_at: i64,
 }
@@ -71,6 +75,9 @@ pub enum Created<Id> {
     Replayed(Id),
     /// The key was used for another request.
     KeyReused,
+    /// The tenant has no room for it, see [`TenantLimits`]: so many jobs are active, or so many bytes were promised that
+    /// day. Nothing is stored.
+    OverLimit(u64),
 }
 
 /// A client's key for a create, with the hash of the request that came with it. Keys of jobs and of uploads are apart.
@@ -105,7 +112,7 @@ pub struct Page<T> {
 
 /// Uploads and jobs as a whole.
 pub trait JobStore: Send + Sync {
-    /// Stores a new upload with its idempotency key, all or nothing.
+    /// Stores a new upload with its idempotency key and counts its bytes, all or nothing.
     fn create_upload(
         &self,
         upload: &Upload,
@@ -113,13 +120,20 @@ pub trait JobStore: Send + Sync {
     ) -> impl Future<Output = PortResult<Created<FileGuid>>> + Send;
     /// Reads an upload.
     fn upload(&self, id: FileGuid) -> impl Future<Output = PortResult<Option<Upload>>> + Send;
-    /// Stores a new job with its definition and its idempotency key, and notes that it uses its upload, all or nothing.
+    /// Stores a new job with its definition and its idempotency key, counts it as active, and notes that it uses its
+    /// upload, all or nothing.
     fn create_job(
         &self,
         job: &Job,
         definition: &Definition,
         key: Option<&IdempotencyKey>,
     ) -> impl Future<Output = PortResult<Created<JobId>>> + Send;
+    /// What a create under this key would meet, as far as the key goes; none if it is free. Reads only.
+    fn created_before(
+        &self,
+        tenant: &str,
+        key: &IdempotencyKey,
+    ) -> impl Future<Output = PortResult<Option<Created<JobId>>>> + Send;
     /// Reads a job, consistently.
     fn job(&self, id: JobId) -> impl Future<Output = PortResult<Option<Job>>> + Send;
     /// Reads a job's definition.
@@ -161,8 +175,8 @@ pub trait JobTransitions: Send + Sync {
     /// See [`Job::finish`]. Also takes the job off the index of unfinished ones, unless it is deleted.
     fn finish(&self, id: JobId, finish: &Finish) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::reopen`]. `job` as it was read after its end, since when nothing of its generation can have changed.
-    /// Also puts the job on the index of unfinished ones.
-    fn reopen(&self, job: &Job, reopen: &Reopen) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Also puts the job on the index of unfinished ones and counts it as active, all or nothing.
+    fn reopen(&self, job: &Job, reopen: &Reopen) -> impl Future<Output = PortResult<Reopened>> + Send;
     /// Counts one more re-send of the create or complete message, if it was `seen` before.
     fn count_resend(&self, id: JobId, seen: u32, now: Timestamp)
     -> impl Future<Output = PortResult<Transition>> + Send;

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use utoipa::ToSchema;
 use utoipa::openapi::example::{Example, ExampleBuilder};
+use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
+use utoipa::{PartialSchema, ToSchema};
 
-use super::gateway;
+use super::{ComeAgainSeconds, gateway};
 use crate::problem::{FieldError, Kind, Problem, ProblemDocument};
 
 /// Responses by status.
@@ -55,12 +56,17 @@ pub fn refused_publicly(kinds: &[Kind]) -> Responses {
     let problems = by_status.into_iter().map(|(status, kinds)| (status.to_string(), response(status, &kinds).into()));
     let gateway = [("429", "TooMany"), ("503", "Unavailable")];
     let gateway = gateway.map(|(status, name)| (status.to_owned(), Ref::from_response_name(name).into()));
-    problems.chain(gateway).collect()
+    // Where a call has problems of the same status, they are told beside the gateway's answer.
+    gateway.into_iter().chain(problems).collect()
 }
 
 fn response(status: u16, kinds: &[Kind]) -> Response {
     let said: Vec<_> = kinds.iter().map(|kind| format!("`{}`: {}", kind.name(), kind.about().meaning)).collect();
-    let response = ResponseBuilder::new().content("application/problem+json", problem(kinds));
+    let mut response = ResponseBuilder::new().content("application/problem+json", problem(kinds));
+    if matches!(status, 429 | 503) {
+        let come_again = HeaderBuilder::new().schema(Some(ComeAgainSeconds::schema()));
+        response = response.header("Retry-After", come_again.description(Some("Of a problem: seconds.")).build());
+    }
     let (said, response) = match gateways(status) {
         None => (said.join("\n\n"), response),
         Some(message) => {
@@ -76,7 +82,9 @@ fn gateways(status: u16) -> Option<&'static str> {
     match status {
         403 => Some("Forbidden"),
         413 => Some("Request Entity Too Large"),
+        429 => Some("Too Many Requests"),
         500 => Some("Internal Server Error"),
+        503 => Some("Service Unavailable"),
         _ => None,
     }
 }

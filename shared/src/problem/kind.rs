@@ -51,6 +51,9 @@ kinds! {
     BodyTooLarge = 413 "body-too-large" "Request body too large"
         "The body is longer than this call takes: 16 KiB for an upload, 256 KiB for any other, those that read none included."
         "Send less. Data belongs into an uploaded file, and a schema has up to 64 KiB.";
+    Busy = 503 "busy" "Busy"
+        "More chunks of the job's priority wait than the deployment allows. Nothing was done; reads are answered as ever."
+        "Ask again after the seconds of Retry-After, with the same Idempotency-Key.";
     HeadersTooLarge = 431 "headers-too-large" "Request header fields too large"
         "All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than \
          4 KiB, or traceparent more than 256 bytes."
@@ -106,9 +109,16 @@ kinds! {
     PreconditionFailed = 412 "precondition-failed" "Precondition failed"
         "The job has changed since the answer whose ETag If-Match names. Nothing was done."
         "Read the job again and decide again.";
+    TooManyJobs = 429 "too-many-jobs" "Too many active jobs"
+        "So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done."
+        "Wait for the end of one, or cancel one. Ask again after the seconds of Retry-After, with the same Idempotency-Key.";
     UnsupportedMediaType = 415 "unsupported-media-type" "Unsupported media type"
         "The body is not declared as JSON."
         "Send JSON, with the header Content-Type: application/json.";
+    UploadQuotaExceeded = 429 "upload-quota-exceeded" "Upload quota exceeded"
+        "The uploads that were promised to the tenant in this UTC day, put or not, leave no room for a file of this size. \
+         Nothing was promised."
+        "Promise a smaller file, or ask again after the seconds of Retry-After, when the next day begins.";
     UriTooLong = 414 "uri-too-long" "URI too long"
         "Path and query string have more than 4 KiB together."
         "Take links and cursors as the answers gave them.";

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use longshore_domain::job::{Reopen, Status, Stop, Transition};
+use longshore_domain::job::{Reopen, Status, Stop};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
-use longshore_domain::ports::{JobTransitions, Ledger, Queues};
+use longshore_domain::ports::{JobTransitions, Ledger, Queues, Reopened};
 use longshore_domain::progress::Progress;
 
 use super::{Message, World, clock, now};
@@ -17,7 +17,7 @@ impl World {
         let (job, at) = (self.job(), clock());
         let deadline_at = at.plus_seconds(10 * 24 * 3_600);
         let reopen = Reopen { generation: job.generation, at, deadline_at };
-        if let Transition::Made(job) = now(self.ports.store.0.reopen(&job, &reopen)).unwrap() {
+        if let Reopened::Made(job) = now(self.ports.store.0.reopen(&job, &reopen)).unwrap() {
             let (job_id, generation) = (job.job_id, job.generation);
             let create = CreateMessage { job_id, generation, position: job.groups, resend: 0 };
             now(self.queues.send_create(&create)).unwrap();

@@ -5,7 +5,7 @@ use longshore::refusals;
 refusals!(
     /// Of `POST /api/jobs`. 404 if the job of the Idempotency-Key is deleted in the same moment.
     CreateRefusals: MalformedJson, InvalidIdempotencyKey, NotFound, JobDeleted, BodyTooLarge, UnsupportedMediaType,
-    InvalidRequest, IdempotencyKeyReused
+    InvalidRequest, IdempotencyKeyReused, TooManyJobs, Busy
 );
 refusals!(
     /// Of `GET /api/jobs`, `GET /api/datasets` and `GET /api/datasets/{dataset}/records`.
@@ -25,7 +25,7 @@ refusals!(
 );
 refusals!(
     /// Of `POST /api/jobs/{jobId}/retry`.
-    RetryRefusals: NotFound, NotEnded, NothingToRetry
+    RetryRefusals: NotFound, NotEnded, NothingToRetry, TooManyJobs, Busy
 );
 refusals!(
     /// Of `GET /api/jobs/{jobId}/output`.
