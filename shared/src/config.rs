@@ -53,6 +53,30 @@ pub fn retention_days() -> Result<i64, ConfigError> {
     parsed("LONGSHORE_RETENTION_DAYS")
 }
 
+/// Jobs of one tenant that may be active at once: `LONGSHORE_MAX_ACTIVE_JOBS`.
+///
+/// # Errors
+/// If it is missing or no whole number.
+pub fn max_active_jobs() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_MAX_ACTIVE_JOBS")
+}
+
+/// Bytes that are promised to one tenant in a day: `LONGSHORE_MAX_TENANT_UPLOAD_BYTES_PER_DAY`.
+///
+/// # Errors
+/// If it is missing or no whole number.
+pub fn max_tenant_upload_bytes_per_day() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_MAX_TENANT_UPLOAD_BYTES_PER_DAY")
+}
+
+/// Chunks that may wait before no job is accepted: `LONGSHORE_MAX_QUEUED_CHUNKS`.
+///
+/// # Errors
+/// If it is missing or no whole number.
+pub fn max_queued_chunks() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_MAX_QUEUED_CHUNKS")
+}
+
 /// Seconds after which a job that has not ended is stopped: `LONGSHORE_JOB_TIME_LIMIT_SECONDS`.
 ///
 /// # Errors

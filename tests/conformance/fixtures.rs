@@ -5,7 +5,7 @@ use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{Created, Definition, Store};
+use longshore_domain::ports::{Created, Definition, Reopened, Store};
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
 
@@ -92,5 +92,14 @@ pub(crate) fn made(transition: Transition) -> Job {
     match transition {
         Transition::Made(job) => *job,
         Transition::Refused => panic!("the transition was refused"),
+    }
+}
+
+/// The job of a retry that took.
+#[track_caller]
+pub(crate) fn opened(met: Reopened) -> Job {
+    match met {
+        Reopened::Made(job) => *job,
+        other => panic!("the retry met {other:?}"),
     }
 }

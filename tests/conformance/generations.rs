@@ -6,9 +6,9 @@ use longshore_domain::group::{Filed, GroupPlan, Source};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Base, Finish, Job, Place, Reopen, SourceFile, Stage, Status, Transition};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{Removal, Store};
+use longshore_domain::ports::{Removal, Reopened, Store};
 
-use crate::fixtures::{at, cursor, finish, made, manifest, plan, split, stop, waiting_job};
+use crate::fixtures::{at, cursor, finish, made, manifest, opened, plan, split, stop, waiting_job};
 
 on_both_stores! {
     a_job_that_ended_is_opened_again_once,
@@ -29,16 +29,16 @@ async fn ended(store: &impl Store) -> Job {
 async fn a_job_that_ended_is_opened_again_once(store: impl Store) {
     let before = ended(&store).await;
     assert!(!store.unfinished(None).await.unwrap().items.contains(&before.job_id));
-    let opened = made(store.reopen(&before, &REOPEN).await.unwrap());
+    let next = opened(store.reopen(&before, &REOPEN).await.unwrap());
     let mut expected = before.clone();
     expected.reopen(&REOPEN);
-    assert_eq!((&opened, store.job(before.job_id).await.unwrap().as_ref()), (&expected, Some(&expected)));
+    assert_eq!((&next, store.job(before.job_id).await.unwrap().as_ref()), (&expected, Some(&expected)));
     let counts = Counts { succeeded: 7, failed: 0, skipped: 1 };
-    assert_eq!(opened.base, Base { counts, groups: 2, split_ended: false, refiled: Place::default() });
+    assert_eq!(next.base, Base { counts, groups: 2, split_ended: false, refiled: Place::default() });
     assert!(store.unfinished(None).await.unwrap().items.contains(&before.job_id));
-    assert_eq!(made(store.reopen(&before, &REOPEN).await.unwrap()), opened, "the same call again is its own");
+    assert_eq!(opened(store.reopen(&before, &REOPEN).await.unwrap()), next, "the same call again is its own");
     let later = Reopen { at: at(51), ..REOPEN };
-    assert_eq!(store.reopen(&before, &later).await.unwrap(), Transition::Refused);
+    assert_eq!(store.reopen(&before, &later).await.unwrap(), Reopened::Refused);
 }
 
 /// A corrected file in a row of its own.
@@ -51,20 +51,20 @@ async fn a_retry_has_its_own_corrected_file_and_its_uploads_stay_until_the_job_g
     let before = ended(&store).await;
     let [first, second, other] = [FileGuid::generate(), FileGuid::generate(), FileGuid::generate()];
     let wish = |generation, upload| Reopen { generation, corrected: Some(corrected(upload)), ..REOPEN };
-    let opened = made(store.reopen(&before, &wish(0, first)).await.unwrap());
+    let next = opened(store.reopen(&before, &wish(0, first)).await.unwrap());
     let mut expected = before.clone();
     expected.reopen(&wish(0, first));
-    assert_eq!((&opened, store.job(before.job_id).await.unwrap().as_ref()), (&expected, Some(&expected)));
-    assert_eq!(made(store.reopen(&before, &wish(0, first)).await.unwrap()), opened, "the same call again is its own");
-    assert_eq!(store.reopen(&before, &wish(0, other)).await.unwrap(), Transition::Refused, "with another file");
+    assert_eq!((&next, store.job(before.job_id).await.unwrap().as_ref()), (&expected, Some(&expected)));
+    assert_eq!(opened(store.reopen(&before, &wish(0, first)).await.unwrap()), next, "the same call again is its own");
+    assert_eq!(store.reopen(&before, &wish(0, other)).await.unwrap(), Reopened::Refused, "with another file");
     assert!(store.release_upload(JobId::generate(), other).await.unwrap(), "what was refused uses nothing");
     made(store.finish(before.job_id, &Finish { generation: 1, ..finish(Status::Failed, 60) }).await.unwrap());
     let again = store.job(before.job_id).await.unwrap().unwrap();
-    let opened = made(store.reopen(&again, &wish(1, second)).await.unwrap());
-    assert_eq!((opened.corrected.clone(), &opened.spent), (Some(corrected(second)), &[first].into()));
+    let next = opened(store.reopen(&again, &wish(1, second)).await.unwrap());
+    assert_eq!((next.corrected.clone(), &next.spent), (Some(corrected(second)), &[first].into()));
     let mut plain =
         made(store.finish(before.job_id, &Finish { generation: 2, ..finish(Status::Failed, 70) }).await.unwrap());
-    plain = made(store.reopen(&plain, &Reopen { generation: 2, ..REOPEN }).await.unwrap());
+    plain = opened(store.reopen(&plain, &Reopen { generation: 2, ..REOPEN }).await.unwrap());
     assert_eq!((plain.corrected, plain.spent), (None, [first, second].into()));
     assert!(!store.release_upload(JobId::generate(), first).await.unwrap(), "another job leaves it to this one");
     for upload in [first, second] {
@@ -74,16 +74,16 @@ async fn a_retry_has_its_own_corrected_file_and_its_uploads_stay_until_the_job_g
 
 async fn a_job_that_has_not_ended_is_not_opened_again(store: impl Store) {
     let job = split(&store, 1).await;
-    assert_eq!(store.reopen(&job, &REOPEN).await.unwrap(), Transition::Refused);
+    assert_eq!(store.reopen(&job, &REOPEN).await.unwrap(), Reopened::Refused);
     // Neither is one that somebody believes to have ended.
     let believed = Job { status: Status::Failed, stage: Stage::Done, ..job.clone() };
-    assert_eq!(store.reopen(&believed, &REOPEN).await.unwrap(), Transition::Refused);
+    assert_eq!(store.reopen(&believed, &REOPEN).await.unwrap(), Reopened::Refused);
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(job));
 }
 
 async fn a_generation_that_has_passed_writes_nothing(store: impl Store) {
     let before = ended(&store).await;
-    made(store.reopen(&before, &REOPEN).await.unwrap());
+    opened(store.reopen(&before, &REOPEN).await.unwrap());
     let begun = made(store.begin(before.job_id, at(60)).await.unwrap());
     assert_eq!(store.commit_group(&before, &plan(2, 6000), at(61)).await.unwrap(), Transition::Refused);
     assert_eq!(store.end_split(&before, 2, &[], at(62)).await.unwrap(), Transition::Refused);
@@ -94,7 +94,7 @@ async fn a_generation_that_has_passed_writes_nothing(store: impl Store) {
 
 async fn a_group_that_is_filed_again_begins_with_its_cursors_and_failures(store: impl Store) {
     let before = ended(&store).await;
-    made(store.reopen(&before, &REOPEN).await.unwrap());
+    opened(store.reopen(&before, &REOPEN).await.unwrap());
     let job = made(store.begin(before.job_id, at(60)).await.unwrap());
     let filed = Filed { cursor: cursor("filed1", 0), failed: 3, bytes: 70 };
     let plan = GroupPlan {

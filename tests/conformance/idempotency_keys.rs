@@ -4,7 +4,7 @@ use futures::future::join_all;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::{Created, Store, Upload};
 
-use crate::fixtures::{definition, waiting_job};
+use crate::fixtures::{at, definition, waiting_job};
 use crate::stored_jobs::key;
 
 on_both_stores! {
@@ -15,7 +15,7 @@ on_both_stores! {
     of_different_requests_at_once_under_one_key_one_is_made,
 }
 
-fn upload() -> Upload {
+pub(crate) fn upload() -> Upload {
     let file_guid = FileGuid::generate();
     Upload {
         file_guid,
@@ -25,6 +25,7 @@ fn upload() -> Upload {
         content_type: "text/csv".into(),
         size_bytes: 7,
         sha256: None,
+        promised_at: at(0),
         expires_at: 1_800_000_000,
     }
 }

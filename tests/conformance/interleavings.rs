@@ -7,7 +7,7 @@ use longshore_domain::group::{Commit, CommitOutcome};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Reopen, Status, Stop, Transition};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{Created, PortResult, Store};
+use longshore_domain::ports::{Created, PortResult, Reopened, Store};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -62,6 +62,7 @@ fn step() -> impl Strategy<Value = Step> {
 enum Met {
     Created(Created<JobId>),
     Transition(Transition),
+    Reopened(Reopened),
     Commit(CommitOutcome),
     Group(Option<longshore_domain::group::Group>),
     Counted(bool),
@@ -95,7 +96,7 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Met> {
         Step::Reopen(time) => {
             let job = store.job(id).await?.unwrap_or_else(|| job.clone());
             let reopen = Reopen { generation: job.generation, at: at(*time), deadline_at: at(99), corrected: None };
-            Met::Transition(store.reopen(&job, &reopen).await?)
+            Met::Reopened(store.reopen(&job, &reopen).await?)
         }
         Step::CountResend { seen, time } => Met::Transition(store.count_resend(id, *seen, at(*time)).await?),
         Step::Commit { group, chunk, from, token: to } => {

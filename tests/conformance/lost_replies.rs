@@ -6,11 +6,14 @@ use longshore::store::dynamo::DynamoStore;
 use longshore_domain::group::CommitOutcome;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{Job, Reopen, SourceFile, Status};
-use longshore_domain::ports::{Created, IdempotencyKey, JobStore, JobTransitions, Ledger, Removal, Started};
+use longshore_domain::ports::{
+    Created, IdempotencyKey, JobStore, JobTransitions, Ledger, Removal, Started, TenantLimits, Upload,
+};
 use longshore_tests::harness::faults::Faults;
 use longshore_tests::harness::resources::aws;
 
-use crate::fixtures::{at, commit, cursor, definition, finish, made, plan, split, stop, waiting_job};
+use crate::fixtures::{at, commit, cursor, definition, finish, made, opened, plan, split, stop, waiting_job};
+use crate::idempotency_keys::upload;
 use crate::on_both::Local;
 
 #[tokio::test]
@@ -24,6 +27,7 @@ async fn no_call_counts_twice_when_its_reply_is_lost() {
     a_group_whose_reply_is_lost_is_made_once(&store, &faults).await;
     a_job_whose_reply_is_lost_is_new(&store, &faults).await;
     a_retry_and_a_start_whose_reply_is_lost_are_made_once(&store, &faults).await;
+    a_place_and_a_promise_whose_reply_is_lost_count_once(&store, &faults).await;
     an_update_that_meets_a_transaction_is_tried_again(&store, &faults).await;
 }
 
@@ -88,8 +92,30 @@ async fn a_retry_and_a_start_whose_reply_is_lost_are_made_once(store: &DynamoSto
     let corrected = job.source.map(|source| SourceFile { key: format!("uploads/default/{upload}"), ..source });
     let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), corrected };
     faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
-    assert_eq!(made(store.reopen(&checked, &reopen).await.unwrap()).generation, 1);
+    assert_eq!(opened(store.reopen(&checked, &reopen).await.unwrap()).generation, 1);
     assert!(!store.release_upload(job.job_id, upload).await.unwrap(), "the retry's use is noted");
+}
+
+/// With room for one: whoever counts twice has none for itself.
+async fn a_place_and_a_promise_whose_reply_is_lost_count_once(store: &DynamoStore, faults: &Faults) {
+    let store = store.clone().with_limits(TenantLimits { active_jobs: 1, upload_bytes_per_day: 7 });
+    let lose = || faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
+    let job = Job { tenant: "lossy".into(), ..waiting_job() };
+    lose();
+    assert_eq!(store.create_job(&job, &definition(), None).await.unwrap(), Created::New);
+    let ended = made(store.finish(job.job_id, &finish(Status::Failed, 7)).await.unwrap());
+    lose();
+    let reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None };
+    assert_eq!(opened(store.reopen(&ended, &reopen).await.unwrap()).generation, 1);
+    let upload = Upload { tenant: "lossy".into(), ..upload() };
+    for key in [None, Some(IdempotencyKey { key: "u".into(), request_hash: "h".into(), at: at(0) })] {
+        let upload = Upload { promised_at: at(if key.is_some() { 86_400_000 } else { 0 }), ..upload.clone() };
+        lose();
+        let upload = Upload { file_guid: FileGuid::generate(), ..upload };
+        assert_eq!(store.create_upload(&upload, key.as_ref()).await.unwrap(), Created::New);
+        let more = Upload { file_guid: FileGuid::generate(), size_bytes: 1, ..upload };
+        assert_eq!(store.create_upload(&more, None).await.unwrap(), Created::OverLimit(7));
+    }
 }
 
 async fn an_update_that_meets_a_transaction_is_tried_again(store: &DynamoStore, faults: &Faults) {

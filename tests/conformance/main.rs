@@ -25,4 +25,5 @@ mod records_at_once;
 mod removal;
 mod started_jobs;
 mod stored_jobs;
+mod tenant_limits;
 mod transitions;

@@ -18,6 +18,7 @@ fn upload(bytes: &[u8]) -> Upload {
         content_type: "text/csv".into(),
         size_bytes: bytes.len() as u64,
         sha256: None,
+        promised_at: longshore_domain::time_stamp::Timestamp(0),
         expires_at: 0,
     }
 }

@@ -2,7 +2,7 @@
 
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Reopen, Status, Transition};
-use longshore_domain::ports::{Created, IdempotencyKey, Removal, Store, Upload};
+use longshore_domain::ports::{Created, IdempotencyKey, Removal, Reopened, Store, Upload};
 
 use crate::fixtures::{accepted, at, definition, finish, made, plan, split, stop, waiting_job};
 
@@ -38,10 +38,10 @@ async fn a_deleted_job_is_listed_until_it_is_removed(store: impl Store + Removal
     assert_eq!(store.unfinished(None).await.unwrap().items, [early]);
     let deleted = made(store.delete(late, at(20)).await.unwrap());
     let reopen = Reopen { generation: 0, at: at(21), deadline_at: at(99), corrected: None };
-    assert_eq!(store.reopen(&deleted, &reopen).await.unwrap(), Transition::Refused);
+    assert_eq!(store.reopen(&deleted, &reopen).await.unwrap(), Reopened::Refused);
     // As it was read before it was deleted.
     let before = Job { deleted_at: None, ..deleted };
-    assert_eq!(store.reopen(&before, &reopen).await.unwrap(), Transition::Refused);
+    assert_eq!(store.reopen(&before, &reopen).await.unwrap(), Reopened::Refused);
     let mut listed = store.unfinished(None).await.unwrap().items;
     listed.sort();
     assert_eq!(listed, [early, late]);
@@ -115,6 +115,7 @@ async fn upload(store: &impl Store) -> FileGuid {
         content_type: "text/csv".into(),
         size_bytes: 1,
         sha256: None,
+        promised_at: at(0),
         expires_at: 1_800_000_000,
     };
     store.create_upload(&upload, None).await.unwrap();

@@ -2,8 +2,8 @@
 
 use futures::future::join_all;
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, Reopen, Status, Transition};
-use longshore_domain::ports::{Removal, Started, Store};
+use longshore_domain::job::{Job, Reopen, Status};
+use longshore_domain::ports::{Removal, Reopened, Started, Store};
 
 use crate::fixtures::{at, definition, finish, made, waiting_job};
 
@@ -65,7 +65,7 @@ async fn only_a_job_that_has_checked_its_file_to_the_end_is_started_from(store: 
     let [deleted, opened] = [checked(&store).await, checked(&store).await];
     made(store.delete(deleted.job_id, at(10)).await.unwrap());
     let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), corrected: None };
-    assert!(matches!(store.reopen(&opened, &reopen).await.unwrap(), Transition::Made(_)));
+    assert!(matches!(store.reopen(&opened, &reopen).await.unwrap(), Reopened::Made(_)));
     let absent = waiting_job();
     for from in [&waiting, &import, &deleted, &opened, &absent] {
         let job = next(from);

@@ -27,6 +27,7 @@ async fn an_upload_is_read_as_it_was_stored(store: impl Store) {
         content_type: "text/csv".into(),
         size_bytes: 5 << 30,
         sha256: Some("ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=".into()),
+        promised_at: at(0),
         expires_at: 1_800_000_000,
     };
     let plain = Upload { file_guid: FileGuid::generate(), sha256: None, ..upload.clone() };

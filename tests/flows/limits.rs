@@ -1,57 +1,161 @@
-//! A job type of which two chunks may run at once: no more do, nothing of it burns receives, and no other type waits.
+//! Limits on the deployed stack, with little room: active jobs, promised bytes, a deep queue, requests that are too large.
 
-use anyhow::ensure;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
 use longshore_domain::job::Priority;
-use longshore_domain::ports::WaitingRoom;
+use longshore_tests::harness::client::{Answer, Client};
+use longshore_tests::harness::stack::{Stack, StackOptions};
 use longshore_tests::harness::watch::Watch;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::shared::{Marks, Story, counts, end, own, probe_file, work};
+use crate::shared::{Story, has_own_emulator, probe_file, start};
+
+/// A stack with room for two active jobs, a hundred thousand bytes a day and forty waiting chunks; none on an emulator of
+/// others.
+fn narrow() -> Option<&'static Stack> {
+    static STACK: OnceLock<Stack> = OnceLock::new();
+    let parameters = vec![("MaxActiveJobs", "2"), ("MaxTenantUploadBytesPerDay", "100000"), ("MaxQueuedChunks", "40")];
+    let options = StackOptions { probe: true, parameters, ..Default::default() };
+    has_own_emulator().then(|| STACK.get_or_init(|| start(&options)))
+}
+
+/// A client of a tenant that no other story uses.
+fn tenant(stack: &Stack, name: &str) -> Result<Client> {
+    let user = stack.users.add(name)?;
+    Ok(stack.client.clone().with_token(&user.token))
+}
+
+fn problem(answer: &Answer, status: u16, kind: &str) -> Result<Value> {
+    let body = answer.expect(status)?;
+    ensure!(body["type"] == format!("/api/problems/{kind}"), "{body}");
+    ensure!(answer.headers["content-type"] == "application/problem+json", "{:?}", answer.headers);
+    Ok(body)
+}
+
+fn once(client: &Client, priority: &str, key: &str) -> Result<Answer> {
+    let body = json!({ "jobType": "probe-once", "priority": priority, "options": { "action": "ok" } }).to_string();
+    let mut headers = vec![("content-type", "application/json")];
+    if !key.is_empty() {
+        headers.push(("idempotency-key", key));
+    }
+    client.call("POST", "/api/jobs", &headers, body.as_bytes())
+}
+
+fn id(job: &Value) -> Result<String> {
+    Ok(job["jobId"].as_str().context("a job without id")?.to_owned())
+}
+
+/// Until a tenant's jobs have ended.
+fn ended(client: &Client, id: &str) -> Story {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let job = client.job(id)?;
+        if job["stage"] == "done" {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "the job does not end: {job}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
 
 #[test]
-fn no_more_chunks_of_a_limited_type_run_at_once_than_may() -> Story {
-    let Some(stack) = own() else { return Ok(()) };
-    let marks = Marks::new();
-    let mark = marks.path().display();
-    // Twenty chunks of half a second, for two slots; six workers would take them. Two jobs share the limit.
-    let file = probe_file((1..=100).map(|n| format!("{},100,1,{mark}", if n % 25 == 0 { "retry" } else { "ok" })));
-    let high = stack.client.start_at(Priority::High, "probe-limited", &file, &json!({}))?;
-    let low = stack.client.start_at(Priority::Low, "probe-limited", &file, &json!({}))?;
-    let mut watch = Watch::new(stack, &low);
-    watch.until("begun", |job| job["itemProgress"].as_u64() > Some(0))?;
-    ensure!(!stack.run(stack.store()?.waiting("probe-limited", 1))?.is_empty(), "nothing waits");
-    let others = probe_file((1..=100).map(|_| "ok,1,,"));
-    let (other, _) = work(stack, "probe", &others, &json!({}))?;
-    assert_eq!((other["status"].as_str(), counts(&other)), (Some("completed"), [100, 0, 0]), "{other}");
-    ensure!(stack.client.job(&low)?["status"] == "running", "the other type had nothing to pass");
-    for (id, watch) in [(&low, watch), (&high, Watch::new(stack, &high))] {
-        let (job, _) = end(watch, stack, id, &file)?;
-        assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [100, 0, 0]), "{job}");
-        let letters = stack.peek("ChunkDlqUrl")?;
-        ensure!(!letters.iter().any(|letter| letter.contains(id)), "a chunk that waited is a dead letter");
+fn a_tenant_has_two_active_jobs_and_a_third_when_one_has_ended() -> Story {
+    let Some(stack) = narrow() else { return Ok(()) };
+    let (client, other) = (&stack.client, tenant(stack, "carol")?);
+    let first = id(&slow(client)?.expect(202)?)?;
+    let second = id(&slow(client)?.expect(202)?)?;
+    let refused = once(client, "normal", "")?;
+    problem(&refused, 429, "too-many-jobs")?;
+    ensure!(refused.headers["retry-after"] == "10", "{:?}", refused.headers);
+    once(&other, "normal", "")?.expect(202)?;
+    client.cancel(&first)?.expect(202)?;
+    Watch::new(stack, &first).end()?;
+    let third = id(&slow(client)?.expect(202)?)?;
+    problem(&client.post(&format!("/api/jobs/{first}/retry"), &json!({}))?, 429, "too-many-jobs")?;
+    for id in [&second, &third] {
+        client.cancel(id)?;
+        ended(client, id)?;
     }
-    assert_eq!(marks.most_inside()?, 2);
-    ensure!(
-        stack.run(stack.store()?.waiting("probe-limited", 1))?.is_empty(),
-        "somebody waits for a job that has ended"
-    );
+    client.post(&format!("/api/jobs/{first}/retry"), &json!({}))?.expect(202)?;
+    client.cancel(&first)?.expect(202)?;
+    Ok(())
+}
+
+/// A job that lasts until it is canceled, or for ten chunks of four seconds.
+fn slow(client: &Client) -> Result<Answer> {
+    let file = client.upload("file.csv", &probe_file((1..=500).map(|_| "ok,80,,")))?;
+    client.ask("probe", Some(&file), &json!({}))
+}
+
+#[test]
+fn a_tenant_is_promised_so_many_bytes_a_day() -> Story {
+    let Some(stack) = narrow() else { return Ok(()) };
+    let (client, other) = (tenant(stack, "dave")?, tenant(stack, "erin")?);
+    let ask = |client: &Client, size: u32| {
+        client.post("/api/uploads", &json!({ "fileName": "f.csv", "contentType": "text/csv", "size": size }))
+    };
+    ask(&client, 60_000)?.expect(201)?;
+    let refused = ask(&client, 40_001)?;
+    let detail = problem(&refused, 429, "upload-quota-exceeded")?["detail"].to_string();
+    ensure!(detail.contains("40000 are left"), "{detail}");
+    let wait_s: u64 = refused.headers["retry-after"].parse()?;
+    ensure!((1..=86_400).contains(&wait_s), "{wait_s}");
+    ask(&client, 40_000)?.expect(201)?;
+    problem(&ask(&client, 1)?, 429, "upload-quota-exceeded")?;
+    ask(&other, 100_000)?.expect(201)?;
+    let never = ask(&client, 100_001)?;
+    assert_eq!((never.status, never.bad_field().as_str()), (422, "/size file_too_large"), "{}", never.text());
     Ok(())
 }
 
 #[test]
-fn a_worker_that_is_killed_behind_the_gate_keeps_nobody_out_for_long() -> Story {
-    let Some(stack) = own() else { return Ok(()) };
-    let marks = Marks::new();
-    let mark = marks.path().display();
-    // One death in each of two chunks: for a moment both slots are dead.
-    let dies = [3, 8];
-    let file = probe_file((1..=40).map(|n| format!("{},50,,{mark}", if dies.contains(&n) { "kill" } else { "ok" })));
-    let id = stack.client.start("probe-limited", "file.csv", &file, &json!({}))?;
-    let (job, _) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
-    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [40, 0, 0]), "{job}");
-    let calls = marks.calls(40)?;
-    ensure!(dies.iter().all(|n| calls[n - 1] == 2), "nobody was killed: {calls:?}");
-    let letters = stack.peek("ChunkDlqUrl")?;
-    ensure!(!letters.iter().any(|letter| letter.contains(&id)), "a chunk is a dead letter");
+fn a_deep_queue_takes_no_more_jobs_of_its_priority_until_it_is_worked_off() -> Story {
+    let Some(stack) = narrow() else { return Ok(()) };
+    let client = tenant(stack, "frank")?;
+    // A hundred chunks of four seconds, two at a time.
+    let long = probe_file((1..=5_000).map(|_| "ok,80,,"));
+    let first = id(&once(&client, "low", "monday-1")?.expect(202)?)?;
+    ended(&client, &first)?;
+    let low = client.start_at(Priority::Low, "probe", &long, &json!({}))?;
+    // A process knows the depth of up to ten seconds ago; until then one small job is let in.
+    let busy = until(|| once(&client, "low", ""), |answer| answer.status == 503)?;
+    problem(&busy, 503, "busy")?;
+    ensure!(busy.headers["retry-after"] == "30", "{:?}", busy.headers);
+    assert_eq!(id(&once(&client, "low", "monday-1")?.expect(202)?)?, first, "a repeated create is answered as before");
+    once(&tenant(stack, "grace")?, "high", "")?.expect(202)?;
+    client.cancel(&low)?.expect(202)?;
+    until(|| once(&client, "low", ""), |answer| answer.status == 202)?;
+    Ok(())
+}
+
+fn until(ask: impl Fn() -> Result<Answer>, is_it: impl Fn(&Answer) -> bool) -> Result<Answer> {
+    let deadline = Instant::now() + Duration::from_secs(90);
+    loop {
+        let answer = ask()?;
+        if is_it(&answer) {
+            return Ok(answer);
+        }
+        ensure!(Instant::now() < deadline, "still answered {}: {}", answer.status, answer.text());
+        std::thread::sleep(Duration::from_millis(500));
+    }
+}
+
+#[test]
+fn a_request_that_carries_too_much_is_refused_by_the_functions_themselves() -> Story {
+    let Some(stack) = narrow() else { return Ok(()) };
+    let client = &stack.client;
+    let (tags, body, query) = ("x".repeat(5_000), vec![b' '; 300_000], "x".repeat(5_000));
+    for (path, function) in [("/api/jobs/x", "jobs-api"), ("/api/uploads/x", "upload")] {
+        let answer = client.call("GET", path, &[("if-none-match", &tags)], &[])?;
+        problem(&answer, 431, "headers-too-large").context(function)?;
+        problem(&client.get(&format!("{path}?cursor={query}"))?, 414, "uri-too-long").context(function)?;
+    }
+    problem(&client.call("POST", "/api/jobs/x/cancel", &[], &body)?, 413, "body-too-large")?;
+    problem(&client.call("POST", "/api/uploads/x/url", &[], &body)?, 413, "body-too-large")?;
+    let deep = format!("{{\"options\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let json = [("content-type", "application/json")];
+    problem(&client.call("POST", "/api/jobs", &json, deep.as_bytes())?, 400, "malformed-json")?;
     Ok(())
 }

@@ -18,6 +18,7 @@ mod corrections;
 mod crashes;
 mod deletes;
 mod fuzzed;
+mod gates;
 mod imports;
 mod item_outcomes;
 mod least_privilege;

@@ -37,7 +37,7 @@ pub(crate) fn impatient() -> Option<&'static Stack> {
     has_own_emulator().then(|| STACK.get_or_init(|| start(&options)))
 }
 
-fn has_own_emulator() -> bool {
+pub(crate) fn has_own_emulator() -> bool {
     let own = std::env::var_os("LONGSHORE_ENDPOINT").is_none();
     if !own {
         eprintln!("skipped: this story needs an emulator of its own");
@@ -45,7 +45,7 @@ fn has_own_emulator() -> bool {
     own
 }
 
-fn start(options: &StackOptions) -> Stack {
+pub(crate) fn start(options: &StackOptions) -> Stack {
     Stack::start(options).unwrap_or_else(|error| panic!("the stack does not start: {error:?}"))
 }
 

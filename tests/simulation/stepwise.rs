@@ -11,7 +11,7 @@ use longshore_domain::job::{Finish, Job, JobError, Priority, Reopen, Stop, Trans
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
     ChunkState, Created, Definition, FileInfo, Files, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted,
-    Ledger, Page, PortResult, Queues, Read, Removal, Slots, Started, Upload, WaitingRoom,
+    Ledger, Page, PortResult, Queues, Read, Removal, Reopened, Slots, Started, Upload, WaitingRoom,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -50,6 +50,7 @@ impl<T: JobStore> JobStore for Stepwise<T> {
         async fn upload(&self, id: FileGuid) -> PortResult<Option<Upload>>;
         async fn create_job(&self, job: &Job, definition: &Definition, key: Option<&IdempotencyKey>) -> PortResult<Created<JobId>>;
         async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started>;
+        async fn created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>>;
         async fn jobs(&self, wanted: &JobsWanted<'_>) -> PortResult<JobsPage>;
         async fn job(&self, id: JobId) -> PortResult<Option<Job>>;
         async fn definition(&self, id: JobId) -> PortResult<Option<Definition>>;
@@ -64,7 +65,7 @@ impl<T: JobTransitions> JobTransitions for Stepwise<T> {
         async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition>;
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
         async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition>;
-        async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Transition>;
+        async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
         async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition>;
         async fn count_resend(&self, id: JobId, seen: u32, now: Timestamp) -> PortResult<Transition>;

@@ -5,7 +5,7 @@ use longshore::handler::Registry;
 use longshore::http::{Access, Failure, Tenant};
 use longshore::ports::Ports;
 use longshore::problem::Problem;
-use longshore::queues::SqsQueues;
+use longshore::queues::{Backlog, SqsQueues};
 use longshore::store::dynamo::DynamoStore;
 use longshore::store::records::{DynamoRecords, RecordStore};
 use longshore_domain::group::Group;
@@ -15,14 +15,14 @@ use longshore_domain::ports::{Files, JobStore, Ledger, PortResult, Queues, Store
 use longshore_domain::progress;
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::DownloadUrls;
+use crate::{DownloadUrls, Pressure};
 
 /// A choice of services: one name in place of four type parameters.
 pub trait Backend: Send + Sync + 'static {
     /// Jobs and uploads.
     type Store: Store;
-    /// Where create and complete messages go.
-    type Queues: Queues;
+    /// Where create and complete messages go, and how many chunks wait.
+    type Queues: Queues + Backlog;
     /// Sources and reports.
     type Files: Files + DownloadUrls;
     /// Imported records.
@@ -49,6 +49,8 @@ pub struct Limits {
     pub retention_days: i64,
     /// Seconds after which a job that has not ended is stopped, unless its type says otherwise.
     pub job_time_limit_s: i64,
+    /// Chunks of one priority that may wait before no job of it is taken.
+    pub max_queued_chunks: u64,
 }
 
 /// The function: services, job types, limits and the clock.
@@ -63,6 +65,8 @@ pub struct Api<B: Backend> {
     pub access: Access,
     /// Limits.
     pub limits: Limits,
+    /// How much waits.
+    pub pressure: Pressure,
     /// The time.
     pub clock: fn() -> Timestamp,
 }

@@ -1,8 +1,8 @@
 //! Jobs over HTTP: created, watched, and their results fetched.
 //!
 //! - **Trigger:** every call of the HTTP API but those about uploads; those that nobody knows are answered here too.
-//! - **Reads and writes:** a create writes the job, its definition and its idempotency key in one transaction, then
-//!   sends the create message. A cancel tells the job to stop, a delete hides it and tells it to stop: one conditional
+//! - **Reads and writes:** a create writes the job, its definition, its idempotency key and its place among the tenant's
+//!   active jobs in one transaction, then sends the create message. A cancel tells the job to stop, a delete hides it and tells it to stop: one conditional
 //!   write each, then the complete message. Everything else only reads, strongly consistent, groups before the job;
 //!   which jobs there are, an index says that may lag by a moment.
 //! - **Called twice:** with an `Idempotency-Key` the second create answers the first one's job; without one it is
@@ -29,6 +29,7 @@ mod list;
 mod openapi;
 mod output;
 mod pace;
+mod pressure;
 mod records;
 mod retry;
 mod start;
@@ -39,11 +40,12 @@ use axum::Router;
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
-use longshore::config::{self, Aws};
+use longshore::config::{self, Aws, ConfigError};
 use longshore::handler::Registry;
 use longshore::http;
 use longshore::ports::Ports;
 use longshore::problem::{Kind, Problem};
+use longshore_domain::ports::TenantLimits;
 use longshore_domain::time_stamp::Timestamp;
 
 pub use backend::{Api, Backend, Deployed, Limits};
@@ -54,6 +56,7 @@ pub use links::DownloadUrls;
 pub use list::JobsDocument;
 pub use openapi::openapi;
 pub use output::{FileLink, FileLinks, OutputDocument};
+pub use pressure::Pressure;
 pub use records::{RecordDocument, RecordsDocument};
 
 /// The calls that this function answers.
@@ -107,7 +110,7 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
 /// If the environment lacks something, or the runtime's API fails.
 pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Error> {
     let api = Api::<Deployed> {
-        ports: Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? },
+        ports: Ports { store: aws.store()?.with_limits(tenant_limits()?), queues: aws.queues(), files: aws.files()? },
         records: aws.records()?,
         registry,
         access: config::access()?,
@@ -115,10 +118,16 @@ pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Err
             max_file_bytes: config::max_file_bytes()?,
             retention_days: config::retention_days()?,
             job_time_limit_s: config::job_time_limit_s()?,
+            max_queued_chunks: config::max_queued_chunks()?,
         },
+        pressure: Pressure::default(),
         clock: Timestamp::now,
     };
     http::serve("jobs-api", router(api)).await
+}
+
+fn tenant_limits() -> Result<TenantLimits, ConfigError> {
+    Ok(TenantLimits { active_jobs: config::max_active_jobs()?, ..TenantLimits::default() })
 }
 
 /// What API Gateway does not hand to the function of uploads has the wrong method.

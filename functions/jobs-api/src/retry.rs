@@ -9,14 +9,15 @@ use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::FileGuid;
-use longshore_domain::job::{Job, Reopen, Transition};
-use longshore_domain::ports::JobTransitions;
+use longshore_domain::job::{Job, Reopen};
+use longshore_domain::ports::{JobTransitions, Reopened};
 use utoipa::ToSchema;
 
 use crate::create::source::unknown_file;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::RetryRefusals;
+use crate::pressure::too_many_jobs;
 use crate::{Api, Backend, JobDocument, etag};
 
 /// The largest body: it names a file, and the rest is room for spaces.
@@ -31,7 +32,7 @@ struct RetryRequest {
     file_guid: Option<FileGuid>,
 }
 
-/// Opens the job again as a new generation: 202 with the job. One conditional write: of two retries at once one is
+/// Opens the job again as a new generation: 202 with the job, if there is room for it. One transaction: of two retries at once one is
 /// taken. If the message that follows is lost, the sweeper sends it.
 #[utoipa::path(
     post,
@@ -90,15 +91,19 @@ pub(crate) async fn retry<B: Backend>(
         None => None,
     };
     etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
+    if let Some(busy) = api.busy(job.priority).await {
+        return Err(busy.into());
+    }
     let at = (api.clock)();
     let reopen = Reopen { generation: job.generation, at, deadline_at: at.plus_seconds(job.timeout_s), corrected };
     match api.ports.store.reopen(&job, &reopen).await? {
-        Transition::Made(job) => {
+        Reopened::Made(job) => {
             api.send(&job).await;
             let (groups, job) = api.with_groups(*job).await?;
             Ok(api.accepted(&job, &groups))
         }
-        Transition::Refused => Err(not_ended("it was opened again just now").into()),
+        Reopened::Refused => Err(not_ended("it was opened again just now").into()),
+        Reopened::OverLimit(active) => Err(too_many_jobs(active).into()),
     }
 }
 

@@ -18,6 +18,7 @@ use serde_json::Value;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::StartRefusals;
+use crate::pressure::too_many_jobs;
 use crate::{Api, Backend, JobDocument, etag};
 
 /// 202 with the job that was started, by this call or before.
@@ -61,6 +62,9 @@ pub(crate) async fn start<B: Backend>(
     api.check_file(checked.source.as_ref()).await?;
     let (groups, checked) = api.with_groups(checked).await?;
     etag::check_match(&headers, &JobDocument::of(&checked, &groups))?;
+    if let Some(busy) = api.busy(checked.priority).await {
+        return Err(busy.into());
+    }
     let job = api.started_job(&checked);
     match api.ports.store.start_job(&job, &Definition { options, columns: None }).await? {
         Started::New => {
@@ -68,6 +72,7 @@ pub(crate) async fn start<B: Backend>(
             Ok(api.accepted(&job, &[]))
         }
         Started::Before(started) => api.replay(&tenant, started, deleted).await,
+        Started::OverLimit(active) => Err(too_many_jobs(active).into()),
         Started::Refused => Err(not_validated("it was opened again or deleted just now").into()),
     }
 }

@@ -9,6 +9,7 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use longshore::http::{Answer, JsonFields, Tenant, idempotency};
 use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath};
 use longshore::ports::upload_key;
+use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::{Created, JobStore, Upload};
 use longshore_domain::time_stamp::Timestamp;
@@ -60,9 +61,10 @@ pub(crate) async fn create<S: JobStore, P: UploadPlaces>(
 ) -> Answer {
     let now = (uploads.clock)();
     let key = idempotency::key(&headers)?;
-    let request = UploadRequest::read(fields, uploads.max_file_bytes)?;
+    // What a whole day has no room for can never be uploaded: refused for good, not until tomorrow.
+    let request = UploadRequest::read(fields, uploads.max_file_bytes.min(uploads.max_bytes_per_day))?;
     let key = key.map(|key| idempotency::of_request(key, &request.meaning(), now));
-    let upload = promised(&tenant, request, now.plus_seconds(uploads.retention_days * SECONDS_PER_DAY));
+    let upload = promised(&tenant, request, (now, uploads.retention_days));
     let document = uploads.signed(&upload).await?;
     match uploads.store.create_upload(&upload, key.as_ref()).await? {
         Created::New => Ok(created(document)),
@@ -71,10 +73,11 @@ pub(crate) async fn create<S: JobStore, P: UploadPlaces>(
             Ok(created(uploads.signed(&first).await?))
         }
         Created::KeyReused => Err(idempotency::key_reused().into()),
+        Created::OverLimit(bytes) => Err(over_quota(uploads.max_bytes_per_day.saturating_sub(bytes), now).into()),
     }
 }
 
-fn promised(tenant: &Tenant, request: UploadRequest, forgotten_at: Timestamp) -> Upload {
+fn promised(tenant: &Tenant, request: UploadRequest, (now, retention_days): (Timestamp, i64)) -> Upload {
     let file_guid = FileGuid::generate();
     Upload {
         file_guid,
@@ -84,8 +87,22 @@ fn promised(tenant: &Tenant, request: UploadRequest, forgotten_at: Timestamp) ->
         content_type: request.content_type,
         size_bytes: request.size_bytes,
         sha256: request.sha256,
-        expires_at: forgotten_at.seconds(),
+        promised_at: now,
+        expires_at: now.plus_seconds(retention_days * SECONDS_PER_DAY).seconds(),
     }
+}
+
+/// 429: the tenant's day has only so many bytes left.
+fn over_quota(left: u64, now: Timestamp) -> Problem {
+    let end = now.end_of_day();
+    let detail = format!(
+        "of the bytes that may be promised to you today {left} are left; upload a smaller file, or wait until {}",
+        end.to_rfc3339()
+    );
+    let problem = Problem::new(Kind::UploadQuotaExceeded, detail);
+    // A day has 86,400 of them.
+    let seconds = end.millis_since(now).unsigned_abs().div_ceil(1000);
+    problem.retry_after(u32::try_from(seconds).unwrap_or(u32::MAX))
 }
 
 fn created(document: UploadDocument) -> Response {

@@ -2,7 +2,7 @@
 //!
 //! - **Trigger:** `POST /api/uploads`, `GET /api/uploads/{fileGuid}`, `POST /api/uploads/{fileGuid}/url`.
 //! - **Reads and writes:** one record of the upload, so that a job can name it by its `fileGuid`, in one transaction
-//!   with its idempotency key. The URL is signed without a call. Whether the file was put, a HEAD of it says.
+//!   with its idempotency key and the count of the bytes that were promised to the tenant that day. The URL is signed without a call. Whether the file was put, a HEAD of it says.
 //! - **Called twice:** with an `Idempotency-Key` the first call's upload with a new URL; without one two uploads, of
 //!   which one stays unused and expires. The file itself can be put only once, however many URLs there are.
 //! - **If it fails:** the client gets a problem and asks again. A record without a URL is never used and expires.
@@ -23,7 +23,7 @@ use longshore::config::{self, Aws};
 use longshore::http::{self, Access, Failure, Tenant};
 use longshore::problem::Problem;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::ports::{JobStore, PortResult, Upload};
+use longshore_domain::ports::{JobStore, PortResult, TenantLimits, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
 pub use document::{UploadDocument, UploadState, UploadStatus};
@@ -49,6 +49,8 @@ pub struct Uploads<S, P> {
     pub access: Access,
     /// Bytes of the largest file.
     pub max_file_bytes: u64,
+    /// Bytes that are promised to one tenant in a day. The store counts them.
+    pub max_bytes_per_day: u64,
     /// Days until an upload is forgotten.
     pub retention_days: i64,
     /// The time.
@@ -95,11 +97,14 @@ where
 /// # Errors
 /// If the environment lacks something, or the runtime's API fails.
 pub async fn serve(aws: &Aws) -> Result<(), lambda_http::Error> {
+    let max_bytes_per_day = config::max_tenant_upload_bytes_per_day()?;
+    let limits = TenantLimits { upload_bytes_per_day: max_bytes_per_day, ..TenantLimits::default() };
     let uploads = Uploads {
-        store: aws.store()?,
+        store: aws.store()?.with_limits(limits),
         places: aws.files()?,
         access: config::access()?,
         max_file_bytes: config::max_file_bytes()?,
+        max_bytes_per_day,
         retention_days: config::retention_days()?,
         clock: Timestamp::now,
     };

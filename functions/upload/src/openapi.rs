@@ -29,7 +29,7 @@ pub(crate) struct FileGuidInPath {
 refusals!(
     /// Of `POST /api/uploads`. 404 if the upload of the Idempotency-Key has been removed with its job.
     CreateRefusals: MalformedJson, InvalidIdempotencyKey, NotFound, BodyTooLarge, UnsupportedMediaType, InvalidRequest,
-    IdempotencyKeyReused
+    IdempotencyKeyReused, UploadQuotaExceeded
 );
 refusals!(
     /// Of `GET /api/uploads/{fileGuid}`.

@@ -12,7 +12,7 @@ use longshore::http::Access;
 use longshore::ports::upload_key;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::ports::{JobStore, PortError, PortResult, Upload};
+use longshore_domain::ports::{JobStore, PortError, PortResult, TenantLimits, Upload};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
 use upload::{UploadPlaces, Uploads, router};
@@ -33,9 +33,13 @@ impl UploadPlaces for NoSigner {
 }
 
 fn uploads<P>(places: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
-    let (store, clock) = (MemoryStore::default(), || Timestamp(1_700_000_000_000));
+    let limits = TenantLimits { upload_bytes_per_day: 10_000, ..TenantLimits::default() };
+    let (store, clock) = (MemoryStore::default().with_limits(limits), || Timestamp(1_700_000_000_000));
     let access = Access::SignedIn { tenant_claim: "sub".into() };
-    (store.clone(), Uploads { store, places, access, max_file_bytes: 1_000, retention_days: 14, clock })
+    (
+        store.clone(),
+        Uploads { store, places, access, max_file_bytes: 1_000, max_bytes_per_day: 10_000, retention_days: 14, clock },
+    )
 }
 
 /// A request as the gateway hands it over once it has accepted a token with these claims.
@@ -114,6 +118,47 @@ async fn the_same_request_under_one_key_makes_one_upload() {
     assert_eq!((third.status().as_u16(), &problem["type"]), (422, &json!("/api/problems/idempotency-key-reused")));
     let (_, elsewhere) = send_keyed(router(uploads), post, "k2", people().to_string()).await;
     assert_ne!(elsewhere["fileGuid"], one["fileGuid"]);
+}
+
+#[tokio::test]
+async fn a_day_has_so_many_bytes_and_who_has_none_left_is_told_when_the_next_one_begins() {
+    let (_, uploads) = uploads(MemoryFiles::default());
+    let post = ("POST", "/api/uploads");
+    let of_size = |size: u64| {
+        let mut request = people();
+        request["size"] = size.into();
+        request.to_string()
+    };
+    let (first, _) = send_keyed(router(uploads.clone()), post, "k", of_size(900)).await;
+    assert_eq!(first.status(), 201);
+    for _ in 0..9 {
+        assert_eq!(send_keyed(router(uploads.clone()), post, "", of_size(1_000)).await.0.status(), 201);
+    }
+    let (response, problem) = send_keyed(router(uploads.clone()), post, "k2", of_size(101)).await;
+    assert_eq!(response.status(), 429);
+    assert_eq!(response.headers()["content-type"], "application/problem+json");
+    assert_eq!(problem["type"], "/api/problems/upload-quota-exceeded");
+    assert_eq!(response.headers()["retry-after"], "6400", "at 22:13:20");
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(detail.contains(" 100 are left") && detail.ends_with("2023-11-15T00:00:00Z"), "{detail}");
+    let (again, _) = send_keyed(router(uploads.clone()), post, "k", of_size(900)).await;
+    assert_eq!(again.headers().get("location"), first.headers().get("location"), "a repeated request counts nothing");
+    assert_eq!(send_keyed(router(uploads.clone()), post, "k2", of_size(100)).await.0.status(), 201);
+    let tomorrow = Uploads { clock: || Timestamp(1_700_006_400_000), ..uploads };
+    assert_eq!(send_keyed(router(tomorrow.clone()), post, "", of_size(1_000)).await.0.status(), 201);
+    let request = Request::post("/api/uploads").header("content-type", "application/json");
+    let others = with_claims(request.body(Body::from(of_size(1_000))).unwrap(), json!({"sub": "other"}));
+    let today = Uploads { clock: || Timestamp(1_700_000_000_000), ..tomorrow };
+    assert_eq!(router(today).oneshot(others).await.unwrap().status(), 201);
+}
+
+#[tokio::test]
+async fn a_file_that_no_day_has_room_for_is_refused_for_good() {
+    let (_, uploads) = uploads(MemoryFiles::default());
+    let narrow = Uploads { max_bytes_per_day: 999, ..uploads };
+    let (response, problem) = send(router(narrow), "POST", "/api/uploads", people().to_string()).await;
+    assert_eq!((response.status().as_u16(), &problem["errors"][0]["code"]), (422, &json!("file_too_large")));
+    assert!(response.headers().get("retry-after").is_none());
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 //! back as a named outcome, and [`PortError`] is left for what nobody expects.
 
 mod gates;
+mod limits;
 mod listing;
 
 use std::future::Future;
@@ -16,6 +17,7 @@ use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 
 pub use gates::{Slots, WaitingRoom};
+pub use limits::{Reopened, TenantLimits};
 pub use listing::{JobPosition, JobsPage, JobsWanted};
 
 /// A remote service failed after its client's own retries: the caller gives the message back to its queue.
@@ -60,6 +62,8 @@ pub struct Upload {
     pub size_bytes: u64,
     /// Its SHA-256 in base64, if the client gave one; signed into its URL, too.
     pub sha256: Option<String>,
+    /// When it was promised: its bytes count for that day, in UTC.
+    pub promised_at: Timestamp,
     /// When it is forgotten, in seconds.
     pub expires_at: i64,
 }
@@ -73,6 +77,9 @@ pub enum Created<Id> {
     Replayed(Id),
     /// The key was used for another request.
     KeyReused,
+    /// The tenant has no room for it, see [`TenantLimits`]: so many jobs are active, or so many bytes were promised that
+    /// day. Nothing is stored.
+    OverLimit(u64),
 }
 
 /// What a start met: one job is started from another, however often it is asked for.
@@ -84,6 +91,8 @@ pub enum Started {
     Before(JobId),
     /// The job from which it was to be started was deleted, or has been opened again.
     Refused,
+    /// The tenant has no room for it, see [`TenantLimits`]: so many jobs are active. Nothing is stored.
+    OverLimit(u64),
 }
 
 /// A client's key for a create, with the hash of the request that came with it. Keys of jobs and of uploads are apart.
@@ -118,7 +127,7 @@ pub struct Page<T> {
 
 /// Uploads and jobs as a whole.
 pub trait JobStore: Send + Sync {
-    /// Stores a new upload with its idempotency key, all or nothing.
+    /// Stores a new upload with its idempotency key and counts its bytes, all or nothing.
     fn create_upload(
         &self,
         upload: &Upload,
@@ -126,7 +135,8 @@ pub trait JobStore: Send + Sync {
     ) -> impl Future<Output = PortResult<Created<FileGuid>>> + Send;
     /// Reads an upload.
     fn upload(&self, id: FileGuid) -> impl Future<Output = PortResult<Option<Upload>>> + Send;
-    /// Stores a new job with its definition and its idempotency key, and notes that it uses its upload, all or nothing.
+    /// Stores a new job with its definition and its idempotency key, counts it as active, and notes that it uses its
+    /// upload, all or nothing.
     fn create_job(
         &self,
         job: &Job,
@@ -136,6 +146,12 @@ pub trait JobStore: Send + Sync {
     /// Stores the job that does for real what `job.started_from` has checked, as [`JobStore::create_job`] does without a
     /// key, and notes it there, all or nothing; see [`Job::start`].
     fn start_job(&self, job: &Job, definition: &Definition) -> impl Future<Output = PortResult<Started>> + Send;
+    /// What a create under this key would meet, as far as the key goes; none if it is free. Reads only.
+    fn created_before(
+        &self,
+        tenant: &str,
+        key: &IdempotencyKey,
+    ) -> impl Future<Output = PortResult<Option<Created<JobId>>>> + Send;
     /// Reads a job, consistently.
     fn job(&self, id: JobId) -> impl Future<Output = PortResult<Option<Job>>> + Send;
     /// Reads a job's definition.
@@ -177,8 +193,9 @@ pub trait JobTransitions: Send + Sync {
     /// See [`Job::finish`]. Also takes the job off the index of unfinished ones, unless it is deleted.
     fn finish(&self, id: JobId, finish: &Finish) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::reopen`]. `job` as it was read after its end, since when nothing of its generation can have changed.
-    /// Also puts the job on the index of unfinished ones, and notes that it uses its corrected file's upload.
-    fn reopen(&self, job: &Job, reopen: &Reopen) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Also puts the job on the index of unfinished ones, counts it as active, and notes that it uses its corrected file's
+    /// upload, all or nothing.
+    fn reopen(&self, job: &Job, reopen: &Reopen) -> impl Future<Output = PortResult<Reopened>> + Send;
     /// Counts one more re-send of the create or complete message, if it was `seen` before.
     fn count_resend(&self, id: JobId, seen: u32, now: Timestamp)
     -> impl Future<Output = PortResult<Transition>> + Send;

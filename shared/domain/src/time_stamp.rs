@@ -27,6 +27,13 @@ impl Timestamp {
         Self(self.0.saturating_add(seconds.saturating_mul(1000)))
     }
 
+    /// The next midnight in UTC: the end of this moment's day.
+    #[must_use]
+    pub fn end_of_day(self) -> Self {
+        const DAY_MS: i64 = 86_400_000;
+        Self((self.0.div_euclid(DAY_MS) + 1).saturating_mul(DAY_MS))
+    }
+
     /// Milliseconds from `earlier` to this moment; zero if it is later.
     pub fn millis_since(self, earlier: Self) -> i64 {
         (self.0 - earlier.0).max(0)
@@ -48,5 +55,12 @@ mod tests {
     #[test]
     fn a_timestamp_is_written_as_rfc_3339() {
         assert_eq!(Timestamp(1_700_000_000_123).to_rfc3339(), "2023-11-14T22:13:20.123Z");
+    }
+
+    #[test]
+    fn a_day_ends_at_midnight_in_utc() {
+        let end = |millis| Timestamp(millis).end_of_day().0;
+        assert_eq!(Timestamp(end(1_700_000_000_123)).to_rfc3339(), "2023-11-15T00:00:00Z");
+        assert_eq!((end(0), end(86_399_999), end(86_400_000)), (86_400_000, 86_400_000, 172_800_000));
     }
 }

@@ -81,7 +81,7 @@ fn declared_bytes(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-fn too_long(limit: usize) -> Problem {
+pub(super) fn too_long(limit: usize) -> Problem {
     let detail = format!("the body may have up to {} KiB; data belongs into an uploaded file", limit / 1024);
     Problem::new(Kind::BodyTooLarge, detail)
 }

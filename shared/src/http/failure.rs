@@ -54,6 +54,9 @@ impl IntoResponse for Problem {
         *response.status_mut() = StatusCode::from_u16(self.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         response.headers_mut().insert(header::CONTENT_TYPE, PROBLEM_JSON);
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(seconds) = self.retry_after_s {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.get()));
+        }
         // Whoever knows the request writes its id into the body; see `trace`.
         response.extensions_mut().insert(self);
         response

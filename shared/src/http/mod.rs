@@ -1,11 +1,12 @@
 //! What the HTTP functions share: reading a request, answering a problem, running a router on Lambda.
 //!
 //! Every error that a client sees is `application/problem+json`, those of the framework included: an unknown path, a
-//! wrong method, a body that is too long or no JSON. What failed on our side is logged once, with its cause, and
+//! wrong method, a body, a header or a URI that is too long, no JSON. What failed on our side is logged once, with its cause, and
 //! answered without it. Every problem names its request, and a valid `traceparent` comes back as it came.
 
 mod access;
 mod body;
+mod bounds;
 mod failure;
 mod fields;
 pub mod idempotency;

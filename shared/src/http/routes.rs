@@ -4,13 +4,17 @@ use axum::Router;
 use axum::http::{Method, Uri};
 use axum::middleware::from_fn;
 
-use super::trace;
+use super::{bounds, trace};
 use crate::problem::{Kind, Problem};
 
-/// Gives a router problems for unknown paths (404) and wrong methods (405, with `Allow`), and ties every answer to its
-/// request. Call it last: it covers the routes that are there.
+/// Gives a router problems for unknown paths (404), wrong methods (405, with `Allow`) and requests that carry too much
+/// (413, 414, 431), and ties every answer to its request. Call it last: it covers the routes that are there.
 pub fn with_problems<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
-    router.fallback(not_found).method_not_allowed_fallback(method_not_allowed).layer(from_fn(trace::tie))
+    router
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(from_fn(bounds::hold))
+        .layer(from_fn(trace::tie))
 }
 
 async fn not_found(uri: Uri) -> Problem {

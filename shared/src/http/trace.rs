@@ -10,7 +10,7 @@ use lambda_http::RequestExt;
 
 use crate::problem::Problem;
 
-const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// Bytes of a `traceparent` of version 00, and the least of any later one.
 const BYTES: usize = 55;

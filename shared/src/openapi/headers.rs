@@ -37,6 +37,11 @@ header!(
     ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(30))
 );
 header!(
+    /// Seconds after which a refused call may be taken: to the end of the day at most.
+    ComeAgainSeconds,
+    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(86_400))
+);
+header!(
     /// A strong entity tag (RFC 9110).
     EntityTag,
     text().pattern(Some("^\"[!#-~]*\"$")).examples(["\"0f1e2d3c4b5a69788796a5b4\""])

@@ -18,8 +18,8 @@ use utoipa::{Modify, OpenApi as _};
 
 pub use gateway::GatewayError;
 pub use headers::{
-    BearerChallenge, CacheNoCache, CacheNoStore, CachePublic, EntityTag, NextPage, OnePath, OneUrl, RetryAfterSeconds,
-    VaryAccept,
+    BearerChallenge, CacheNoCache, CacheNoStore, CachePublic, ComeAgainSeconds, EntityTag, NextPage, OnePath, OneUrl,
+    RetryAfterSeconds, VaryAccept,
 };
 pub use parameters::{IdempotencyKeyHeader, PageCursor};
 pub use refusals::{Responses, refused, refused_publicly};

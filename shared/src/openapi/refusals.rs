@@ -4,18 +4,19 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use utoipa::ToSchema;
 use utoipa::openapi::example::{Example, ExampleBuilder};
+use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
+use utoipa::{PartialSchema, ToSchema};
 
-use super::gateway;
+use super::{ComeAgainSeconds, gateway};
 use crate::problem::{FieldError, Kind, Problem, ProblemDocument};
 
 /// Responses by status.
 pub type Responses = BTreeMap<String, RefOr<Response>>;
 
-/// Names the problems that a call may answer beside those that every call may (`NoTenant`, `Internal`, and what the
-/// gateway says): `refusals!(Refusals: NotFound, JobEnded);`, then `responses(Refusals, …)`. With `public`, those of a
+/// Names the problems that a call may answer beside those that every call may (`NoTenant`, `Internal`, what is too
+/// long, and what the gateway says): `refusals!(Refusals: NotFound, JobEnded);`, then `responses(Refusals, …)`. With `public`, those of a
 /// call that needs no token.
 #[macro_export]
 macro_rules! refusals {
@@ -47,18 +48,25 @@ pub fn refused(kinds: &[Kind]) -> Responses {
 /// The refusals of a call that needs no token.
 pub fn refused_publicly(kinds: &[Kind]) -> Responses {
     let mut by_status = BTreeMap::<u16, Vec<Kind>>::new();
-    for kind in kinds.iter().copied().chain([Kind::Internal]) {
+    let of_every_call = [Kind::BodyTooLarge, Kind::HeadersTooLarge, Kind::Internal, Kind::UriTooLong];
+    let others = of_every_call.into_iter().filter(|kind| !kinds.contains(kind));
+    for kind in kinds.iter().copied().chain(others) {
         by_status.entry(kind.about().status).or_default().push(kind);
     }
     let problems = by_status.into_iter().map(|(status, kinds)| (status.to_string(), response(status, &kinds).into()));
     let gateway = [("429", "TooMany"), ("503", "Unavailable")];
     let gateway = gateway.map(|(status, name)| (status.to_owned(), Ref::from_response_name(name).into()));
-    problems.chain(gateway).collect()
+    // Where a call has problems of the same status, they are told beside the gateway's answer.
+    gateway.into_iter().chain(problems).collect()
 }
 
 fn response(status: u16, kinds: &[Kind]) -> Response {
     let said: Vec<_> = kinds.iter().map(|kind| format!("`{}`: {}", kind.name(), kind.about().meaning)).collect();
-    let response = ResponseBuilder::new().content("application/problem+json", problem(kinds));
+    let mut response = ResponseBuilder::new().content("application/problem+json", problem(kinds));
+    if matches!(status, 429 | 503) {
+        let come_again = HeaderBuilder::new().schema(Some(ComeAgainSeconds::schema()));
+        response = response.header("Retry-After", come_again.description(Some("Of a problem: seconds.")).build());
+    }
     let (said, response) = match gateways(status) {
         None => (said.join("\n\n"), response),
         Some(message) => {
@@ -74,7 +82,9 @@ fn gateways(status: u16) -> Option<&'static str> {
     match status {
         403 => Some("Forbidden"),
         413 => Some("Request Entity Too Large"),
+        429 => Some("Too Many Requests"),
         500 => Some("Internal Server Error"),
+        503 => Some("Service Unavailable"),
         _ => None,
     }
 }

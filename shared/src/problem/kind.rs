@@ -49,11 +49,19 @@ kinds! {
         "Another URL was asked for an upload whose file is there. A file is put once and stays as it is."
         "Create a job with the upload's fileGuid, or ask for another upload.";
     BodyTooLarge = 413 "body-too-large" "Request body too large"
-        "The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 256 KiB for a job."
+        "The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 256 KiB for any other, those that \
+         read none included."
         "Send less. Data belongs into an uploaded file, and a schema has up to 64 KiB.";
+    Busy = 503 "busy" "Busy"
+        "More chunks of the job's priority wait than the deployment allows. Nothing was done; reads are answered as ever."
+        "Ask again after the seconds of Retry-After, with the same Idempotency-Key.";
     FileGone = 409 "file-gone" "The file is gone"
         "The file that a job has checked is not there any more as it was checked, so that nothing can be started over it."
         "Upload the file again and create another job.";
+    HeadersTooLarge = 431 "headers-too-large" "Request header fields too large"
+        "All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than \
+         4 KiB, or traceparent more than 256 bytes."
+        "Leave out what the call does not need.";
     IdempotencyKeyReused = 422 "idempotency-key-reused" "Idempotency key reused"
         "The Idempotency-Key came with another request within the last 24 hours."
         "Send a new key with a new request, and the same request with the same key.";
@@ -113,9 +121,19 @@ kinds! {
     PreconditionFailed = 412 "precondition-failed" "Precondition failed"
         "The job has changed since the answer whose ETag If-Match names. Nothing was done."
         "Read the job again and decide again.";
+    TooManyJobs = 429 "too-many-jobs" "Too many active jobs"
+        "So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done."
+        "Wait for the end of one, or cancel one. Ask again after the seconds of Retry-After, with the same Idempotency-Key.";
     UnsupportedMediaType = 415 "unsupported-media-type" "Unsupported media type"
         "The body is not declared as JSON."
         "Send JSON, with the header Content-Type: application/json.";
+    UploadQuotaExceeded = 429 "upload-quota-exceeded" "Upload quota exceeded"
+        "The uploads that were promised to the tenant in this UTC day, put or not, leave no room for a file of this size. \
+         Nothing was promised."
+        "Promise a smaller file, or ask again after the seconds of Retry-After, when the next day begins.";
+    UriTooLong = 414 "uri-too-long" "URI too long"
+        "Path and query string have more than 4 KiB together."
+        "Take links and cursors as the answers gave them.";
 }
 
 impl Kind {

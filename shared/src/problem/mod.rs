@@ -3,6 +3,8 @@
 mod codes;
 mod kind;
 
+use std::num::NonZeroU32;
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -83,6 +85,8 @@ pub struct Problem {
     pub detail: String,
     /// The bad fields.
     pub errors: Vec<FieldError>,
+    /// Seconds after which asking again may help: the header `Retry-After`.
+    pub retry_after_s: Option<NonZeroU32>,
     /// The id of the request, by which its log records are found; none outside of Lambda.
     pub request_id: Option<String>,
 }
@@ -90,7 +94,13 @@ pub struct Problem {
 impl Problem {
     /// A problem without fields.
     pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), errors: Vec::new(), request_id: None }
+        Self { kind, detail: detail.into(), errors: Vec::new(), retry_after_s: None, request_id: None }
+    }
+
+    /// The same, with a time of at least a second after which asking again may help.
+    #[must_use]
+    pub fn retry_after(self, seconds: u32) -> Self {
+        Self { retry_after_s: NonZeroU32::new(seconds), ..self }
     }
 
     /// 422 with the bad fields.

@@ -12,7 +12,7 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, Reopen, Stop, Transition};
 use longshore_domain::ports::{
     ChunkState, Created, Definition, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted, Ledger, Page,
-    PortResult, Removal, Started, Upload,
+    PortResult, Removal, Reopened, Started, TenantLimits, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -27,6 +27,13 @@ const UNFINISHED_PAGE: usize = 100;
 pub struct MemoryStore(Arc<Mutex<Records>>);
 
 impl MemoryStore {
+    /// The same records, with no more room for each tenant than this.
+    #[must_use]
+    pub fn with_limits(self, limits: TenantLimits) -> Self {
+        self.records().limits = limits;
+        self
+    }
+
     fn records(&self) -> MutexGuard<'_, Records> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,6 +76,10 @@ impl JobStore for MemoryStore {
 
     async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started> {
         Ok(self.records().start_job(job, definition))
+    }
+
+    async fn created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>> {
+        Ok(self.records().job_created_before(tenant, key))
     }
 
     async fn job(&self, id: JobId) -> PortResult<Option<Job>> {
@@ -124,13 +135,8 @@ impl JobTransitions for MemoryStore {
         self.transition(id, |job| job.stop(generation, stop), |job| replay::stopped(job, stop))
     }
 
-    async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Transition> {
-        let own = |job: &Job| replay::reopened(job, reopen);
-        let met = self.transition(job.job_id, |stored| stored.reopen(reopen), own)?;
-        if let Transition::Made(job) = &met {
-            self.records().use_uploads(job);
-        }
-        Ok(met)
+    async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
+        Ok(self.records().reopen(job.job_id, reopen))
     }
 
     async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {

@@ -78,11 +78,10 @@ pub fn resend_counted(job: &Job, seen: u32, now: Timestamp) -> bool {
 /// What an idempotency key that is taken means to a caller who wanted to make `own` under it: the request was accepted
 /// before, by this very call or by another, or the key names another request.
 pub fn key_taken<Id: PartialEq>(key: &IdempotencyKey, own: Id, stored_hash: &str, stored: Id) -> Created<Id> {
-    if stored == own {
-        Created::New
-    } else if stored_hash == key.request_hash {
-        Created::Replayed(stored)
-    } else {
-        Created::KeyReused
-    }
+    if stored == own { Created::New } else { key_used(key, stored_hash, stored) }
+}
+
+/// The same for a caller who has not yet tried to make anything.
+pub fn key_used<Id>(key: &IdempotencyKey, stored_hash: &str, stored: Id) -> Created<Id> {
+    if stored_hash == key.request_hash { Created::Replayed(stored) } else { Created::KeyReused }
 }

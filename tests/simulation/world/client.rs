@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use longshore::files::MemoryFiles;
 use longshore::ports::upload_key;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::job::{Reopen, SourceFile, Status, Stop, Transition};
+use longshore_domain::job::{Reopen, SourceFile, Status, Stop};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
-use longshore_domain::ports::{Files, JobTransitions, Ledger, Queues};
+use longshore_domain::ports::{Files, JobTransitions, Ledger, Queues, Reopened};
 use longshore_domain::progress::Progress;
 use longshore_domain::records::Format;
 
@@ -39,7 +39,7 @@ impl World {
         let (job, at) = (self.job(), clock());
         let deadline_at = at.plus_seconds(10 * 24 * 3_600);
         let reopen = Reopen { generation: job.generation, at, deadline_at, corrected };
-        if let Transition::Made(job) = now(self.ports.store.0.reopen(&job, &reopen)).unwrap() {
+        if let Reopened::Made(job) = now(self.ports.store.0.reopen(&job, &reopen)).unwrap() {
             let (job_id, generation) = (job.job_id, job.generation);
             let create = CreateMessage { job_id, generation, position: job.groups, resend: 0 };
             now(self.queues.send_create(&create)).unwrap();

@@ -17,13 +17,14 @@ use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile, Stage, Status};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Created, Definition, JobStore, Queues};
+use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore, PortResult, Queues};
 use longshore_domain::time_stamp::Timestamp;
 
 use self::request::{BadRequest, JobRequest};
 use crate::document::path;
 use crate::openapi::examples;
 use crate::openapi::refusals::CreateRefusals;
+use crate::pressure::too_many_jobs;
 use crate::{Api, Backend, JobDocument};
 
 /// The largest body: a schema of up to 64 KiB and room for the rest. A definition is one item of up to 400 KB.
@@ -32,7 +33,7 @@ const BODY_BYTES: usize = 256 * 1024;
 const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Stores a job and sends its create message: 202 with the job. Under an `Idempotency-Key` that was used before, 202
-/// with the job that it made, as it now is.
+/// with the job that it made, as it now is, whether there is room for another or not.
 #[utoipa::path(
     post,
     path = "/api/jobs",
@@ -79,6 +80,13 @@ pub(crate) async fn create<B: Backend>(
         Err(bad) => return Err(api.refusal(&tenant, bad).await),
     };
     let key = key.map(|key| idempotency::of_request(key, &request.meaning(), (api.clock)()));
+    if let Some(busy) = api.busy(request.priority).await {
+        return match api.created_before(&tenant, key.as_ref()).await? {
+            Some(Created::Replayed(id)) => api.replay(&tenant, id, idempotency::job_deleted).await,
+            Some(_) => Err(idempotency::key_reused().into()),
+            None => Err(busy.into()),
+        };
+    }
     let source = match request.file {
         Some(file) => Some(api.source(&tenant, file).await?),
         None => None,
@@ -92,6 +100,7 @@ pub(crate) async fn create<B: Backend>(
         }
         Created::Replayed(id) => api.replay(&tenant, id, idempotency::job_deleted).await,
         Created::KeyReused => Err(idempotency::key_reused().into()),
+        Created::OverLimit(active) => Err(too_many_jobs(active).into()),
     }
 }
 
@@ -128,6 +137,17 @@ impl<B: Backend> Api<B> {
     /// When a job that is accepted now is forgotten, in seconds.
     pub(crate) fn expires_at(&self, now: Timestamp) -> i64 {
         now.plus_seconds(self.limits.retention_days * SECONDS_PER_DAY).seconds()
+    }
+
+    async fn created_before(
+        &self,
+        tenant: &Tenant,
+        key: Option<&IdempotencyKey>,
+    ) -> PortResult<Option<Created<JobId>>> {
+        match key {
+            Some(key) => self.ports.store.created_before(&tenant.0, key).await,
+            None => Ok(None),
+        }
     }
 
     /// Sends the create message. A failure is no failure of the call: the job is stored, and the sweeper sends it.

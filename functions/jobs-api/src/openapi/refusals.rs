@@ -5,7 +5,7 @@ use longshore::refusals;
 refusals!(
     /// Of `POST /api/jobs`. 404 if the job of the Idempotency-Key is deleted in the same moment.
     CreateRefusals: MalformedJson, InvalidIdempotencyKey, NotFound, JobDeleted, BodyTooLarge, UnsupportedMediaType,
-    InvalidRequest, IdempotencyKeyReused
+    InvalidRequest, IdempotencyKeyReused, TooManyJobs, Busy
 );
 refusals!(
     /// Of `GET /api/jobs`, `GET /api/datasets` and `GET /api/datasets/{dataset}/records`.
@@ -26,11 +26,11 @@ refusals!(
 refusals!(
     /// Of `POST /api/jobs/{jobId}/retry`.
     RetryRefusals: MalformedJson, NotFound, NotEnded, NothingToRetry, PreconditionFailed, BodyTooLarge, UnsupportedMediaType,
-    InvalidRequest
+    InvalidRequest, TooManyJobs, Busy
 );
 refusals!(
     /// Of `POST /api/jobs/{jobId}/start`.
-    StartRefusals: NotFound, FileGone, JobDeleted, NotEnded, NothingToStart, NotValidated, PreconditionFailed
+    StartRefusals: NotFound, FileGone, JobDeleted, NotEnded, NothingToStart, NotValidated, PreconditionFailed, TooManyJobs, Busy
 );
 refusals!(
     /// Of `GET /api/jobs/{jobId}/output`.

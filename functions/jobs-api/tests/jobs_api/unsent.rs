@@ -5,9 +5,10 @@ use axum::http::Request;
 use jobs_api::{Backend, router};
 use lambda_http::tower::ServiceExt;
 use longshore::files::MemoryFiles;
+use longshore::queues::Backlog;
 use longshore::store::memory::MemoryStore;
 use longshore::store::records::MemoryRecords;
-use longshore_domain::job::Stage;
+use longshore_domain::job::{Priority, Stage};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{JobStore, PortError, PortResult, Queues};
 
@@ -33,6 +34,12 @@ impl Queues for Closed {
 
     async fn send_complete(&self, _: &CompleteMessage) -> PortResult<()> {
         Self::refuse()
+    }
+}
+
+impl Backlog for Closed {
+    async fn chunks(&self, _: Priority) -> PortResult<u64> {
+        Err(PortError { service: "queues", operation: "backlog", source: "closed".into() })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, HeaderValue, Request};
-use jobs_api::{Api, Backend, Limits, router};
+use jobs_api::{Api, Backend, Limits, Pressure, router};
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
 use lambda_http::{Context, RequestExt};
@@ -24,6 +24,8 @@ use serde_json::{Value, json};
 
 /// When everything happens.
 pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
+/// Chunks that may wait.
+pub(crate) const MAX_QUEUED_CHUNKS: u64 = 3;
 /// The uploaded file.
 pub(crate) const FILE: &str = "id,name\n1,Ann\n2,Bob\n";
 
@@ -121,8 +123,14 @@ impl World {
         let World { store, files, records, .. } = self.clone();
         let registry: Registry = builtin(records.clone()).with(Ping);
         let access = Access::SignedIn { tenant_claim: "sub".into() };
-        let limits = Limits { max_file_bytes: 1_000, retention_days: 14, job_time_limit_s: 3_600 };
-        Api { ports: Ports { store, queues, files }, records, registry, access, limits, clock: || NOW }
+        let limits = Limits {
+            max_file_bytes: 1_000,
+            retention_days: 14,
+            job_time_limit_s: 3_600,
+            max_queued_chunks: MAX_QUEUED_CHUNKS,
+        };
+        let (ports, pressure) = (Ports { store, queues, files }, Pressure::default());
+        Api { ports, records, registry, access, limits, pressure, clock: || NOW }
     }
 
     /// The same services, called by somebody of another tenant.
@@ -218,6 +226,7 @@ impl World {
             content_type: "text/csv".into(),
             size_bytes: FILE.len() as u64,
             sha256: None,
+            promised_at: NOW,
             expires_at: NOW.plus_seconds(60).seconds(),
         };
         change(&mut upload);

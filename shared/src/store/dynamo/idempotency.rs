@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::ports::{Created, IdempotencyKey, PortResult};
 
-use super::item::{ItemError, number, read_text, text};
+use super::item::{Item, ItemError, number, read_number, read_text, text};
 use super::keys::{Key, PK};
 use super::{DynamoStore, failed};
 use crate::store::replay;
@@ -71,13 +71,29 @@ impl DynamoStore {
         Ok(TransactWriteItem::builder().put(put).build())
     }
 
-    /// After a refusal: whose write is in the way. Consistent GetItem of the key. Without one the thing itself was in
-    /// the way, and ids are unique: it is this very call's.
-    pub(super) async fn who_was_first<Id: Keyed>(&self, of: KeyOf<'_, Id>) -> PortResult<Created<Id>> {
-        let Some(item) = self.get(of.operation, of.key()).await? else { return Ok(Created::New) };
-        let stored = read_text(&item, "made").map_err(failed(of.operation))?;
-        let stored = Id::parse(stored).ok_or(ItemError::Attribute("made")).map_err(failed(of.operation))?;
-        let hash = read_text(&item, "requestHash").map_err(failed(of.operation))?;
-        Ok(replay::key_taken(of.key, of.own, hash, stored))
+    /// After a refusal: whose write is in the way, as far as the key goes; none if it is free.
+    pub(super) async fn who_was_first<Id: Keyed>(&self, of: KeyOf<'_, Id>) -> PortResult<Option<Created<Id>>> {
+        let taken = self.taken(of.operation, of.tenant, of.key).await?;
+        Ok(taken.map(|(hash, stored)| replay::key_taken(of.key, of.own, &hash, stored)))
     }
+
+    /// Consistent GetItem of a key that has not expired: the hash of its request, and what it made.
+    pub(super) async fn taken<Id: Keyed>(
+        &self,
+        operation: &'static str,
+        tenant: &str,
+        key: &IdempotencyKey,
+    ) -> PortResult<Option<(String, Id)>> {
+        let item = self.get(operation, Key::idempotency(Id::KIND, tenant, &key.key)).await?;
+        item.map_or(Ok(None), |item| read_taken(&item, key)).map_err(failed(operation))
+    }
+}
+
+fn read_taken<Id: Keyed>(item: &Item, key: &IdempotencyKey) -> Result<Option<(String, Id)>, ItemError> {
+    // DynamoDB removes what has expired up to days later.
+    if read_number::<i64>(item, "expiresAt")? < key.at.seconds() {
+        return Ok(None);
+    }
+    let made = Id::parse(read_text(item, "made")?).ok_or(ItemError::Attribute("made"))?;
+    Ok(Some((read_text(item, "requestHash")?.to_owned(), made)))
 }

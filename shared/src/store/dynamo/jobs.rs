@@ -7,31 +7,33 @@ use longshore_domain::ports::{
     Created, Definition, IdempotencyKey, JobStore, JobsPage, JobsWanted, Page, PortResult, Started, Upload,
 };
 
-use super::commit_group::is_refusal;
-use super::idempotency::KeyOf;
+use super::active_jobs::TRIES;
+use super::idempotency::{KeyOf, Keyed};
 use super::item::{Item, ItemError, nested, number, read_text, text};
 use super::job_item::{CREATED_AT, UNFINISHED};
 use super::keys::{JOB, Key, PK, SK};
+use super::transaction::Transacted;
 use super::{DynamoStore, failed, job_item, upload_item};
+use crate::store::replay;
 
 impl JobStore for DynamoStore {
-    /// PutItem of `UPLOAD#id` / `UPLOAD`, without a condition: the id is new and random, so a retry writes the same.
-    /// With a key TransactWriteItems: puts the upload if absent, and the key if absent or expired.
+    /// TransactWriteItems: puts the upload if absent, counts its bytes if the day has room, and puts the key if absent or
+    /// expired.
     async fn create_upload(&self, upload: &Upload, key: Option<&IdempotencyKey>) -> PortResult<Created<FileGuid>> {
         const OPERATION: &str = "create_upload";
-        let item = upload_item::to_item(upload);
-        let Some(key) = key else {
-            let put = self.client.put_item().table_name(&self.table).set_item(Some(item));
-            return put.send().await.map(|_| Created::New).map_err(failed(OPERATION));
+        let of = key.map(|key| KeyOf { tenant: &upload.tenant, key, own: upload.file_guid, operation: OPERATION });
+        let refused = match self.count_promised(upload)? {
+            None => Transacted::Refused(Vec::new()),
+            Some(counted) => {
+                let mut writes = vec![self.put_if_absent(upload_item::to_item(upload))?, counted];
+                writes.extend(of.map(|of| self.put_key(of)).transpose()?);
+                self.transact(OPERATION, writes).await?
+            }
         };
-        let of = KeyOf { tenant: &upload.tenant, key, own: upload.file_guid, operation: OPERATION };
-        let writes = self.client.transact_write_items();
-        let writes = writes.transact_items(self.put_if_absent(item)?).transact_items(self.put_key(of)?);
-        match writes.send().await {
-            Ok(_) => Ok(Created::New),
-            Err(error) if is_refusal(&error) => self.who_was_first(of).await,
-            Err(error) => Err(failed(OPERATION)(error)),
-        }
+        Ok(match self.created(&refused, of).await? {
+            Some(met) => met,
+            None => Created::OverLimit(self.promised(upload).await?),
+        })
     }
 
     /// Consistent GetItem of `UPLOAD#id` / `UPLOAD`.
@@ -40,29 +42,37 @@ impl JobStore for DynamoStore {
         item.map(|item| upload_item::from_item(id, &item)).transpose().map_err(failed("upload"))
     }
 
-    /// TransactWriteItems: puts job and definition if absent, the idempotency key if absent or expired, and the use of
-    /// the upload (`UPLOAD#upload` / `JOB#id`) without a condition: it says the same each time. After a refusal, reads
-    /// the key, to see whose write is in the way.
+    /// TransactWriteItems: puts job and definition if absent, counts the job as active if there is room, puts the
+    /// idempotency key if absent or expired, and the use of the upload (`UPLOAD#upload` / `JOB#id`) without a condition: it
+    /// says the same each time. After a refusal, reads the key, to see whose write is in the way; if it is the limit, makes
+    /// room and tries again.
     async fn create_job(
         &self,
         job: &Job,
         definition: &Definition,
         key: Option<&IdempotencyKey>,
     ) -> PortResult<Created<JobId>> {
-        let mut writes = self.client.transact_write_items().set_transact_items(Some(self.puts_of(job, definition)?));
-        let of = key.map(|key| KeyOf { tenant: &job.tenant, key, own: job.job_id, operation: "create_job" });
-        if let Some(of) = of {
-            writes = writes.transact_items(self.put_key(of)?);
+        const OPERATION: &str = "create_job";
+        let of = key.map(|key| KeyOf { tenant: &job.tenant, key, own: job.job_id, operation: OPERATION });
+        for _ in 0..TRIES {
+            let mut writes = self.puts_of(job, definition)?;
+            writes.extend(of.map(|of| self.put_key(of)).transpose()?);
+            let met = self.transact(OPERATION, writes).await?;
+            if let Some(met) = self.created(&met, of).await? {
+                return Ok(met);
+            }
+            let active = self.forget_ended(&job.tenant).await?;
+            if active >= self.limits.active_jobs {
+                return Ok(Created::OverLimit(active));
+            }
         }
-        match writes.send().await {
-            Ok(_) => Ok(Created::New),
-            Err(error) if is_refusal(&error) => match of {
-                Some(of) => self.who_was_first(of).await,
-                // Ids are unique: a job that is there already is this one.
-                None => Ok(Created::New),
-            },
-            Err(error) => Err(failed("create_job")(error)),
-        }
+        Ok(Created::OverLimit(self.limits.active_jobs))
+    }
+
+    /// Consistent GetItem of the key.
+    async fn created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>> {
+        let taken = self.taken("created_before", tenant, key).await?;
+        Ok(taken.map(|(hash, stored)| replay::key_used(key, &hash, stored)))
     }
 
     /// See `start`.
@@ -124,15 +134,30 @@ impl DynamoStore {
         Ok(answer.map_err(failed(operation))?.item)
     }
 
-    /// What every new job puts: itself and its definition if absent, and the use of its upload.
+    /// What every new job puts: itself and its definition if absent, its place among the active ones if there is room, and
+    /// the use of its upload.
     pub(super) fn puts_of(&self, job: &Job, definition: &Definition) -> PortResult<Vec<TransactWriteItem>> {
         let item = job_item::to_item(job).map_err(failed("create_job"))?;
         let definition = definition_item(job, definition).map_err(failed("create_job"))?;
-        let mut puts = vec![self.put_if_absent(item)?, self.put_if_absent(definition)?];
-        if let Some(upload) = job.source.as_ref().and_then(SourceFile::upload) {
-            puts.push(self.put_use(job, upload)?);
-        }
+        let mut puts = vec![self.put_if_absent(item)?, self.put_if_absent(definition)?, self.count_active(job)?];
+        let upload = job.source.as_ref().and_then(SourceFile::upload);
+        puts.extend(upload.map(|upload| self.put_use(job, upload)).transpose()?);
         Ok(puts)
+    }
+
+    /// What a create met; none if it was the limit. A refusal need not name every condition that did not hold, so the
+    /// key is asked for first: who comes again is told what the first call made, whether there is room or not. Else, if
+    /// the thing itself was in the way, it is this very call's: ids are unique.
+    async fn created<Id: Keyed>(&self, met: &Transacted, of: Option<KeyOf<'_, Id>>) -> PortResult<Option<Created<Id>>> {
+        if matches!(met, Transacted::Took) {
+            return Ok(Some(Created::New));
+        }
+        if let Some(of) = of
+            && let Some(met) = self.who_was_first(of).await?
+        {
+            return Ok(Some(met));
+        }
+        Ok(met.refused_at(0).then_some(Created::New))
     }
 
     /// A put of `UPLOAD#upload` / `JOB#id`, without a condition: it says the same each time.

@@ -77,10 +77,24 @@ impl Key {
         Self { pk: format!("KEY#{made}#{tenant}#{key}"), sk: "KEY".into() }
     }
 
+    pub(super) fn active_jobs(tenant: &str) -> Self {
+        Self { pk: tenant_pk(tenant), sk: "ACTIVE".into() }
+    }
+
+    /// `day` is its date.
+    pub(super) fn promised_bytes(tenant: &str, day: &str) -> Self {
+        Self { pk: tenant_pk(tenant), sk: format!("UPLOADS#{day}") }
+    }
+
     /// As the SDK wants it.
     pub(super) fn attributes(self) -> HashMap<String, AttributeValue> {
         HashMap::from([(PK.into(), AttributeValue::S(self.pk)), (SK.into(), AttributeValue::S(self.sk))])
     }
+}
+
+/// The partition of what is counted of a tenant.
+fn tenant_pk(tenant: &str) -> String {
+    format!("TENANT#{tenant}")
 }
 
 /// The partition of everything about an upload.

@@ -11,12 +11,15 @@
 //! | slot | `GATE#type` | `SLOT#00003` | of a job type that limits its chunks: `holder` and `until` while it is held |
 //! | waiting | `GATE#type` | `WAIT#turn#job#group-chunk` | the message of a chunk that waits for a slot; `calledAt` |
 //! | key | `KEY#JOB#tenant#key`, `KEY#UPLOAD#tenant#key` | `KEY` | idempotency key: hash of the request, what it made |
+//! | active jobs | `TENANT#tenant` | `ACTIVE` | `jobs`, a string set: all that have not ended, and some that have |
+//! | promised bytes | `TENANT#tenant` | `UPLOADS#2026-07-01` | `bytes` of the uploads promised on that day |
 //!
 //! `expiresAt` (seconds) is on every item: DynamoDB removes it some hours later. Both indexes are sparse. `unfinished`:
 //! a job leaves it with its final status, or if it is deleted when it is removed. `tenant`: only jobs have its two
 //! keys, `tenant` and `createdAt`; it repeats `status` and `jobType`. `GROUP#` sorts before `JOB`, so that one query
 //! reads groups, then the job.
 
+mod active_jobs;
 mod commit_group;
 mod expression;
 mod gates;
@@ -28,14 +31,17 @@ mod jobs;
 mod keys;
 mod ledger;
 mod list_jobs;
+mod promised_bytes;
 mod removal;
+mod reopen;
 mod retry;
-mod transact;
+mod start;
+mod transaction;
 mod transitions;
 mod update;
 mod upload_item;
 
-use longshore_domain::ports::PortError;
+use longshore_domain::ports::{PortError, TenantLimits};
 
 pub use retry::RetryConflicts;
 
@@ -44,13 +50,20 @@ pub use retry::RetryConflicts;
 pub struct DynamoStore {
     client: aws_sdk_dynamodb::Client,
     table: String,
+    limits: TenantLimits,
 }
 
 impl DynamoStore {
     /// A store on this table. The client needs [`RetryConflicts`], as [`Aws::dynamodb`](crate::config::Aws::dynamodb)
     /// builds it: else an update that meets a transaction on the same item fails.
     pub fn new(client: aws_sdk_dynamodb::Client, table: String) -> Self {
-        Self { client, table }
+        Self { client, table, limits: TenantLimits::default() }
+    }
+
+    /// The same store, with no more room for each tenant than this.
+    #[must_use]
+    pub fn with_limits(self, limits: TenantLimits) -> Self {
+        Self { limits, ..self }
     }
 }
 

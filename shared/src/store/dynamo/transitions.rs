@@ -2,8 +2,8 @@
 
 use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, JobError, Reopen, SourceFile, Stage, Status, Stop, Transition};
-use longshore_domain::ports::{JobTransitions, PortResult};
+use longshore_domain::job::{Finish, Job, JobError, Reopen, Stage, Status, Stop, Transition};
+use longshore_domain::ports::{JobTransitions, PortResult, Reopened};
 use longshore_domain::time_stamp::Timestamp;
 
 use super::item::{ItemError, nested, number, text, time};
@@ -112,45 +112,9 @@ impl JobTransitions for DynamoStore {
         }
     }
 
-    /// If `generation` is the one that was read, `status` is final and `deletedAt` absent: then all that was read stands.
-    /// With a corrected file in one transaction with the use of its upload.
-    async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Transition> {
-        if job.generation != reopen.generation || !job.has_rest() {
-            return Ok(Transition::Refused);
-        }
-        let next = job.reopened(reopen);
-        let set = "SET #generation = :next, #base = :base, #status = :waiting, #stage = :queued, \
-                   #corrected = :corrected, #spent = :spent, #issues = :issues, #sentGroups = :groups, #splitEnded = :false, #resends = :zero, #updatedAt = :at, \
-                   #deadlineAt = :deadline, #unfinished = :one";
-        let wish = Update {
-            operation: "reopen",
-            key: Key::job(job.job_id),
-            update: format!("{set} REMOVE #stop, #totals, #error, #startedAt, #finishedAt"),
-            condition: "attribute_exists(#PK) AND #generation = :ended AND NOT #status IN (:waiting, :running) \
-                        AND attribute_not_exists(#deletedAt)"
-                .into(),
-            values: vec![
-                (":ended", number(reopen.generation)),
-                (":next", number(next.generation)),
-                (":base", nested(&next.base).map_err(failed("reopen"))?),
-                (":corrected", nested(&next.corrected).map_err(failed("reopen"))?),
-                (":spent", nested(&next.spent).map_err(failed("reopen"))?),
-                (":issues", nested(&next.issues).map_err(failed("reopen"))?),
-                (":waiting", word(Status::Waiting, "reopen")?),
-                (":running", word(Status::Running, "reopen")?),
-                (":queued", word(Stage::Queued, "reopen")?),
-                (":groups", number(next.sent_groups)),
-                (":false", aws_sdk_dynamodb::types::AttributeValue::Bool(false)),
-                (":zero", number(0)),
-                (":deadline", time(next.deadline_at)),
-                (":one", text("1")),
-                (":at", time(reopen.at)),
-            ],
-        };
-        match next.corrected.as_ref().and_then(SourceFile::upload) {
-            None => self.transition(wish, |job| replay::reopened(job, reopen)).await,
-            Some(upload) => self.reopen_with(&next, wish, self.put_use(&next, upload)?).await,
-        }
+    /// See `reopen_counted`.
+    async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
+        self.reopen_counted(job, reopen).await
     }
 
     /// If `resends` is as it was seen.
@@ -209,6 +173,9 @@ impl DynamoStore {
 }
 
 /// A status or stage as it is stored.
-fn word(value: impl serde::Serialize, operation: &'static str) -> PortResult<aws_sdk_dynamodb::types::AttributeValue> {
+pub(super) fn word(
+    value: impl serde::Serialize,
+    operation: &'static str,
+) -> PortResult<aws_sdk_dynamodb::types::AttributeValue> {
     nested(&value).map_err(|error: ItemError| failed(operation)(error))
 }

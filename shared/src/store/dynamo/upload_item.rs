@@ -2,8 +2,9 @@
 
 use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::Upload;
+use longshore_domain::time_stamp::Timestamp;
 
-use super::item::{Item, ItemError, number, read_number, read_text, text};
+use super::item::{Item, ItemError, number, read_number, read_text, text, time};
 use super::keys::Key;
 
 /// The item of an upload. It has no `createdAt`, and so is not on the index of a tenant's jobs.
@@ -17,6 +18,7 @@ pub(super) fn to_item(upload: &Upload) -> Item {
     if let Some(sha256) = &upload.sha256 {
         item.insert("sha256".into(), text(sha256));
     }
+    item.insert("promisedAt".into(), time(upload.promised_at));
     item.insert("expiresAt".into(), number(upload.expires_at));
     item
 }
@@ -31,6 +33,8 @@ pub(super) fn from_item(id: FileGuid, item: &Item) -> Result<Upload, ItemError> 
         content_type: read_text(item, "contentType")?.into(),
         size_bytes: read_number(item, "sizeBytes")?,
         sha256: item.contains_key("sha256").then(|| read_text(item, "sha256")).transpose()?.map(str::to_owned),
+        // Uploads of an earlier version have none; only those that are being promised are counted.
+        promised_at: Timestamp(read_number(item, "promisedAt").unwrap_or_default()),
         expires_at: read_number(item, "expiresAt")?,
     })
 }

@@ -1,12 +1,12 @@
-//! What the in-memory store holds, and the two writes that touch more than one record.
+//! What the in-memory store holds, and the writes that look at more than one record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, Transition};
+use longshore_domain::job::{Job, Reopen, Transition};
 use longshore_domain::ports::{
-    Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, Started, Upload,
+    Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, Reopened, Started, TenantLimits, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -22,6 +22,9 @@ pub(super) struct Records {
     pub(super) gates: BTreeMap<String, GateRecords>,
     job_keys: TakenKeys<JobId>,
     upload_keys: TakenKeys<FileGuid>,
+    /// Bytes that were promised to a tenant in the day that ends then.
+    promised: BTreeMap<(String, Timestamp), u64>,
+    pub(super) limits: TenantLimits,
     /// Which jobs use an upload.
     uses: BTreeSet<(FileGuid, JobId)>,
 }
@@ -56,9 +59,12 @@ impl<Id> Default for TakenKeys<Id> {
 impl<Id: Copy + PartialEq> TakenKeys<Id> {
     /// What a key says to a caller who wants to make `own`; none if it is free.
     fn met(&self, tenant: &str, key: &IdempotencyKey, own: Id) -> Option<Created<Id>> {
+        self.taken(tenant, key).map(|taken| replay::key_taken(key, own, &taken.request_hash, taken.made))
+    }
+
+    fn taken(&self, tenant: &str, key: &IdempotencyKey) -> Option<&TakenKey<Id>> {
         let taken = self.0.get(&(tenant.to_owned(), key.key.clone()))?;
-        let holds = taken.expires_at >= key.at.seconds();
-        holds.then(|| replay::key_taken(key, own, &taken.request_hash, taken.made))
+        (taken.expires_at >= key.at.seconds()).then_some(taken)
     }
 
     fn take(&mut self, tenant: &str, key: &IdempotencyKey, made: Id) {
@@ -72,12 +78,22 @@ impl Records {
         self.jobs.get_mut(&id)?.groups.get_mut(&group)
     }
 
-    /// Upload and key, unless the key is taken and has not expired.
+    /// Upload, its bytes and key, unless the key is taken and has not expired, or the day has no room for it.
     pub(super) fn create_upload(&mut self, upload: &Upload, key: Option<&IdempotencyKey>) -> Created<FileGuid> {
         let id = upload.file_guid;
         if let Some(met) = key.and_then(|key| self.upload_keys.met(&upload.tenant, key, id)) {
             return met;
         }
+        if self.uploads.contains_key(&id) {
+            return Created::New;
+        }
+        let promised = self.promised.entry((upload.tenant.clone(), upload.promised_at.end_of_day())).or_default();
+        let Some(bytes) =
+            promised.checked_add(upload.size_bytes).filter(|bytes| *bytes <= self.limits.upload_bytes_per_day)
+        else {
+            return Created::OverLimit(*promised);
+        };
+        *promised = bytes;
         self.uploads.insert(id, upload.clone());
         if let Some(key) = key {
             self.upload_keys.take(&upload.tenant, key, id);
@@ -85,7 +101,8 @@ impl Records {
         Created::New
     }
 
-    /// Job, definition and key, unless the job is there or the key is taken and has not expired.
+    /// Job, definition and key, unless the job is there, the key is taken and has not expired, or the tenant has no room
+    /// for it.
     pub(super) fn create_job(
         &mut self,
         job: &Job,
@@ -97,6 +114,10 @@ impl Records {
         }
         if self.jobs.contains_key(&job.job_id) {
             return Created::New;
+        }
+        let active = self.active_jobs(&job.tenant);
+        if active >= self.limits.active_jobs {
+            return Created::OverLimit(active);
         }
         let of_job = JobRecords {
             job: job.clone(),
@@ -112,24 +133,57 @@ impl Records {
         Created::New
     }
 
-    /// The job and its definition, and the note on the one that it is started from.
+    /// The job and its definition, and the note on the one that it is started from, if the tenant has room for it.
     pub(super) fn start_job(&mut self, job: &Job, definition: &Definition) -> Started {
-        let from = job.started_from.and_then(|from| self.jobs.get_mut(&from)).map(|of_job| &mut of_job.job);
-        match from.map(|from| from.start(job.job_id, job.created_at)) {
-            Some(Transition::Made(_)) => {
-                self.create_job(job, definition, None);
-                Started::New
-            }
-            _ => {
-                let from = job.started_from.and_then(|from| self.jobs.get(&from)).map(|of_job| &of_job.job);
-                replay::started(from, job.job_id)
-            }
+        let stored = job.started_from.and_then(|from| self.jobs.get(&from)).map(|of_job| of_job.job.clone());
+        let Some(mut from) = stored else { return Started::Refused };
+        let before = from.clone();
+        if from.start(job.job_id, job.created_at) == Transition::Refused {
+            return replay::started(Some(&before), job.job_id);
         }
+        let active = self.active_jobs(&job.tenant);
+        if active >= self.limits.active_jobs {
+            return Started::OverLimit(active);
+        }
+        self.create_job(job, definition, None);
+        if let Some(of_job) = self.jobs.get_mut(&from.job_id) {
+            of_job.job = from;
+        }
+        Started::New
+    }
+
+    /// A job opened again, if it may be and the tenant has room for it.
+    pub(super) fn reopen(&mut self, id: JobId, reopen: &Reopen) -> Reopened {
+        let Some(before) = self.jobs.get(&id).map(|of_job| of_job.job.clone()) else { return Reopened::Refused };
+        let mut job = before.clone();
+        if job.reopen(reopen) == Transition::Refused {
+            let ours = replay::reopened(&before, reopen);
+            return if ours { Reopened::Made(Box::new(before)) } else { Reopened::Refused };
+        }
+        let active = self.active_jobs(&job.tenant);
+        if active >= self.limits.active_jobs {
+            return Reopened::OverLimit(active);
+        }
+        self.use_uploads(&job);
+        if let Some(of_job) = self.jobs.get_mut(&id) {
+            of_job.job = job.clone();
+        }
+        Reopened::Made(Box::new(job))
     }
 
     /// Notes that a job uses its uploads.
-    pub(super) fn use_uploads(&mut self, job: &Job) {
+    fn use_uploads(&mut self, job: &Job) {
         self.uses.extend(job.uploads().into_iter().map(|upload| (upload, job.job_id)));
+    }
+
+    fn active_jobs(&self, tenant: &str) -> u64 {
+        let jobs = self.jobs.values().map(|of_job| &of_job.job);
+        jobs.filter(|job| job.tenant == tenant && !job.status.is_final()).count() as u64
+    }
+
+    /// What a key says to a caller who has not yet tried to make anything.
+    pub(super) fn job_created_before(&self, tenant: &str, key: &IdempotencyKey) -> Option<Created<JobId>> {
+        self.job_keys.taken(tenant, key).map(|taken| replay::key_used(key, &taken.request_hash, taken.made))
     }
 
     /// A page of a tenant's jobs, newest first.

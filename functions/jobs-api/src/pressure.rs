@@ -1,0 +1,88 @@
+//! Whether there is room for one more job: in the queues, and among the tenant's active jobs.
+//!
+//! A queue's depth is asked for once in some seconds by each process, and not for each request. It is approximate anyway,
+//! and a job more or less does no harm: the limit is there so that a backlog does not grow for hours unseen.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use longshore::problem::{Kind, Problem};
+use longshore::queues::Backlog;
+use longshore::telemetry;
+use longshore_domain::job::Priority;
+use longshore_domain::time_stamp::Timestamp;
+use tokio::sync::Mutex;
+
+use crate::{Api, Backend};
+
+/// A depth is good for so long. SQS itself is some seconds behind.
+const HELD_MS: i64 = 10_000;
+
+/// The longest wait for a depth: a create is worth more than knowing it.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// When to ask again after 503: a queue that is too deep is so for longer than a depth is held.
+const BUSY_S: u32 = 30;
+
+/// When to ask again after 429: jobs end all the time, and a refused create costs a few reads.
+const TOO_MANY_S: u32 = 10;
+
+/// The depths that this process has seen last.
+#[derive(Debug, Default)]
+pub struct Pressure(Mutex<BTreeMap<Priority, Seen>>);
+
+#[derive(Copy, Clone, Debug)]
+struct Seen {
+    at: Timestamp,
+    /// None if it could not be had.
+    chunks: Option<u64>,
+}
+
+impl Pressure {
+    /// Chunks of this priority, as they were up to ten seconds ago; none if the queue does not say. One call of several at
+    /// once asks, the others wait for its answer.
+    pub(crate) async fn chunks(&self, queues: &impl Backlog, priority: Priority, now: Timestamp) -> Option<u64> {
+        let mut depths = self.0.lock().await;
+        if let Some(seen) = depths.get(&priority).filter(|seen| now.millis_since(seen.at) < HELD_MS) {
+            return seen.chunks;
+        }
+        let chunks = ask(queues, priority).await;
+        depths.insert(priority, Seen { at: now, chunks });
+        chunks
+    }
+}
+
+async fn ask(queues: &impl Backlog, priority: Priority) -> Option<u64> {
+    let error = match tokio::time::timeout(PATIENCE, queues.chunks(priority)).await {
+        Ok(Ok(chunks)) => return Some(chunks),
+        Ok(Err(error)) => telemetry::chain(&error),
+        Err(error) => telemetry::chain(&error),
+    };
+    tracing::warn!(priority = priority.as_str(), error, "the depth of a queue is not known; jobs are let in");
+    None
+}
+
+impl<B: Backend> Api<B> {
+    /// 503 `busy` if the queue of this priority is deeper than it should be.
+    pub(crate) async fn busy(&self, priority: Priority) -> Option<Problem> {
+        let chunks = self.pressure.chunks(&self.ports.queues, priority, (self.clock)()).await?;
+        if chunks <= self.limits.max_queued_chunks {
+            return None;
+        }
+        let word = priority.as_str();
+        let detail = format!("there is more work of {word} priority than can be done soon; ask again later");
+        Some(Problem::new(Kind::Busy, detail).retry_after(BUSY_S))
+    }
+}
+
+/// 429: the tenant has so many active jobs.
+pub(crate) fn too_many_jobs(active: u64) -> Problem {
+    let detail = format!(
+        "{active} of your jobs have not ended, and more may not be active at once; wait until one has ended, or cancel one"
+    );
+    Problem::new(Kind::TooManyJobs, detail).retry_after(TOO_MANY_S)
+}
+
+#[cfg(test)]
+#[path = "pressure_tests.rs"]
+mod tests;

@@ -1,0 +1,188 @@
+//! What is refused because there is too much of it: active jobs, chunks that wait, bytes of a request.
+
+use axum::body::Body;
+use axum::http::Request;
+use jobs_api::router;
+use lambda_http::tower::ServiceExt;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Priority, Status};
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::ports::{JobStore, Queues, TenantLimits};
+use serde_json::{Value, json};
+
+use crate::world::{Fakes, MAX_QUEUED_CHUNKS, World};
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+const KEY: (&str, &str) = ("idempotency-key", "monday-1");
+
+/// A tenant may have so many active jobs.
+fn at_most(active_jobs: u64) -> World {
+    let store = MemoryStore::default().with_limits(TenantLimits { active_jobs, ..TenantLimits::default() });
+    World { store, ..World::default() }
+}
+
+fn id(body: &Value) -> JobId {
+    JobId::parse(body["jobId"].as_str().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn a_tenant_has_so_many_active_jobs_and_the_next_one_is_told_when_to_come_again() {
+    let world = at_most(2);
+    let ping = json!({"jobType": "ping"});
+    let first = world.post(ping.to_string(), &[JSON, KEY]).await;
+    assert_eq!((first.status, world.create(&ping).await.status), (202, 202));
+    let reply = world.create(&ping).await;
+    reply.is_problem(429, "too-many-jobs");
+    assert_eq!((reply.header("retry-after"), reply.header("cache-control")), ("10", "no-store"));
+    assert!(reply.body["detail"].as_str().unwrap().starts_with("2 of your jobs"), "{}", reply.body);
+    let again = world.post(ping.to_string(), &[JSON, KEY]).await;
+    assert_eq!((again.status, id(&again.body)), (202, id(&first.body)), "a repeated create is answered as before");
+    world
+        .post(json!({"jobType": "ping", "priority": "low"}).to_string(), &[JSON, KEY])
+        .await
+        .is_problem(422, "idempotency-key-reused");
+    assert_eq!(world.of("another").create(&ping).await.status, 202);
+    world.finish(id(&first.body), Status::Failed, 1).await;
+    assert_eq!(world.create(&ping).await.status, 202, "one has ended");
+    world.create(&ping).await.is_problem(429, "too-many-jobs");
+    assert_eq!(world.store.unfinished(None).await.unwrap().items.len(), 3, "of both tenants");
+}
+
+#[tokio::test]
+async fn a_retry_counts_as_an_active_job() {
+    let world = at_most(1);
+    let ended = world.job().await;
+    world.finish(ended, Status::Failed, 1).await;
+    let active = world.job().await;
+    let retry = format!("/api/jobs/{ended}/retry");
+    let reply = world.call("POST", &retry, &[]).await;
+    reply.is_problem(429, "too-many-jobs");
+    assert_eq!(reply.header("retry-after"), "10");
+    assert_eq!(world.store.job(ended).await.unwrap().unwrap().status, Status::Failed);
+    world.finish(active, Status::Failed, 1).await;
+    assert_eq!(world.call("POST", &retry, &[]).await.status, 202);
+    world.create(&json!({"jobType": "ping"})).await.is_problem(429, "too-many-jobs");
+}
+
+/// This many chunks of a priority wait.
+async fn wait(world: &World, priority: Priority, chunks: u64) {
+    let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
+    let (job_id, tenant) = (JobId::generate(), "default".to_owned());
+    let message = ChunkMessage { job_id, tenant, priority, group: 0, chunk: 0, plan, inline: None, failures: 0 };
+    world.queues.take_chunks();
+    world.queues.send_chunks(&vec![message; usize::try_from(chunks).unwrap()], 0).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_deep_queue_takes_no_job_of_its_priority() {
+    let world = World::default();
+    let ping = |priority: &str| json!({"jobType": "ping", "priority": priority});
+    wait(&world, Priority::Low, MAX_QUEUED_CHUNKS).await;
+    assert_eq!(world.create(&ping("low")).await.status, 202, "not yet too deep");
+    wait(&world, Priority::Low, MAX_QUEUED_CHUNKS + 1).await;
+    let reply = world.create(&ping("low")).await;
+    reply.is_problem(503, "busy");
+    assert_eq!((reply.header("retry-after"), reply.header("cache-control")), ("30", "no-store"));
+    for priority in ["normal", "high"] {
+        assert_eq!(world.create(&ping(priority)).await.status, 202, "{priority}");
+    }
+    world.create(&json!({"jobType": "pong", "priority": "low"})).await.is_problem(422, "invalid-request");
+}
+
+#[tokio::test]
+async fn a_repeated_create_is_answered_while_the_queue_is_deep() {
+    let world = World::default();
+    let request = world.import().await.to_string();
+    let first = world.post(request.clone(), &[JSON, KEY]).await;
+    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS + 1).await;
+    let again = world.post(request.clone(), &[JSON, KEY]).await;
+    assert_eq!((again.status, id(&again.body)), (202, id(&first.body)));
+    let other = world.import().await.to_string();
+    world.post(other.clone(), &[JSON, KEY]).await.is_problem(422, "idempotency-key-reused");
+    world.post(other.clone(), &[JSON, ("idempotency-key", "monday-2")]).await.is_problem(503, "busy");
+    world.post(other.clone(), &[JSON]).await.is_problem(503, "busy");
+    wait(&world, Priority::Normal, 0).await;
+    let later = world.post(other, &[JSON, ("idempotency-key", "monday-2")]).await;
+    assert_eq!(later.status, 202, "a refused create leaves no key");
+}
+
+#[tokio::test]
+async fn a_deep_queue_takes_no_retry_and_lets_everything_else_through() {
+    let world = World::default();
+    let ended = world.job().await;
+    world.finish(ended, Status::Failed, 1).await;
+    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS + 1).await;
+    let path = format!("/api/jobs/{ended}");
+    let reply = world.call("POST", &format!("{path}/retry"), &[]).await;
+    reply.is_problem(503, "busy");
+    assert_eq!(reply.header("retry-after"), "30");
+    assert_eq!(world.store.job(ended).await.unwrap().unwrap().generation, 0);
+    for (method, path, status) in [("GET", path.clone(), 200), ("GET", "/api/jobs".into(), 200), ("DELETE", path, 204)]
+    {
+        assert_eq!(world.call(method, &path, &[]).await.status, status, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn one_process_asks_for_the_depth_once_for_many_creates() {
+    let world = World::default();
+    let router = router(world.api::<Fakes>(world.queues.clone()));
+    let create = async || {
+        let request = Request::post("/api/jobs").header(JSON.0, JSON.1);
+        let request = request.body(Body::from(json!({"jobType": "ping"}).to_string())).unwrap();
+        router.clone().oneshot(world.signed_in(request)).await.unwrap().status()
+    };
+    assert_eq!(create().await, 202);
+    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS + 1).await;
+    assert_eq!(create().await, 202, "as it was a moment ago");
+}
+
+#[tokio::test]
+async fn json_as_deep_as_the_body_is_long_is_refused() {
+    let world = World::default();
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let deep = |depth: usize| {
+            let value = format!("{}1{}", open.repeat(depth), close.repeat(depth));
+            format!("{{\"jobType\":\"ping\",\"options\":{{\"schema\":{value}}}}}")
+        };
+        let bomb = deep(200 * 1024 / (open.len() + close.len()));
+        world.post(bomb, &[JSON]).await.is_problem(400, "malformed-json");
+        let never_closed = format!("{{\"options\":{}", open.repeat(200 * 1024 / open.len()));
+        world.post(never_closed, &[JSON]).await.is_problem(400, "malformed-json");
+        assert_eq!(world.post(deep(100), &[JSON]).await.status, 202, "what is taken can be hashed and stored");
+    }
+    let mut import = world.import().await;
+    let mut schema = json!({"type": "string"});
+    for _ in 0..60 {
+        schema = json!({"type": "object", "properties": {"a": schema}});
+    }
+    import["options"]["schema"] = schema;
+    let status = world.create(&import).await.status;
+    assert!([202, 400, 422].contains(&status), "{status}");
+}
+
+#[tokio::test]
+async fn no_route_takes_a_request_of_any_size() {
+    let world = World::default();
+    let job = world.job().await;
+    for (method, path) in jobs_api::ROUTES {
+        let to = path.replace("{jobId}", &job.to_string()).replace("{dataset}", "people").replace("{kind}", "busy");
+        let send = async |uri: &str, header: (&str, usize), body: usize| {
+            let request = Request::builder().method(method).uri(uri).header(JSON.0, JSON.1);
+            let request = request.header(header.0, "x".repeat(header.1)).body(Body::from(" ".repeat(body))).unwrap();
+            world.send(request).await
+        };
+        send(&to, ("x-a", 1), 256 * 1024 + 1).await.is_problem(413, "body-too-large");
+        send(&to, ("x-a", 10 * 1024), 0).await.is_problem(431, "headers-too-large");
+        send(&to, ("if-none-match", 4 * 1024 + 1), 0).await.is_problem(431, "headers-too-large");
+        send(&format!("{to}?cursor={}", "x".repeat(4 * 1024)), ("x-a", 1), 0).await.is_problem(414, "uri-too-long");
+    }
+    for path in ["/api/jobs", "/api/datasets/people/records"] {
+        let reply = world.get(&format!("{path}?cursor={}", "x".repeat(3 * 1024))).await;
+        reply.is_problem(422, "invalid-request");
+        assert_eq!(reply.faults(), [("/cursor", "invalid_cursor")], "{path}");
+    }
+    assert_eq!(world.store.job(job).await.unwrap().unwrap().status, Status::Waiting, "nothing was done");
+}

@@ -1,0 +1,87 @@
+//! The gateway's limits: every route has its class, and the template says so.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+const TEMPLATE: &str = include_str!("../../../../template.yaml");
+
+/// What a call costs.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+enum Class {
+    /// It makes work.
+    Create,
+    /// It reads much.
+    List,
+    /// Neither: it has the limit of the stage.
+    Usual,
+}
+
+/// Every route. A new one wants a row.
+const ROWS: [(&str, &str, Class); 18] = [
+    ("POST", "/api/uploads", Class::Create),
+    ("GET", "/api/uploads/{fileGuid}", Class::Usual),
+    ("POST", "/api/uploads/{fileGuid}/url", Class::Usual),
+    ("POST", "/api/jobs", Class::Create),
+    ("GET", "/api/jobs", Class::List),
+    ("GET", "/api/jobs/{jobId}", Class::Usual),
+    ("GET", "/api/jobs/{jobId}/output", Class::Usual),
+    ("GET", "/api/jobs/{jobId}/failures", Class::List),
+    ("POST", "/api/jobs/{jobId}/cancel", Class::Usual),
+    ("POST", "/api/jobs/{jobId}/retry", Class::Create),
+    ("POST", "/api/jobs/{jobId}/start", Class::Create),
+    ("DELETE", "/api/jobs/{jobId}", Class::Usual),
+    ("GET", "/api/datasets", Class::List),
+    ("GET", "/api/datasets/{dataset}/records", Class::List),
+    ("GET", "/api/openapi.json", Class::Usual),
+    ("GET", "/api/docs", Class::Usual),
+    ("GET", "/api/problems", Class::Usual),
+    ("GET", "/api/problems/{kind}", Class::Usual),
+];
+
+/// The stage, on one line.
+fn stage() -> String {
+    let stage = TEMPLATE.split("\n  ApiStage:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
+    stage.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_route_has_the_limit_of_its_class() {
+    let routes: BTreeSet<_> = jobs_api::ROUTES.iter().chain(upload::ROUTES.iter()).copied().collect();
+    assert_eq!(ROWS.iter().map(|(method, path, _)| (*method, *path)).collect::<BTreeSet<_>>(), routes);
+    let stage = stage();
+    for (method, path, class) in ROWS {
+        let setting = |name: &str| {
+            format!(
+                "{method} {path}: {{ ThrottlingRateLimit: !Ref {name}RateLimit, \
+                 ThrottlingBurstLimit: !Ref {name}BurstLimit }}"
+            )
+        };
+        let found =
+            [Class::Create, Class::List].into_iter().find(|class| stage.contains(&setting(&format!("{class:?}"))));
+        assert_eq!(found.unwrap_or(Class::Usual), class, "{method} {path}");
+    }
+    let settings = stage.matches("ThrottlingRateLimit").count();
+    let special = ROWS.iter().filter(|(.., class)| *class != Class::Usual).count();
+    assert_eq!(settings, special + 1, "and the stage's own");
+}
+
+/// CloudFormation makes resources in any order, and API Gateway refuses settings for a route that is not there.
+#[test]
+fn the_stage_waits_for_the_routes_that_it_has_settings_for() {
+    let resources: BTreeMap<_, _> = TEMPLATE
+        .split("\n\n")
+        .filter(|block| block.contains("Type: AWS::ApiGatewayV2::Route\n"))
+        .filter_map(|block| {
+            let key = block.lines().find_map(|line| line.trim().strip_prefix("RouteKey: "))?;
+            let name =
+                block.lines().find_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with([' ', '#'])))?;
+            Some((key, name.trim_end_matches(':')))
+        })
+        .collect();
+    let stage = stage();
+    let waits = stage.split("DependsOn: - ").nth(1).and_then(|rest| rest.split(" Properties:").next()).unwrap();
+    let waits: BTreeSet<_> = waits.split(" - ").collect();
+    let special = ROWS.iter().filter(|(.., class)| *class != Class::Usual);
+    let special: BTreeSet<_> =
+        special.map(|(method, path, _)| resources[format!("{method} {path}").as_str()]).collect();
+    assert_eq!(waits, special);
+}

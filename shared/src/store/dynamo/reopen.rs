@@ -1,0 +1,77 @@
+//! A retry: the job opens again, if its tenant has room for one more that is active.
+
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
+use longshore_domain::job::{Job, Reopen, SourceFile, Stage, Status};
+use longshore_domain::ports::{JobStore, PortResult, Reopened};
+
+use super::active_jobs::TRIES;
+use super::item::{nested, number, text, time};
+use super::keys::Key;
+use super::transaction::Transacted;
+use super::transitions::word;
+use super::update::Update;
+use super::{DynamoStore, failed};
+use crate::store::replay;
+
+const OPERATION: &str = "reopen";
+
+impl DynamoStore {
+    /// TransactWriteItems: updates `JOB`, if `generation` is the one that was read, `status` is final and `deletedAt`
+    /// absent - then all that was read stands - counts the job as active, if there is room, and notes that it uses its
+    /// corrected file's upload.
+    pub(super) async fn reopen_counted(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
+        if job.generation != reopen.generation || !job.has_rest() {
+            return Ok(Reopened::Refused);
+        }
+        let next = job.reopened(reopen);
+        for _ in 0..TRIES {
+            let mut writes = vec![self.open(&next, reopen)?, self.count_active(&next)?];
+            let upload = next.corrected.as_ref().and_then(SourceFile::upload);
+            writes.extend(upload.map(|upload| self.put_use(&next, upload)).transpose()?);
+            let met = self.transact(OPERATION, writes).await?;
+            if matches!(met, Transacted::Took) {
+                return Ok(Reopened::Made(Box::new(next)));
+            }
+            if met.refused_at(0) {
+                let stored = self.job(job.job_id).await?.filter(|job| replay::reopened(job, reopen));
+                return Ok(stored.map_or(Reopened::Refused, |job| Reopened::Made(Box::new(job))));
+            }
+            let active = self.forget_ended(&job.tenant).await?;
+            if active >= self.limits.active_jobs {
+                return Ok(Reopened::OverLimit(active));
+            }
+        }
+        Ok(Reopened::OverLimit(self.limits.active_jobs))
+    }
+
+    fn open(&self, next: &Job, reopen: &Reopen) -> PortResult<TransactWriteItem> {
+        let set = "SET #generation = :next, #base = :base, #status = :waiting, #stage = :queued, \
+                   #corrected = :corrected, #spent = :spent, #issues = :issues, #sentGroups = :groups, #splitEnded = :false, #resends = :zero, #updatedAt = :at, \
+                   #deadlineAt = :deadline, #unfinished = :one";
+        self.update_of(Update {
+            operation: OPERATION,
+            key: Key::job(next.job_id),
+            update: format!("{set} REMOVE #stop, #totals, #error, #startedAt, #finishedAt"),
+            condition: "attribute_exists(#PK) AND #generation = :ended AND NOT #status IN (:waiting, :running) \
+                        AND attribute_not_exists(#deletedAt)"
+                .into(),
+            values: vec![
+                (":ended", number(reopen.generation)),
+                (":next", number(next.generation)),
+                (":base", nested(&next.base).map_err(failed(OPERATION))?),
+                (":corrected", nested(&next.corrected).map_err(failed(OPERATION))?),
+                (":spent", nested(&next.spent).map_err(failed(OPERATION))?),
+                (":issues", nested(&next.issues).map_err(failed(OPERATION))?),
+                (":waiting", word(Status::Waiting, OPERATION)?),
+                (":running", word(Status::Running, OPERATION)?),
+                (":queued", word(Stage::Queued, OPERATION)?),
+                (":groups", number(next.sent_groups)),
+                (":false", AttributeValue::Bool(false)),
+                (":zero", number(0)),
+                (":deadline", time(next.deadline_at)),
+                (":one", text("1")),
+                (":at", time(reopen.at)),
+            ],
+        })
+    }
+}

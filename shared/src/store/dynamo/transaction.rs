@@ -1,0 +1,84 @@
+//! What several records' writes have in common: all or nothing, and which of their conditions did not hold.
+
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update as UpdateOfOne};
+use longshore_domain::ports::PortResult;
+
+use super::expression::names;
+use super::item::Item;
+use super::keys::PK;
+use super::update::Update;
+use super::{DynamoStore, failed};
+
+/// What a transaction met.
+#[derive(Debug)]
+pub(super) enum Transacted {
+    /// Every write took.
+    Took,
+    /// None did. Of each write, in order, whether its condition is known not to have held.
+    Refused(Vec<bool>),
+}
+
+impl Transacted {
+    /// The condition of the write at this place did not hold.
+    pub(super) fn refused_at(&self, place: usize) -> bool {
+        matches!(self, Self::Refused(refused) if refused.get(place).is_some_and(|refused| *refused))
+    }
+}
+
+impl DynamoStore {
+    /// TransactWriteItems. The SDK adds a client request token, so that its own retries count once for ten minutes; what
+    /// a token does not cover comes back as a refusal by what this very call wrote before, and the caller compares.
+    pub(super) async fn transact(
+        &self,
+        operation: &'static str,
+        writes: Vec<TransactWriteItem>,
+    ) -> PortResult<Transacted> {
+        match self.client.transact_write_items().set_transact_items(Some(writes)).send().await {
+            Ok(_) => Ok(Transacted::Took),
+            Err(error) => match refused(&error) {
+                Some(refused) => Ok(Transacted::Refused(refused)),
+                None => Err(failed(operation)(error)),
+            },
+        }
+    }
+
+    /// A put that never overwrites.
+    pub(super) fn put_if_absent(&self, item: Item) -> PortResult<TransactWriteItem> {
+        let put = Put::builder()
+            .table_name(&self.table)
+            .set_item(Some(item))
+            .condition_expression("attribute_not_exists(#PK)")
+            .expression_attribute_names("#PK", PK)
+            .build()
+            .map_err(failed("put"))?;
+        Ok(TransactWriteItem::builder().put(put).build())
+    }
+
+    /// A conditional update as one of a transaction's writes.
+    pub(super) fn update_of(&self, wish: Update) -> PortResult<TransactWriteItem> {
+        let values = wish.values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let update = UpdateOfOne::builder()
+            .table_name(&self.table)
+            .set_key(Some(wish.key.attributes()))
+            .set_expression_attribute_names(Some(names(&[&wish.update, &wish.condition])))
+            .set_expression_attribute_values(Some(values))
+            .update_expression(wish.update)
+            .condition_expression(wish.condition)
+            .build()
+            .map_err(failed(wish.operation))?;
+        Ok(TransactWriteItem::builder().update(update).build())
+    }
+}
+
+/// Which conditions did not hold, if that was the cause. Other cancellations have been retried by the SDK, and are errors
+/// now.
+fn refused(error: &SdkError<TransactWriteItemsError>) -> Option<Vec<bool>> {
+    let Some(TransactWriteItemsError::TransactionCanceledException(canceled)) = error.as_service_error() else {
+        return None;
+    };
+    let reasons = canceled.cancellation_reasons().iter();
+    let refused: Vec<_> = reasons.map(|reason| reason.code() == Some("ConditionalCheckFailed")).collect();
+    refused.contains(&true).then_some(refused)
+}

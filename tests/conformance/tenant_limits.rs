@@ -1,0 +1,251 @@
+//! What one tenant may take: exactly the limit is let in, whoever comes at once, and the end of a job makes room.
+
+use std::collections::BTreeMap;
+
+use futures::future::join_all;
+use longshore::store::dynamo::DynamoStore;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::{Job, Reopen, Status};
+use longshore_domain::ports::{Created, IdempotencyKey, Reopened, Store, TenantLimits, Upload};
+use longshore_domain::time_stamp::Timestamp;
+
+use crate::fixtures::{at, definition, finish, made, opened, waiting_job};
+use crate::stored_jobs::key;
+
+on_both_stores! {
+    of_many_jobs_at_once_exactly_the_limit_is_taken,
+    the_end_of_a_job_makes_room_and_its_deletion_does_not,
+    a_retry_needs_room_too,
+    a_job_whose_place_nobody_took_is_opened_again,
+    who_comes_again_with_a_key_needs_no_room,
+    a_key_is_asked_for_without_making_anything,
+    tenants_do_not_share_their_room,
+    jobs_that_are_gone_take_no_room,
+    creates_retries_and_ends_at_once_keep_to_the_limit,
+    the_bytes_of_a_day_are_counted_once_and_up_to_the_limit,
+    of_many_uploads_at_once_exactly_what_fits_is_taken,
+    a_repeated_upload_needs_no_room,
+}
+
+/// A store that can be told how much room there is.
+pub(crate) trait Limited: Store + Sized {
+    fn limited(self, limits: TenantLimits) -> Self;
+}
+
+impl Limited for MemoryStore {
+    fn limited(self, limits: TenantLimits) -> Self {
+        self.with_limits(limits)
+    }
+}
+
+impl Limited for DynamoStore {
+    fn limited(self, limits: TenantLimits) -> Self {
+        self.with_limits(limits)
+    }
+}
+
+fn jobs(active_jobs: u64) -> TenantLimits {
+    TenantLimits { active_jobs, ..TenantLimits::default() }
+}
+
+fn bytes(upload_bytes_per_day: u64) -> TenantLimits {
+    TenantLimits { upload_bytes_per_day, ..TenantLimits::default() }
+}
+
+async fn create(store: &impl Store, key: Option<&IdempotencyKey>) -> (JobId, Created<JobId>) {
+    let job = waiting_job();
+    (job.job_id, store.create_job(&job, &definition(), key).await.unwrap())
+}
+
+/// A new job that was taken.
+async fn taken(store: &impl Store) -> JobId {
+    let (id, met) = create(store, None).await;
+    assert_eq!(met, Created::New);
+    id
+}
+
+async fn end(store: &impl Store, id: JobId) -> Job {
+    made(store.finish(id, &finish(Status::Failed, 9)).await.unwrap())
+}
+
+async fn retry(store: &impl Store, job: &Job) -> Reopened {
+    let reopen = Reopen { generation: job.generation, at: at(50), deadline_at: at(99_000), corrected: None };
+    store.reopen(job, &reopen).await.unwrap()
+}
+
+async fn of_many_jobs_at_once_exactly_the_limit_is_taken(store: impl Limited) {
+    let store = store.limited(jobs(5));
+    let all: Vec<_> = std::iter::repeat_with(waiting_job).take(20).collect();
+    let definition = definition();
+    let met = join_all(all.iter().map(|job| store.create_job(job, &definition, None))).await;
+    let met: Vec<_> = met.into_iter().map(Result::unwrap).collect();
+    assert_eq!(met.iter().filter(|met| **met == Created::New).count(), 5, "{met:?}");
+    assert_eq!(met.iter().filter(|met| **met == Created::OverLimit(5)).count(), 15, "{met:?}");
+    for (job, met) in all.iter().zip(&met) {
+        assert_eq!(store.job(job.job_id).await.unwrap().is_some(), *met == Created::New);
+        assert_eq!(store.definition(job.job_id).await.unwrap().is_some(), *met == Created::New);
+    }
+}
+
+async fn the_end_of_a_job_makes_room_and_its_deletion_does_not(store: impl Limited) {
+    let store = store.limited(jobs(2));
+    let (first, second) = (taken(&store).await, taken(&store).await);
+    assert_eq!(create(&store, None).await.1, Created::OverLimit(2));
+    made(store.delete(first, at(5)).await.unwrap());
+    assert_eq!(create(&store, None).await.1, Created::OverLimit(2), "it still runs");
+    end(&store, second).await;
+    taken(&store).await;
+    assert_eq!(create(&store, None).await.1, Created::OverLimit(2));
+    end(&store, first).await;
+    taken(&store).await;
+}
+
+async fn a_retry_needs_room_too(store: impl Limited) {
+    let store = store.limited(jobs(2));
+    let first = taken(&store).await;
+    let ended = end(&store, first).await;
+    let second = taken(&store).await;
+    taken(&store).await;
+    assert_eq!(retry(&store, &ended).await, Reopened::OverLimit(2));
+    assert_eq!(store.job(first).await.unwrap(), Some(ended.clone()), "nothing is written");
+    end(&store, second).await;
+    assert_eq!(opened(retry(&store, &ended).await).generation, 1);
+    assert_eq!(opened(retry(&store, &ended).await).generation, 1, "the same call again is its own");
+    assert_eq!(create(&store, None).await.1, Created::OverLimit(2));
+}
+
+async fn a_job_whose_place_nobody_took_is_opened_again(store: impl Limited) {
+    let store = store.limited(jobs(1));
+    let first = taken(&store).await;
+    let ended = end(&store, first).await;
+    opened(retry(&store, &ended).await);
+    assert_eq!(create(&store, None).await.1, Created::OverLimit(1));
+}
+
+async fn who_comes_again_with_a_key_needs_no_room(store: impl Limited) {
+    let store = store.limited(jobs(1));
+    let (first, met) = create(&store, Some(&key("k", "h"))).await;
+    assert_eq!(met, Created::New);
+    assert_eq!(create(&store, Some(&key("k", "h"))).await.1, Created::Replayed(first));
+    assert_eq!(create(&store, Some(&key("k", "other"))).await.1, Created::KeyReused);
+    assert_eq!(create(&store, Some(&key("k2", "h"))).await.1, Created::OverLimit(1));
+    let late = IdempotencyKey { at: at(0).plus_seconds(86_401), ..key("k", "h") };
+    assert_eq!(create(&store, Some(&late)).await.1, Created::OverLimit(1), "the key is free again");
+    end(&store, first).await;
+    assert_eq!(create(&store, Some(&key("k2", "h"))).await.1, Created::New, "a refused create leaves no key");
+}
+
+async fn a_key_is_asked_for_without_making_anything(store: impl Limited) {
+    let asked = async |key: IdempotencyKey| store.created_before("default", &key).await.unwrap();
+    assert_eq!(asked(key("k", "h")).await, None);
+    let (first, _) = create(&store, Some(&key("k", "h"))).await;
+    assert_eq!(asked(key("k", "h")).await, Some(Created::Replayed(first)));
+    assert_eq!(asked(key("k", "other")).await, Some(Created::KeyReused));
+    assert_eq!(asked(IdempotencyKey { at: at(0).plus_seconds(86_401), ..key("k", "h") }).await, None);
+    assert_eq!(store.created_before("another", &key("k", "h")).await.unwrap(), None);
+}
+
+async fn tenants_do_not_share_their_room(store: impl Limited) {
+    let store = store.limited(jobs(1));
+    taken(&store).await;
+    let others = Job { tenant: "another".into(), ..waiting_job() };
+    assert_eq!(store.create_job(&others, &definition(), None).await.unwrap(), Created::New);
+    assert_eq!(create(&store, None).await.1, Created::OverLimit(1));
+}
+
+async fn jobs_that_are_gone_take_no_room(store: impl Limited + longshore_domain::ports::Removal) {
+    let store = store.limited(jobs(1));
+    let first = taken(&store).await;
+    made(store.delete(first, at(5)).await.unwrap());
+    end(&store, first).await;
+    store.remove(first).await.unwrap();
+    assert_eq!(store.job(first).await.unwrap(), None);
+    taken(&store).await;
+}
+
+async fn creates_retries_and_ends_at_once_keep_to_the_limit(store: impl Limited) {
+    const LIMIT: usize = 4;
+    let store = store.limited(jobs(LIMIT as u64));
+    let mut known = BTreeMap::<JobId, Job>::new();
+    for round in 0..25 {
+        let (active, ended): (Vec<_>, Vec<_>) = known.values().cloned().partition(|job| !job.status.is_final());
+        let ends = async |job: Job| {
+            let end = longshore_domain::job::Finish { generation: job.generation, ..finish(Status::Failed, 9) };
+            store.finish(job.job_id, &end).await.unwrap();
+        };
+        let opens = async |job: Job| drop(retry(&store, &job).await);
+        let new: Vec<_> = std::iter::repeat_with(waiting_job).take(4).collect();
+        let definition = definition();
+        tokio::join!(
+            join_all(active.into_iter().skip(round % 3).map(ends)),
+            join_all(new.iter().map(|job| store.create_job(job, &definition, None))),
+            join_all(ended.into_iter().rev().take(3).map(opens)),
+        );
+        for id in known.keys().copied().chain(new.iter().map(|job| job.job_id)).collect::<Vec<_>>() {
+            known.extend(store.job(id).await.unwrap().map(|job| (id, job)));
+        }
+        let active = known.values().filter(|job| !job.status.is_final()).count();
+        assert!(active <= LIMIT, "round {round}: {active} jobs are active");
+        // What there is room for is taken: no place is lost.
+        for _ in active..LIMIT {
+            let id = taken(&store).await;
+            known.extend(store.job(id).await.unwrap().map(|job| (id, job)));
+        }
+        assert_eq!(create(&store, None).await.1, Created::OverLimit(LIMIT as u64), "round {round}");
+    }
+}
+
+fn upload(size_bytes: u64, promised_at: Timestamp) -> Upload {
+    let file_guid = FileGuid::generate();
+    Upload {
+        file_guid,
+        tenant: "default".into(),
+        key: format!("uploads/default/{file_guid}"),
+        file_name: "people.csv".into(),
+        content_type: "text/csv".into(),
+        size_bytes,
+        sha256: None,
+        promised_at,
+        expires_at: 1_800_000_000,
+    }
+}
+
+async fn the_bytes_of_a_day_are_counted_once_and_up_to_the_limit(store: impl Limited) {
+    let store = store.limited(bytes(100));
+    let promise = async |upload: &Upload| store.create_upload(upload, None).await.unwrap();
+    let (first, midnight) = (upload(60, at(0)), at(0).end_of_day());
+    assert_eq!(promise(&upload(101, at(0))).await, Created::OverLimit(0), "no day has room for it");
+    for _ in 0..2 {
+        assert_eq!(promise(&first).await, Created::New, "the same call again counts once");
+    }
+    let refused = upload(41, at(1));
+    assert_eq!(promise(&refused).await, Created::OverLimit(60));
+    assert_eq!(store.upload(refused.file_guid).await.unwrap(), None);
+    assert_eq!(promise(&upload(40, at(2))).await, Created::New);
+    assert_eq!(promise(&upload(1, Timestamp(midnight.0 - 1))).await, Created::OverLimit(100));
+    assert_eq!(promise(&Upload { tenant: "another".into(), ..upload(100, at(3)) }).await, Created::New);
+    assert_eq!(promise(&upload(100, midnight)).await, Created::New, "the next day");
+    assert_eq!(promise(&upload(1, midnight)).await, Created::OverLimit(100));
+}
+
+async fn of_many_uploads_at_once_exactly_what_fits_is_taken(store: impl Limited) {
+    let store = store.limited(bytes(55));
+    let all: Vec<_> = std::iter::repeat_with(|| upload(10, at(0))).take(20).collect();
+    let met = join_all(all.iter().map(|upload| store.create_upload(upload, None))).await;
+    let met: Vec<_> = met.into_iter().map(Result::unwrap).collect();
+    assert_eq!(met.iter().filter(|met| **met == Created::New).count(), 5, "{met:?}");
+    assert_eq!(met.iter().filter(|met| **met == Created::OverLimit(50)).count(), 15, "{met:?}");
+}
+
+async fn a_repeated_upload_needs_no_room(store: impl Limited) {
+    let store = store.limited(bytes(100));
+    let first = upload(100, at(0));
+    let promise = async |upload: &Upload, key| store.create_upload(upload, Some(&key)).await.unwrap();
+    assert_eq!(promise(&first, key("k", "h")).await, Created::New);
+    assert_eq!(promise(&upload(100, at(0)), key("k", "h")).await, Created::Replayed(first.file_guid));
+    assert_eq!(promise(&upload(1, at(0)), key("k", "other")).await, Created::KeyReused);
+    assert_eq!(promise(&upload(1, at(0)), key("k2", "h")).await, Created::OverLimit(100));
+    let day_after = at(0).plus_seconds(86_400);
+    assert_eq!(promise(&upload(1, day_after), IdempotencyKey { at: day_after, ..key("k2", "h") }).await, Created::New);
+}
