@@ -32,6 +32,7 @@ pub(super) struct JobRequest {
     #[schema(rename = "timeoutSeconds", value_type = Option<i64>, minimum = 1)]
     pub(super) timeout_s: i64,
     /// It only checks its file; another job can do so for real.
+    #[schema(ignore)]
     pub(super) checks_only: bool,
 }
 
