@@ -181,7 +181,7 @@ fn a_corrected_file_that_is_gone_fails_the_retry_and_nothing_that_had_failed_is_
 
 #[test]
 fn a_validated_file_is_imported_without_another_upload_and_only_once() -> Story {
-    let (stack, name) = (stack(), dataset("validated"));
+    let (stack, name) = (stack(), dataset("checked"));
     let file = lines(["id,name", "1,Ann", ",Bob", "3,Eve"]);
     let options = json!({"dataset": name, "key": "id", "mode": "validate"});
     let (checked, _) = work(stack, "import", &file, &options)?;
