@@ -7,7 +7,7 @@ use longshore::store::dynamo::DynamoStore;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Reopen, Status};
-use longshore_domain::ports::{Created, IdempotencyKey, Reopened, Store, TenantLimits, Upload};
+use longshore_domain::ports::{Created, IdempotencyKey, Reopened, Started, Store, TenantLimits, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::fixtures::{at, definition, finish, made, opened, waiting_job};
@@ -17,6 +17,7 @@ on_both_stores! {
     of_many_jobs_at_once_exactly_the_limit_is_taken,
     the_end_of_a_job_makes_room_and_its_deletion_does_not,
     a_retry_needs_room_too,
+    a_start_needs_room_too,
     a_job_whose_place_nobody_took_is_opened_again,
     who_comes_again_with_a_key_needs_no_room,
     a_key_is_asked_for_without_making_anything,
@@ -113,6 +114,24 @@ async fn a_retry_needs_room_too(store: impl Limited) {
     assert_eq!(opened(retry(&store, &ended).await).generation, 1);
     assert_eq!(opened(retry(&store, &ended).await).generation, 1, "the same call again is its own");
     assert_eq!(create(&store, None).await.1, Created::OverLimit(2));
+}
+
+async fn a_start_needs_room_too(store: impl Limited) {
+    let store = store.limited(jobs(1));
+    let checked = Job { checks_only: true, ..waiting_job() };
+    assert_eq!(store.create_job(&checked, &definition(), None).await.unwrap(), Created::New);
+    let checked = made(store.finish(checked.job_id, &finish(Status::Completed, 9)).await.unwrap());
+    let other = taken(&store).await;
+    let job = Job { started_from: Some(checked.job_id), ..waiting_job() };
+    assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::OverLimit(1));
+    assert_eq!(store.job(job.job_id).await.unwrap(), None, "nothing is written");
+    assert_eq!(store.job(checked.job_id).await.unwrap(), Some(checked), "nothing is noted");
+    end(&store, other).await;
+    assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::New);
+    assert_eq!(create(&store, None).await.1, Created::OverLimit(1));
+    let second = Job { job_id: JobId::generate(), ..job.clone() };
+    let met = store.start_job(&second, &definition()).await.unwrap();
+    assert_eq!(met, Started::Before(job.job_id), "who comes again needs no room");
 }
 
 async fn a_job_whose_place_nobody_took_is_opened_again(store: impl Limited) {
