@@ -1,4 +1,5 @@
-//! The conventions that users of HTTP expect, one story each, named by the document that says so.
+//! The conventions that users of HTTP expect, one story each, named by the document that says so; 429 and
+//! 503 are in `limits`.
 
 use anyhow::{Context, Result, ensure};
 use longshore_domain::ids::nonce;

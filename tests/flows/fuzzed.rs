@@ -1,4 +1,4 @@
-//! The API held against its own document by schemathesis, with every check on: what the document promises, the running
+//! The API held against its own document (OpenAPI 3.1) by schemathesis, with every check on: what the document promises, the running
 //! stack does, for good requests and for bad ones.
 
 use std::path::Path;
@@ -45,8 +45,10 @@ fn jobs(client: &Client) -> Result<Vec<String>> {
     let once = json!({ "jobType": "probe-once", "options": { "action": "ok" } });
     let mut jobs = (0..10).map(|_| id(client.post("/api/jobs", &once)?.expect(202)?)).collect::<Result<Vec<_>>>()?;
     let options = json!({ "dataset": dataset("fuzzed"), "key": "id" });
+    let check = json!({ "dataset": dataset("fuzzed"), "key": "id", "mode": "validate" });
     for _ in 0..10 {
         jobs.push(client.start("import", "file.csv", b"id\n1\n,\n", &options)?);
+        jobs.push(client.start("import", "file.csv", b"id\n1\n,\n", &check)?);
     }
     Ok(jobs)
 }

@@ -60,8 +60,9 @@ fn ended(client: &Client, id: &str) -> Story {
     }
 }
 
+/// RFC 6585, 4: 429 says when to come again.
 #[test]
-fn a_tenant_has_two_active_jobs_and_a_third_when_one_has_ended() -> Story {
+fn rfc_6585_429_a_tenant_has_two_active_jobs_and_a_third_when_one_has_ended() -> Story {
     let Some(stack) = narrow() else { return Ok(()) };
     let (client, other) = (&stack.client, tenant(stack, "carol")?);
     let first = id(&slow(client)?.expect(202)?)?;
@@ -90,7 +91,7 @@ fn slow(client: &Client) -> Result<Answer> {
 }
 
 #[test]
-fn a_tenant_is_promised_so_many_bytes_a_day() -> Story {
+fn rfc_6585_429_a_tenant_is_promised_so_many_bytes_a_day() -> Story {
     let Some(stack) = narrow() else { return Ok(()) };
     let (client, other) = (tenant(stack, "dave")?, tenant(stack, "erin")?);
     let ask = |client: &Client, size: u32| {
@@ -110,8 +111,9 @@ fn a_tenant_is_promised_so_many_bytes_a_day() -> Story {
     Ok(())
 }
 
+/// RFC 9110, 15.6.4: 503 says when to come again.
 #[test]
-fn a_deep_queue_takes_no_more_jobs_of_its_priority_until_it_is_worked_off() -> Story {
+fn rfc_9110_503_a_deep_queue_takes_no_more_jobs_of_its_priority_until_it_is_worked_off() -> Story {
     let Some(stack) = narrow() else { return Ok(()) };
     let client = tenant(stack, "frank")?;
     // A hundred chunks of four seconds, two at a time.
@@ -143,7 +145,7 @@ fn until(ask: impl Fn() -> Result<Answer>, is_it: impl Fn(&Answer) -> bool) -> R
 }
 
 #[test]
-fn a_request_that_carries_too_much_is_refused_by_the_functions_themselves() -> Story {
+fn rfc_6585_431_and_rfc_9110_413_414_a_request_that_carries_too_much_is_refused_by_the_functions_themselves() -> Story {
     let Some(stack) = narrow() else { return Ok(()) };
     let client = &stack.client;
     let (tags, body, query) = ("x".repeat(5_000), vec![b' '; 300_000], "x".repeat(5_000));

@@ -73,9 +73,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
             let first = if number == from.group { from.chunk } else { 0 };
             for (chunk, plan) in (0..).zip(&manifest.chunks).skip(first as usize) {
                 self.chunk(group, chunk, plan).await?;
-                if self.chunks.len() + CHUNKS_OF_ONE >= CHUNKS_PER_GROUP {
-                    self.commit(Place { group: number, chunk: chunk + 1 }).await?;
-                    if (self.splitter.clock)() >= self.deadline {
+                let over = (self.splitter.clock)() >= self.deadline;
+                // Failures that are thinly scattered fill a group only after very many reads: what there is goes out in
+                // time, and the next delivery goes on behind it.
+                if over || self.chunks.len() + CHUNKS_OF_ONE >= CHUNKS_PER_GROUP {
+                    let committed = self.commit(Place { group: number, chunk: chunk + 1 }).await?;
+                    if over && committed {
                         return Err(Halt::End(self.splitter.go_on_later(&self.job, self.job.groups).await?));
                     }
                 }
@@ -128,10 +131,11 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         Ok(())
     }
 
-    async fn commit(&mut self, upto: Place) -> Result<(), Halt> {
+    /// True if there was something. Where there was nothing, nothing was read either, and the place stays as it was.
+    async fn commit(&mut self, upto: Place) -> Result<bool, Halt> {
         self.file().await?;
         if self.chunks.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let plan = GroupPlan {
             generation: self.job.generation,
@@ -144,7 +148,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         if Group::planned(&plan, now).is_done() {
             roll_up(self.splitter.ports, self.job.job_id, plan.manifest.group, now).await?;
         }
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -100,13 +100,12 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let deadline = self.end_of_turn(&job, deadline);
         self.send_unsent(&job).await?;
         let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
-        let (job, found) = self.refile(job, limits.chunk(), deadline).await?;
+        let job = self.refile(job, limits.chunk(), deadline).await?;
         if job.base.split_ended {
-            return self.end(&job, job.groups, &found).await;
+            return self.end(&job, job.groups, &[]).await;
         }
         let Some(source) = &job.source else { return self.single_item(&job).await };
-        let (start, mut issues) = self.open(&job, source).await?;
-        issues.extend(found);
+        let (start, issues) = self.open(&job, source).await?;
         let limits = limits.chunk().for_file(source.size_bytes);
         let pass = Pass::new(self, &job, source, limits, start.max(job.split_offset), deadline);
         pass.run(&issues).await
@@ -119,20 +118,23 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         }
     }
 
-    /// The job once everything that the generation before left is filed again, and what is to be said of the corrected
-    /// file, if there is one.
-    async fn refile(&self, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Result<(Job, Vec<JobError>), Halt> {
-        if job.generation == 0 {
-            return Ok((job, Vec::new()));
+    /// The job once everything that the generation before left is filed again.
+    async fn refile(&self, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Result<Job, Halt> {
+        if job.refiled.group >= job.base.groups {
+            return Ok(job);
         }
         let corrected = self.corrected_file(&job, limits.item_bytes).await?;
-        let refile = Refile::new(self, job, limits, deadline).corrected_by(corrected.as_ref());
-        let job = refile.run().await?;
-        let found = match &corrected {
-            Some(file) => self.findings(&job, file).await?,
-            None => Vec::new(),
-        };
-        Ok((job, found))
+        Refile::new(self, job, limits, deadline).corrected_by(corrected.as_ref()).run().await
+    }
+
+    /// What is to be said of the rows of the corrected file, if there is one: at the end, so that a split which goes on in
+    /// many deliveries reads for it once.
+    async fn found(&self, job: &Job) -> Result<Vec<JobError>, Halt> {
+        let job_type = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?;
+        match self.corrected_file(job, job_type.limits().item_bytes).await? {
+            Some(file) => self.findings(job, &file).await,
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Takes the job if it is to be split by this message.
@@ -237,7 +239,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     /// The item count is final. If every group is done by now, nobody else will ask for completion.
     pub(crate) async fn end(&self, job: &Job, groups: u32, issues: &[JobError]) -> Result<SplitEnd, Halt> {
-        match self.ports.store.end_split(job, groups, issues, (self.clock)()).await? {
+        let issues = [issues, &self.found(job).await?].concat();
+        match self.ports.store.end_split(job, groups, &issues, (self.clock)()).await? {
             Transition::Made(job) => {
                 complete_if_done(self.ports, &job).await?;
                 Ok(SplitEnd::Ended)

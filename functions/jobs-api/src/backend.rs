@@ -75,11 +75,14 @@ impl<B: Backend> Api<B> {
     /// The job that a path names.
     ///
     /// # Errors
-    /// 404 if there is none, if it is another tenant's, or if it is deleted.
+    /// 404 if there is none, if it is another tenant's, if it is deleted, or if it has expired and DynamoDB has not yet
+    /// removed it.
     pub(crate) async fn job(&self, tenant: &Tenant, id: &str) -> Result<Job, Failure> {
         let Some(id) = JobId::parse(id) else { return Err(no_such_job().into()) };
         let job = self.ports.store.job(id).await?;
-        Ok(job.filter(|job| job.tenant == tenant.0 && !job.is_deleted()).ok_or_else(no_such_job)?)
+        let now_s = (self.clock)().seconds();
+        let shown = |job: &Job| job.tenant == tenant.0 && !job.is_deleted() && job.expires_at > now_s;
+        Ok(job.filter(shown).ok_or_else(no_such_job)?)
     }
 
     /// The same as [`Api::read_groups`].

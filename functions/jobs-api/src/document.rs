@@ -37,7 +37,7 @@ pub struct JobDocument {
     /// How much is done, in percent of the file; never decreases.
     #[schema(maximum = 100)]
     pub percent: u8,
-    /// Items per second from the begin of the job to `updatedAt`.
+    /// Items per second from the beginning of the job to `updatedAt`.
     pub items_per_second: u64,
     /// Seconds from `updatedAt` to the end at that rate.
     #[schema(required = true)]
@@ -74,7 +74,7 @@ pub struct JobDocument {
     /// Seconds that the job may take.
     #[schema(minimum = 1)]
     pub timeout_seconds: i64,
-    /// When it is stopped if it has not ended.
+    /// When it is stopped if it has not ended: an hour before it is forgotten at the latest.
     #[schema(format = DateTime)]
     pub deadline_at: String,
     /// When it is forgotten.

@@ -8,7 +8,7 @@ use longshore_domain::time_stamp::Timestamp;
 /// The slowest pace: a person who looks at a bar now and then should find it true.
 const SLOWEST_S: u64 = 30;
 
-/// Answers that a client gets from the begin of a job to its end: as many as a bar has steps.
+/// Answers that a client gets from the beginning of a job to its end: as many as a bar has steps.
 const STEPS: u64 = 100;
 
 /// A job of which nothing has ended yet is asked for more slowly by a second for each of these that it has lasted.

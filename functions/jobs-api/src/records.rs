@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use crate::datasets::records_path;
 use crate::openapi::examples;
 use crate::openapi::parameters::{DatasetInPath, RecordsQuery};
-use crate::openapi::refusals::ListRefusals;
+use crate::openapi::refusals::RecordsRefusals;
 use crate::{Api, Backend};
 
 /// Records of a page that nobody sized.
@@ -81,7 +81,7 @@ pub struct RecordDocument {
             ),
             example = json!(examples::records()),
         ),
-        ListRefusals,
+        RecordsRefusals,
     ),
 )]
 pub(crate) async fn list<B: Backend>(

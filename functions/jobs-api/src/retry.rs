@@ -13,6 +13,7 @@ use longshore_domain::job::{Job, Reopen};
 use longshore_domain::ports::{JobTransitions, Reopened};
 use utoipa::ToSchema;
 
+use crate::create::deadline;
 use crate::create::source::unknown_file;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
@@ -23,7 +24,8 @@ use crate::{Api, Backend, JobDocument, etag};
 /// The largest body: it names a file, and the rest is room for spaces.
 const BODY_BYTES: usize = 4 * 1024;
 
-/// What a retry may say. Only described: it is read by hand, to name every bad field.
+// Only described: it is read by hand, to name every bad field.
+/// What a retry may say.
 #[allow(dead_code, reason = "only described")]
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -95,7 +97,8 @@ pub(crate) async fn retry<B: Backend>(
         return Err(busy.into());
     }
     let at = (api.clock)();
-    let reopen = Reopen { generation: job.generation, at, deadline_at: at.plus_seconds(job.timeout_s), corrected };
+    let reopen =
+        Reopen { generation: job.generation, at, deadline_at: deadline(at, job.timeout_s, job.expires_at), corrected };
     match api.ports.store.reopen(&job, &reopen).await? {
         Reopened::Made(job) => {
             api.send(&job).await;

@@ -15,6 +15,7 @@ use longshore_domain::job::{Job, SourceFile, Status};
 use longshore_domain::ports::{Definition, Files, JobStore, Started};
 use serde_json::Value;
 
+use crate::create::deadline;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::StartRefusals;
@@ -114,7 +115,7 @@ impl<B: Backend> Api<B> {
             priority: checked.priority,
             tolerance: checked.tolerance,
             timeout_s: checked.timeout_s,
-            deadline_at: now.plus_seconds(checked.timeout_s),
+            deadline_at: deadline(now, checked.timeout_s, self.expires_at(now)),
             expires_at: self.expires_at(now),
             started_from: Some(checked.job_id),
             ..Job::waiting(JobId::generate(), checked.tenant.as_str(), &checked.job_type, now)

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use longshore::chunk::Gate;
 use longshore::ports::Ports;
+use longshore::telemetry;
 use longshore_domain::gate::Waiting;
 use longshore_domain::ids::JobId;
 use longshore_domain::ports::{PortResult, Queues, Store};
@@ -15,45 +16,54 @@ use longshore_domain::time_stamp::Timestamp;
 /// Places (group, chunk) of chunks.
 pub(crate) type Places = BTreeSet<(u32, u32)>;
 
-/// Which chunks wait, of the job types that this sweep has come across.
+/// Chunks that a sweep looks at by gate: some 40 MB. Where more wait it is not known of the others.
+const MOST: usize = 20_000;
+
+/// Which chunks wait, of the job types that this sweep has come across; none where that is not known.
 #[derive(Debug, Default)]
-pub(crate) struct Gates(BTreeMap<String, BTreeMap<JobId, Places>>);
+pub(crate) struct Gates(BTreeMap<String, Option<BTreeMap<JobId, Places>>>);
 
 impl Gates {
-    /// Looks at the gate of a job type, unless this sweep has; true if somebody was found waiting just now, so that
-    /// what was read of a job before may be older than what is known of its gate.
-    ///
-    /// # Errors
-    /// If a service fails.
+    /// Looks at the gate of a job type, unless this sweep has; true if it did, so that what was read of a job before may
+    /// be older than what is known of its gate. A gate that cannot be seen keeps no job from the rest of the sweep.
     pub(crate) async fn look<S: Store, Q: Queues, F>(
         &mut self,
         ports: &Ports<S, Q, F>,
         job_type: &str,
-        clock: fn() -> Timestamp,
-    ) -> PortResult<bool> {
+        (clock, deadline): (fn() -> Timestamp, Timestamp),
+    ) -> bool {
         if self.0.contains_key(job_type) {
-            return Ok(false);
+            return false;
         }
-        let all = ports.store.waiting(job_type, usize::MAX).await?;
-        let limit = all.iter().map(|waiting| waiting.limit).max();
-        let of_job = forget_ended(ports, job_type, all).await?;
-        if let Some(limit) = limit {
-            let called = Gate { ports, job_type, limit, clock }.call_in().await?;
-            tracing::info!(
-                job.r#type = job_type,
-                waiting = of_job.values().map(Places::len).sum::<usize>(),
-                called,
-                "a gate"
-            );
-        }
-        self.0.insert(job_type.to_owned(), of_job);
-        Ok(limit.is_some())
+        let seen = see(ports, job_type, (clock, deadline)).await.unwrap_or_else(|error| {
+            let error = telemetry::chain(&error);
+            tracing::error!(job.r#type = job_type, error, "a gate cannot be seen");
+            None
+        });
+        self.0.insert(job_type.to_owned(), seen);
+        true
     }
 
-    /// Which of a job's chunks wait.
-    pub(crate) fn waiting(&self, job_type: &str, id: JobId) -> Places {
-        self.0.get(job_type).and_then(|of_job| of_job.get(&id)).cloned().unwrap_or_default()
+    /// Which of a job's chunks wait; none if that is not known.
+    pub(crate) fn waiting(&self, job_type: &str, id: JobId) -> Option<Places> {
+        self.0.get(job_type)?.as_ref().map(|of_job| of_job.get(&id).cloned().unwrap_or_default())
     }
+}
+
+/// Who waits at a gate, by job, once those are called for whom there is room; none if more wait than are looked at.
+async fn see<S: Store, Q: Queues, F>(
+    ports: &Ports<S, Q, F>,
+    job_type: &str,
+    (clock, deadline): (fn() -> Timestamp, Timestamp),
+) -> PortResult<Option<BTreeMap<JobId, Places>>> {
+    let all = ports.store.waiting(job_type, MOST).await?;
+    let Some(limit) = all.iter().map(|waiting| waiting.limit).max() else { return Ok(Some(BTreeMap::new())) };
+    let are_all = all.len() < MOST;
+    let of_job = forget_ended(ports, job_type, all, (clock, deadline)).await?;
+    let called = Gate { ports, job_type, limit, clock }.call_in().await?;
+    let waiting = of_job.values().map(Places::len).sum::<usize>();
+    tracing::info!(job.r#type = job_type, waiting, called, "a gate");
+    Ok(are_all.then_some(of_job))
 }
 
 /// Those that still have something to wait for, by job.
@@ -61,6 +71,7 @@ async fn forget_ended<S: Store, Q, F>(
     ports: &Ports<S, Q, F>,
     job_type: &str,
     all: Vec<Waiting>,
+    (clock, deadline): (fn() -> Timestamp, Timestamp),
 ) -> PortResult<BTreeMap<JobId, Places>> {
     let (mut jobs, mut of_job) = (BTreeMap::new(), BTreeMap::<_, Places>::new());
     for waiting in all {
@@ -70,7 +81,8 @@ async fn forget_ended<S: Store, Q, F>(
         }
         if jobs[&id].as_ref().is_some_and(|job| job.is_live() && job.owns(group)) {
             of_job.entry(id).or_default().insert((group, waiting.message.chunk));
-        } else {
+        } else if clock() < deadline {
+            // The next sweep forgets what is left.
             ports.store.forget(job_type, &waiting).await?;
         }
     }

@@ -123,17 +123,21 @@ impl<S: Store + Removal, Q: Queues + Backlog, F: Files, D: DeadLetters> Sweep<S,
         swept: &mut Swept,
     ) -> Result<(), ChunkError> {
         let Some((mut groups, mut job)) = self.ports.store.progress(id).await? else { return Ok(()) };
-        if gates.look(&self.ports, &job.job_type, self.clock).await? {
+        if gates.look(&self.ports, &job.job_type, (self.clock, actor.deadline)).await {
             // A chunk that was called in between the two reads would seem to be still.
             let Some(progress) = self.ports.store.progress(id).await? else { return Ok(()) };
             (groups, job) = progress;
         }
         groups.retain(|group| job.owns(group.number));
         let queue_idle = idle.contains(&job.priority);
-        let waiting = gates.waiting(&job.job_type, id);
+        let (waiting, known) = gates.waiting(&job.job_type, id).map_or_else(Default::default, |places| (places, true));
         let at = Circumstances { now: (self.clock)(), stall_s: self.stall_s, queue_idle, waiting: &waiting };
         let chunks = self.chunk_counts(&job, &groups, &at).await?;
         for action in decide(&job, &groups, |group| chunks.get(&group).copied().unwrap_or(0), &at) {
+            // A chunk that may be waiting at its gate is neither lost nor dead.
+            if !known && matches!(action, Action::SendChunks { .. } | Action::GiveUp { .. }) {
+                continue;
+            }
             swept.pushes += u32::from(!matches!(action, Action::RollUp { .. }));
             actor.act(&job, action).await?;
         }

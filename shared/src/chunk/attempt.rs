@@ -112,7 +112,9 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             }
         }
         if over {
-            let message = ChunkMessage { failures: 0, ..self.message.clone() };
+            // A chunk that is being given up stays so.
+            let failures = if self.mode == Mode::GiveUp { self.message.failures } else { 0 };
+            let message = ChunkMessage { failures, ..self.message.clone() };
             self.worker.ports.queues.send_chunks(&[message], 0).await?;
             return Ok(Some(ChunkEnd::Continued));
         }
@@ -130,8 +132,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     /// offered one by one it fails alone.
     async fn outcomes(&self, items: &Items, batch: usize) -> Result<Option<Vec<Outcome>>, ChunkError> {
         let count = batch.min(items.len() - self.tally.position);
-        let Some(prepared) = self.known.prepared.as_ref().filter(|_| self.mode == Mode::Work) else {
+        if self.mode == Mode::GiveUp {
             return Ok(Some(vec![Outcome::Reject(reasons::dead_lettered()); count]));
+        }
+        let Some(prepared) = self.known.prepared.as_ref() else {
+            let (job_type, reason) = (self.job.job_type.clone(), "it was read without its handler".to_owned());
+            return Err(ChunkError::Definition { job_type, reason });
         };
         if items.oversize {
             return Ok(Some(vec![Outcome::Reject(reasons::row_too_long(self.known.limits().item_bytes))]));

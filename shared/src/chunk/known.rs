@@ -44,7 +44,9 @@ impl KnownJobs {
         job: &Job,
         mode: Mode,
     ) -> Result<Arc<KnownJob>, ChunkError> {
-        if let Some(known) = self.kept().filter(|known| known.id == job.job_id) {
+        // What was kept by whoever gave a chunk up has no handler, and would give up all others too.
+        let serves = |known: &Arc<KnownJob>| mode == Mode::GiveUp || known.prepared.is_some();
+        if let Some(known) = self.kept().filter(|known| known.id == job.job_id && serves(known)) {
             return Ok(known);
         }
         let unusable = |reason: String| ChunkError::Definition { job_type: job.job_type.clone(), reason };
@@ -65,5 +67,33 @@ impl KnownJobs {
 
     fn kept(&self) -> Option<Arc<KnownJob>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_domain::time_stamp::Timestamp;
+    use serde_json::json;
+
+    use super::*;
+    use crate::files::MemoryFiles;
+    use crate::job_types::builtin;
+    use crate::queues::MemoryQueues;
+    use crate::store::memory::MemoryStore;
+    use crate::store::records::MemoryRecords;
+
+    #[tokio::test]
+    async fn a_job_of_which_a_chunk_was_given_up_is_worked_by_its_handler_all_the_same() {
+        let (store, queues, files) = <(MemoryStore, MemoryQueues, MemoryFiles)>::default();
+        let (ports, known) = (Ports { store, queues, files }, KnownJobs::default());
+        let registry = builtin(MemoryRecords::default());
+        let job = Job::waiting(JobId::generate(), "t", "import", Timestamp(0));
+        let definition = Definition { options: json!({"dataset": "d", "key": "id"}), columns: None };
+        ports.store.create_job(&job, &definition, None).await.unwrap();
+        for (mode, has_handler) in [(Mode::GiveUp, false), (Mode::Work, true), (Mode::GiveUp, true), (Mode::Work, true)]
+        {
+            let known = known.get(&ports, &registry, &job, mode).await.unwrap();
+            assert_eq!(known.prepared.is_some(), has_handler);
+        }
     }
 }

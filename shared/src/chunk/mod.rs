@@ -31,6 +31,7 @@ pub use rest::{Rest, read_rest};
 
 use crate::handler::Registry;
 use crate::ports::Ports;
+use crate::telemetry;
 use attempt::Attempt;
 
 /// A round that is due within this time is begun at once: the queue's delay is in whole seconds.
@@ -148,8 +149,12 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         let gate = Gate { ports, job_type, limit: limit.max(1), clock: self.clock };
         let end = self.work_behind(&gate, message, &state, deadline).await;
         // Whatever came of it: whoever was called in and needs no slot must not keep others from it.
-        if !matches!(end, Ok(ChunkEnd::Held)) {
-            gate.call_in().await?;
+        if !matches!(end, Ok(ChunkEnd::Held))
+            && let Err(error) = gate.call_in().await
+        {
+            // The chunk's own end stands; the next who leaves calls in, or the sweeper.
+            let error = telemetry::chain(&error);
+            tracing::warn!(job.r#type = job_type, error, "nobody was called in");
         }
         end
     }
@@ -175,7 +180,11 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         }
         let Some(lease) = lease else { return Ok(ChunkEnd::Held) };
         let end = self.attempt(message, state, Mode::Work, deadline).await;
-        gate.leave(&lease).await?;
+        if let Err(error) = gate.leave(&lease).await {
+            // It ends by itself.
+            let error = telemetry::chain(&error);
+            tracing::warn!(job.id = %message.job_id, error, "a slot was not given back");
+        }
         end
     }
 

@@ -21,7 +21,7 @@ const MAX_BYTES: usize = 255;
 pub fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(value) = headers.get(HEADER) else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();
-    if (1..=MAX_BYTES).contains(&text.len()) {
+    if (1..=MAX_BYTES).contains(&text.len()) && !text.contains('\t') {
         return Ok(Some(text.to_owned()));
     }
     let detail = format!("Idempotency-Key is 1 to {MAX_BYTES} ASCII characters, a UUID for instance");

@@ -25,6 +25,8 @@ pub(super) async fn tie(request: Request, next: Next) -> Response {
         response.headers_mut().remove(header::CONTENT_LENGTH);
         *response.body_mut() = Body::from(named.to_json().to_string());
     }
+    // What is said to be JSON or CSV is never to be guessed to be a page.
+    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if let Some(trace) = trace {
         response.headers_mut().insert(TRACEPARENT, trace);
     }

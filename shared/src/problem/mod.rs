@@ -66,7 +66,7 @@ pub struct ProblemDocument<'a> {
     pub status: u16,
     /// What is wrong this time, and the way out.
     pub detail: &'a str,
-    /// The bad fields, all of them.
+    /// The bad fields: the first hundred, and `detail` says how many more.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<FieldError>)]
     pub errors: &'a [FieldError],
@@ -75,6 +75,10 @@ pub struct ProblemDocument<'a> {
     #[schema(required = true, value_type = String)]
     pub request_id: Option<&'a str>,
 }
+
+/// Bad fields that are told at once: whoever has more sends something else, and a body of 256 KiB can have so many that the
+/// answer would be larger than a Lambda may give.
+const MAX_ERRORS: usize = 100;
 
 /// An error answer: a kind, and what makes it this very one. `detail` says what is wrong and the way out.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -103,9 +107,14 @@ impl Problem {
         Self { retry_after_s: NonZeroU32::new(seconds), ..self }
     }
 
-    /// 422 with the bad fields.
-    pub fn invalid(errors: Vec<FieldError>) -> Self {
-        let detail = errors.iter().map(|e| format!("{}: {}", e.pointer, e.detail)).collect::<Vec<_>>().join("; ");
+    /// 422 with the bad fields, as many of them as an answer has room for.
+    pub fn invalid(mut errors: Vec<FieldError>) -> Self {
+        let more = errors.len().saturating_sub(MAX_ERRORS);
+        errors.truncate(MAX_ERRORS);
+        let mut detail = errors.iter().map(|e| format!("{}: {}", e.pointer, e.detail)).collect::<Vec<_>>().join("; ");
+        if more > 0 {
+            detail.push_str(&format!("; and {more} more"));
+        }
         Self { errors, ..Self::new(Kind::InvalidRequest, detail) }
     }
 

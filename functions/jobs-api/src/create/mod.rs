@@ -32,6 +32,10 @@ const BODY_BYTES: usize = 256 * 1024;
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
+/// Time that a job needs from its deadline to its final status: the sweeper's minute, the grace of its workers, the
+/// report, and all that may have to be repeated.
+const END_S: i64 = 3_600;
+
 /// Stores a job and sends its create message: 202 with the job. Under an `Idempotency-Key` that was used before, 202
 /// with the job that it made, as it now is, whether there is room for another or not.
 #[utoipa::path(
@@ -81,15 +85,12 @@ pub(crate) async fn create<B: Backend>(
     };
     let key = key.map(|key| idempotency::of_request(key, &request.meaning(), (api.clock)()));
     if let Some(busy) = api.busy(request.priority).await {
-        return match api.created_before(&tenant, key.as_ref()).await? {
-            Some(Created::Replayed(id)) => api.replay(&tenant, id, idempotency::job_deleted).await,
-            Some(_) => Err(idempotency::key_reused().into()),
-            None => Err(busy.into()),
-        };
+        return api.answer_before(&tenant, key.as_ref(), busy.into()).await;
     }
-    let source = match request.file {
-        Some(file) => Some(api.source(&tenant, file).await?),
-        None => None,
+    let source = match api.source_of(&tenant, &request).await {
+        Ok(source) => source,
+        // The upload may have gone since, with the job that the key made.
+        Err(failure) => return api.answer_before(&tenant, key.as_ref(), failure).await,
     };
     let job = api.new_job(&tenant, &request, source);
     let definition = Definition { options: request.options, columns: None };
@@ -102,6 +103,12 @@ pub(crate) async fn create<B: Backend>(
         Created::KeyReused => Err(idempotency::key_reused().into()),
         Created::OverLimit(active) => Err(too_many_jobs(active).into()),
     }
+}
+
+/// When a job is stopped at the latest: while it, its file and its groups are still kept, whatever time it was given.
+pub(crate) fn deadline(now: Timestamp, timeout_s: i64, expires_at: i64) -> Timestamp {
+    let kept_until = Timestamp(expires_at.saturating_sub(END_S).saturating_mul(1000));
+    now.plus_seconds(timeout_s).min(kept_until)
 }
 
 impl<B: Backend> Api<B> {
@@ -120,6 +127,22 @@ impl<B: Backend> Api<B> {
         (*problem).into()
     }
 
+    async fn source_of(&self, tenant: &Tenant, request: &JobRequest) -> Result<Option<SourceFile>, Failure> {
+        match request.file {
+            Some(file) => Ok(Some(self.source(tenant, file).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// What a request that cannot be accepted now is answered: what it was before, if its key was used, else why not.
+    async fn answer_before(&self, tenant: &Tenant, key: Option<&IdempotencyKey>, failure: Failure) -> Answer {
+        match self.created_before(tenant, key).await? {
+            Some(Created::Replayed(id)) => self.replay(tenant, id, idempotency::job_deleted).await,
+            Some(_) => Err(idempotency::key_reused().into()),
+            None => Err(failure),
+        }
+    }
+
     fn new_job(&self, tenant: &Tenant, request: &JobRequest, source: Option<SourceFile>) -> Job {
         let now = (self.clock)();
         Job {
@@ -128,7 +151,7 @@ impl<B: Backend> Api<B> {
             tolerance: request.tolerance,
             timeout_s: request.timeout_s,
             checks_only: request.checks_only,
-            deadline_at: now.plus_seconds(request.timeout_s),
+            deadline_at: deadline(now, request.timeout_s, self.expires_at(now)),
             expires_at: self.expires_at(now),
             ..Job::waiting(JobId::generate(), tenant.0.as_str(), &request.job_type, now)
         }

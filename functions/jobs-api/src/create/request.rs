@@ -8,7 +8,7 @@ use longshore_domain::job::{Priority, Tolerance};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-/// A wish for a job of a known type with good options.
+/// What is to be done, over which file.
 #[derive(Clone, PartialEq, Debug, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct JobRequest {

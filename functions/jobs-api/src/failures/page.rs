@@ -95,7 +95,7 @@ impl<'a, F: Files> BlockReader<'a, F> {
 
     async fn fetch(&mut self) -> Result<(), PageError> {
         let FailedFile { files, key, .. } = self.file;
-        let range = (self.next, Some(self.next + self.block_bytes));
+        let range = (self.next, Some(self.next.saturating_add(self.block_bytes)));
         let mut stream = match files.open(key, Some(&self.etag), range.0, range.1).await? {
             Read::Found(stream) => stream,
             Read::Absent => return Err(PageError::Absent),

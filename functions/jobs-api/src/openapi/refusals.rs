@@ -8,8 +8,12 @@ refusals!(
     InvalidRequest, IdempotencyKeyReused, TooManyJobs, Busy
 );
 refusals!(
-    /// Of `GET /api/jobs`, `GET /api/datasets` and `GET /api/datasets/{dataset}/records`.
+    /// Of `GET /api/jobs` and `GET /api/datasets`.
     ListRefusals: MalformedQuery, InvalidRequest
+);
+refusals!(
+    /// Of `GET /api/datasets/{dataset}/records`. 404 if the name cannot be decoded.
+    RecordsRefusals: MalformedQuery, NotFound, InvalidRequest
 );
 refusals!(
     /// Of `GET /api/jobs/{jobId}`.

@@ -1,7 +1,9 @@
 //! `DELETE /api/jobs/{jobId}`: the job is hidden at once, stopped, and left to the sweeper.
 
 use crate::world::{NOW, World};
-use longshore_domain::ids::JobId;
+use longshore::files::MemoryFiles;
+use longshore::ports::upload_key;
+use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Stage, Status, Stop};
 use longshore_domain::ports::{JobStore, JobTransitions};
 
@@ -76,6 +78,13 @@ async fn a_key_does_not_bring_its_deleted_job_back() {
     world.queues.forget_deduplication();
     assert_eq!(world.call("DELETE", &format!("/api/jobs/{id}"), &[]).await.status, 204);
     world.post(request.clone(), &[JSON, key]).await.is_problem(409, "job-deleted");
+    let other = world.import().await.to_string();
+    world.post(other, &[JSON, key]).await.is_problem(422, "idempotency-key-reused");
+    // The sweeper removes the upload with the job.
+    let upload = serde_json::from_str::<serde_json::Value>(&request).unwrap()["fileGuid"].clone();
+    let upload = FileGuid::parse(upload.as_str().unwrap()).unwrap();
+    MemoryFiles::remove(&world.files, &upload_key("default", upload));
+    world.post(request.clone(), &[JSON, key]).await.is_problem(409, "job-deleted");
     assert_eq!(world.queues.take_creates(), []);
-    assert_eq!(world.post(request, &[JSON, ("idempotency-key", "another")]).await.status, 202);
+    world.post(request, &[JSON, ("idempotency-key", "another")]).await.is_problem(422, "invalid-request");
 }

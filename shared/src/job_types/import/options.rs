@@ -30,7 +30,9 @@ pub struct ImportOptions {
     /// a string.
     #[serde(default)]
     pub schema: Option<Value>,
-    /// What happens to a record that is there.
+    /// `upsert` writes every row, over what is there; of two rows with one key the later one stands at the end. `insert`
+    /// writes rows whose key is free, and fails the others with `duplicate_key`. `validate` writes nothing, and reports all
+    /// that can be known without writing.
     #[serde(default)]
     #[schema(default = "upsert")]
     pub mode: Mode,

@@ -1,7 +1,7 @@
 //! Counts a tenant's active jobs, so that a limit holds exactly and the end of a job costs nothing.
 //!
 //! A set of job ids (`TENANT#tenant` / `ACTIVE`) holds every job that has not ended: the id goes in by the transaction
-//! that makes the job active, create or retry, if the set has room. Nobody takes it out at the job's end: that would be
+//! that makes the job active, create, start or retry, if the set has room. Nobody takes it out at the job's end: that would be
 //! one more write that can die half-way. When the set is full the jobs in it are read, and those that have ended or
 //! are gone are taken out. A retry may open such a job again at that very moment: every id that goes in moves `changes`,
 //! and what was read before is not acted upon.

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use aws_sdk_dynamodb::error::DisplayErrorContext;
 use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::types::BatchStatementResponse;
 use longshore_domain::time_stamp::Timestamp;
@@ -11,6 +10,7 @@ use uuid::Uuid;
 use super::DynamoRecords;
 use super::statement::{Next, Pending, Step};
 use crate::store::records::{Dataset, NewRecord, Rule, Written, size};
+use crate::telemetry;
 
 /// Statements in one `BatchExecuteStatement`: DynamoDB's limit.
 const STATEMENTS: usize = 25;
@@ -126,7 +126,7 @@ async fn execute(records: &DynamoRecords, open: &[Pending], rule: Rule) -> Resul
     match call.send().await {
         Ok(output) => Ok(output.responses.unwrap_or_default()),
         Err(error) => {
-            tracing::warn!(error = %DisplayErrorContext(&error), records = open.len(), "writing records failed");
+            tracing::warn!(error = telemetry::chain(&error), records = open.len(), "writing records failed");
             let code = error.code().unwrap_or("no answer").to_owned();
             Err(format!("the table could not be written: {code}"))
         }
