@@ -84,6 +84,9 @@ struct Task {
     future: Pin<Box<dyn Future<Output = bool>>>,
 }
 
+/// Messages that may be lost: fewer than the sweeper's pushes.
+const MOST_LOSSES: u32 = 2;
+
 pub(crate) struct World {
     ports: Rc<Services>,
     registry: Rc<Registry>,
@@ -93,6 +96,8 @@ pub(crate) struct World {
     messages: Vec<Message>,
     tasks: Vec<Task>,
     seen: Option<(u32, u64, u8)>,
+    /// Messages that were lost.
+    losses: u32,
     /// Functions die at their time-out. Else they are slow for ever, which nothing but an exact limit minds.
     mortal: bool,
 }
@@ -130,7 +135,7 @@ impl World {
         let registry = Rc::new(Registry::default().with(Simulated).with(Limited));
         let (messages, tasks) = (Vec::new(), Vec::new());
         let (ports, id) = (Rc::new(ports), job.job_id);
-        Self { ports, registry, queues, files, id, messages, tasks, seen: None, mortal: false }
+        Self { ports, registry, queues, files, id, messages, tasks, seen: None, losses: 0, mortal: false }
     }
 
     pub(crate) fn job(&self) -> Job {
@@ -154,7 +159,9 @@ impl World {
                 let task = self.tasks.swap_remove(which.index(self.tasks.len()));
                 self.messages.push(task.message);
             }
-            Event::Lose(which) if !self.messages.is_empty() => {
+            // What three pushes in vain did not bring back is given up, as it should be: its row is failed then.
+            Event::Lose(which) if !self.messages.is_empty() && self.losses < MOST_LOSSES => {
+                self.losses += 1;
                 self.messages.swap_remove(which.index(self.messages.len()));
             }
             Event::Cancel => self.begin(Message::Cancel),
