@@ -169,3 +169,27 @@ fn again(entry: Entry, corrected: Option<&CorrectedFile>) -> Entry {
         End::Skipped { .. } => entry,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use longshore::failures_file::Columns;
+    use longshore_domain::outcome::Rejection;
+
+    use super::*;
+
+    fn failed(n: u64, damaged: bool) -> Entry {
+        Entry { n, end: End::Failed(Rejection::new("bad", None, "no")), raw: "1,old".into(), damaged }
+    }
+
+    #[test]
+    fn of_what_failed_a_corrected_file_runs_only_what_stands_in_it() {
+        let columns = Columns::Named(vec!["id".into(), "name".into()]);
+        let file = CorrectedFile::parse(b"row,id,name\n7,1,new\n".to_vec(), columns, 100).unwrap();
+        let waits = |entry: &Entry| matches!(entry.end, End::Transient { attempts: 0, .. });
+        assert_eq!(again(failed(8, false), Some(&file)), failed(8, false), "it stays failed, and is not offered");
+        let corrected = again(failed(7, true), Some(&file));
+        assert!(waits(&corrected) && !corrected.damaged && corrected.raw.contains("new"), "{corrected:?}");
+        assert!(waits(&again(failed(8, false), None)), "without a file all that can be read runs again");
+        assert_eq!(again(failed(8, true), None), failed(8, true));
+    }
+}
