@@ -72,8 +72,8 @@ kinds! {
         "The header Idempotency-Key is empty, longer than 255 characters, or holds others than ASCII."
         "Send 1 to 255 ASCII characters, a UUID for instance.";
     InvalidRequest = 422 "invalid-request" "The request has invalid fields"
-        "Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of them: \
-         a JSON pointer to each, a stable code, and what would be right."
+        "Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of \
+         them, up to a hundred: a JSON pointer to each, a stable code, and what would be right."
         "Mend the fields that errors names, and ask again.";
     JobDeleted = 409 "job-deleted" "The job was deleted"
         "The job that the Idempotency-Key made, or that was started from this one, was deleted since. A key makes one job, so \
