@@ -246,3 +246,13 @@ async fn a_key_that_cannot_be_kept_is_refused() {
         reply.is_problem(400, "invalid-idempotency-key");
     }
 }
+
+#[tokio::test]
+async fn a_flood_of_bad_fields_is_told_as_far_as_an_answer_has_room() {
+    let body: serde_json::Map<_, _> = (0..5_000).map(|n| (format!("x{n}"), json!(n))).collect();
+    let reply = World::default().create(&Value::Object(body)).await;
+    reply.is_problem(422, "invalid-request");
+    assert_eq!(reply.faults().len(), 100);
+    assert!(reply.body["detail"].as_str().unwrap().ends_with("; and 4901 more"), "{}", reply.body["detail"]);
+    assert!(reply.body.to_string().len() < 64 * 1024);
+}
