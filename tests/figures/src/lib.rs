@@ -1,0 +1,83 @@
+//! Figures that tests leave for the tables of `cargo xtask prove`.
+//!
+//! A test says what it measured by [`row`]. Plain test runs drop it; `cargo xtask prove` names a folder in
+//! [`FOLDER`], and makes tables of what it finds there: one per file, one line per row.
+
+use std::fmt::Display;
+use std::fs::{OpenOptions, create_dir_all};
+use std::io::Write;
+use std::path::Path;
+
+/// The environment variable with the folder that figures go to.
+pub const FOLDER: &str = "LONGSHORE_FIGURES";
+
+/// The environment variable with the condition or the layer that is taken out (`cargo xtask prove --without`).
+pub const WITHOUT: &str = "LONGSHORE_WITHOUT";
+
+/// What the proofs take out, one at a time, to show that they bite: its name, and what it says. Without any of them a
+/// count or a report is wrong in some run, or a job hangs.
+pub const CONDITIONS: [(&str, &str); 9] = [
+    ("cursor-condition", "a commit holds only if the chunk's cursor is the one that the worker read"),
+    ("unique-cursors", "every value of a cursor names the attempt that wrote it"),
+    ("open-group", "a commit holds only in a group that is open"),
+    ("attempt-in-names", "work files are named by the attempt that wrote them"),
+    ("closed-before-status", "the groups are closed before the final status is written"),
+    ("final-count-first", "the final count is recorded with or before the last send"),
+    ("split-cursor", "a group is committed only at the split cursor that the splitter read"),
+    ("final-status", "a final status is written once"),
+    ("generation", "the ledger refuses what a generation that has passed writes"),
+];
+
+/// What only saves work or time while something else holds: without one of them nothing is wrong.
+pub const LAYERS: [(&str, &str); 2] = [
+    ("deduplication", "queues drop a message that was sent twice"),
+    ("sweeper", "what stands still is pushed; without it jobs whose messages were lost wait, and nothing else"),
+];
+
+/// Whether everything is to be run (`cargo xtask prove`), not the reduced set that every test run has time for.
+#[must_use]
+pub fn is_whole() -> bool {
+    std::env::var_os(FOLDER).is_some()
+}
+
+/// What is taken out for this run, if anything.
+#[must_use]
+pub fn without() -> Option<String> {
+    std::env::var(WITHOUT).ok().filter(|name| !name.is_empty())
+}
+
+/// Leaves a row for a table: its columns and their cells, in their order. A column named `violations` is summed.
+///
+/// # Panics
+/// If the row cannot be written.
+pub fn row(table: &str, cells: &[(&str, &dyn Display)]) {
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        write(Path::new(&folder), table, cells).expect("figures can be written");
+    }
+}
+
+/// One write of one line: rows of tests that run beside each other do not mix.
+fn write(folder: &Path, table: &str, cells: &[(&str, &dyn Display)]) -> std::io::Result<()> {
+    create_dir_all(folder)?;
+    let cells: Vec<_> = cells.iter().map(|(column, cell)| [(*column).to_owned(), cell.to_string()]).collect();
+    let line = format!("{}\n", serde_json::json!(cells));
+    OpenOptions::new().create(true).append(true).open(folder.join(format!("{table}.jsonl")))?.write_all(line.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_lines_of_pairs() {
+        let folder = std::env::temp_dir().join(format!("figures-{}", std::process::id()));
+        write(&folder, "runs", &[("kind", &"crash"), ("violations", &0)]).unwrap();
+        write(&folder, "runs", &[("kind", &"a \"quote\""), ("violations", &1)]).unwrap();
+        let lines = std::fs::read_to_string(folder.join("runs.jsonl")).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(
+            lines,
+            "[[\"kind\",\"crash\"],[\"violations\",\"0\"]]\n[[\"kind\",\"a \\\"quote\\\"\"],[\"violations\",\"1\"]]\n"
+        );
+    }
+}

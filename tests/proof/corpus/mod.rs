@@ -1,0 +1,1 @@
+//! Files that are as nasty as files get, through the whole stack.

@@ -1,0 +1,1 @@
+//! Many jobs of several tenants at once.
