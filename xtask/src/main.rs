@@ -14,10 +14,13 @@ mod emulator;
 mod front_door;
 mod functions;
 mod guard;
+mod machine;
+mod markdown;
 mod openapi;
 mod process;
 mod progress;
 mod project;
+mod prove;
 mod stack;
 mod state;
 mod test;
@@ -44,6 +47,8 @@ enum Command {
     Demo(demo::Options),
     /// Run every test: rules, model, properties, conformance, flows on the emulator
     Test(test::Options),
+    /// Prove that nothing is lost, counted twice or stuck: model, simulation, faults, nasty files, load
+    Prove(prove::Options),
     /// Measure speed, price, memory, cold start and size, and say which goals are met
     Bench(bench::Options),
     /// Start the local stack, or bring a running one up to date
@@ -83,6 +88,7 @@ fn run(command: Command) -> Result<()> {
     match command {
         Command::Demo(options) => demo::run(&project, &options),
         Command::Test(options) => test::run(&project, &options),
+        Command::Prove(options) => prove::run(&project, &options),
         Command::Bench(options) => bench::run(&project, &options),
         Command::Up(options) => up::run(&project, &options),
         Command::Down => down::run(&project),

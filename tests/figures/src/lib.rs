@@ -51,8 +51,9 @@ pub fn without() -> Option<String> {
 /// # Panics
 /// If the row cannot be written.
 pub fn row(table: &str, cells: &[(&str, &dyn Display)]) {
-    if let Some(folder) = std::env::var_os(FOLDER) {
-        write(Path::new(&folder), table, cells).expect("figures can be written");
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    if let Err(error) = write(Path::new(&folder), table, cells) {
+        panic!("a figure cannot be written below {}: {error}", folder.display());
     }
 }
 

@@ -1,12 +1,12 @@
 //! Where and when the figures were made: without it they say nothing.
 
-use crate::project::Project;
+use crate::project::{Build, Project};
 use anyhow::Result;
 use std::fs;
 use std::process::Command;
 
 /// Lines of `name: value`.
-pub(super) fn describe(project: &Project) -> Result<Vec<(&'static str, String)>> {
+pub(crate) fn describe(project: &Project) -> Result<Vec<(&'static str, String)>> {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let model = field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".to_owned());
     let memory_kib: u64 = field("/proc/meminfo", "MemTotal").and_then(|value| digits(&value)).unwrap_or(0);
@@ -18,13 +18,20 @@ pub(super) fn describe(project: &Project) -> Result<Vec<(&'static str, String)>>
         ("Kernel", said("uname", &["-srm"])),
         ("Compiler", said("rustc", &["--version"])),
         ("Emulator", emulator(project)?),
-        ("Profile", "release (opt-level 3, fat LTO, one codegen unit)".to_owned()),
+        ("Profile", profile(project).to_owned()),
     ])
 }
 
 /// Processes that wanted a core, on average over the last minute; none where there is no /proc.
-pub(super) fn load() -> Option<f64> {
+pub(crate) fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
+}
+
+fn profile(project: &Project) -> &'static str {
+    match project.build {
+        Build::Dev => "dev (opt-level 1)",
+        Build::Release => "release (opt-level 3, fat LTO, one codegen unit)",
+    }
 }
 
 fn commit(project: &Project) -> String {

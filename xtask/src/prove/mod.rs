@@ -1,0 +1,110 @@
+//! `prove`: nothing lost, nothing counted twice, nothing stuck - shown at length, with the figures in one document.
+//!
+//! Each part is tests that a plain test run has too, in a reduced set. Here they run whole, and leave figures that become
+//! tables. With a condition taken out the proof must fail, and with a redundant layer taken out it must not: else it
+//! would prove nothing.
+
+mod figures;
+mod part;
+mod report;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use clap::builder::PossibleValue;
+
+use crate::project::Project;
+use crate::{cargo, functions, machine, tools};
+use part::{Outcome, Part};
+
+/// Where the document goes, below the checkout.
+const DOCUMENT: &str = "infra/proof/results.md";
+
+/// What `prove` can be told.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Only these parts; nothing is recorded then
+    #[arg(value_enum, value_name = "PART")]
+    parts: Vec<Part>,
+    /// Take this condition or layer out of model and simulation: without a condition the proof must fail, without a layer it
+    /// must hold
+    #[arg(long, value_name = "NAME", value_parser = removable())]
+    without: Option<String>,
+}
+
+/// The conditions and layers by name, with what each of them says.
+fn removable() -> impl clap::builder::TypedValueParser<Value = String> {
+    use clap::builder::TypedValueParser;
+    let all = ::figures::CONDITIONS.iter().chain(&::figures::LAYERS);
+    clap::builder::PossibleValuesParser::new(all.map(|(name, help)| PossibleValue::new(*name).help(*help)))
+        .map(|name| name)
+}
+
+impl Options {
+    /// The parts to run. Only two of them can do without something.
+    fn parts(&self) -> Vec<Part> {
+        match (&self.without, self.parts.is_empty()) {
+            (_, false) => self.parts.clone(),
+            (Some(_), true) => vec![Part::Model, Part::Simulation],
+            (None, true) => Part::ALL.to_vec(),
+        }
+    }
+
+    /// Whether the document is of the whole proof.
+    fn is_whole(&self) -> bool {
+        self.parts.is_empty() && self.without.is_none()
+    }
+}
+
+/// The command.
+pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    let parts = options.parts();
+    let needs_emulator = parts.iter().any(|part| part.needs_emulator());
+    let venv = if needs_emulator { Some(set_up(project)?) } else { None };
+    let folder = project.home_dir().join("proof");
+    clear(&folder)?;
+    let run = part::Run { project, folder: &folder, venv: venv.as_deref(), without: options.without.as_deref() };
+    let outcomes: Vec<Outcome> = parts.iter().map(|part| run.part(*part)).collect::<Result<_>>()?;
+    let tables = figures::read(&folder)?;
+    let text = report::write(&machine::describe(project)?, &outcomes, &tables);
+    println!("\n{text}");
+    if options.is_whole() {
+        record(project, &text)?;
+    }
+    conclude(&outcomes, figures::violations(&tables), options.without.as_deref())
+}
+
+/// What the emulator's parts need: its tools, the functions, and the one that stands in for them.
+fn set_up(project: &Project) -> Result<std::path::PathBuf> {
+    let tools = tools::ensure(project)?;
+    functions::build_all(project)?;
+    cargo::build_binaries(project, &["probe".to_owned()])?;
+    Ok(tools.venv)
+}
+
+/// An empty folder: figures of an earlier run are no figures of this one.
+fn clear(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))
+}
+
+fn record(project: &Project, text: &str) -> Result<()> {
+    let path = project.root.join(DOCUMENT);
+    fs::create_dir_all(path.parent().context("the document lies in no folder")?)?;
+    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    println!("Recorded in {}.", project.short(&path));
+    Ok(())
+}
+
+fn conclude(outcomes: &[Outcome], violations: u64, without: Option<&str>) -> Result<()> {
+    let failed: Vec<&str> = outcomes.iter().filter(|outcome| !outcome.passed).map(|o| o.part.name()).collect();
+    if failed.is_empty() && violations == 0 {
+        println!("Proved: no violation.");
+        return Ok(());
+    }
+    let without = without.map(|name| format!(" without {name}")).unwrap_or_default();
+    bail!("not proved{without}: {violations} violations in the tables; failed parts: {}", failed.join(", "))
+}

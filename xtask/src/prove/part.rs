@@ -1,0 +1,150 @@
+//! One part of the proof: a run of tests that leaves figures.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::cargo;
+use crate::progress;
+use crate::project::Project;
+
+/// Lines of a failed run that are shown; all of them are in its log.
+const TAIL: usize = 60;
+
+/// The parts, in their order: the cheap ones first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum Part {
+    /// Every interleaving of small configurations of the protocol, and random walks through larger ones
+    Model,
+    /// The real functions over in-memory services, one seed a run, with faults at any step
+    Simulation,
+    /// The deployed stack while calls fail, functions are killed, and the emulator restarts
+    Faults,
+    /// Nasty files through the deployed stack
+    Corpus,
+    /// Many jobs of several tenants at once
+    Load,
+}
+
+impl Part {
+    /// All of them.
+    pub(crate) const ALL: [Self; 5] = [Self::Model, Self::Simulation, Self::Faults, Self::Corpus, Self::Load];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Simulation => "simulation",
+            Self::Faults => "faults",
+            Self::Corpus => "corpus",
+            Self::Load => "load",
+        }
+    }
+
+    /// Whether it runs the deployed stack.
+    pub(crate) fn needs_emulator(self) -> bool {
+        matches!(self, Self::Faults | Self::Corpus | Self::Load)
+    }
+
+    /// Package, test target, and the tests in it.
+    fn tests(self) -> [&'static str; 3] {
+        match self {
+            Self::Model => ["longshore-domain", "model", ""],
+            Self::Simulation => ["longshore-tests", "simulation", ""],
+            Self::Faults => ["longshore-tests", "proof", "faults::"],
+            Self::Corpus => ["longshore-tests", "proof", "corpus::"],
+            Self::Load => ["longshore-tests", "proof", "load::"],
+        }
+    }
+}
+
+/// How a part ended.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) part: Part,
+    pub(crate) passed: bool,
+    pub(crate) took: Duration,
+}
+
+/// What all parts of one proof share.
+pub(crate) struct Run<'a> {
+    pub(crate) project: &'a Project,
+    /// Figures and logs go here.
+    pub(crate) folder: &'a Path,
+    /// The tools of the emulator, if a part needs it.
+    pub(crate) venv: Option<&'a Path>,
+    /// What is taken out.
+    pub(crate) without: Option<&'a str>,
+}
+
+impl Run<'_> {
+    /// Runs a part to its end. Tests that fail are an outcome, not an error.
+    pub(crate) fn part(&self, part: Part) -> Result<Outcome> {
+        let step = progress::step(&format!("Part: {}", part.name()));
+        let started = Instant::now();
+        let log = self.folder.join(format!("{}.log", part.name()));
+        let passed = watch(&mut self.command(part), &log, |line| step.detail(line))?;
+        let took = started.elapsed();
+        if passed {
+            step.done();
+        } else {
+            drop(step);
+            eprintln!("✗ Part: {}: failed; its whole output is {}\n{}", part.name(), log.display(), tail(&log)?);
+        }
+        Ok(Outcome { part, passed, took })
+    }
+
+    fn command(&self, part: Part) -> Command {
+        let [package, target, filter] = part.tests();
+        let mut tests = cargo::command(self.project);
+        tests.args(["test", "--package", package, "--test", target, "--", "--test-threads", "2", filter]);
+        tests.env(figures::FOLDER, self.folder).env("LONGSHORE_FUNCTIONS_DIR", self.project.functions_dir());
+        tests.env_remove(figures::WITHOUT);
+        tests.envs(self.venv.map(|venv| ("LONGSHORE_VENV", venv)));
+        tests.envs(self.without.map(|name| (figures::WITHOUT, name)));
+        tests
+    }
+}
+
+/// Runs a command to its end and says whether it went well. Its output goes to the log, line by line to `each` as well.
+fn watch(command: &mut Command, log: &PathBuf, mut each: impl FnMut(&str)) -> Result<bool> {
+    let mut file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
+    let (reader, writer) = std::io::pipe().context("no pipe")?;
+    let mut child =
+        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).spawn().context("cannot run cargo")?;
+    // The command holds the pipe's other end, too, and the reader would wait for ever.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    for line in BufReader::new(reader).split(b'\n') {
+        let line = line?;
+        file.write_all(&line)?;
+        file.write_all(b"\n")?;
+        each(String::from_utf8_lossy(&line).trim());
+    }
+    Ok(child.wait()?.success())
+}
+
+fn tail(log: &Path) -> Result<String> {
+    let text = String::from_utf8_lossy(&fs::read(log)?).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    Ok(lines[lines.len().saturating_sub(TAIL)..].join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_fails_is_an_outcome_with_its_whole_output() -> Result<()> {
+        let dir = tempfile::tempdir()?;
+        let (log, mut seen) = (dir.path().join("log"), Vec::new());
+        let mut command = Command::new("sh");
+        let passed =
+            watch(command.args(["-c", "echo one; echo two >&2; exit 3"]), &log, |line| seen.push(line.to_owned()))?;
+        assert!(!passed);
+        assert_eq!((seen, tail(&log)?.as_str()), (vec!["one".to_owned(), "two".to_owned()], "one\ntwo"));
+        Ok(())
+    }
+}

@@ -1,0 +1,53 @@
+//! The document of the proof.
+
+use std::collections::BTreeMap;
+
+use super::figures::Table;
+use super::part::Outcome;
+use crate::markdown::table;
+
+/// Names of tables and their titles, in their order; others follow under their names.
+const TITLES: [(&str, &str); 12] = [
+    ("model", "Model: every interleaving of small configurations"),
+    ("model-walks", "Model: random walks through larger configurations"),
+    ("model-broken", "Model: what is caught when it is broken"),
+    ("model-layers", "Model: redundant layers taken out"),
+    ("simulation", "Simulation of the real functions"),
+    ("simulation-faults", "Simulation: faults injected"),
+    ("simulation-broken", "Simulation: conditions taken out, each caught"),
+    ("simulation-layers", "Simulation: redundant layers taken out"),
+    ("faults", "Faults of calls, on the deployed stack"),
+    ("faults-other", "Functions, emulator, queues and schedule that fail"),
+    ("corpus", "Nasty files through the deployed stack"),
+    ("load", "Load"),
+];
+
+/// The whole document.
+pub(super) fn write(
+    machine: &[(&'static str, String)],
+    outcomes: &[Outcome],
+    tables: &BTreeMap<String, Table>,
+) -> String {
+    let mut text = String::from(
+        "# Results of `cargo xtask prove`\n\nHow they were made, and how to make them again: [README.md](README.md).\n\n",
+    );
+    table(
+        &mut text,
+        "",
+        &["", ""],
+        machine.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect(),
+    );
+    table(&mut text, "Parts", &["part", "", "seconds"], outcomes.iter().map(part).collect());
+    let named = TITLES.iter().filter_map(|(name, title)| Some((*title, tables.get(*name)?)));
+    let others = tables.iter().filter(|(name, _)| TITLES.iter().all(|(known, _)| known != name));
+    for (title, figures) in named.chain(others.map(|(name, figures)| (name.as_str(), figures))) {
+        let columns: Vec<&str> = figures.columns.iter().map(String::as_str).collect();
+        table(&mut text, title, &columns, figures.rows.clone());
+    }
+    text
+}
+
+fn part(outcome: &Outcome) -> Vec<String> {
+    let verdict = if outcome.passed { "passed" } else { "FAILED" };
+    vec![outcome.part.name().to_owned(), verdict.to_owned(), format!("{:.0}", outcome.took.as_secs_f32())]
+}
