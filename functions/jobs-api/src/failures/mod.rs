@@ -53,6 +53,8 @@ enum PageError {
     Absent,
     #[error("failed.csv is another than the cursor's")]
     Changed,
+    #[error("the cursor leads to no row of failed.csv")]
+    Astray,
     #[error(transparent)]
     Damaged(#[from] Damaged),
     #[error(transparent)]
@@ -153,6 +155,7 @@ impl From<PageError> for Failure {
                 let detail = "the failed items are others now; start again without a cursor";
                 Problem::invalid(vec![FieldError::new("/cursor", "stale_cursor", detail)]).into()
             }
+            PageError::Astray => Problem::invalid(vec![paging::bad_cursor()]).into(),
             PageError::Damaged(error) => Self::Ours(Box::new(error)),
             PageError::Port(error) => error.into(),
         }

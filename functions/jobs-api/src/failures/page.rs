@@ -39,24 +39,36 @@ impl<F: Files> FailedFile<'_, F> {
         let block_bytes = if after.is_some() { HEADER_BYTES } else { BLOCK_BYTES };
         let mut reader = BlockReader::new(self, &etag, 0, block_bytes);
         let layout = Layout::of(self.job, &reader.row().await?)?;
-        let mut read = 0;
-        if let Some(cursor) = &after {
-            reader = BlockReader::new(self, &etag, cursor.offset, BLOCK_BYTES);
-            read = cursor.rows;
-        }
+        let Some(cursor) = after else { return self.fill(limit, &layout, reader, 0).await };
+        let reader = BlockReader::new(self, &etag, cursor.offset, BLOCK_BYTES);
+        self.fill(limit, &layout, reader, cursor.rows).await.map_err(|error| match error {
+            // The header was as it should be: it is the cursor that somebody made up.
+            PageError::Damaged(_) => PageError::Astray,
+            error => error,
+        })
+    }
+
+    /// A page of what the reader gives, `read` rows being before it.
+    async fn fill(
+        &self,
+        limit: usize,
+        layout: &Layout,
+        mut reader: BlockReader<'_, F>,
+        mut read: u64,
+    ) -> Result<FailuresDocument, PageError> {
         let (mut page, mut bytes) = (FailuresDocument::default(), 0);
         while read < self.rows && page.failures.len() < limit {
             let before = reader.rows.offset();
             let failure = layout.failure(&reader.row().await?)?;
             bytes += serde_json::to_vec(&failure).map_or(0, |json| json.len());
             if bytes > PAGE_BYTES && !page.failures.is_empty() {
-                page.next_cursor = Some(Cursor { offset: before, rows: read, etag }.encode());
+                page.next_cursor = Some(reader.cursor(before, read).encode());
                 return Ok(page);
             }
             page.failures.push(failure);
             read += 1;
         }
-        let next = (read < self.rows).then(|| Cursor { offset: reader.rows.offset(), rows: read, etag });
+        let next = (read < self.rows).then(|| reader.cursor(reader.rows.offset(), read));
         page.next_cursor = next.map(|next| next.encode());
         Ok(page)
     }
@@ -79,6 +91,11 @@ impl<'a, F: Files> BlockReader<'a, F> {
     fn new(file: &'a FailedFile<'a, F>, etag: &str, start: u64, block_bytes: u64) -> Self {
         let rows = Rows::starting_at(start);
         Self { file, etag: etag.to_owned(), rows, block: Vec::new(), used: 0, next: start, block_bytes }
+    }
+
+    /// The place behind so many rows.
+    fn cursor(&self, offset: u64, rows: u64) -> Cursor {
+        Cursor { offset, rows, etag: self.etag.clone() }
     }
 
     async fn row(&mut self) -> Result<Row, PageError> {

@@ -3,6 +3,7 @@
 use crate::world::{NOW, Reply, World, folder};
 use axum::body::Body;
 use axum::http::Request;
+use longshore::http::paging;
 use longshore::result::RESULT_NAME;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
@@ -162,6 +163,23 @@ async fn a_page_that_cannot_be_is_refused() {
     let reply = world.get(&format!("{path}?cursor={next}")).await;
     reply.is_problem(422, "invalid-request");
     assert_eq!(reply.faults(), [("/cursor", "stale_cursor")]);
+}
+
+/// Somebody has made it up: of the right file, within its rows, and yet no place of one.
+#[tokio::test]
+async fn a_cursor_that_leads_to_no_row_is_refused() {
+    let world = World::default();
+    let id = failed(&world, FILE, 3).await;
+    let path = format!("/api/jobs/{id}/failures");
+    let next = world.get(&format!("{path}?limit=1")).await.body["nextCursor"].as_str().unwrap().to_owned();
+    let place = paging::place(&next).unwrap();
+    let etag = place.splitn(3, '.').last().unwrap();
+    for offset in [FILE.len() as u64 - 3, FILE.len() as u64, 1 << 40, u64::MAX] {
+        let cursor = paging::opaque(&format!("{offset}.1.{etag}"));
+        let reply = world.get(&format!("{path}?cursor={cursor}")).await;
+        reply.is_problem(422, "invalid-request");
+        assert_eq!(reply.faults(), [("/cursor", "invalid_cursor")], "{offset}");
+    }
 }
 
 #[tokio::test]
