@@ -28,5 +28,6 @@ mod other_job_types;
 mod priorities;
 mod read_back;
 mod retries;
+mod secrets;
 mod shared;
 mod tenants;

@@ -29,10 +29,10 @@ pub(crate) fn own() -> Option<&'static Stack> {
     has_own_emulator().then(stack)
 }
 
-/// The stack whose sweeper waits three seconds for progress; none as in [`own`].
+/// The stack whose sweeper waits three seconds for progress, and whose functions log all that they can; none as in [`own`].
 pub(crate) fn impatient() -> Option<&'static Stack> {
     static STACK: OnceLock<Stack> = OnceLock::new();
-    let parameters = vec![("StallSeconds", "3")];
+    let parameters = vec![("StallSeconds", "3"), ("LogLevel", "debug")];
     let options = StackOptions { probe: true, parameters, ..Default::default() };
     has_own_emulator().then(|| STACK.get_or_init(|| start(&options)))
 }

@@ -125,11 +125,33 @@ impl Cloud {
     /// # Errors
     /// If the emulator refuses it.
     pub fn user_pools(&self, action: &str, body: &Value) -> Result<Value> {
-        let call = self.agent.post(format!("{}/", self.endpoint)).header("authorization", named("cognito-idp"));
-        let call = call.header("x-amz-target", format!("AWSCognitoIdentityProviderService.{action}"));
-        let mut answer = call.content_type("application/x-amz-json-1.1").send(body.to_string())?;
+        self.json("cognito-idp", &format!("AWSCognitoIdentityProviderService.{action}"), body)
+    }
+
+    /// What has been written to a log group so far, event by event.
+    ///
+    /// # Errors
+    /// If there is no such group.
+    pub fn logs(&self, group: &str) -> Result<Vec<String>> {
+        let (mut events, mut wish) = (Vec::new(), json!({ "logGroupName": group }));
+        loop {
+            let page = self.json("logs", "Logs_20140328.FilterLogEvents", &wish)?;
+            let said = page["events"].as_array().into_iter().flatten();
+            events.extend(said.filter_map(|event| event["message"].as_str().map(str::to_owned)));
+            match page["nextToken"].as_str() {
+                Some(token) => wish["nextToken"] = token.into(),
+                None => return Ok(events),
+            }
+        }
+    }
+
+    /// A call of a service that speaks JSON.
+    fn json(&self, service: &str, target: &str, body: &Value) -> Result<Value> {
+        let call = self.agent.post(format!("{}/", self.endpoint)).header("authorization", named(service));
+        let call = call.header("x-amz-target", target).content_type("application/x-amz-json-1.1");
+        let mut answer = call.send(body.to_string())?;
         let text = answer.body_mut().read_to_string()?;
-        ensure!(answer.status().is_success(), "user pools refused {action}: {text}");
+        ensure!(answer.status().is_success(), "{target} was refused: {text}");
         Ok(if text.is_empty() { Value::Null } else { serde_json::from_str(&text)? })
     }
 

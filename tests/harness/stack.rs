@@ -190,6 +190,14 @@ impl Stack {
         Ok(self.emulator.as_ref().map(|emulator| emulator.process().children_with(&name)).unwrap_or_default())
     }
 
+    /// What a function has logged so far.
+    ///
+    /// # Errors
+    /// If the stack does not name the function, or it has never run.
+    pub fn logs(&self, function_output: &str) -> Result<Vec<String>> {
+        self.cloud.logs(&format!("/aws/lambda/{}", self.output(function_output)?))
+    }
+
     /// The end of what the emulator and the functions have written.
     pub fn log_tail(&self, lines: usize) -> String {
         let output = self.emulator.as_ref().map(Emulator::output).unwrap_or_default();
