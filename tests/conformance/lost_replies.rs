@@ -2,6 +2,8 @@
 //!
 //! One test for all: the fault proxy takes seconds to start.
 
+use std::time::Duration;
+
 use longshore::store::dynamo::DynamoStore;
 use longshore_domain::group::CommitOutcome;
 use longshore_domain::ids::FileGuid;
@@ -11,6 +13,7 @@ use longshore_domain::ports::{
 };
 use longshore_tests::harness::faults::Faults;
 use longshore_tests::harness::resources::aws;
+use serde_json::json;
 
 use crate::fixtures::{at, commit, cursor, definition, finish, made, opened, plan, split, stop, waiting_job};
 use crate::idempotency_keys::upload;
@@ -28,6 +31,7 @@ async fn no_call_counts_twice_when_its_reply_is_lost() {
     a_job_whose_reply_is_lost_is_new(&store, &faults).await;
     a_retry_and_a_start_whose_reply_is_lost_are_made_once(&store, &faults).await;
     a_place_and_a_promise_whose_reply_is_lost_count_once(&store, &faults).await;
+    a_job_that_is_retried_while_it_is_being_forgotten_keeps_its_place(&store, &faults, &local).await;
     an_update_that_meets_a_transaction_is_tried_again(&store, &faults).await;
 }
 
@@ -116,6 +120,36 @@ async fn a_place_and_a_promise_whose_reply_is_lost_count_once(store: &DynamoStor
         let more = Upload { file_guid: FileGuid::generate(), size_bytes: 1, ..upload };
         assert_eq!(store.create_upload(&more, None).await.unwrap(), Created::OverLimit(7));
     }
+}
+
+/// Room for one, and it is taken by a job that has ended: a create reads that, and is about to take it out. On its way the
+/// write is held up, and the job is retried.
+async fn a_job_that_is_retried_while_it_is_being_forgotten_keeps_its_place(
+    store: &DynamoStore,
+    faults: &Faults,
+    local: &Local,
+) {
+    let limits = TenantLimits { active_jobs: 1, ..TenantLimits::default() };
+    let slow = store.clone().with_limits(limits);
+    let direct = DynamoStore::new(aws(&local.endpoint).dynamodb(), local.name.clone()).with_limits(limits);
+    let first = Job { tenant: "held-up".into(), ..waiting_job() };
+    assert_eq!(direct.create_job(&first, &definition(), None).await.unwrap(), Created::New);
+    let ended = made(direct.finish(first.job_id, &finish(Status::Failed, 7)).await.unwrap());
+    faults.set(&[]).unwrap();
+    let hold = faults.add(&json!({ "service": "dynamodb", "operation": "UpdateItem", "times": 1, "latency": 3_000 }));
+    let hold = hold.unwrap();
+    let second = Job { tenant: "held-up".into(), ..waiting_job() };
+    let definition = definition();
+    let retry = async {
+        while hold.fired().unwrap() == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None };
+        opened(direct.reopen(&ended, &reopen).await.unwrap())
+    };
+    let (created, retried) = tokio::join!(slow.create_job(&second, &definition, None), retry);
+    assert_eq!((created.unwrap(), retried.generation), (Created::OverLimit(1), 1));
+    faults.set(&[]).unwrap();
 }
 
 async fn an_update_that_meets_a_transaction_is_tried_again(store: &DynamoStore, faults: &Faults) {
