@@ -39,11 +39,11 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     };
     let mut tests = cargo::command(project);
     if has_nextest(project) {
-        // One process per test is nextest's way; the flows share their stacks, and so one process. A few that are named
-        // start one each.
+        // One process per test is nextest's way; the tests on the emulator share their stacks, and so one process. A few that
+        // are named start one each.
         tests.args(["nextest", "run", "--workspace"]);
         if options.rest.is_empty() {
-            tests.args(["-E", "not binary(flows)"]);
+            tests.args(["-E", "not binary(flows) and not binary(proof)"]);
         }
         tests.args(&options.rest);
     } else {
@@ -53,8 +53,9 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     check(&mut tests)?;
     if has_nextest(project) && options.rest.is_empty() {
         let mut flows = cargo::command(project);
+        flows.args(["test", "--package", "longshore-tests", "--test", "flows", "--test", "proof"]);
         // They mostly wait: for visibility timeouts and back-offs.
-        flows.args(["test", "--package", "longshore-tests", "--test", "flows", "--", "--test-threads", "8"]);
+        flows.args(["--", "--test-threads", "8"]);
         configure(&mut flows);
         check(&mut flows)?;
     }

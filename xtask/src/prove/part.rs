@@ -49,6 +49,17 @@ impl Part {
         matches!(self, Self::Faults | Self::Corpus | Self::Load)
     }
 
+    /// The tables that it leaves. A test that was renamed, or runs nothing, leaves none.
+    pub(super) fn tables(self) -> &'static [&'static str] {
+        match self {
+            Self::Model => &["model", "model-walks", "model-broken", "model-layers"],
+            Self::Simulation => &["simulation", "simulation-faults", "simulation-broken", "simulation-layers"],
+            Self::Faults => &["faults", "faults-other"],
+            Self::Corpus => &["corpus"],
+            Self::Load => &["load"],
+        }
+    }
+
     /// Package, test target, and the tests in it.
     fn tests(self) -> [&'static str; 3] {
         match self {

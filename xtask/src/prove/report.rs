@@ -6,7 +6,7 @@ use super::figures::Table;
 use super::part::Outcome;
 use crate::markdown::table;
 
-/// Names of tables and their titles, in their order; others follow under their names.
+/// The titles of tables.
 const TITLES: [(&str, &str); 12] = [
     ("model", "Model: every interleaving of small configurations"),
     ("model-walks", "Model: random walks through larger configurations"),
