@@ -5,19 +5,27 @@
 
 use crate::world::Mark;
 
-/// Faults that are still to come.
+/// Faults, and wishes of clients and operators, that are still to come.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Default)]
 pub(crate) struct Bounds {
     /// Deaths after which the message comes again.
     pub(crate) crashes: u8,
-    /// Deaths after which it does not, and stops that were not announced.
+    /// Deaths after which it does not, and wishes of a client that were stored and not announced.
     pub(crate) losses: u8,
-    /// Messages that come again while their first delivery is at work: zombies.
+    /// Deaths after which the message is in the dead-letter queue.
+    pub(crate) dead_letters: u8,
+    /// Messages that become visible while their delivery is at work: it is a zombie from then on.
     pub(crate) duplicates: u8,
     /// Writes that took and were called again.
     pub(crate) lost_replies: u8,
+    /// Functions whose time is nearly over.
+    pub(crate) deadlines: u8,
     /// The client cancels.
     pub(crate) stops: u8,
+    /// The client has what is left run again.
+    pub(crate) retries: u8,
+    /// An operator replays a dead letter.
+    pub(crate) replays: u8,
     /// Status calls.
     pub(crate) reads: u8,
 }
@@ -27,8 +35,10 @@ pub(crate) struct Bounds {
 pub(crate) enum Nature {
     /// Succeeds.
     Good,
-    /// Fails for good.
+    /// Fails for good, in every generation.
     Bad,
+    /// Fails, and succeeds in the next generation.
+    Mended,
     /// Is skipped.
     Unwanted,
     /// Transient in so many rounds, then succeeds.
@@ -38,11 +48,12 @@ pub(crate) enum Nature {
 }
 
 impl Nature {
-    /// What a handler may say of it in this round.
+    /// What a handler may say of it in this round. A retry begins with round 1, for it works what was filed.
     pub(crate) fn marks(self, round: u32) -> &'static [Mark] {
         match self {
-            Self::Good => &[Mark::Ok],
             Self::Bad => &[Mark::Failed],
+            Self::Mended if round == 0 => &[Mark::Failed],
+            Self::Good | Self::Mended => &[Mark::Ok],
             Self::Unwanted => &[Mark::Skipped],
             Self::Busy(rounds) if round < rounds => &[Mark::Transient],
             Self::Busy(_) => &[Mark::Ok],
@@ -50,37 +61,4 @@ impl Nature {
             Self::Fickle => &[Mark::Ok, Mark::Failed],
         }
     }
-}
-
-/// A way to get the protocol wrong; the model must find each.
-#[derive(Clone, Copy, Eq, PartialEq, Debug)]
-pub(crate) enum Flaw {
-    /// The protocol as it is.
-    None,
-    /// Counts are added without the condition.
-    PlainAdd,
-    /// A commit does not ask whether its group is open.
-    CommitsAfterClose,
-    /// A cursor value is made of round and position alone.
-    TokensRepeat,
-    /// Completion reads every work file of a chunk, vouched for or not.
-    UnvouchedFiles,
-    /// The report, one file that each completion writes over, also says what became of the job.
-    ReportNamesStatus,
-    /// Completion acknowledges when its final status is refused.
-    CompletionGivesUp,
-    /// Nobody but the worker of the last commit rolls its group up.
-    RollUpOnce,
-    /// A status call takes the totals of a job that ended after its groups were read.
-    StaleAnswer,
-    /// A roll-up does not ask whether the job has ended.
-    RollUpAfterEnd,
-    /// The splitter acknowledges its message before it records the end.
-    UnsealedSplit,
-    /// The splitter takes a refusal for a lost race, and stops.
-    SplitterGivesUp,
-    /// "All done" does not ask whether the split has ended.
-    DoneBeforeSplitEnd,
-    /// A worker acknowledges when the round is opened, before it has sent it.
-    RoundUnsent,
 }

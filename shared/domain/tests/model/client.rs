@@ -6,8 +6,9 @@ use longshore_domain::progress::{Progress, counts};
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::bounds::Flaw;
+use crate::flaw::Flaw;
 use crate::protocol::Protocol;
+use crate::step::Message;
 use crate::world::{Answer, World};
 
 /// A job that was accepted and whose create message is sent.
@@ -19,12 +20,18 @@ pub(crate) fn job(size_bytes: u64) -> Job {
     }
 }
 
+/// The client may cancel the job.
+pub(crate) fn may_stop(world: &World) -> bool {
+    world.left.stops > 0 && world.job.is_live()
+}
+
 /// Cancels the job. `sent` if the API then lived to ask for completion.
-pub(crate) fn stop(world: &mut World, sent: bool) {
+pub(crate) fn stop(protocol: &Protocol, world: &mut World, sent: bool) {
     world.left.stops -= 1;
-    world.job.stop(0, &Stop { status: Status::Canceled, error: None, at: world.now() });
+    let generation = world.job.generation;
+    world.job.stop(generation, &Stop { status: Status::Canceled, error: None, at: world.now() });
     if sent {
-        world.announce();
+        protocol.send_fifo(world, Message::Complete(generation), 0);
     } else {
         world.left.losses -= 1;
         world.record.losses += 1;
@@ -46,6 +53,6 @@ pub(crate) fn answer(protocol: &Protocol, world: &mut World) {
     let listed = groups.iter().map(|group| group.items).sum();
     let item_count = if careful || world.job.split_ended { world.job.item_count } else { listed };
     let (counts, percent, ended) = (progress.counts, progress.percent, world.job.status.is_final());
-    let answer = Answer { counts, item_count, percent, ended };
+    let answer = Answer { generation: world.job.generation, counts, item_count, percent, ended };
     world.record.answers = (world.record.answers.1, answer);
 }

@@ -1,57 +1,52 @@
 //! Completion: close what is still open if the job stops, report, and give the final status once.
 //!
 //! It acts on the job as it reads it, and on as many groups as that very image says. Refused at the end, it reads
-//! again: a stop may have come first.
+//! again: a stop may have come first. A message of a generation that has passed finds nothing to end.
 
-use longshore_domain::job::{Finish, Stage, Status, Transition};
-use longshore_domain::progress::counts;
+use longshore_domain::job::{self, Finish, Job, Stage, Status, Transition};
+use longshore_domain::outcome::Counts;
 
-use crate::bounds::Flaw;
+use crate::flaw::Flaw;
 use crate::protocol::Protocol;
 use crate::report::{chain, place};
-use crate::world::{Report, Step, World};
+use crate::step::{Step, View};
+use crate::world::{Place, Report, World};
 
 /// The step after this one; `None` if the message is acknowledged.
-pub(crate) fn next(protocol: &Protocol, world: &mut World, step: &Step) -> Option<Step> {
+pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step: &Step) -> Option<Step> {
     match *step {
-        Step::Read => read(protocol, world),
-        Step::Close { group, groups } => {
+        Step::Read => read(protocol, world, generation),
+        Step::Close { group, view } => {
             close(world, group);
-            Some(if group + 1 < groups { Step::Close { group: group + 1, groups } } else { stopped(world) })
+            close_from(group + 1, view).or_else(|| (!world.job.status.is_final()).then(|| stopped(world, view)))
         }
-        Step::Report { status } => {
-            world.report = Some(write(protocol, world));
-            world.reported = (protocol.flaw == Flaw::ReportNamesStatus).then_some(status);
-            Some(Step::Finish { totals: counts(&world.job, &world.groups), status })
+        Step::Report { status, view } => {
+            let named = (protocol.flaw == Flaw::ReportNamesStatus).then_some(status);
+            world.reports.insert(view.generation, (write(protocol, world, &view), named));
+            Some(Step::Finish { totals: view.counts(&world.job, &world.groups), status, view })
         }
-        Step::Finish { totals, status } => {
-            let finish = Finish { generation: 0, status, totals, error: None, at: world.now() };
-            match world.job.finish(&finish) {
-                Transition::Made(_) => {
-                    world.record.finishes += 1;
-                    world.record.sealed = Some(world.readable());
-                    None
-                }
-                Transition::Refused => (protocol.flaw != Flaw::CompletionGivesUp).then_some(Step::Read),
-            }
-        }
+        Step::Finish { totals, status, view } => finish(protocol, world, (status, totals), view),
         _ => None,
     }
 }
 
-fn read(protocol: &Protocol, world: &World) -> Option<Step> {
-    let job = &world.job;
-    let groups = job.groups;
+fn read(protocol: &Protocol, world: &World, generation: u32) -> Option<Step> {
+    let (job, view) = (&world.job, View::of(&world.job));
     match job.stage {
+        _ if job.generation != generation => None,
         Stage::Done => None,
-        Stage::Stopping if groups == 0 => Some(stopped(world)),
-        Stage::Stopping => Some(Step::Close { group: 0, groups }),
-        _ => protocol.all_done(job).then_some(Step::Report { status: Status::Completed }),
+        Stage::Stopping if protocol.flaw == Flaw::StatusBeforeClose => Some(stopped(world, view)),
+        Stage::Stopping => close_from(view.base.groups, view).or_else(|| Some(stopped(world, view))),
+        _ => protocol.all_done(job).then_some(Step::Report { status: Status::Completed, view }),
     }
 }
 
-fn stopped(world: &World) -> Step {
-    Step::Report { status: world.job.stop.as_ref().map_or(Status::Failed, |stop| stop.status) }
+fn close_from(group: u32, view: View) -> Option<Step> {
+    (group < view.groups).then_some(Step::Close { group, view })
+}
+
+fn stopped(world: &World, view: View) -> Step {
+    Step::Report { status: world.job.stop.as_ref().map_or(Status::Failed, |stop| stop.status), view }
 }
 
 fn close(world: &mut World, number: u32) {
@@ -60,27 +55,66 @@ fn close(world: &mut World, number: u32) {
     world.record.closed.entry(number).or_insert(group.counts);
 }
 
-/// Every item of the file where the cursors and their chains say.
-pub(crate) fn build(protocol: &Protocol, world: &World) -> Report {
-    place_all(protocol, world, false)
+fn finish(protocol: &Protocol, world: &mut World, (status, totals): (Status, Counts), view: View) -> Option<Step> {
+    let generation = if protocol.flaw == Flaw::AnyGeneration { world.job.generation } else { view.generation };
+    let finish = Finish { generation, status, totals, error: None, at: world.now() };
+    if protocol.flaw == Flaw::StatusTwice && world.job.status.is_final() {
+        world.job = Job { status: Status::Running, stage: Stage::Processing, ..world.job.clone() };
+    }
+    match world.job.finish(&finish) {
+        Transition::Made(_) => {
+            world.record.finishes += 1;
+            world.record.sealed.get_or_insert(world.readable());
+            close_from(view.base.groups, view).filter(|_| protocol.flaw == Flaw::StatusBeforeClose)
+        }
+        Transition::Refused => (protocol.flaw != Flaw::CompletionGivesUp).then_some(Step::Read),
+    }
 }
 
-fn write(protocol: &Protocol, world: &World) -> Report {
-    place_all(protocol, world, protocol.flaw == Flaw::UnvouchedFiles)
+/// Every item of the file where the cursors and their chains say, in a generation as it was read.
+pub(crate) fn build(protocol: &Protocol, world: &World, view: &View) -> Report {
+    place_all(protocol, world, view, false)
 }
 
-fn place_all(protocol: &Protocol, world: &World, unvouched: bool) -> Report {
+fn write(protocol: &Protocol, world: &World, view: &View) -> Report {
+    place_all(protocol, world, view, protocol.flaw == Flaw::UnvouchedFiles)
+}
+
+fn place_all(protocol: &Protocol, world: &World, view: &View, unvouched: bool) -> Report {
     let mut report = vec![vec![]; protocol.item_count()];
-    for (g, chunks) in (0..).zip(&protocol.file) {
-        for (c, _) in (0..).zip(chunks) {
-            let cursor = world.groups.get(g as usize).and_then(|group| group.cursors.get(&c));
+    for (g, chunks) in (0..view.groups).zip(&world.manifests) {
+        for (c, own) in (0..).zip(chunks) {
+            let cursor = world.groups[g as usize].cursors.get(&c);
             let files = if unvouched {
                 world.files.values().filter(|file| file.chunk == (g, c)).collect()
             } else {
                 chain(world, cursor)
             };
-            place(&mut report, &protocol.items(g, c), cursor, &files);
+            let mut placed = vec![vec![]; report.len()];
+            place(&mut placed, own, cursor, &files);
+            for (all, places) in report.iter_mut().zip(placed) {
+                all.extend(places.into_iter().filter_map(|place| seen_by(view, (g, c), place)));
+            }
         }
     }
+    unsplit(&mut report, view);
     report
+}
+
+/// Where a generation sees an item that a chunk has put here: what ended for good in an older one stands, what was filed
+/// again is in another chunk, and the rest has not been processed.
+fn seen_by(view: &View, (group, chunk): (u32, u32), place: Place) -> Option<Place> {
+    let ended = matches!(place, Place::Succeeded | Place::Skipped);
+    if ended || group >= view.base.groups {
+        return Some(place);
+    }
+    (job::Place { group, chunk } >= view.refiled).then_some(Place::Unprocessed)
+}
+
+/// Items behind the last part of the file that was split.
+fn unsplit(report: &mut Report, view: &View) {
+    let split = (view.split_offset / crate::protocol::ITEM_BYTES) as usize;
+    for places in report.iter_mut().skip(split) {
+        places.push(Place::Unprocessed);
+    }
 }

@@ -2,18 +2,9 @@
 //!
 //! Each configuration spends its faults on one story, and names the sights without which it would prove nothing.
 
-use stateright::{Checker, Model};
-
 use crate::bounds::{Bounds, Nature::*};
+use crate::checked::holds;
 use crate::protocol::Protocol;
-
-fn holds(name: &str, protocol: Protocol) {
-    let begun = std::time::Instant::now();
-    let checker = protocol.checker().threads(2).spawn_bfs().join();
-    let (states, depth) = (checker.unique_state_count(), checker.max_depth());
-    println!("{name}: {states} states, {depth} steps deep, {:.1?}", begun.elapsed());
-    checker.assert_properties();
-}
 
 #[test]
 fn nothing_goes_wrong_and_the_file_is_empty() {

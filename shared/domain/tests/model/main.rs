@@ -6,26 +6,38 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `protocol`, `bounds` | a configuration, its steps, its faults, its flaw |
-//! | `world` | one state: stored, in flight, at work, remembered |
+//! | `protocol`, `bounds`, `flaw` | a configuration, its steps, its faults, its flaw |
+//! | `world`, `step` | one state: stored, in flight, at work, remembered |
 //! | `runs` | how a function starts, goes on, dies |
-//! | `splitter`, `worker`, `completion`, `sweeper`, `client` | one step machine each |
-//! | `report`, `properties` | the truth that counts are held against; the invariants |
-//! | `holds`, `ends`, `flaws` | the tests: sound, finite, and caught when broken |
-//! | `story` | a counterexample in sentences; one is kept in `counterexamples/` |
+//! | `splitter`, `refile`, `worker`, `commit`, `completion`, `sweeper` | the step machines, and what they write |
+//! | `client`, `retry` | what clients and operators ask for |
+//! | `report`, `properties`, `sights` | the truth that counts are held against; the invariants; what must be seen |
+//! | `holds`, `retries`, `ends`, `walks` | the tests: sound in every state, finite, and sound in long random walks |
+//! | `flaws`, `layers` | caught when broken, and only slower without what is redundant |
+//! | `checked`, `story` | a check and its figures; a counterexample in sentences, kept in `counterexamples/` |
 
 mod bounds;
+mod checked;
 mod client;
+mod commit;
 mod completion;
 mod ends;
+mod flaw;
 mod flaws;
 mod holds;
+mod layers;
 mod properties;
 mod protocol;
+mod refile;
 mod report;
+mod retries;
+mod retry;
 mod runs;
+mod sights;
 mod splitter;
+mod step;
 mod story;
 mod sweeper;
+mod walks;
 mod worker;
 mod world;

@@ -1,15 +1,17 @@
 //! The protocol as a state machine: who may do what next, and what comes of it.
 //!
 //! Reordering is that any message may be taken; delay is that it is not yet; a duplicate is a message that comes
-//! again while it is worked. A function dies between two steps; its message comes again, or is lost for good.
+//! again while it is worked. A function dies between two steps; its message comes again, is lost for good, or lies in the
+//! dead-letter queue.
 
-use longshore_domain::group::{ChunkPlan, Manifest};
 use longshore_domain::job::Job;
 use stateright::{Model, Property};
 
-use crate::bounds::{Bounds, Flaw, Nature};
-use crate::world::{Message, Record, Run, World};
-use crate::{client, properties, runs, sweeper, worker};
+use crate::bounds::{Bounds, Nature};
+use crate::flaw::Flaw;
+use crate::step::{Message, Run};
+use crate::world::{Record, World};
+use crate::{client, properties, retry, runs, sweeper, worker};
 
 /// Bytes of every item, so that a percentage can be checked.
 pub(crate) const ITEM_BYTES: u64 = 10;
@@ -25,6 +27,8 @@ pub(crate) struct Protocol {
     pub(crate) runs: [usize; 3],
     /// The sweeper runs. Without it, crashes alone must not stop a job.
     pub(crate) sweeper: bool,
+    /// The FIFO queues drop a message that was sent before.
+    pub(crate) deduplication: bool,
     /// What may go wrong.
     pub(crate) bounds: Bounds,
     /// What the configuration must be able to show.
@@ -42,12 +46,20 @@ pub(crate) enum Action {
     Next { run: usize, choice: usize },
     /// It does, but never hears of it, and will do it again.
     LoseReply { run: usize },
-    /// It dies; `lost` if its message does not come again.
-    Crash { run: usize, lost: bool },
+    /// It dies.
+    Crash { run: usize, fate: Fate },
     /// Its message comes again while it lives.
     Duplicate { run: usize },
+    /// Its time is nearly over.
+    HandOver { run: usize },
     /// The client cancels; `sent` if the API lived to ask for completion.
     Stop { sent: bool },
+    /// The client has what is left run again; `sent` if the API lived to send the message.
+    Retry { sent: bool },
+    /// An operator replays this dead letter.
+    Replay { letter: Message },
+    /// The sweeper reads this dead letter, and gives up what it asks for.
+    GiveUp { letter: Message },
     /// The sweeper finds what the ledger says is unfinished and sends it.
     Sweep,
     /// A status call reads the groups.
@@ -56,19 +68,41 @@ pub(crate) enum Action {
     ReadJob,
 }
 
+/// What becomes of the message of a function that dies.
+#[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
+pub(crate) enum Fate {
+    /// It comes again.
+    Again,
+    /// It does not.
+    Lost,
+    /// It failed too often, and lies in the dead-letter queue.
+    Dead,
+}
+
 impl Protocol {
     /// The sound protocol over this file: one commit a run, two workers, no sweeper, and nothing goes wrong.
     pub(crate) fn of(file: Vec<Vec<Vec<Nature>>>) -> Self {
         let (bounds, sights, flaw) = (Bounds::default(), &[][..], Flaw::None);
-        Self { file, checkpoint: usize::MAX, runs: [1, 2, 1], sweeper: false, bounds, sights, flaw }
+        let (sweeper, deduplication) = (false, true);
+        Self { file, checkpoint: usize::MAX, runs: [1, 2, 1], sweeper, deduplication, bounds, sights, flaw }
     }
 
-    /// The numbers of the items of a chunk.
-    pub(crate) fn items(&self, group: u32, chunk: u32) -> Vec<u8> {
-        let all = self.file.iter().flatten();
-        let before: usize = self.file[..group as usize].iter().map(Vec::len).sum::<usize>() + chunk as usize;
-        let first: usize = all.take(before).map(Vec::len).sum();
-        (first..first + self.file[group as usize][chunk as usize].len()).map(|i| i as u8).collect()
+    /// The numbers of the items of each chunk of a part of the file.
+    pub(crate) fn part(&self, part: usize) -> Vec<Vec<u8>> {
+        let mut next = self.file[..part].iter().flatten().map(Vec::len).sum::<usize>() as u8..;
+        self.file[part].iter().map(|chunk| next.by_ref().take(chunk.len()).collect()).collect()
+    }
+
+    /// The part of the file that begins at this byte.
+    pub(crate) fn part_at(&self, offset: u64) -> Option<usize> {
+        let mut start = 0;
+        for (part, chunks) in self.file.iter().enumerate() {
+            if start == offset {
+                return Some(part);
+            }
+            start += chunks.iter().map(Vec::len).sum::<usize>() as u64 * ITEM_BYTES;
+        }
+        None
     }
 
     /// What an item is like.
@@ -81,15 +115,9 @@ impl Protocol {
         self.file.iter().flatten().map(Vec::len).sum()
     }
 
-    /// The plan of a group, as the splitter cuts it.
-    pub(crate) fn manifest(&self, group: u32) -> Manifest {
-        let chunks = (0..self.file[group as usize].len() as u32).map(|chunk| {
-            let items = self.items(group, chunk);
-            let start = items.first().map_or(0, |i| u64::from(*i)) * ITEM_BYTES;
-            let end = start + items.len() as u64 * ITEM_BYTES;
-            ChunkPlan { first: start / ITEM_BYTES + 1, items: items.len() as u32, start, end, oversize: false }
-        });
-        Manifest { group, chunks: chunks.collect() }
+    /// Sends a control message: deduplication drops it if it was sent at this position before.
+    pub(crate) fn send_fifo(&self, world: &mut World, message: Message, position: u32) {
+        if self.deduplication { world.send_once(message, position) } else { world.send(message) }
     }
 
     /// Every item has ended, as the job record knows it.
@@ -106,19 +134,23 @@ impl Model for Protocol {
     type Action = Action;
 
     fn init_states(&self) -> Vec<World> {
-        vec![World {
+        let mut world = World {
             job: client::job(self.item_count() as u64 * ITEM_BYTES),
             groups: vec![],
+            manifests: vec![],
             files: Default::default(),
-            report: None,
-            reported: None,
-            queue: [(Message::Create, 1)].into(),
-            announced: false,
+            reports: Default::default(),
+            only: None,
+            queue: Default::default(),
+            dead: Default::default(),
+            sent: Default::default(),
             runs: vec![],
             reading: None,
             left: self.bounds.clone(),
             record: Record::default(),
-        }]
+        };
+        self.send_fifo(&mut world, Message::Create(0), 0);
+        vec![world]
     }
 
     fn actions(&self, world: &World, actions: &mut Vec<Action>) {
@@ -130,10 +162,17 @@ impl Model for Protocol {
             actions.extend((0..choices).map(|choice| Action::Take { message, choice }));
         }
         (0..world.runs.len()).for_each(|i| runs::actions(self, world, i, actions));
-        let stoppable = world.left.stops > 0 && world.job.is_live();
+        let unsent = world.left.losses > 0;
+        let (stoppable, retriable) = (client::may_stop(world), retry::may_retry(world));
+        let replays = world.dead.iter().filter(|letter| retry::may_replay(world, **letter));
+        actions.extend(replays.map(|letter| Action::Replay { letter: *letter }));
+        let letters = world.dead.iter().filter(|letter| sweeper::may_give_up(self, world, **letter));
+        actions.extend(letters.map(|letter| Action::GiveUp { letter: *letter }));
         for (allowed, action) in [
             (stoppable, Action::Stop { sent: true }),
-            (stoppable && world.left.losses > 0, Action::Stop { sent: false }),
+            (stoppable && unsent, Action::Stop { sent: false }),
+            (retriable, Action::Retry { sent: true }),
+            (retriable && unsent, Action::Retry { sent: false }),
             (self.sweeper && world.is_idle() && !world.job.status.is_final(), Action::Sweep),
             (world.left.reads > 0 && world.reading.is_none(), Action::ReadGroups),
             (world.reading.is_some(), Action::ReadJob),
@@ -148,16 +187,20 @@ impl Model for Protocol {
             Action::Take { message, choice } => {
                 world.take(message);
                 let step = runs::start(self, &mut world, message, choice);
-                world.runs.extend(step.map(|step| Run { message, step }));
+                world.runs.extend(step.map(|step| Run { message, step, gives_up: false }));
             }
             Action::Next { run, choice } => runs::advance(self, &mut world, run, choice),
             Action::LoseReply { run } => runs::lose_reply(self, &mut world, run),
-            Action::Crash { run, lost } => runs::crash(self, &mut world, run, lost),
+            Action::Crash { run, fate } => runs::crash(self, &mut world, run, fate),
             Action::Duplicate { run } => {
                 world.left.duplicates -= 1;
                 world.send(last.runs[run].message);
             }
-            Action::Stop { sent } => client::stop(&mut world, sent),
+            Action::HandOver { run } => runs::hand_over(&mut world, run),
+            Action::Stop { sent } => client::stop(self, &mut world, sent),
+            Action::Retry { sent } => retry::retry(self, &mut world, sent),
+            Action::Replay { letter } => retry::replay(self, &mut world, letter),
+            Action::GiveUp { letter } => sweeper::give_up(self, &mut world, letter),
             Action::Sweep => sweeper::sweep(self, &mut world),
             Action::ReadGroups => world.reading = Some(world.groups.clone()),
             Action::ReadJob => client::answer(self, &mut world),

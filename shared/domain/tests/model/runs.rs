@@ -1,18 +1,21 @@
 //! Functions at work: how a run starts, goes on, dies, and is deceived by a lost reply.
 
-use crate::bounds::Flaw;
-use crate::protocol::{Action, Protocol};
-use crate::world::{Message, Run, Step, World};
+use crate::flaw::Flaw;
+use crate::protocol::{Action, Fate, Protocol};
+use crate::step::{Cut, Message, Run, Step};
+use crate::worker::Mode;
+use crate::world::World;
 use crate::{completion, splitter, worker};
 
 /// Another function may be started for this message.
 pub(crate) fn is_free(protocol: &Protocol, world: &World, message: Message) -> bool {
     let kind = |m: Message| match m {
-        Message::Create => 0,
+        Message::Create(_) => 0,
         Message::Chunk(..) => 1,
-        Message::Complete => 2,
+        Message::Complete(_) => 2,
     };
-    world.runs.iter().filter(|run| kind(run.message) == kind(message)).count() < protocol.runs[kind(message)]
+    let at_work = world.runs.iter().filter(|run| !run.gives_up && kind(run.message) == kind(message));
+    at_work.count() < protocol.runs[kind(message)]
 }
 
 /// Its next step touches nothing that another can see or change, so its order among the others' has no meaning.
@@ -22,13 +25,17 @@ pub(crate) fn is_local(run: &Run) -> bool {
 
 /// The ways in which the next step of the run at place `i` can come out.
 pub(crate) fn next_actions(protocol: &Protocol, world: &World, i: usize, actions: &mut Vec<Action>) {
-    let choices = match (&world.runs[i].step, world.runs[i].message) {
-        (Step::Continue(from), Message::Chunk(group, chunk)) => {
+    let run = &world.runs[i];
+    let choices = match (&run.step, run.message) {
+        (Step::Continue(from), Message::Chunk(group, chunk)) if !run.gives_up => {
             worker::choices(protocol, world, (group, chunk), Some(from))
         }
         _ => 1,
     };
     actions.extend((0..choices).map(|choice| Action::Next { run: i, choice }));
+    // Both functions look at the clock between two commits of theirs.
+    let between = matches!(run.step, Step::Continue(_) | Step::Advance { own: true, .. });
+    actions.extend((world.left.deadlines > 0 && between).then_some(Action::HandOver { run: i }));
 }
 
 /// What can happen to the run at place `i`.
@@ -36,11 +43,13 @@ pub(crate) fn actions(protocol: &Protocol, world: &World, i: usize, actions: &mu
     let (run, left) = (&world.runs[i], &world.left);
     next_actions(protocol, world, i, actions);
     let writes = matches!(run.step, Step::Commit(_) | Step::Advance { .. } | Step::Finish { .. });
+    let queued = !run.gives_up;
     for (allowed, action) in [
         (left.lost_replies > 0 && writes, Action::LoseReply { run: i }),
-        (left.crashes > 0, Action::Crash { run: i, lost: false }),
-        (left.losses > 0, Action::Crash { run: i, lost: true }),
-        (left.duplicates > 0, Action::Duplicate { run: i }),
+        (left.crashes > 0, Action::Crash { run: i, fate: Fate::Again }),
+        (left.losses > 0 && queued, Action::Crash { run: i, fate: Fate::Lost }),
+        (left.dead_letters > 0 && queued, Action::Crash { run: i, fate: Fate::Dead }),
+        (left.duplicates > 0 && queued, Action::Duplicate { run: i }),
     ] {
         actions.extend(allowed.then_some(action));
     }
@@ -49,21 +58,29 @@ pub(crate) fn actions(protocol: &Protocol, world: &World, i: usize, actions: &mu
 /// A function gets a message and reads; its first step that others can see. `None` if it acknowledges at once.
 pub(crate) fn start(protocol: &Protocol, world: &mut World, message: Message, choice: usize) -> Option<Step> {
     match message {
-        Message::Create => splitter::next(protocol, world, &Step::Look),
-        Message::Chunk(group, chunk) => worker::start(protocol, world, (group, chunk), choice),
-        Message::Complete => completion::next(protocol, world, &Step::Read),
+        Message::Create(generation) => splitter::next(protocol, world, generation, &Step::Look),
+        Message::Chunk(group, chunk) => worker::start(protocol, world, (group, chunk), Mode::Work { choice }),
+        Message::Complete(generation) => completion::next(protocol, world, generation, &Step::Read),
     }
 }
 
 /// Does the next step of the run at place `i`; it ends by acknowledging its message.
 pub(crate) fn advance(protocol: &Protocol, world: &mut World, i: usize, choice: usize) {
     let run = world.runs.remove(i);
+    let mode = if run.gives_up { Mode::GiveUp } else { Mode::Work { choice } };
     let step = match run.message {
-        Message::Create => splitter::next(protocol, world, &run.step),
-        Message::Chunk(group, chunk) => worker::next(protocol, world, (group, chunk), &run.step, choice),
-        Message::Complete => completion::next(protocol, world, &run.step),
+        Message::Create(generation) => splitter::next(protocol, world, generation, &run.step),
+        Message::Chunk(group, chunk) => worker::next(protocol, world, (group, chunk), &run.step, mode),
+        Message::Complete(generation) => completion::next(protocol, world, generation, &run.step),
     };
-    world.runs.extend(step.map(|step| Run { message: run.message, step }));
+    world.runs.extend(step.map(|step| Run { step, ..run }));
+}
+
+/// Its time is nearly over: it sends a message that goes on, and acknowledges its own.
+pub(crate) fn hand_over(world: &mut World, i: usize) {
+    world.left.deadlines -= 1;
+    let groups = if let Step::Advance { groups, .. } = world.runs[i].step { groups } else { 0 };
+    world.runs[i].step = Step::HandOver { groups };
 }
 
 /// The write takes, its reply does not arrive, and the client calls again: the run stays where it was.
@@ -76,21 +93,36 @@ pub(crate) fn lose_reply(protocol: &Protocol, world: &mut World, i: usize) {
     world.left.lost_replies -= 1;
 }
 
-/// The run dies; its message comes again, or is lost for good.
-pub(crate) fn crash(protocol: &Protocol, world: &mut World, i: usize, lost: bool) {
+/// The run dies. The sweeper has no message: the letter that it read stays where it is, and
+/// no queue brings it.
+pub(crate) fn crash(protocol: &Protocol, world: &mut World, i: usize, fate: Fate) {
     let run = world.runs.remove(i);
-    if lost {
-        world.left.losses -= 1;
-        world.record.losses += 1;
-        return;
+    match fate {
+        Fate::Again => {
+            world.left.crashes -= 1;
+            if run.gives_up {
+                world.record.losses += 1;
+            } else if !acknowledged(protocol, &run.step) {
+                world.send(run.message);
+            }
+        }
+        Fate::Lost => {
+            world.left.losses -= 1;
+            world.record.losses += 1;
+        }
+        Fate::Dead => {
+            world.left.dead_letters -= 1;
+            world.record.losses += 1;
+            world.dead.insert(run.message);
+        }
     }
-    world.left.crashes -= 1;
-    let acknowledged = match protocol.flaw {
-        Flaw::UnsealedSplit => run.step == Step::Advance { groups: protocol.file.len() as u32 },
-        Flaw::RoundUnsent => run.step == Step::OpenRound,
+}
+
+/// A broken function has acknowledged its message before this step.
+fn acknowledged(protocol: &Protocol, step: &Step) -> bool {
+    match protocol.flaw {
+        Flaw::UnsealedSplit => matches!(step, Step::Advance { cut: Cut::End, .. }),
+        Flaw::RoundUnsent => *step == Step::OpenRound,
         _ => false,
-    };
-    if !acknowledged {
-        world.send(run.message);
     }
 }

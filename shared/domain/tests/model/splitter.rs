@@ -1,73 +1,116 @@
 //! The splitter: begin, commit a group with its manifest, send its chunks one by one, and so on to the end.
 //!
 //! A refusal is never taken for a lost race: the write may have taken and its reply been lost. It reads the job
-//! again and goes on from there, whatever is left to do: send, commit, or say that all is done.
+//! again and goes on from there, whatever is left to do: send, commit, or say that all is done. A group that is done when
+//! it is committed is rolled up by whoever gets its messages; that the splitter does so too is left out.
 
-use longshore_domain::group::{Group, GroupPlan};
+use longshore_domain::group::{ChunkPlan, Group, GroupPlan, Manifest};
 use longshore_domain::job::{Job, Stage, Transition};
 
-use crate::bounds::Flaw;
-use crate::protocol::Protocol;
-use crate::world::{Message, Step, World};
+use crate::flaw::Flaw;
+use crate::protocol::{ITEM_BYTES, Protocol};
+use crate::refile;
+use crate::step::{Cut, Message, Step};
+use crate::world::World;
 
 /// The step after this one; `None` if the message is acknowledged.
-pub(crate) fn next(protocol: &Protocol, world: &mut World, step: &Step) -> Option<Step> {
+pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step: &Step) -> Option<Step> {
     match *step {
         Step::Look => {
             world.job.begin(world.now());
-            look(protocol, &world.job)
+            look(protocol, world, generation)
         }
-        Step::Send { group, chunk, groups } => {
+        Step::Send { group, chunk, groups, cut, own } => {
             world.send(Message::Chunk(group, chunk));
-            Some(after_send(protocol, group, chunk, groups))
+            Some(after_send(world, (group, chunk), Step::Advance { groups, cut, own }))
         }
-        Step::Advance { groups } if groups as usize == protocol.file.len() => end_split(protocol, world, groups),
-        Step::Advance { groups } => commit_group(protocol, world, groups),
-        Step::Announce => {
-            world.announce();
+        Step::Advance { groups, cut: Cut::End, .. } => end_split(protocol, world, generation, groups),
+        Step::Advance { groups, cut, .. } => commit_group(protocol, world, generation, (groups, cut)),
+        Step::HandOver { groups } => {
+            protocol.send_fifo(world, Message::Create(generation), groups);
+            None
+        }
+        Step::Announce(generation) => {
+            protocol.send_fifo(world, Message::Complete(generation), 0);
             None
         }
         _ => None,
     }
 }
 
-/// Where a splitter goes on that knows nothing but the job.
-fn look(protocol: &Protocol, job: &Job) -> Option<Step> {
+/// Where a splitter goes on that knows nothing but the job. One of another generation has nothing to do.
+fn look(protocol: &Protocol, world: &World, generation: u32) -> Option<Step> {
+    let job = &world.job;
+    let (groups, cut) = (job.groups, next_cut(protocol, world, job));
     match job.stage {
-        Stage::Splitting if job.sent_groups < job.groups => {
-            Some(Step::Send { group: job.sent_groups, chunk: 0, groups: job.groups })
+        Stage::Splitting if job.generation != generation => None,
+        Stage::Splitting if job.sent_groups < groups => {
+            Some(Step::Send { group: job.sent_groups, chunk: 0, groups, cut, own: false })
         }
-        Stage::Splitting => Some(Step::Advance { groups: job.groups }),
-        _ => (job.is_live() && protocol.all_done(job)).then_some(Step::Announce),
+        Stage::Splitting => Some(Step::Advance { groups, cut, own: false }),
+        _ => (job.is_live() && protocol.all_done(job)).then_some(Step::Announce(job.generation)),
     }
 }
 
-fn after_send(protocol: &Protocol, group: u32, chunk: u32, groups: u32) -> Step {
-    if chunk as usize + 1 < protocol.file[group as usize].len() {
-        Step::Send { group, chunk: chunk + 1, groups }
+/// What comes next in a job: what older generations have left, then the rest of the file.
+fn next_cut(protocol: &Protocol, world: &World, job: &Job) -> Cut {
+    let part = || protocol.part_at(job.split_offset).filter(|_| !job.base.split_ended);
+    refile::next(world, job).map(Cut::Refile).or_else(|| part().map(Cut::Part)).unwrap_or(Cut::End)
+}
+
+fn after_send(world: &World, (group, chunk): (u32, u32), then: Step) -> Step {
+    let Step::Advance { groups, cut, own } = then else { return then };
+    if chunk as usize + 1 < world.manifests[group as usize].len() {
+        Step::Send { group, chunk: chunk + 1, groups, cut, own }
     } else if group + 1 < groups {
-        Step::Send { group: group + 1, chunk: 0, groups }
+        Step::Send { group: group + 1, chunk: 0, groups, cut, own }
     } else {
-        Step::Advance { groups }
+        then
     }
 }
 
-fn commit_group(protocol: &Protocol, world: &mut World, number: u32) -> Option<Step> {
-    let (manifest, now) = (protocol.manifest(number), world.now());
-    let upto = manifest.chunks.last().map_or(0, |c| c.end);
-    let plan = GroupPlan::of_file(0, manifest, upto);
+fn commit_group(protocol: &Protocol, world: &mut World, generation: u32, (groups, cut): (u32, Cut)) -> Option<Step> {
+    let (generation, number) = match protocol.flaw {
+        Flaw::AnyGeneration => (world.job.generation, groups),
+        Flaw::SplitCursorNotAsked => (generation, world.job.groups),
+        _ => (generation, groups),
+    };
+    let now = world.now();
+    let (plan, items) = match cut {
+        Cut::Refile(place) => refile::plan(protocol, world, (generation, number), place),
+        Cut::Part(part) => plan_of_file(protocol, (generation, number), part),
+        Cut::End => return None,
+    };
     match world.job.commit_group(&plan, now) {
         Transition::Made(job) => {
             world.groups.push(Group::planned(&plan, now));
-            Some(Step::Send { group: number, chunk: 0, groups: job.groups })
+            world.manifests.push(items);
+            let cut = next_cut(protocol, world, &job);
+            Some(Step::Send { group: number, chunk: 0, groups: job.groups, cut, own: true })
         }
         Transition::Refused => refused(protocol),
     }
 }
 
-fn end_split(protocol: &Protocol, world: &mut World, groups: u32) -> Option<Step> {
-    match world.job.end_split(0, groups, &[], world.now()) {
-        Transition::Made(job) => protocol.all_done(&job).then_some(Step::Announce),
+fn plan_of_file(protocol: &Protocol, (generation, group): (u32, u32), part: usize) -> (GroupPlan, Vec<Vec<u8>>) {
+    let items = protocol.part(part);
+    let manifest = Manifest { group, chunks: items.iter().map(|items| chunk_plan(items)).collect() };
+    let upto = manifest.chunks.last().map_or(0, |c| c.end);
+    (GroupPlan::of_file(generation, manifest, upto), items)
+}
+
+/// The plan of a chunk that is a run of the file's items.
+pub(crate) fn chunk_plan(items: &[u8]) -> ChunkPlan {
+    let start = items.first().map_or(0, |i| u64::from(*i)) * ITEM_BYTES;
+    let end = start + items.len() as u64 * ITEM_BYTES;
+    ChunkPlan { first: start / ITEM_BYTES + 1, items: items.len() as u32, start, end, oversize: false }
+}
+
+fn end_split(protocol: &Protocol, world: &mut World, generation: u32, groups: u32) -> Option<Step> {
+    let generation = if protocol.flaw == Flaw::AnyGeneration { world.job.generation } else { generation };
+    match world.job.end_split(generation, groups, &[], world.now()) {
+        Transition::Made(_) if protocol.flaw == Flaw::CountAfterLastSend => None,
+        Transition::Made(job) => protocol.all_done(&job).then_some(Step::Announce(job.generation)),
         Transition::Refused => refused(protocol),
     }
 }

@@ -1,68 +1,95 @@
 //! A path through the model as sentences, so that a counterexample can be read without the model.
 
-use stateright::Path;
+use longshore_domain::group::Group;
 
-use crate::protocol::{Action, Protocol};
-use crate::world::{Message, Run, Step, World};
+use crate::protocol::{Action, Fate};
+use crate::step::{Cut, Message, Run, Step};
+use crate::world::World;
 
 /// One line a step, and what is stored at the end.
-pub(crate) fn tell(protocol: &Protocol, path: &Path<World, Action>) -> String {
+pub(crate) fn tell(path: &[(World, Option<Action>)]) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for (world, action) in path.clone().into_vec() {
+    for (world, action) in path {
         match action {
-            Some(action) => lines.push(format!("{:2}. {}", lines.len() + 1, sentence(protocol, &world, action))),
-            None => lines.extend(ledger(&world)),
+            Some(action) => lines.push(format!("{:2}. {}", lines.len() + 1, sentence(world, *action))),
+            None => lines.extend(ledger(world)),
         }
     }
     lines.join("\n") + "\n"
 }
 
-fn sentence(protocol: &Protocol, world: &World, action: Action) -> String {
-    let run = |i: usize| who(world.runs[i].message);
+fn sentence(world: &World, action: Action) -> String {
+    let run = |i: usize| who(&world.runs[i]);
     match action {
-        Action::Take { message, .. } => format!("{} takes its message", who(message)),
-        Action::Next { run: i, .. } => format!("{} {}", run(i), what(protocol, &world.runs[i])),
-        Action::LoseReply { run: i } => format!("{} {}, and the reply is lost", run(i), what(protocol, &world.runs[i])),
-        Action::Crash { run: i, lost: false } => format!("{} dies; its message comes again", run(i)),
-        Action::Crash { run: i, lost: true } => format!("{} dies; its message is lost", run(i)),
+        Action::Take { message, .. } => format!("{} takes its message", whose(message)),
+        Action::Next { run: i, .. } => format!("{} {}", run(i), what(&world.runs[i])),
+        Action::LoseReply { run: i } => format!("{} {}, and the reply is lost", run(i), what(&world.runs[i])),
+        Action::Crash { run: i, .. } if world.runs[i].gives_up => format!("{} dies", run(i)),
+        Action::Crash { run: i, fate: Fate::Again } => format!("{} dies; its message comes again", run(i)),
+        Action::Crash { run: i, fate: Fate::Lost } => format!("{} dies; its message is lost", run(i)),
+        Action::Crash { run: i, fate: Fate::Dead } => format!("{} dies once too often; its message is dead", run(i)),
         Action::Duplicate { run: i } => format!("the message of {} comes again while it lives", run(i)),
-        Action::Stop { .. } => "the client cancels the job".into(),
+        Action::HandOver { run: i } => format!("{} has hardly any time left", run(i)),
+        Action::Stop { sent } => "the client cancels the job".to_owned() + unless(sent),
+        Action::Retry { sent } => "the client has the job run again".to_owned() + unless(sent),
+        Action::Replay { letter } => format!("an operator replays the message of {}", whose(letter)),
+        Action::GiveUp { letter } => format!("the sweeper reads the dead message of {}", whose(letter)),
         Action::Sweep => "the sweeper sends what is unfinished".into(),
         Action::ReadGroups => "a status call reads the groups".into(),
         Action::ReadJob => "the status call reads the job, and answers".into(),
     }
 }
 
-fn who(message: Message) -> String {
+fn unless(sent: bool) -> &'static str {
+    if sent { "" } else { ", and the message about it is lost" }
+}
+
+fn who(run: &Run) -> String {
+    if run.gives_up { format!("the sweeper in place of {}", whose(run.message)) } else { whose(run.message) }
+}
+
+fn whose(message: Message) -> String {
+    let of = |generation: u32| match generation {
+        0 => String::new(),
+        n => format!(" of generation {n}"),
+    };
     match message {
-        Message::Create => "the splitter".into(),
+        Message::Create(generation) => format!("the splitter{}", of(generation)),
         Message::Chunk(group, chunk) => format!("a worker of chunk {group}.{chunk}"),
-        Message::Complete => "completion".into(),
+        Message::Complete(generation) => format!("completion{}", of(generation)),
     }
 }
 
-fn what(protocol: &Protocol, run: &Run) -> String {
+fn what(run: &Run) -> String {
     match &run.step {
         Step::Look | Step::Read => "reads the job".into(),
         Step::Send { group, chunk, .. } => format!("sends chunk {group}.{chunk}"),
-        Step::Advance { groups } if *groups as usize == protocol.file.len() => "records the end of the split".into(),
-        Step::Advance { groups } => format!("commits group {groups}"),
+        Step::Advance { cut: Cut::End, .. } => "records the end of the split".into(),
+        Step::Advance { groups, cut: Cut::Part(_), .. } => format!("commits group {groups}"),
+        Step::Advance { groups, cut: Cut::Refile(of), .. } => {
+            format!("commits group {groups} of what chunk {}.{} has left", of.group, of.chunk)
+        }
         Step::Commit(a) => format!("commits {} items under token {}", a.counts.done(), a.to.token),
         Step::Continue(from) => format!("goes on from token {}", from.token),
         Step::Lost => "has lost, and stops".into(),
         Step::OpenRound => "sends its chunk again for the next round".into(),
+        Step::HandOver { .. } => "sends a message that goes on in its place".into(),
         Step::RollUp => "adds its group to those that are done".into(),
         Step::Close { group, .. } => format!("closes group {group}"),
         Step::Report { .. } => "writes the report".into(),
         Step::Finish { status, .. } => format!("gives the final status {status:?}"),
-        Step::Announce => "sends the complete message".into(),
+        Step::Announce(_) => "sends the complete message".into(),
     }
 }
 
 fn ledger(world: &World) -> Vec<String> {
-    let group = |g: &longshore_domain::group::Group| {
+    let group = |g: &Group| {
         let cursors: Vec<String> = g.cursors.iter().map(|(c, cursor)| format!("{c} at {cursor}")).collect();
-        format!("group {}: {} of {} items ended; chunk {}", g.number, g.counts.done(), g.items, cursors.join(", "))
+        let cursors = if cursors.is_empty() { "not begun".into() } else { format!("chunk {}", cursors.join(", ")) };
+        format!("group {}: {} of {} items ended; {cursors}", g.number, g.counts.done(), g.items)
     };
-    world.groups.iter().map(group).collect()
+    let job = &world.job;
+    let of = if job.generation > 0 { format!(" in generation {}", job.generation) } else { String::new() };
+    let status = format!("job: {:?}{of}, {} groups, {} of them done", job.status, job.groups, job.done_groups.len());
+    std::iter::once(status).chain(world.groups.iter().map(group)).collect()
 }

@@ -1,21 +1,25 @@
-//! The sweeper: whatever the ledger says is unfinished while nothing is in flight is sent again.
+//! The sweeper: what the ledger says is unfinished while nothing is in flight is sent again, and what lies in the
+//! dead-letter queue is given up.
 //!
 //! It needs nothing but the ledger and the queues. Its death between two sends needs no step of its own: the next
-//! sweep finds what is left. A send before the queue is idle is the duplicate that every message may have.
+//! sweep finds what is left. A send before the queue is idle is the duplicate that every message may have. A letter is
+//! read and never deleted.
 
-use longshore_domain::job::Stage;
+use longshore_domain::job::{Stage, Status, Stop};
 
 use crate::protocol::Protocol;
-use crate::world::{Message, World};
+use crate::step::{Message, Run};
+use crate::worker::{self, Mode};
+use crate::world::World;
 
 /// One pass over the job.
 pub(crate) fn sweep(protocol: &Protocol, world: &mut World) {
     world.record.sweeps += 1;
     match world.job.stage {
-        Stage::Queued => world.send(Message::Create),
+        Stage::Queued => world.send(Message::Create(world.job.generation)),
         Stage::Stopping => complete(world),
         Stage::Splitting => {
-            world.send(Message::Create);
+            world.send(Message::Create(world.job.generation));
             chunks(protocol, world);
         }
         _ => chunks(protocol, world),
@@ -24,12 +28,12 @@ pub(crate) fn sweep(protocol: &Protocol, world: &mut World) {
 
 /// Rolls up full groups, sends the unfinished chunks of the others, and the complete message if all is done.
 fn chunks(protocol: &Protocol, world: &mut World) {
-    for g in 0..world.groups.len() {
+    for g in world.job.base.groups as usize..world.groups.len() {
         if world.groups[g].is_done() {
             world.job.group_done(g as u32, world.now());
             continue;
         }
-        for c in 0..protocol.file[g].len() as u32 {
+        for c in 0..world.manifests[g].len() as u32 {
             if !world.groups[g].cursors.get(&c).is_some_and(|cursor| cursor.finished) {
                 world.send(Message::Chunk(g as u32, c));
             }
@@ -43,5 +47,36 @@ fn chunks(protocol: &Protocol, world: &mut World) {
 /// A re-send has a deduplication id of its own, so it is never swallowed.
 fn complete(world: &mut World) {
     world.job.resends += 1;
-    world.send(Message::Complete);
+    world.send(Message::Complete(world.job.generation));
+}
+
+/// Giving up what this letter asks for would change something, and no sweep is at it.
+pub(crate) fn may_give_up(protocol: &Protocol, world: &World, letter: Message) -> bool {
+    let at_it = world.runs.iter().any(|run| run.gives_up && run.message == letter);
+    let changes = match letter {
+        Message::Create(generation) => {
+            world.job.is_live() && world.job.generation == generation && !world.job.split_ended
+        }
+        Message::Chunk(group, chunk) => worker::workable(world, group).is_some_and(|stored| {
+            let finished = stored.cursors.get(&chunk).is_some_and(|c| c.finished);
+            !finished || (stored.is_done() && !world.job.done_groups.contains(&group))
+        }),
+        Message::Complete(_) => false,
+    };
+    protocol.sweeper && !at_it && changes
+}
+
+/// A dead chunk's items fail, by the steps of a worker; over a dead splitter the job does.
+pub(crate) fn give_up(protocol: &Protocol, world: &mut World, letter: Message) {
+    match letter {
+        Message::Chunk(group, chunk) => {
+            let step = worker::start(protocol, world, (group, chunk), Mode::GiveUp);
+            world.runs.extend(step.map(|step| Run { message: letter, step, gives_up: true }));
+        }
+        Message::Create(generation) => {
+            world.job.stop(generation, &Stop { status: Status::Failed, error: None, at: world.now() });
+            protocol.send_fifo(world, Message::Complete(generation), 0);
+        }
+        Message::Complete(_) => {}
+    }
 }

@@ -4,22 +4,33 @@
 //! it), so they are one step. The steps that count are the writes and the sends.
 
 use longshore_domain::cursor::Cursor;
-use longshore_domain::group::{Commit, CommitOutcome};
+use longshore_domain::group::Group;
 use longshore_domain::job::Transition;
 use longshore_domain::outcome::Counts;
 
-use crate::bounds::Flaw;
+use crate::commit::commit;
+use crate::flaw::Flaw;
 use crate::protocol::Protocol;
 use crate::report::{chain, items_of_round};
-use crate::world::{Attempt, File, Mark, Message, Step, World};
+use crate::step::{Attempt, Message, Step};
+use crate::world::{File, Mark, World};
 
 /// Group and chunk.
-type Chunk = (u32, u32);
+pub(crate) type Chunk = (u32, u32);
+
+/// How a run gets the outcomes of its items.
+#[derive(Clone, Copy, Eq, PartialEq, Debug)]
+pub(crate) enum Mode {
+    /// By the handler; of all ways in which a run can come out this is the one.
+    Work { choice: usize },
+    /// All that are left fail: the sweeper gives the chunk up.
+    GiveUp,
+}
 
 /// In how many ways the first run of this message can come out.
 pub(crate) fn first_choices(protocol: &Protocol, world: &World, message: Message) -> usize {
     let Message::Chunk(group, chunk) = message else { return 1 };
-    let Some(stored) = world.groups.get(group as usize).filter(|_| world.job.is_live()) else { return 1 };
+    let Some(stored) = workable(world, group) else { return 1 };
     choices(protocol, world, (group, chunk), stored.cursors.get(&chunk))
 }
 
@@ -31,31 +42,42 @@ pub(crate) fn choices(protocol: &Protocol, world: &World, chunk: Chunk, from: Op
 }
 
 /// Reads the job and the group. `None` if there is nothing to do.
-pub(crate) fn start(protocol: &Protocol, world: &mut World, chunk: Chunk, choice: usize) -> Option<Step> {
-    let group = world.groups.get(chunk.0 as usize)?;
-    if !world.job.is_live() {
-        return None;
-    }
+pub(crate) fn start(protocol: &Protocol, world: &mut World, chunk: Chunk, mode: Mode) -> Option<Step> {
+    let group = workable(world, chunk.0)?;
     match group.cursors.get(&chunk.1).cloned() {
         Some(cursor) if cursor.finished => {
-            (group.is_done() && protocol.flaw != Flaw::RollUpOnce).then_some(Step::RollUp)
+            (group.is_done() && protocol.flaw != Flaw::WorkerAlone).then_some(Step::RollUp)
         }
-        from => Some(process(protocol, world, chunk, from, choice)),
+        from => Some(process(protocol, world, chunk, from, mode)),
     }
 }
 
+/// The group, if the job is live and the group is open and of the job's present generation.
+pub(crate) fn workable(world: &World, group: u32) -> Option<&Group> {
+    let live = world.job.is_live() && world.job.owns(group);
+    world.groups.get(group as usize).filter(|group| live && group.open)
+}
+
 /// The step after this one; `None` if the message is acknowledged.
-pub(crate) fn next(protocol: &Protocol, world: &mut World, chunk: Chunk, step: &Step, choice: usize) -> Option<Step> {
+pub(crate) fn next(protocol: &Protocol, world: &mut World, chunk: Chunk, step: &Step, mode: Mode) -> Option<Step> {
     match step {
-        Step::Commit(attempt) => after_commit(attempt, commit(protocol, world, chunk, attempt)),
-        Step::Continue(from) => Some(process(protocol, world, chunk, Some(from.clone()), choice)),
-        Step::OpenRound => {
+        Step::Commit(attempt) => {
+            let next = commit(protocol, world, chunk, attempt)?;
+            // Who gives a chunk up takes the next round at once.
+            Some(if next == Step::OpenRound && mode == Mode::GiveUp {
+                Step::Continue(attempt.to.clone())
+            } else {
+                next
+            })
+        }
+        Step::Continue(from) => Some(process(protocol, world, chunk, Some(from.clone()), mode)),
+        Step::OpenRound | Step::HandOver { .. } => {
             world.send(Message::Chunk(chunk.0, chunk.1));
             None
         }
         Step::RollUp => roll_up(protocol, world, chunk.0),
-        Step::Announce => {
-            world.announce();
+        Step::Announce(generation) => {
+            protocol.send_fifo(world, Message::Complete(*generation), 0);
             None
         }
         _ => None,
@@ -64,14 +86,11 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, chunk: Chunk, step: &
 
 /// Adds the group to those that are done, unless the job has ended: a late roll-up would change a final document.
 fn roll_up(protocol: &Protocol, world: &mut World, group: u32) -> Option<Step> {
-    if world.job.status.is_final() {
-        if protocol.flaw == Flaw::RollUpAfterEnd {
-            world.job.updated_at = world.now();
-        }
-        return None;
+    if world.job.status.is_final() && protocol.flaw == Flaw::RollUpAfterEnd {
+        world.job.updated_at = world.now();
     }
     match world.job.group_done(group, world.now()) {
-        Transition::Made(job) => protocol.all_done(&job).then_some(Step::Announce),
+        Transition::Made(job) => protocol.all_done(&job).then_some(Step::Announce(job.generation)),
         Transition::Refused => None,
     }
 }
@@ -79,20 +98,14 @@ fn roll_up(protocol: &Protocol, world: &mut World, group: u32) -> Option<Step> {
 /// Items of the next run, and whether the round ends with them.
 fn run_from(protocol: &Protocol, world: &World, chunk: Chunk, from: Option<&Cursor>) -> (Vec<u8>, bool) {
     let (round, position) = from.map_or((0, 0), |c| (c.round, c.position as usize));
-    let items = items_of_round(&chain(world, from), &protocol.items(chunk.0, chunk.1), round);
+    let items = items_of_round(&chain(world, from), &world.manifests[chunk.0 as usize][chunk.1 as usize], round);
     let end = position.saturating_add(protocol.checkpoint).min(items.len());
     (items[position.min(end)..end].to_vec(), end == items.len())
 }
 
-fn process(protocol: &Protocol, world: &mut World, chunk: Chunk, from: Option<Cursor>, mut choice: usize) -> Step {
+fn process(protocol: &Protocol, world: &mut World, chunk: Chunk, from: Option<Cursor>, mode: Mode) -> Step {
     let (run, round_ends) = run_from(protocol, world, chunk, from.as_ref());
-    let round = from.as_ref().map_or(0, |c| c.round);
-    let mut marks = Vec::new();
-    for item in run {
-        let allowed = protocol.nature(item).map_or(&[][..], |n| n.marks(round));
-        marks.push((item, allowed[choice % allowed.len()]));
-        choice /= allowed.len();
-    }
+    let marks = marks(protocol, run, from.as_ref().map_or(0, |c| c.round), mode);
     for (item, _) in marks.iter().filter(|(_, mark)| *mark == Mark::Ok) {
         world.record.effects |= 1 << item;
     }
@@ -102,7 +115,18 @@ fn process(protocol: &Protocol, world: &mut World, chunk: Chunk, from: Option<Cu
     Step::Commit(Attempt { to: to(from.as_ref(), passed, file, round_ends), from, counts })
 }
 
-/// Writes the work file, if there is anything to file. Its token, and how many it files for the next round.
+fn marks(protocol: &Protocol, run: Vec<u8>, round: u32, mode: Mode) -> Vec<(u8, Mark)> {
+    let Mode::Work { mut choice } = mode else { return run.into_iter().map(|item| (item, Mark::Failed)).collect() };
+    let mut marks = Vec::new();
+    for item in run {
+        let allowed = protocol.nature(item).map_or(&[][..], |n| n.marks(round));
+        marks.push((item, allowed[choice % allowed.len()]));
+        choice /= allowed.len();
+    }
+    marks
+}
+
+/// Writes the work file, if there is anything to file. Its token, its name, and how many it files for the next round.
 fn write_file(
     protocol: &Protocol,
     world: &mut World,
@@ -111,18 +135,19 @@ fn write_file(
     marks: Vec<(u8, Mark)>,
 ) -> (String, Option<String>, u32) {
     let round = from.map_or(0, |c| c.round);
-    let token = match protocol.flaw {
-        Flaw::TokensRepeat => format!("{}-{}-{round}-{}", chunk.0, chunk.1, from.map_or(0, |c| c.position)),
-        _ => free_token(world),
-    };
+    let token = world.free_token();
     let prev = from.and_then(|c| c.file.clone());
     let entries: Vec<_> = marks.into_iter().filter(|(_, mark)| *mark != Mark::Ok).collect();
     if entries.is_empty() {
         return (token, prev, 0);
     }
+    let name = match protocol.flaw {
+        Flaw::FilesShareNames => format!("{}-{}-{round}-{}", chunk.0, chunk.1, from.map_or(0, |c| c.position)),
+        _ => token.clone(),
+    };
     let filed = entries.iter().filter(|(_, mark)| *mark == Mark::Transient).count() as u32;
-    world.files.insert(token.clone(), File { chunk, round, prev, entries });
-    (token.clone(), Some(token), filed)
+    world.files.insert(name.clone(), File { chunk, round, prev, entries });
+    (token, Some(name), filed)
 }
 
 /// The cursor after a run: further in the round, at the start of the next one, or finished.
@@ -137,53 +162,7 @@ fn to(from: Option<&Cursor>, passed: u32, file: (String, Option<String>, u32), r
     }
 }
 
-/// The domain's commit, or a broken one.
-fn commit(protocol: &Protocol, world: &mut World, chunk: Chunk, attempt: &Attempt) -> CommitOutcome {
-    let commit = Commit {
-        chunk: chunk.1,
-        from: attempt.from.clone(),
-        to: attempt.to.clone(),
-        counts: attempt.counts,
-        at: world.now(),
-    };
-    let group = &mut world.groups[chunk.0 as usize];
-    match protocol.flaw {
-        Flaw::PlainAdd => {
-            group.counts += commit.counts;
-            group.cursors.insert(commit.chunk, commit.to);
-            CommitOutcome::Committed(Box::new(group.clone()))
-        }
-        Flaw::CommitsAfterClose => {
-            let open = std::mem::replace(&mut group.open, true);
-            let outcome = group.commit(&commit);
-            group.open = open;
-            outcome
-        }
-        _ => group.commit(&commit),
-    }
-}
-
-fn after_commit(attempt: &Attempt, outcome: CommitOutcome) -> Option<Step> {
-    match outcome {
-        CommitOutcome::Committed(group) if attempt.to.finished => group.is_done().then_some(Step::RollUp),
-        CommitOutcome::Committed(_) if attempt.to.round > attempt.from.as_ref().map_or(0, |c| c.round) => {
-            Some(Step::OpenRound)
-        }
-        CommitOutcome::Committed(_) => Some(Step::Continue(attempt.to.clone())),
-        CommitOutcome::Lost => Some(Step::Lost),
-        CommitOutcome::Closed | CommitOutcome::Absent => None,
-    }
-}
-
 fn count(marks: &[(u8, Mark)]) -> Counts {
     let of = |wanted| marks.iter().filter(|(_, mark)| *mark == wanted).count() as u64;
     Counts { succeeded: of(Mark::Ok), failed: of(Mark::Failed), skipped: of(Mark::Skipped) }
-}
-
-/// A token that nothing names any more: as good as one that was never used, and fewer states.
-fn free_token(world: &World) -> String {
-    let used = |token: &str| {
-        world.files.contains_key(token) || world.cursors().any(|c| c.token == token || c.file.as_deref() == Some(token))
-    };
-    ('a'..='z').map(String::from).find(|token| !used(token)).unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 //! The job, the groups and the cursors are the domain's own types, so that the model decides with production's
 //! functions. Work files are reduced to what they say of each item.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use longshore_domain::cursor::Cursor;
@@ -13,17 +13,7 @@ use longshore_domain::outcome::Counts;
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::bounds::Bounds;
-
-/// A message by what it asks for. Copies are counted, none is told from another.
-#[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
-pub(crate) enum Message {
-    /// Split the job.
-    Create,
-    /// Work this chunk of this group.
-    Chunk(u32, u32),
-    /// Report, and give the final status.
-    Complete,
-}
+use crate::step::{Message, Run, Step};
 
 /// What a handler said of an item in one round.
 #[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
@@ -55,55 +45,10 @@ pub(crate) enum Place {
 /// The places of every item, by its index.
 pub(crate) type Report = Vec<Vec<Place>>;
 
-/// A worker's wish to commit, and what it needs if that takes.
-#[derive(Clone, Eq, PartialEq, Hash, Debug)]
-pub(crate) struct Attempt {
-    pub(crate) from: Option<Cursor>,
-    pub(crate) to: Cursor,
-    pub(crate) counts: Counts,
-}
-
-/// The next thing that a function does with the message it holds. Between any two of them it can die.
-#[derive(Clone, Eq, PartialEq, Hash, Debug)]
-pub(crate) enum Step {
-    /// Splitter: reads the job and decides where to go on.
-    Look,
-    /// Splitter: sends the message of this chunk; `groups` are committed.
-    Send { group: u32, chunk: u32, groups: u32 },
-    /// Splitter: commits the next group, or the end of the split.
-    Advance { groups: u32 },
-    /// Worker: commits what it has processed and filed.
-    Commit(Attempt),
-    /// Worker: processes the next run from its own cursor.
-    Continue(Cursor),
-    /// Worker: another attempt was first; it stops.
-    Lost,
-    /// Worker: sends its chunk's message again, for a round that it opened.
-    OpenRound,
-    /// Worker: its group is full; adds it to the groups that are done.
-    RollUp,
-    /// Completion: reads the job.
-    Read,
-    /// Completion of a stopping job: closes this group of so many.
-    Close { group: u32, groups: u32 },
-    /// Completion: writes the report.
-    Report { status: Status },
-    /// Completion: gives the final status.
-    Finish { totals: Counts, status: Status },
-    /// Whoever saw the end: sends the complete message.
-    Announce,
-}
-
-/// A function at work on a message.
-#[derive(Clone, Eq, PartialEq, Hash, Debug)]
-pub(crate) struct Run {
-    pub(crate) message: Message,
-    pub(crate) step: Step,
-}
-
 /// An answer of the status call, as far as it must never fall.
 #[derive(Clone, Copy, Eq, PartialEq, Hash, Debug, Default)]
 pub(crate) struct Answer {
+    pub(crate) generation: u32,
     pub(crate) counts: Counts,
     pub(crate) item_count: u64,
     pub(crate) percent: u8,
@@ -116,15 +61,19 @@ pub(crate) struct Answer {
 pub(crate) struct Record {
     /// The last two answers.
     pub(crate) answers: (Answer, Answer),
-    /// Final statuses given.
+    /// Final statuses given in this generation.
     pub(crate) finishes: u8,
     /// Fingerprint of everything that a client can read, at the final status.
     pub(crate) sealed: Option<u64>,
+    /// Fingerprint of all generations before, when this one was opened.
+    pub(crate) history: Option<u64>,
     /// Each group's counts when it was closed.
     pub(crate) closed: BTreeMap<u32, Counts>,
     /// Items that a handler said ok of, in any attempt.
-    pub(crate) effects: u32,
-    /// Messages that were lost for ever.
+    pub(crate) effects: u64,
+    /// Items that a replay leaves failed.
+    pub(crate) left_failed: u64,
+    /// Messages that no queue brings again, dead letters among them.
     pub(crate) losses: u8,
     /// Times that the sweeper had to send something.
     pub(crate) sweeps: u8,
@@ -135,13 +84,18 @@ pub(crate) struct Record {
 pub(crate) struct World {
     pub(crate) job: Job,
     pub(crate) groups: Vec<Group>,
+    /// The items of each group's chunks.
+    pub(crate) manifests: Vec<Vec<Vec<u8>>>,
     pub(crate) files: BTreeMap<String, File>,
-    pub(crate) report: Option<Report>,
-    /// The status that the report names, where it names one.
-    pub(crate) reported: Option<Status>,
+    /// Each generation's report, and the status that it names, where it names one.
+    pub(crate) reports: BTreeMap<u32, (Report, Option<Status>)>,
+    /// The one chunk whose failed items the present generation runs again; without it all do.
+    pub(crate) only: Option<(u32, u32)>,
     pub(crate) queue: BTreeMap<Message, u8>,
-    /// The complete message with the first deduplication id was sent: a second one is swallowed.
-    pub(crate) announced: bool,
+    /// The dead-letter queue.
+    pub(crate) dead: BTreeSet<Message>,
+    /// Deduplication ids that were used: of this message at this position.
+    pub(crate) sent: BTreeSet<(Message, u32)>,
     pub(crate) runs: Vec<Run>,
     /// The groups that a status call has read, before it reads the job.
     pub(crate) reading: Option<Vec<Group>>,
@@ -152,17 +106,19 @@ pub(crate) struct World {
 impl Hash for World {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.hash_readable(state);
+        self.groups.iter().for_each(|g| g.open.hash(state));
         self.files.hash(state);
-        (&self.queue, self.announced, &self.runs).hash(state);
-        self.reading.as_ref().map(|groups| groups.iter().for_each(|g| hash_group(g, state))).is_some().hash(state);
+        (&self.manifests, self.only, &self.queue, &self.dead, &self.sent, &self.runs).hash(state);
+        self.reading.iter().flatten().for_each(|g| hash_group(g, state));
+        self.reading.is_some().hash(state);
         (&self.left, &self.record).hash(state);
     }
 }
 
 impl World {
-    /// Time stands still until the end, and is another after it: a late write shows in `updated_at`.
+    /// Time stands still until the end of a generation, and is another after it: a late write shows in `updated_at`.
     pub(crate) fn now(&self) -> Timestamp {
-        Timestamp(i64::from(self.job.status.is_final()))
+        Timestamp(i64::from(self.job.generation) * 2 + i64::from(self.job.status.is_final()))
     }
 
     /// Everything that a client can read, as one number.
@@ -172,15 +128,23 @@ impl World {
         hasher.finish()
     }
 
+    /// Everything that the generations before this one have left, as one number.
+    pub(crate) fn history(&self) -> u64 {
+        let (mut hasher, job) = (DefaultHasher::new(), &self.job);
+        self.groups[..job.base.groups as usize].iter().for_each(|g| hash_group(g, &mut hasher));
+        self.reports.range(..job.generation).for_each(|report| report.hash(&mut hasher));
+        hasher.finish()
+    }
+
     /// Puts a message into its queue.
     pub(crate) fn send(&mut self, message: Message) {
         *self.queue.entry(message).or_default() += 1;
     }
 
-    /// Sends the complete message, once: deduplication swallows the others.
-    pub(crate) fn announce(&mut self) {
-        if !std::mem::replace(&mut self.announced, true) {
-            self.send(Message::Complete);
+    /// Puts a message into its queue unless one with this position was sent before.
+    pub(crate) fn send_once(&mut self, message: Message, position: u32) {
+        if self.sent.insert((message, position)) {
+            self.send(message);
         }
     }
 
@@ -212,7 +176,7 @@ impl World {
                 named.extend(prev);
                 i += 1;
             }
-            self.files.retain(|token, _| named.contains(token));
+            self.files.retain(|name, _| named.contains(name));
         }
     }
 
@@ -227,15 +191,26 @@ impl World {
         stored.chain(held.flatten())
     }
 
+    /// A token that nothing names any more: as good as one that was never used, and fewer states.
+    pub(crate) fn free_token(&self) -> String {
+        let used = |token: &str| {
+            let names = |c: &Cursor| c.token == token || c.file.as_deref() == Some(token);
+            self.files.contains_key(token) || self.cursors().any(names)
+        };
+        let letters = ('a'..='z').map(String::from);
+        letters.chain((0_u32..).map(|n| format!("z{n}"))).find(|token| !used(token)).unwrap_or_default()
+    }
+
     fn hash_readable(&self, state: &mut impl Hasher) {
         let job = &self.job;
         (job.status, job.stage, job.groups, job.sent_groups, job.split_ended, job.item_count).hash(state);
         (&job.done_groups, job.stop.is_some(), job.totals, job.resends, job.updated_at).hash(state);
+        (job.generation, job.base, job.refiled, job.split_offset).hash(state);
         self.groups.iter().for_each(|g| hash_group(g, state));
-        (&self.report, self.reported).hash(state);
+        self.reports.hash(state);
     }
 }
 
 fn hash_group(group: &Group, state: &mut impl Hasher) {
-    (group.counts, group.open, &group.cursors, group.progressed_at).hash(state);
+    (group.counts, &group.cursors, group.progressed_at).hash(state);
 }

@@ -1,0 +1,79 @@
+//! The ways to get the protocol wrong that the model must find, by the names under which `cargo xtask prove` takes them out.
+
+use figures::CONDITIONS;
+
+/// A way to get the protocol wrong; the model must find each.
+#[derive(Clone, Copy, Eq, PartialEq, Debug)]
+pub(crate) enum Flaw {
+    /// The protocol as it is.
+    None,
+    /// Counts are added without any condition.
+    PlainAdd,
+    /// A commit asks whether its group is open, and not where the cursor is.
+    CursorNotAsked,
+    /// A commit does not ask whether its group is open.
+    CommitsAfterClose,
+    /// A cursor value is made of round and position alone, so that two attempts write the same one.
+    CursorsRepeat,
+    /// A work file is named by its chunk, round and position alone.
+    FilesShareNames,
+    /// Completion reads every work file of a chunk, vouched for or not.
+    UnvouchedFiles,
+    /// The report, one file that each completion writes over, also says what became of the job.
+    ReportNamesStatus,
+    /// The final status is written before the groups are closed.
+    StatusBeforeClose,
+    /// A final status is given to a job that has one.
+    StatusTwice,
+    /// Completion acknowledges when its final status is refused.
+    CompletionGivesUp,
+    /// Nobody but the worker of the last commit rolls its group up: no later delivery does it again.
+    WorkerAlone,
+    /// A status call takes the totals of a job that ended after its groups were read.
+    StaleAnswer,
+    /// A roll-up does not ask whether the job has ended.
+    RollUpAfterEnd,
+    /// The end of the split is recorded after the last send, and who records it does not look whether all is done.
+    CountAfterLastSend,
+    /// The splitter acknowledges its message before it records the end.
+    UnsealedSplit,
+    /// A group is committed wherever the split cursor is.
+    SplitCursorNotAsked,
+    /// The splitter takes a refusal for a lost race, and stops.
+    SplitterGivesUp,
+    /// "All done" does not ask whether the split has ended.
+    DoneBeforeSplitEnd,
+    /// A worker acknowledges when the round is opened, before it has sent it.
+    RoundUnsent,
+    /// Group, end of split and final status are taken from any generation.
+    AnyGeneration,
+    /// A replay runs everything that has failed, not its chunk alone.
+    ReplayRunsAll,
+    /// A retry files again what has succeeded too.
+    RefilesAll,
+}
+
+impl Flaw {
+    /// The protocol without the condition of this name; `None` if the model does not know it.
+    pub(crate) fn without(condition: &str) -> Option<Self> {
+        Some(match condition {
+            "cursor-condition" => Self::CursorNotAsked,
+            "unique-cursors" => Self::CursorsRepeat,
+            "open-group" => Self::CommitsAfterClose,
+            "attempt-in-names" => Self::FilesShareNames,
+            "closed-before-status" => Self::StatusBeforeClose,
+            "final-count-first" => Self::CountAfterLastSend,
+            "split-cursor" => Self::SplitCursorNotAsked,
+            "final-status" => Self::StatusTwice,
+            "generation" => Self::AnyGeneration,
+            _ => return None,
+        })
+    }
+}
+
+#[test]
+fn every_condition_that_can_be_taken_out_is_known() {
+    for (name, _) in CONDITIONS {
+        assert!(Flaw::without(name).is_some(), "{name}");
+    }
+}

@@ -1,0 +1,49 @@
+//! What only saves work or time while something else holds: without it nothing is wrong.
+
+use figures::row;
+
+use crate::bounds::{Bounds, Nature::*};
+use crate::checked::{Checked, check};
+use crate::flaw::Flaw;
+use crate::protocol::Protocol;
+
+fn nothing_is_wrong(layer: &str, protocol: Protocol) {
+    let Checked { states, violations, unseen, .. } = check(protocol);
+    println!("without {layer}: {states} states");
+    row("model-layers", &[("layer", &layer), ("states", &states), ("violations", &violations.len())]);
+    assert!(violations.is_empty() && unseen.is_empty(), "without {layer}: {} {unseen:?}", violations.join("\n"));
+}
+
+#[test]
+fn without_deduplication_messages_come_more_often_and_nothing_else() {
+    let file = || vec![vec![vec![Good]], vec![vec![Mended]]];
+    let faults = Bounds { crashes: 1, deadlines: 1, stops: 1, ..Bounds::default() };
+    let off = |bounds| Protocol { deduplication: false, bounds, ..Protocol::of(file()) };
+    nothing_is_wrong("deduplication", off(faults));
+    nothing_is_wrong("deduplication, with a retry", off(Bounds { retries: 1, crashes: 1, ..Bounds::default() }));
+}
+
+#[test]
+fn without_the_sweeper_a_lost_message_is_waited_for_and_nothing_else_goes_wrong() {
+    let bounds = Bounds { losses: 1, dead_letters: 1, stops: 1, duplicates: 1, ..Bounds::default() };
+    let sights = &["stopped with items unprocessed", "an attempt loses its commit"];
+    let file = vec![vec![vec![Good], vec![Bad]]];
+    nothing_is_wrong("sweeper", Protocol { bounds, sights, ..Protocol::of(file) });
+}
+
+#[test]
+fn without_the_sweeper_every_job_ends_where_no_message_is_lost_for_good() {
+    let bounds = Bounds { stops: 1, duplicates: 1, crashes: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Good, Busy(1)], vec![Bad]]];
+    nothing_is_wrong("sweeper, and no message is lost", Protocol { bounds, ..Protocol::of(file) });
+}
+
+/// The same is caught while the sweeper is off.
+#[test]
+fn a_worker_that_alone_completes_costs_time_while_the_sweeper_is_on() {
+    let bounds = Bounds { crashes: 2, duplicates: 1, ..Bounds::default() };
+    let (flaw, sights) = (Flaw::WorkerAlone, &["completed after a sweep"][..]);
+    let file = vec![vec![vec![Good]], vec![vec![Bad]]];
+    let protocol = Protocol { flaw, sights, sweeper: true, bounds, ..Protocol::of(file) };
+    nothing_is_wrong("roll-up by whoever comes next, with the sweeper", protocol);
+}

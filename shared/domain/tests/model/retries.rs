@@ -1,0 +1,105 @@
+//! Generations, dead letters and hand-overs: every invariant holds in every state, with zombies of the generation before.
+
+use crate::bounds::{Bounds, Nature::*};
+use crate::checked::{holds, holds_at_large};
+use crate::protocol::Protocol;
+
+#[test]
+fn a_worker_of_the_generation_before_is_still_at_work() {
+    let sights = &["retried and all succeeded", "a zombie worker outlives its generation"];
+    let bounds = Bounds { retries: 1, duplicates: 1, crashes: 1, ..Bounds::default() };
+    let small = Protocol { bounds, sights, checkpoint: 1, ..Protocol::of(vec![vec![vec![Good, Mended]]]) };
+    holds("retry, zombie worker", small.clone());
+    let bounds = Bounds { retries: 2, duplicates: 2, stops: 1, lost_replies: 1, ..Bounds::default() };
+    holds_at_large("retries, zombie workers", Protocol { bounds, ..small });
+}
+
+#[test]
+fn a_splitter_of_the_generation_before_is_still_at_work() {
+    let sights = &["retried and all succeeded", "a zombie splitter outlives its generation"];
+    let bounds = Bounds { retries: 1, duplicates: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Mended]], vec![vec![Good]]];
+    let small = Protocol { bounds, sights, runs: [2, 1, 1], ..Protocol::of(file) };
+    holds("retry, zombie splitter", small.clone());
+    let bounds = Bounds { retries: 1, duplicates: 1, stops: 1, crashes: 1, ..Bounds::default() };
+    holds_at_large("retry, zombie splitter, stop", Protocol { bounds, ..small });
+}
+
+#[test]
+fn a_completion_of_the_generation_before_is_still_at_work() {
+    let sights = &["retried and all succeeded", "a zombie completion outlives its generation"];
+    let bounds = Bounds { retries: 1, duplicates: 1, crashes: 1, stops: 1, ..Bounds::default() };
+    let small = Protocol { bounds, sights, runs: [1, 1, 2], ..Protocol::of(vec![vec![vec![Mended, Good]]]) };
+    holds("retry, zombie completion", small.clone());
+    let bounds = Bounds { retries: 2, duplicates: 2, stops: 2, ..Bounds::default() };
+    holds_at_large("retries, zombie completions", Protocol { bounds, ..small });
+}
+
+#[test]
+fn a_job_is_stopped_and_retried_and_stopped_again() {
+    let sights = &["retried and all succeeded", "stopped while it files again"];
+    let bounds = Bounds { retries: 1, stops: 2, ..Bounds::default() };
+    let file = vec![vec![vec![Mended]], vec![vec![Busy(1)]]];
+    let small = Protocol { bounds, sights, runs: [1, 1, 1], ..Protocol::of(file) };
+    holds("retry, stops", small.clone());
+    holds_at_large("retry, stops, two workers", Protocol { runs: [1, 2, 1], ..small.clone() });
+    let bounds = Bounds { retries: 2, stops: 2, ..Bounds::default() };
+    holds_at_large("retries, stops", Protocol { bounds, ..small });
+}
+
+#[test]
+fn the_message_of_a_retry_is_lost() {
+    let sights = &["retried and all succeeded", "completed after a sweep"];
+    let bounds = Bounds { retries: 1, losses: 1, duplicates: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Mended, Good]]];
+    holds("retry, swept", Protocol { bounds, sights, sweeper: true, ..Protocol::of(file) });
+}
+
+#[test]
+fn every_answer_of_a_retried_job_adds_up() {
+    let sights = &["retried and all succeeded"];
+    let bounds = Bounds { retries: 1, reads: 2, stops: 1, ..Bounds::default() };
+    holds("retry, answers", Protocol { bounds, sights, ..Protocol::of(vec![vec![vec![Good, Mended]]]) });
+}
+
+#[test]
+fn a_dead_chunk_is_given_up_while_a_zombie_works_it() {
+    let sights = &["a dead chunk is given up", "an attempt loses its commit"];
+    let bounds = Bounds { dead_letters: 1, duplicates: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Busy(1), Good]]];
+    let small = Protocol { bounds, sights, checkpoint: 1, sweeper: true, ..Protocol::of(file) };
+    holds("dead letter", small.clone());
+    let bounds = Bounds { dead_letters: 2, duplicates: 1, crashes: 1, ..Bounds::default() };
+    holds_at_large("dead letters, crash", Protocol { bounds, ..small });
+}
+
+#[test]
+fn a_dead_splitter_fails_its_job_and_is_retried() {
+    let sights = &["a dead splitter fails the job", "retried and all succeeded"];
+    let bounds = Bounds { dead_letters: 1, retries: 1, replays: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Good]], vec![vec![Good]]];
+    holds("dead letter, splitter", Protocol { bounds, sights, sweeper: true, ..Protocol::of(file) });
+}
+
+#[test]
+fn a_dead_letter_is_replayed_and_mends_its_chunk_alone() {
+    let sights =
+        &["a letter is replayed while the job runs", "a replay mends its chunk", "a replay leaves a failed item alone"];
+    let bounds = Bounds { dead_letters: 1, replays: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Good], vec![Mended]]];
+    let small = Protocol { bounds, sights, sweeper: true, ..Protocol::of(file) };
+    holds("replay", small.clone());
+    let bounds = Bounds { dead_letters: 2, replays: 2, duplicates: 1, ..Bounds::default() };
+    holds_at_large("replays, zombie", Protocol { bounds, ..small });
+}
+
+#[test]
+fn functions_hand_over_when_their_time_is_nearly_over() {
+    let sights = &["completed after a hand-over", "an attempt loses its commit"];
+    let bounds = Bounds { deadlines: 2, duplicates: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Good, Bad]], vec![vec![Unwanted]]];
+    let small = Protocol { bounds, sights, checkpoint: 1, ..Protocol::of(file) };
+    holds("hand-over", small.clone());
+    let bounds = Bounds { deadlines: 2, duplicates: 1, crashes: 1, retries: 1, ..Bounds::default() };
+    holds_at_large("hand-over, crash, retry", Protocol { bounds, ..small });
+}

@@ -1,0 +1,115 @@
+//! Random walks through configurations that are too large to visit every state of.
+//!
+//! Seeded: the same walks each time. Each draws a file, a setting and many faults of all kinds, and walks to the end of
+//! everything; the invariants are held against each state on the way.
+
+use figures::{is_whole, row};
+use stateright::Model;
+
+use crate::bounds::{Bounds, Nature};
+use crate::checked::asked_for;
+use crate::properties::INVARIANTS;
+use crate::protocol::{Action, Protocol};
+use crate::story;
+use crate::world::World;
+
+/// Walks of a plain test run, and of a whole one.
+const WALKS: [u64; 2] = [2_000, 100_000];
+
+/// Steps after which a walk counts as one that never ends; the longest take some hundreds.
+const LONGEST: usize = 10_000;
+
+/// Numbers by chance (`SplitMix64`).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % limit as u64) as usize
+    }
+
+    fn up_to(&mut self, limit: usize) -> u8 {
+        self.below(limit + 1) as u8
+    }
+
+    fn many<T>(&mut self, limit: usize, mut one: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        (0..=self.below(limit)).map(|_| one(self)).collect()
+    }
+}
+
+fn nature(dice: &mut Dice) -> Nature {
+    [Nature::Good, Nature::Bad, Nature::Mended, Nature::Unwanted, Nature::Busy(1), Nature::Busy(2), Nature::Fickle]
+        [dice.below(7)]
+}
+
+/// A configuration: up to three groups of three chunks of four items, and up to three faults of each kind.
+fn configuration(dice: &mut Dice) -> Protocol {
+    let file = dice.many(3, |dice| dice.many(3, |dice| dice.many(4, nature)));
+    let mut few = || dice.up_to(3);
+    let bounds = Bounds {
+        crashes: few(),
+        losses: few(),
+        dead_letters: few(),
+        duplicates: few(),
+        lost_replies: few(),
+        deadlines: few(),
+        stops: few(),
+        retries: few(),
+        replays: few(),
+        reads: few(),
+    };
+    let runs = [1 + dice.below(2), 1 + dice.below(4), 1 + dice.below(2)];
+    let checkpoint = 1 + dice.below(4);
+    Protocol { bounds, runs, checkpoint, sweeper: true, ..Protocol::of(file) }
+}
+
+/// Of all that can happen, what does: a fault less often than the next step of somebody.
+fn choose(dice: &mut Dice, actions: &[Action]) -> Action {
+    let goes_on = |action: &Action| matches!(action, Action::Take { .. } | Action::Next { .. });
+    let (steps, others): (Vec<_>, Vec<_>) = actions.iter().copied().partition(goes_on);
+    let among = if others.is_empty() || (!steps.is_empty() && dice.below(8) > 0) { steps } else { others };
+    among[dice.below(among.len())]
+}
+
+/// Walks to the end. How many steps; or what did not hold, and how it came to that.
+fn walk(protocol: &Protocol, dice: &mut Dice) -> Result<usize, String> {
+    let mut world = protocol.init_states().remove(0);
+    let mut path: Vec<(World, Option<Action>)> = Vec::new();
+    for steps in 0..LONGEST {
+        let broken = INVARIANTS.iter().find(|(_, holds)| !holds(protocol, &world));
+        if let Some((name, _)) = broken {
+            path.push((world, None));
+            return Err(format!("{name}:\n{}", story::tell(&path)));
+        }
+        let mut actions = Vec::new();
+        protocol.actions(&world, &mut actions);
+        if actions.is_empty() {
+            return Ok(steps);
+        }
+        let action = choose(dice, &actions);
+        let next = protocol.next_state(&world, action).ok_or("an action leads nowhere")?;
+        path.push((std::mem::replace(&mut world, next), Some(action)));
+    }
+    Err("it never ends".into())
+}
+
+#[test]
+fn long_walks_with_many_faults_of_all_kinds_break_nothing() {
+    let walks = WALKS[usize::from(is_whole())];
+    let (mut steps, mut longest, mut broken) = (0, 0, Vec::new());
+    for seed in 0..walks {
+        let mut dice = Dice(seed);
+        let protocol = asked_for(configuration(&mut dice));
+        match walk(&protocol, &mut dice) {
+            Ok(taken) => (steps, longest) = (steps + taken, longest.max(taken)),
+            Err(story) => broken.push(format!("walk {seed} over {:?}, {story}", protocol.file)),
+        }
+    }
+    println!("{walks} walks, {steps} steps, the longest {longest}");
+    let configuration = "up to 4 groups, 64 items, 4 workers, 3 faults of each kind";
+    let (name, broke) = (("configuration", &configuration as _), broken.len());
+    row("model-walks", &[name, ("walks", &walks), ("steps", &steps), ("violations", &broke)]);
+    assert!(broken.is_empty(), "{broke} walks of {walks}; the first: {}", broken[0]);
+}
