@@ -34,7 +34,7 @@ pub(crate) fn say(what: Arguments<'_>) {
     TRACE.with_borrow_mut(|trace| {
         let Some(trace) = trace else { return };
         let (name, number) = SPEAKER.get();
-        let line = format!("{:>9.3} {name:>8}-{number:<3} {what}", true_time().0 as f64 / 1000.0);
+        let line = format!("{:>9} {name:>8}-{number:<3} {what}", true_time().0);
         line.hash(&mut trace.hash);
         trace.lines += 1;
         if trace.loud {

@@ -219,6 +219,9 @@ impl Ledger for Unguarded<MemoryStore> {
         }
         let written = self.0.amend(id, |_, groups| {
             let group = groups.get_mut(&group)?;
+            if without("unique-cursors") {
+                group.cursors.get_mut(&commit.chunk).into_iter().for_each(unnamed);
+            }
             let before = group.open;
             if without("cursor-condition") {
                 commit.from = group.cursors.get(&commit.chunk).cloned();
@@ -363,9 +366,11 @@ impl Files for Unguarded<MemoryFiles> {
 /// Letters of an attempt's name.
 const NONCE: usize = 8;
 
-/// A cursor that does not name its attempt.
+/// A cursor that does not name its attempt: of its token only the number is left.
 fn unnamed(cursor: &mut Cursor) {
-    cursor.token.drain(..NONCE.min(cursor.token.len()));
+    if cursor.token.len() > NONCE {
+        cursor.token.drain(..NONCE);
+    }
 }
 
 /// The key of a file; that of a work file without the name of its attempt.

@@ -49,6 +49,8 @@ const PATIENCE_S: i64 = 20;
 const RESERVE_S: i64 = 4;
 /// Seconds after which a sweep is killed: less than a minute, so that sweeps seldom overlap.
 const SWEEP_S: i64 = 55;
+/// More steps than any function takes over so small a file.
+const MOST_STEPS: u32 = 20_000;
 /// Deliveries of a message, at most.
 const MAX_RECEIVES: u32 = 5;
 /// Milliseconds that a queue remembers what was sent.
@@ -87,6 +89,7 @@ struct Task {
     dies_at: i64,
     /// Calls of it that have failed.
     errors: u32,
+    steps: u32,
     future: Pin<Box<dyn Future<Output = Told>>>,
 }
 
@@ -96,6 +99,7 @@ pub(crate) struct World {
     queues: MemoryQueues,
     files: MemoryFiles,
     id: JobId,
+    dialect: Dialect,
     manners: Manners,
     habits: Habits,
     dice: Dice,
@@ -175,6 +179,7 @@ impl World {
             queues,
             files,
             id: job.job_id,
+            dialect: plan.dialect,
             manners: plan.manners.clone(),
             habits: plan.habits,
             dice,
@@ -224,7 +229,7 @@ impl World {
         trace::say(format_args!("begins: {}", work.told()));
         let future = function::function(Rc::clone(&self.shared), work.clone());
         let dies_at = CLOCK.get() + limit_s * 1000;
-        self.tasks.push(Task { number, work, letter, skew_ms, dies_at, errors: 0, future });
+        self.tasks.push(Task { number, work, letter, skew_ms, dies_at, errors: 0, steps: 0, future });
     }
 
     /// One step of a function; true if it has ended.
@@ -234,6 +239,8 @@ impl World {
         trace::speaker(running.work.name(), running.number);
         let polled = running.future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         running.errors += weather::take_errors();
+        running.steps += 1;
+        assert!(running.steps < MOST_STEPS, "{} goes on for ever", running.work.name());
         SKEW.set(0);
         let Poll::Ready(told) = polled else { return false };
         let task = self.tasks.swap_remove(task);

@@ -18,6 +18,7 @@ mod openapi;
 mod process;
 mod progress;
 mod project;
+mod sim;
 mod stack;
 mod state;
 mod test;
@@ -44,6 +45,8 @@ enum Command {
     Demo(demo::Options),
     /// Run every test: rules, model, properties, conformance, flows on the emulator
     Test(test::Options),
+    /// Run the real code over in-memory services while everything goes wrong: one seed, thousands, or a million
+    Sim(sim::Options),
     /// Measure speed, price, memory, cold start and size, and say which goals are met
     Bench(bench::Options),
     /// Start the local stack, or bring a running one up to date
@@ -83,6 +86,7 @@ fn run(command: Command) -> Result<()> {
     match command {
         Command::Demo(options) => demo::run(&project, &options),
         Command::Test(options) => test::run(&project, &options),
+        Command::Sim(options) => sim::run(&project, &options),
         Command::Bench(options) => bench::run(&project, &options),
         Command::Up(options) => up::run(&project, &options),
         Command::Down => down::run(&project),

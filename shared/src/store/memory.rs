@@ -157,7 +157,7 @@ impl JobTransitions for MemoryStore {
 
     async fn count_resend(&self, id: JobId, seen: u32, now: Timestamp) -> PortResult<Transition> {
         let count = |job: &mut Job| {
-            if job.resends != seen {
+            if job.resends != seen || job.status.is_final() {
                 return Transition::Refused;
             }
             job.resends += 1;
@@ -222,7 +222,7 @@ impl Ledger for MemoryStore {
     }
 
     async fn called(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()> {
-        if let Some(group) = self.records().group(id, group) {
+        if let Some(group) = self.records().group(id, group).filter(|group| group.open) {
             group.progressed_at = group.progressed_at.max(now);
         }
         Ok(())

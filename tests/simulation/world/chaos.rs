@@ -102,6 +102,10 @@ impl World {
             return self.ask(wish);
         }
         let (habits, dice) = (self.habits, self.dice.below(10_000) as u32);
+        let most = habits.cancels.max(habits.retries + habits.corrects);
+        if (most..10_000 - habits.deletes).contains(&dice) {
+            return;
+        }
         let Some(job) = self.stored() else { return };
         let open = !job.status.is_final();
         if dice < habits.cancels && open {

@@ -50,12 +50,13 @@ impl World {
         if failed.is_empty() {
             return;
         }
-        let mut csv = "row,id,action\n".to_owned();
+        let padded = self.dialect.padding > 0;
+        let mut csv = if padded { "row,id,action,more\n" } else { "row,id,action\n" }.to_owned();
         for row in failed {
             if self.dice.often(700) {
                 let action = self.dice.below(ACTIONS.len() - 1);
                 self.possible[row - 1] |= bit(action);
-                csv += &format!("{row},{row},{}\n", ACTIONS[action]);
+                csv += &format!("{row},{row},{}{}\n", ACTIONS[action], if padded { ",x" } else { "" });
             }
         }
         let file = self.upload(&csv);

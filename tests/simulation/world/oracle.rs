@@ -24,12 +24,19 @@ pub(super) struct Seen {
     job: Option<Job>,
     groups: Vec<Group>,
     progress: (u64, u8),
+    /// What its client was shown, once it had ended.
+    ended: Option<Progress>,
 }
 
 impl World {
     /// What a client sees: it adds up, never goes back, and never changes once the job has ended.
     pub(super) fn answer(&mut self) {
-        let Some((groups, job)) = now(self.store.progress(self.id)).unwrap() else { return };
+        let seen = &self.seen;
+        let changed = self.store.amend(self.id, |job, groups| {
+            let same = seen.job.as_ref() == Some(job) && seen.groups.iter().eq(groups.values());
+            (!same).then(|| (groups.values().cloned().collect::<Vec<_>>(), job.clone()))
+        });
+        let Some((groups, job)) = changed.flatten() else { return };
         let progress = Progress::of(&job, &groups, clock());
         assert!(progress.item_progress() <= progress.item_count, "{progress:?}");
         assert!(progress.item_count <= self.possible.len() as u64, "rows are invented: {progress:?}");
@@ -46,7 +53,13 @@ impl World {
         if job.status == Status::Completed {
             assert_eq!(now, (progress.item_count, 100), "a completed job is complete");
         }
-        self.seen = Seen { job: Some(job), groups, progress: now };
+        let ended = job.status.is_final().then(|| shown(&job, &groups));
+        if let (Some(before), Some(after)) = (&self.seen.ended, &ended)
+            && self.seen.job.as_ref().is_some_and(|before| before.generation == job.generation && !job.is_deleted())
+        {
+            assert_eq!(before, after, "what is shown of a job that has ended changes");
+        }
+        self.seen = Seen { job: Some(job), groups, progress: now, ended };
     }
 
     /// What a function says of its end is so.
@@ -167,6 +180,11 @@ impl World {
             job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()))
         })
     }
+}
+
+/// What is shown of a job that has ended: one that has completed says everything itself.
+fn shown(job: &Job, groups: &[Group]) -> Progress {
+    Progress::of(job, if job.status == Status::Completed { &[] } else { groups }, clock())
 }
 
 /// Whether a job may look like this after it looked like that.
