@@ -21,6 +21,7 @@ mod process;
 mod progress;
 mod project;
 mod prove;
+mod sim;
 mod stack;
 mod state;
 mod test;
@@ -49,6 +50,8 @@ enum Command {
     Test(test::Options),
     /// Prove that nothing is lost, counted twice or stuck: model, simulation, faults, nasty files, load
     Prove(prove::Options),
+    /// Run the real code over in-memory services while everything goes wrong: one seed, thousands, or a million
+    Sim(sim::Options),
     /// Measure speed, price, memory, cold start and size, and say which goals are met
     Bench(bench::Options),
     /// Start the local stack, or bring a running one up to date
@@ -89,6 +92,7 @@ fn run(command: Command) -> Result<()> {
         Command::Demo(options) => demo::run(&project, &options),
         Command::Test(options) => test::run(&project, &options),
         Command::Prove(options) => prove::run(&project, &options),
+        Command::Sim(options) => sim::run(&project, &options),
         Command::Bench(options) => bench::run(&project, &options),
         Command::Up(options) => up::run(&project, &options),
         Command::Down => down::run(&project),
