@@ -84,12 +84,12 @@ impl File {
         }
     }
 
-    /// The jobs over the `n`th file: one to its end, each kind of job in turn, and of every other file one that is
+    /// The jobs over the `n`th file: one to its end, each kind of job in turn, and of every third file one that is
     /// canceled at once, so that completion reads for itself what was never split.
     pub(super) fn runs(&self, n: usize) -> Vec<Run<'_>> {
-        let turn = [Work::Upsert, Work::Insert, Work::Validate][n % 3];
+        let turn = [Work::Upsert, Work::Insert, Work::Validate][n / 3 % 3];
         let run = Run { file: self, work: self.work.unwrap_or(turn), end: self.end };
         let canceled = Run { end: End::Canceled, ..run.clone() };
-        if self.end == End::Whole && n % 2 == 0 { vec![run, canceled] } else { vec![run] }
+        if self.end == End::Whole && n.is_multiple_of(3) { vec![run, canceled] } else { vec![run] }
     }
 }

@@ -100,7 +100,10 @@ const FILES: &[(&str, &[u8])] = &[
 /// What the probe's rows order, in all dialects at once.
 const ORDERS: &[(&str, &[u8])] = &[
     ("orders", b"action,text\nok,a\nskip,b\nreject,c\nok,d\npanic,e\nnonsense,f\nok\n"),
-    ("orders in quotes, with line ends", b"\"action\",\"text\"\r\n\"ok\",\"a\r\nb\"\r\n\"skip\",\"\"\"\"\r\n\"reject\",\"\n\"\r\n"),
+    (
+        "orders in quotes, with line ends",
+        b"\"action\",\"text\"\r\n\"ok\",\"a\r\nb\"\r\n\"skip\",\"\"\"\"\r\n\"reject\",\"\n\"\r\n",
+    ),
     ("orders that are skipped with formulas", b"action,text\nskip,=1+1\nskip,-5\nskip,'=x\nskip,\"@a,b\"\n"),
     ("orders that go round again", b"action,rounds,text\nretry,1,a\nok,0,b\nretry,1,\"c\nd\"\nreject,0,e\n"),
     ("orders under a byte order mark, cr alone", b"\xef\xbb\xbfaction,text\rok,a\rskip,b\r\rreject,c"),

@@ -36,9 +36,12 @@ pub(super) fn files(seed: u64, count: usize) -> Vec<File> {
 /// Bytes of a cell: what is special in CSV, in spreadsheets, in Unicode, and what is no text at all. No NUL, which
 /// makes a file binary.
 fn cell() -> impl Strategy<Value = Vec<u8>> {
-    let special = prop::sample::select(&[
-        "", " ", "\"", "\"\"", ",", "\n", "\r", "\r\n", "'", "=1+1", "-5", "@a", "\t", "\\\"", ";", "\u{feff}", "\u{2028}", "\u{85}", "ü", "😀", "\u{1}", "\u{7f}",
-    ][..]);
+    let special = prop::sample::select(
+        &[
+            "", " ", "\"", "\"\"", ",", "\n", "\r", "\r\n", "'", "=1+1", "-5", "@a", "\t", "\\\"", ";", "\u{feff}",
+            "\u{2028}", "\u{85}", "ü", "😀", "\u{1}", "\u{7f}",
+        ][..],
+    );
     let piece = prop_oneof![
         5 => "[a-z0-9]{1,6}".prop_map(String::into_bytes),
         5 => special.prop_map(|text| text.as_bytes().to_vec()),
@@ -56,7 +59,17 @@ fn written(cell: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8
     (cell, 0..12_u8).prop_map(|(cell, style)| match style {
         0..=2 => cell,
         3 => [b"\"", &cell[..], b"\"x"].concat(),
-        _ => [b"\"", &cell.iter().flat_map(|byte| if *byte == b'"' { vec![b'"'; 2] } else { vec![*byte] }).collect::<Vec<_>>()[..], b"\""].concat(),
+        _ => {
+            [
+                b"\"",
+                &cell
+                    .iter()
+                    .flat_map(|byte| if *byte == b'"' { vec![b'"'; 2] } else { vec![*byte] })
+                    .collect::<Vec<_>>()[..],
+                b"\"",
+            ]
+            .concat()
+        }
     })
 }
 
@@ -110,7 +123,9 @@ fn orders() -> impl Strategy<Value = File> {
 fn json_lines() -> impl Strategy<Value = File> {
     let text = cell().prop_map(|cell| String::from_utf8_lossy(&cell).into_owned());
     let good = (0..300_u32, text).prop_map(|(id, text)| (serde_json::json!({ "id": id, "a": text }).to_string(), true));
-    let bad = prop::sample::select(&["{", "1", "{}", "[]", "{\"id\":}", "\"", "=1+1", "{\"id\":1}{", "\u{feff}{\"id\":1}", "nul"][..]);
+    let bad = prop::sample::select(
+        &["{", "1", "{}", "[]", "{\"id\":}", "\"", "=1+1", "{\"id\":1}{", "\u{feff}{\"id\":1}", "nul"][..],
+    );
     let line = prop_oneof![6 => good, 1 => bad.prop_map(|line| (line.to_owned(), false))];
     let end = prop::sample::select(&["\n", "\n", "\r\n", "\n\n", " \n", "\n \t\r\n", "\t\r\n\r\n "][..]);
     let mark = prop::sample::select(&["", "", "\u{feff}", "\n", " \n\r\n"][..]);

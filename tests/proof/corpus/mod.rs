@@ -71,7 +71,8 @@ fn worked(stack: &Stack, set: &str, files: &[File]) -> Vec<String> {
     let files: Vec<_> = files.iter().filter(|file| file.name.contains(&wanted)).collect();
     let runs: Vec<_> = files.iter().enumerate().flat_map(|(n, file)| file.runs(n)).collect();
     let results = run::all(stack, &runs);
-    let violations: Vec<_> = runs.iter().zip(&results).filter_map(|(run, result)| Some(told(run, result.as_ref().err()?))).collect();
+    let violations: Vec<_> =
+        runs.iter().zip(&results).filter_map(|(run, result)| Some(told(run, result.as_ref().err()?))).collect();
     let counts = results.iter().flatten().fold([0; 4], sum);
     let bytes: usize = runs.iter().map(|run| run.file.bytes.len()).sum();
     let rows: usize = counts.iter().sum();
@@ -91,7 +92,12 @@ fn worked(stack: &Stack, set: &str, files: &[File]) -> Vec<String> {
             ("violations", &violations.len()),
         ],
     );
-    println!("{set}: {} files, {} jobs, {rows} rows: {counts:?}; {} violations", files.len(), runs.len(), violations.len());
+    println!(
+        "{set}: {} files, {} jobs, {rows} rows: {counts:?}; {} violations",
+        files.len(),
+        runs.len(),
+        violations.len()
+    );
     violations
 }
 
@@ -102,7 +108,10 @@ fn sum(sum: Counts, counts: &Counts) -> Counts {
 /// What differs, where, and how to see it again.
 fn told(run: &Run<'_>, error: &anyhow::Error) -> String {
     let Run { file, work, end } = run;
-    format!("{:?} ({work:?}, {end:?}): {error:?}\n  again: LONGSHORE_FILE={:?} cargo xtask test every_row_of_every_nasty_file", file.name, file.name)
+    format!(
+        "{:?} ({work:?}, {end:?}): {error:?}\n  again: LONGSHORE_FILE={:?} cargo xtask test every_row_of_every_nasty_file",
+        file.name, file.name
+    )
 }
 
 #[test]

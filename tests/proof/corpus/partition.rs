@@ -39,7 +39,8 @@ impl Partition {
             })?;
             Ok(rows.iter().map(|row| row.number).collect())
         };
-        let (failed, skipped, unprocessed) = (take(&report.failed)?, take(&report.skipped)?, take(&report.unprocessed)?);
+        let (failed, skipped, unprocessed) =
+            (take(&report.failed)?, take(&report.skipped)?, take(&report.unprocessed)?);
         let partition = Self { succeeded: rest, failed, skipped, unprocessed };
         for (name, rows) in partition.named() {
             let told = report.count(name)?;
@@ -99,7 +100,9 @@ impl Partition {
                 (Work::Insert, _) => {
                     ensure!(done == holder.as_slice(), "{key:?}: rows {done:?} succeeded, and {holder:?} is there");
                 }
-                (_, last) => ensure!(holder >= last.copied(), "{key:?}: row {last:?} succeeded, and {holder:?} is there"),
+                (_, last) => {
+                    ensure!(holder >= last.copied(), "{key:?}: row {last:?} succeeded, and {holder:?} is there")
+                }
             }
         }
         Ok(())
@@ -144,7 +147,13 @@ fn is_like_formula(cell: &str) -> bool {
 
 /// Whether the chunks that the ledger holds are the file's bytes: in order, without gap or overlap, and each with the
 /// rows that its plan says. Rows that no chunk holds are unprocessed.
-pub(super) fn chunks_are_the_files(stack: &Stack, job: JobId, file: &File, input: &Input, partition: &Partition) -> Result<()> {
+pub(super) fn chunks_are_the_files(
+    stack: &Stack,
+    job: JobId,
+    file: &File,
+    input: &Input,
+    partition: &Partition,
+) -> Result<()> {
     let (mut at, mut number) = (0, 1);
     for chunk in chunks(stack, job)? {
         let (start, end) = (usize::try_from(chunk.start)?, usize::try_from(chunk.end)?);
@@ -163,7 +172,10 @@ pub(super) fn chunks_are_the_files(stack: &Stack, job: JobId, file: &File, input
     let unsplit: Vec<_> = (number..).take((input.rows.len() + 1).saturating_sub(usize::try_from(number)?)).collect();
     ensure!(unsplit.iter().all(|row| partition.unprocessed.contains(row)), "rows {unsplit:?} are in no chunk");
     let rest = &file.bytes[at..];
-    ensure!(!unsplit.is_empty() || number == 1 || is_blank(rest, file.format), "the bytes from {at} on are in no chunk");
+    ensure!(
+        !unsplit.is_empty() || number == 1 || is_blank(rest, file.format),
+        "the bytes from {at} on are in no chunk"
+    );
     Ok(())
 }
 

@@ -65,9 +65,9 @@ pub(super) fn read(file: &File) -> Input {
     Input { columns: header.iter().enumerate().map(name).collect(), rows }
 }
 
-/// A column is called as its header says, without spaces around; one without a name by its place.
+/// A column is called as its header says, without spaces and marks around; one without a name by its place.
 fn name((place, cell): (usize, &Vec<u8>)) -> String {
-    match String::from_utf8_lossy(cell).trim() {
+    match String::from_utf8_lossy(cell).trim_matches([' ', '\t', '\r', '\n', '\u{feff}']) {
         "" => format!("column_{}", place + 1),
         name => name.to_owned(),
     }

@@ -30,7 +30,9 @@ struct Started {
 
 /// Works through the runs; what came of each, in their order.
 pub(super) fn all(stack: &Stack, runs: &[Run<'_>]) -> Vec<Result<Counts>> {
+    let began = std::time::Instant::now();
     let jobs = at_once(runs, |run| start(stack, run));
+    println!("{} jobs are started after {:.1} s", jobs.len(), began.elapsed().as_secs_f32());
     let pairs: Vec<_> = runs.iter().zip(jobs).collect();
     at_once(&pairs, |(run, job)| match job {
         Ok(job) => outcome(stack, run, job),
@@ -44,7 +46,9 @@ fn at_once<T: Sync, A: Send>(things: &[T], action: impl Fn(&T) -> A + Sync) -> V
     thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                while let Some((at, thing)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, things.get(at)?))) {
+                while let Some((at, thing)) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, things.get(at)?)))
+                {
                     let answer = action(thing);
                     answers.lock().unwrap_or_else(PoisonError::into_inner).push((at, answer));
                 }
