@@ -13,6 +13,7 @@ mod down;
 mod emulator;
 mod front_door;
 mod functions;
+mod fuzz;
 mod guard;
 mod machine;
 mod markdown;
@@ -54,6 +55,8 @@ enum Command {
     Sim(sim::Options),
     /// Measure speed, price, memory, cold start and size, and say which goals are met
     Bench(bench::Options),
+    /// Seek inputs that break a promise, guided by the code that they reach; crashes are kept in tests/fuzz/artifacts
+    Fuzz(fuzz::Options),
     /// Start the local stack, or bring a running one up to date
     Up(up::Options),
     /// Stop the local stack; harmless when nothing runs
@@ -94,6 +97,7 @@ fn run(command: Command) -> Result<()> {
         Command::Prove(options) => prove::run(&project, &options),
         Command::Sim(options) => sim::run(&project, &options),
         Command::Bench(options) => bench::run(&project, &options),
+        Command::Fuzz(options) => fuzz::run(&project, &options),
         Command::Up(options) => up::run(&project, &options),
         Command::Down => down::run(&project),
         Command::Watch(options) => watch::run(&project, &options),
