@@ -55,7 +55,7 @@ pub use failures::{FailureDocument, FailuresDocument};
 pub use links::DownloadUrls;
 pub use list::JobsDocument;
 pub use openapi::openapi;
-pub use output::{FileLink, FileLinks, OutputDocument};
+pub use output::{FileLink, FileLinks, OutputDocument, ReceiptLink};
 pub use pressure::Pressure;
 pub use records::{RecordDocument, RecordsDocument};
 

@@ -33,7 +33,7 @@ pub(super) fn function(
                 told(worker.work(&message, Mode::Work, late).await)
             }
             Message::Complete(message) => {
-                let completer = Completer { ports: &ports, stop_grace_ms: 0, clock };
+                let completer = Completer { ports: &ports, stop_grace_ms: 0, deadline: Timestamp(i64::MAX), clock };
                 told(completer.complete(&message).await)
             }
             Message::Cancel => {
