@@ -152,11 +152,7 @@ async fn stored_receipt(files: &impl Files, job: &Job) -> Result<Option<Receipt>
     stored_document(files, job, RECEIPT_NAME).await
 }
 
-async fn stored_document<T: DeserializeOwned>(
-    files: &impl Files,
-    job: &Job,
-    name: &str,
-) -> Result<Option<T>, Failure> {
+async fn stored_document<T: DeserializeOwned>(files: &impl Files, job: &Job, name: &str) -> Result<Option<T>, Failure> {
     match files.read(&JobFolder::of(job).report_key(job.generation, name), None, None).await? {
         Read::Found(bytes) => serde_json::from_slice(&bytes).map_err(|error| Failure::Ours(Box::new(error))),
         Read::Absent | Read::Changed => Ok(None),

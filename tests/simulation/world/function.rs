@@ -10,6 +10,7 @@ use longshore::handler::Registry;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Stop;
 use longshore_domain::ports::JobStore;
+use longshore_domain::time_stamp::Timestamp;
 
 use super::{Message, PATIENCE_S, Services, clock};
 

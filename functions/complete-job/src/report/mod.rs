@@ -202,8 +202,7 @@ impl<'a, S: Store, F: Files> ReportWriter<'a, S, F> {
             skipped: self.skipped.len(),
             unprocessed: self.unprocessed.len(),
         };
-        let written =
-            [self.failed.finish().await?, self.skipped.finish().await?, self.unprocessed.finish().await?];
+        let written = [self.failed.finish().await?, self.skipped.finish().await?, self.unprocessed.finish().await?];
         let files = written.iter().flatten().map(|written| file_receipt(self.job, written)).collect();
         let [failed, skipped, unprocessed] = written.map(|written| written.map(|written| written.file));
         let report = Report { counts, issues: self.issues, files: ReportFiles { failed, skipped, unprocessed } };

@@ -6,9 +6,9 @@ use longshore::fingerprint::Fingerprinter;
 use longshore::receipt::{Basis, CodeVersion};
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::Status;
+use longshore_domain::job::Tolerance;
 use longshore_domain::ports::{JobStore, Upload};
 use longshore_domain::records::Format;
-use longshore_domain::job::Tolerance;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::json;
 

@@ -11,8 +11,9 @@ use serde_json::json;
 use crate::datasets::records_path;
 use crate::document::{failures_path, output_path, path};
 use crate::{
-    DatasetDocument, DatasetLinks, DatasetsDocument, FailureDocument, FailuresDocument, FileLink, FileLinks, JobCounts,
-    JobDocument, JobsDocument, Links, OutputDocument, ReceiptLink, RecordDocument, RecordsDocument,
+    AuditDocument, Check, DatasetDocument, DatasetLinks, DatasetsDocument, Difference, FailureDocument,
+    FailuresDocument, FileLink, FileLinks, JobCounts, JobDocument, JobsDocument, Links, OutputDocument, ReceiptLink,
+    RecordDocument, RecordsDocument,
 };
 
 fn id() -> JobId {
@@ -173,6 +174,26 @@ fn receipt() -> Receipt {
             version: "0.1.0".to_owned(),
             commit: Some("4b825dc642cb6eb9a060e54bf8d69288fbee4904".to_owned()),
         },
+    }
+}
+
+/// An audit that finds a row missing.
+pub(crate) fn audit() -> AuditDocument {
+    let check =
+        |name: &str, expected, found| Check { name: name.to_owned(), expected, found, equal: expected == found };
+    let difference = Difference {
+        check: "rows".to_owned(),
+        place: "failed.csv".to_owned(),
+        expected: "250".to_owned(),
+        found: "249".to_owned(),
+    };
+    AuditDocument {
+        job_id: id(),
+        status: Status::Completed,
+        equal: Some(false),
+        checks: vec![check("succeeded", 99_750, 99_750), check("failed", 250, 250), check("rows", 250, 249)],
+        differences: vec![difference],
+        unchecked: Vec::new(),
     }
 }
 
