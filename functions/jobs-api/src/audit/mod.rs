@@ -137,3 +137,7 @@ async fn with_manifests(store: &impl Ledger, groups: Vec<Group>, job: Job) -> Po
     let groups = read.buffered(READ_AHEAD).try_collect().await?;
     Ok(Records { job, groups })
 }
+
+#[cfg(test)]
+#[path = "audit_tests.rs"]
+mod tests;
