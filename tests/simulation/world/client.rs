@@ -88,6 +88,14 @@ impl World {
         report::codes(&self.files, &self.job())
     }
 
+    /// The verdict of an audit, in which nothing differs at any moment.
+    pub(crate) fn audit(&self) -> Option<bool> {
+        let audit = now(jobs_api::audit(&self.ports.store.0, &self.files, self.id, &|| true)).unwrap();
+        let audit = audit.expect("the job is there");
+        assert!(audit.differences.is_empty(), "{audit:?}\n{:?}", self.job());
+        audit.equal
+    }
+
     /// Succeeded rows and the rows of the files are the input's rows, each exactly once, with the right outcome.
     pub(crate) fn check_report(&self, rows: &[usize]) {
         let (job, result) = (self.job(), report::result(&self.files, &self.job()));
@@ -107,6 +115,7 @@ impl World {
         );
         assert!(skipped.values().all(|action| action == "skip"));
         assert!(failed.values().all(|action| ["reject", "never", "fatal"].contains(&action.as_str())), "{failed:?}");
+        assert_eq!(self.audit(), Some(true), "the audit has checked everything");
     }
 }
 

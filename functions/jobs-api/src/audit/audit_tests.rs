@@ -279,7 +279,6 @@ fn whatever_is_changed_in_the_report_is_named() {
             "a row is gone",
             |a| a.put("failed.csv", &FAILED.replace("5,e,bad,,no\r\n", "")),
             &[
-                "row_numbers of failed.csv",
                 "rows of failed.csv",
                 "group_rows of group 1 in failed.csv",
                 "receipt_rows of failed.csv",
