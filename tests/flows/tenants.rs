@@ -37,7 +37,7 @@ enum Others {
 }
 
 /// Every route, and what of another's can be named by it. A new route wants a row.
-const ROWS: [(&str, &str, Others); 18] = [
+const ROWS: [(&str, &str, Others); 19] = [
     ("POST", "/api/uploads", Others::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Others::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Others::Upload),
@@ -46,6 +46,7 @@ const ROWS: [(&str, &str, Others); 18] = [
     ("GET", "/api/jobs/{jobId}", Others::Job),
     ("GET", "/api/jobs/{jobId}/output", Others::Job),
     ("GET", "/api/jobs/{jobId}/failures", Others::Job),
+    ("GET", "/api/jobs/{jobId}/audit", Others::Job),
     ("POST", "/api/jobs/{jobId}/cancel", Others::Job),
     ("POST", "/api/jobs/{jobId}/retry", Others::Job),
     ("POST", "/api/jobs/{jobId}/start", Others::Job),

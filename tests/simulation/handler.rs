@@ -140,7 +140,12 @@ impl JobType for Limited {
 }
 
 /// What [`JobType::process_batch`] does, but for the clock of the machine that it looks at.
-async fn one_by_one<T: JobType>(job_type: &T, job: &JobContext, options: &T::Options, items: Vec<(ItemKey, T::Item)>) -> Vec<Outcome> {
+async fn one_by_one<T: JobType>(
+    job_type: &T,
+    job: &JobContext,
+    options: &T::Options,
+    items: Vec<(ItemKey, T::Item)>,
+) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     for (key, item) in items {
         let outcome = job_type.process(job, options, key, item).await;

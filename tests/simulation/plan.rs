@@ -115,7 +115,8 @@ impl Plan {
     /// The same file and job in good weather, where nobody dies, nothing is lost and nothing is asked for: what ends
     /// without a sweeper.
     pub(crate) fn healthy(self) -> Self {
-        let manners = Manners { nobody_dies: true, losses: 0, rates: Rates::default(), retry_base_s: 0, ..self.manners };
+        let manners =
+            Manners { nobody_dies: true, losses: 0, rates: Rates::default(), retry_base_s: 0, ..self.manners };
         // A client's stop that races the end is asked for again by the sweeper alone.
         Self { manners, habits: Habits::default(), ..self }
     }

@@ -22,6 +22,7 @@ mod process;
 mod progress;
 mod project;
 mod prove;
+mod receipt;
 mod sim;
 mod stack;
 mod state;
@@ -69,6 +70,8 @@ enum Command {
     Token(users::Options),
     /// Write docs/openapi.json anew from the code; refused where it would break clients
     Openapi(openapi::Options),
+    /// Hold a job's receipt against the files that it names
+    VerifyReceipt(receipt::Options),
     /// Set up the Python tools (emulator, SAM, linters) and print where they are
     Tools,
     /// The reverse proxy that `up` leaves running
@@ -104,6 +107,7 @@ fn run(command: Command) -> Result<()> {
         Command::DeployLocal(options) => deploy_local::run(&project, &options),
         Command::Token(options) => users::run(&project, &options),
         Command::Openapi(options) => openapi::run(&project, &options),
+        Command::VerifyReceipt(options) => receipt::run(&options),
         Command::Tools => tools::print_place(&project),
         Command::FrontDoor(options) => front_door::run(&options),
         Command::Guard(options) => guard::run(&project, &options),

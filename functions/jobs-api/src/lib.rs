@@ -13,6 +13,7 @@
 //! - **Public:** the documents about the API, and nothing else.
 //! - **Never:** answers counts that do not add up, an internal cause, or a link that outlives 15 minutes.
 
+mod audit;
 mod backend;
 mod cancel;
 mod corrected;
@@ -48,6 +49,7 @@ use longshore::problem::{Kind, Problem};
 use longshore_domain::ports::TenantLimits;
 use longshore_domain::time_stamp::Timestamp;
 
+pub use audit::{AuditDocument, Check, Difference, Unchecked, audit};
 pub use backend::{Api, Backend, Deployed, Limits};
 pub use datasets::{DatasetDocument, DatasetLinks, DatasetsDocument};
 pub use document::{JobCounts, JobDocument, Links};
@@ -55,12 +57,12 @@ pub use failures::{FailureDocument, FailuresDocument};
 pub use links::DownloadUrls;
 pub use list::JobsDocument;
 pub use openapi::openapi;
-pub use output::{FileLink, FileLinks, OutputDocument};
+pub use output::{FileLink, FileLinks, OutputDocument, ReceiptLink};
 pub use pressure::Pressure;
 pub use records::{RecordDocument, RecordsDocument};
 
 /// The calls that this function answers.
-pub const ROUTES: [(&str, &str); 15] = [
+pub const ROUTES: [(&str, &str); 16] = [
     ("POST", "/api/jobs"),
     ("GET", "/api/jobs"),
     ("GET", "/api/jobs/{jobId}"),
@@ -68,6 +70,7 @@ pub const ROUTES: [(&str, &str); 15] = [
     ("POST", "/api/jobs/{jobId}/cancel"),
     ("GET", "/api/jobs/{jobId}/output"),
     ("GET", "/api/jobs/{jobId}/failures"),
+    ("GET", "/api/jobs/{jobId}/audit"),
     ("POST", "/api/jobs/{jobId}/retry"),
     ("POST", "/api/jobs/{jobId}/start"),
     ("GET", "/api/datasets"),
@@ -90,6 +93,7 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
         .route("/api/jobs/{jobId}/cancel", post(cancel::cancel::<B>))
         .route("/api/jobs/{jobId}/output", get(output::get::<B>))
         .route("/api/jobs/{jobId}/failures", get(failures::list::<B>))
+        .route("/api/jobs/{jobId}/audit", get(audit::get::<B>))
         .route("/api/jobs/{jobId}/retry", post(retry::retry::<B>))
         .route("/api/jobs/{jobId}/start", post(start::start::<B>))
         .route("/api/datasets", get(datasets::list::<B>))

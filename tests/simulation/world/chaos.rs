@@ -16,6 +16,7 @@ impl World {
             self.answer();
         }
         weather::clear();
+        self.audit();
     }
 
     fn event(&mut self) {

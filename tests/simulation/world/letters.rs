@@ -95,7 +95,10 @@ impl World {
     /// Messages that may be delivered now.
     pub(super) fn visible(&self) -> Vec<u64> {
         let visible = self.letters.iter().filter(|(_, letter)| letter.visible_at <= CLOCK.get());
-        visible.filter(|(number, letter)| !self.is_behind_another(**number, letter)).map(|(number, _)| *number).collect()
+        visible
+            .filter(|(number, letter)| !self.is_behind_another(**number, letter))
+            .map(|(number, _)| *number)
+            .collect()
     }
 
     fn is_behind_another(&self, number: u64, letter: &Letter) -> bool {

@@ -16,7 +16,7 @@ enum Class {
 }
 
 /// Every route. A new one wants a row.
-const ROWS: [(&str, &str, Class); 18] = [
+const ROWS: [(&str, &str, Class); 19] = [
     ("POST", "/api/uploads", Class::Create),
     ("GET", "/api/uploads/{fileGuid}", Class::Usual),
     ("POST", "/api/uploads/{fileGuid}/url", Class::Usual),
@@ -25,6 +25,7 @@ const ROWS: [(&str, &str, Class); 18] = [
     ("GET", "/api/jobs/{jobId}", Class::Usual),
     ("GET", "/api/jobs/{jobId}/output", Class::Usual),
     ("GET", "/api/jobs/{jobId}/failures", Class::List),
+    ("GET", "/api/jobs/{jobId}/audit", Class::List),
     ("POST", "/api/jobs/{jobId}/cancel", Class::Usual),
     ("POST", "/api/jobs/{jobId}/retry", Class::Create),
     ("POST", "/api/jobs/{jobId}/start", Class::Create),
