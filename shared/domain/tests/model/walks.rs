@@ -15,7 +15,7 @@ use crate::story;
 use crate::world::World;
 
 /// Walks of a plain test run, and of a whole one.
-const WALKS: [u64; 2] = [1_000, 50_000];
+const WALKS: [u64; 2] = [1_000, 20_000];
 
 /// Steps after which a walk counts as one that never ends; the longest take some hundreds.
 const LONGEST: usize = 10_000;
