@@ -57,12 +57,17 @@ pub(crate) fn holds_at_large(name: &str, protocol: Protocol) {
     }
 }
 
-/// The configuration without what `cargo xtask prove --without` takes out.
+/// The configuration without the condition or the layer that `cargo xtask prove --without` takes out.
 pub(crate) fn asked_for(protocol: Protocol) -> Protocol {
+    let flaw = figures::without().and_then(|condition| Flaw::without(&condition));
+    without_layer(Protocol { flaw: flaw.unwrap_or(protocol.flaw), ..protocol })
+}
+
+/// The configuration without the layer that is taken out, if it is a layer. What is to be seen of the sweeper is not, then.
+pub(crate) fn without_layer(protocol: Protocol) -> Protocol {
     match figures::without().as_deref() {
         Some("sweeper") if protocol.sweeper => Protocol { sweeper: false, sights: &[], ..protocol },
         Some("deduplication") => Protocol { deduplication: false, ..protocol },
-        Some(condition) => Protocol { flaw: Flaw::without(condition).unwrap_or(protocol.flaw), ..protocol },
-        None => protocol,
+        _ => protocol,
     }
 }

@@ -8,8 +8,9 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::flaw::Flaw;
 use crate::protocol::Protocol;
+use crate::record::Answer;
 use crate::step::Message;
-use crate::world::{Answer, World};
+use crate::world::World;
 
 /// A job that was accepted and whose create message is sent.
 pub(crate) fn job(size_bytes: u64) -> Job {

@@ -3,7 +3,7 @@
 //! Each configuration spends its faults on one story, and names the sights without which it would prove nothing.
 
 use crate::bounds::{Bounds, Nature::*};
-use crate::checked::holds;
+use crate::checked::{holds, holds_at_large};
 use crate::protocol::Protocol;
 
 #[test]
@@ -47,19 +47,11 @@ fn every_message_may_be_lost_for_good() {
 
 #[test]
 fn two_attempts_at_a_fickle_item_disagree() {
-    holds(
-        "rounds",
-        Protocol {
-            checkpoint: 1,
-            bounds: Bounds { crashes: 1, duplicates: 1, lost_replies: 1, ..Bounds::default() },
-            sights: &[
-                "round 1 is worked",
-                "a lost reply is found to be its own",
-                "a later attempt goes on from a cursor",
-            ],
-            ..Protocol::of(vec![vec![vec![Fickle, Fickle]]])
-        },
-    );
+    let sights = &["round 1 is worked", "a lost reply is found to be its own", "a later attempt goes on from a cursor"];
+    let bounds = Bounds { crashes: 1, duplicates: 1, lost_replies: 1, ..Bounds::default() };
+    let small = Protocol { bounds, sights, checkpoint: 1, ..Protocol::of(vec![vec![vec![Fickle, Good]]]) };
+    holds("rounds", small.clone());
+    holds_at_large("rounds, two fickle items", Protocol { file: vec![vec![vec![Fickle, Fickle]]], ..small });
 }
 
 #[test]
@@ -78,16 +70,13 @@ fn an_item_is_transient_twice_and_the_rounds_are_swept() {
 
 #[test]
 fn the_client_cancels_at_any_moment() {
-    holds(
-        "stop",
-        Protocol {
-            checkpoint: 1,
-            runs: [1, 2, 2],
-            bounds: Bounds { stops: 1, duplicates: 1, ..Bounds::default() },
-            sights: &["stopped with items unprocessed", "stopped before it was split"],
-            ..Protocol::of(vec![vec![vec![Good, Bad]], vec![vec![Unwanted]]])
-        },
-    );
+    let sights = &["stopped with items unprocessed", "stopped before it was split"];
+    let bounds = Bounds { stops: 1, duplicates: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Good, Bad]], vec![vec![Unwanted]]];
+    let small = Protocol { bounds, sights, checkpoint: 1, runs: [1, 2, 2], ..Protocol::of(file) };
+    holds("stop", small.clone());
+    let bounds = Bounds { crashes: 1, ..small.bounds.clone() };
+    holds_at_large("stop, crash", Protocol { bounds, ..small });
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn without_the_sweeper_a_lost_message_is_waited_for_and_nothing_else_goes_wrong(
 #[test]
 fn without_the_sweeper_every_job_ends_where_no_message_is_lost_for_good() {
     let bounds = Bounds { stops: 1, duplicates: 1, crashes: 1, ..Bounds::default() };
-    let file = vec![vec![vec![Good, Busy(1)], vec![Bad]]];
+    let file = vec![vec![vec![Good], vec![Busy(1)]]];
     nothing_is_wrong("sweeper, and no message is lost", Protocol { bounds, ..Protocol::of(file) });
 }
 

@@ -6,17 +6,19 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `protocol`, `bounds`, `flaw` | a configuration, its steps, its faults, its flaw |
-//! | `world`, `step` | one state: stored, in flight, at work, remembered |
-//! | `runs` | how a function starts, goes on, dies |
+//! | `protocol`, `bounds`, `flaw` | a configuration, its faults, its flaw |
+//! | `world`, `step`, `record` | one state: stored, in flight, at work, remembered |
+//! | `action`, `runs` | what can happen next; how a function starts, goes on, dies |
 //! | `splitter`, `refile`, `worker`, `commit`, `completion`, `sweeper` | the step machines, and what they write |
 //! | `client`, `retry` | what clients and operators ask for |
 //! | `report`, `properties`, `sights` | the truth that counts are held against; the invariants; what must be seen |
 //! | `holds`, `retries`, `ends`, `walks` | the tests: sound in every state, finite, and sound in long random walks |
 //! | `flaws`, `layers` | caught when broken, and only slower without what is redundant |
-//! | `checked`, `story` | a check and its figures; a counterexample in sentences, kept in `counterexamples/` |
+//! | `checked`, `caught`, `story` | a check and its figures; a counterexample in sentences, kept in `counterexamples/` |
 
+mod action;
 mod bounds;
+mod caught;
 mod checked;
 mod client;
 mod commit;
@@ -28,6 +30,7 @@ mod holds;
 mod layers;
 mod properties;
 mod protocol;
+mod record;
 mod refile;
 mod report;
 mod retries;

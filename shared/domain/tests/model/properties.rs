@@ -10,10 +10,11 @@ use stateright::Property;
 use crate::completion::build;
 use crate::flaw::Flaw;
 use crate::protocol::Protocol;
+use crate::record::Record;
 use crate::report;
 use crate::sights::SIGHTS;
 use crate::step::View;
-use crate::world::{Place, Record, World};
+use crate::world::{Place, World};
 
 /// Something that can be said of a state.
 pub(crate) type Condition = fn(&Protocol, &World) -> bool;

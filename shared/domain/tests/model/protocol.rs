@@ -7,10 +7,12 @@
 use longshore_domain::job::Job;
 use stateright::{Model, Property};
 
+use crate::action::Action;
 use crate::bounds::{Bounds, Nature};
 use crate::flaw::Flaw;
+use crate::record::Record;
 use crate::step::{Message, Run};
-use crate::world::{Record, World};
+use crate::world::World;
 use crate::{client, properties, retry, runs, sweeper, worker};
 
 /// Bytes of every item, so that a percentage can be checked.
@@ -35,48 +37,6 @@ pub(crate) struct Protocol {
     pub(crate) sights: &'static [&'static str],
     /// What is wrong with the protocol.
     pub(crate) flaw: Flaw,
-}
-
-/// One step of the whole system.
-#[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
-pub(crate) enum Action {
-    /// A function gets a message. `choice` picks what handlers say in its first run.
-    Take { message: Message, choice: usize },
-    /// The function at this place of the list does its next step.
-    Next { run: usize, choice: usize },
-    /// It does, but never hears of it, and will do it again.
-    LoseReply { run: usize },
-    /// It dies.
-    Crash { run: usize, fate: Fate },
-    /// Its message comes again while it lives.
-    Duplicate { run: usize },
-    /// Its time is nearly over.
-    HandOver { run: usize },
-    /// The client cancels; `sent` if the API lived to ask for completion.
-    Stop { sent: bool },
-    /// The client has what is left run again; `sent` if the API lived to send the message.
-    Retry { sent: bool },
-    /// An operator replays this dead letter.
-    Replay { letter: Message },
-    /// The sweeper reads this dead letter, and gives up what it asks for.
-    GiveUp { letter: Message },
-    /// The sweeper finds what the ledger says is unfinished and sends it.
-    Sweep,
-    /// A status call reads the groups.
-    ReadGroups,
-    /// Then it reads the job, and answers.
-    ReadJob,
-}
-
-/// What becomes of the message of a function that dies.
-#[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
-pub(crate) enum Fate {
-    /// It comes again.
-    Again,
-    /// It does not.
-    Lost,
-    /// It failed too often, and lies in the dead-letter queue.
-    Dead,
 }
 
 impl Protocol {

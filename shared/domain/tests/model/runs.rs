@@ -1,7 +1,8 @@
 //! Functions at work: how a run starts, goes on, dies, and is deceived by a lost reply.
 
+use crate::action::{Action, Fate};
 use crate::flaw::Flaw;
-use crate::protocol::{Action, Fate, Protocol};
+use crate::protocol::Protocol;
 use crate::step::{Cut, Message, Run, Step};
 use crate::worker::Mode;
 use crate::world::World;

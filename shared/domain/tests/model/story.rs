@@ -2,7 +2,7 @@
 
 use longshore_domain::group::Group;
 
-use crate::protocol::{Action, Fate};
+use crate::action::{Action, Fate};
 use crate::step::{Cut, Message, Run, Step};
 use crate::world::World;
 

@@ -6,15 +6,16 @@
 use figures::{is_whole, row};
 use stateright::Model;
 
+use crate::action::Action;
 use crate::bounds::{Bounds, Nature};
 use crate::checked::asked_for;
 use crate::properties::INVARIANTS;
-use crate::protocol::{Action, Protocol};
+use crate::protocol::Protocol;
 use crate::story;
 use crate::world::World;
 
 /// Walks of a plain test run, and of a whole one.
-const WALKS: [u64; 2] = [2_000, 100_000];
+const WALKS: [u64; 2] = [1_000, 20_000];
 
 /// Steps after which a walk counts as one that never ends; the longest take some hundreds.
 const LONGEST: usize = 10_000;
