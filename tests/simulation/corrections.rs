@@ -44,7 +44,12 @@ fn end_of(action: usize) -> &'static str {
 }
 
 /// A job that has ended; the rows of its failures file as the person corrects them, and the one that stands there twice.
-fn failed_job(rows: &[usize], seed: u64, edits: &[Edit], doubles: bool) -> (World, BTreeMap<usize, usize>, Option<usize>) {
+fn failed_job(
+    rows: &[usize],
+    seed: u64,
+    edits: &[Edit],
+    doubles: bool,
+) -> (World, BTreeMap<usize, usize>, Option<usize>) {
     let mut world = World::new(rows, None).thrown_by(Dice::of(seed), Manners::PLAIN);
     world.shake(EVENTS);
     world.run_to_the_end();

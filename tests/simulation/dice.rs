@@ -39,6 +39,14 @@ impl Dice {
     /// An index of these weights, the heavier the likelier.
     pub(crate) fn weighted(&mut self, weights: &[u32]) -> usize {
         let mut left = self.number() % u64::from(weights.iter().sum::<u32>());
-        weights.iter().position(|weight| left.checked_sub(u64::from(*weight)).is_none_or(|rest| { left = rest; false })).unwrap_or(0)
+        weights
+            .iter()
+            .position(|weight| {
+                left.checked_sub(u64::from(*weight)).is_none_or(|rest| {
+                    left = rest;
+                    false
+                })
+            })
+            .unwrap_or(0)
     }
 }

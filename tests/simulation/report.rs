@@ -28,7 +28,9 @@ pub(crate) fn rows(files: &MemoryFiles, job: &Job, name: &str) -> BTreeMap<usize
 
 /// The `code` column of `failed.csv`, by row.
 pub(crate) fn codes(files: &MemoryFiles, job: &Job) -> BTreeMap<usize, String> {
-    let Some(bytes) = files.get(&JobFolder::of(job).report_key(job.generation, "failed.csv")) else { return BTreeMap::new() };
+    let Some(bytes) = files.get(&JobFolder::of(job).report_key(job.generation, "failed.csv")) else {
+        return BTreeMap::new();
+    };
     let mut reader = csv::Reader::from_reader(&bytes[..]);
     let header = reader.headers().expect("a report has a header");
     let code = header.iter().position(|name| name == "code").expect("failures have a code");

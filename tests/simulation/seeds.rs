@@ -76,9 +76,11 @@ fn all(from: u64, count: u64, taken_out: Option<&str>) -> Result<Sum, (u64, Stri
             }
         }
     };
-    thread::scope(|scope| (0..thread::available_parallelism().map_or(1, usize::from)).for_each(|_| {
-        scope.spawn(work);
-    }));
+    thread::scope(|scope| {
+        (0..thread::available_parallelism().map_or(1, usize::from)).for_each(|_| {
+            scope.spawn(work);
+        })
+    });
     let (sum, first) = sum.into_inner().unwrap();
     if told {
         let seconds = begun.elapsed().as_secs_f64();
@@ -99,7 +101,9 @@ fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reporte
     let taken_out = figures::without();
     let taken_out = taken_out.as_deref();
     if let Some(seed) = number("LONGSHORE_SEED") {
-        return run(seed, taken_out, true).map(drop).unwrap_or_else(|violation| panic!("{}", reported((seed, violation), taken_out)));
+        return run(seed, taken_out, true)
+            .map(drop)
+            .unwrap_or_else(|violation| panic!("{}", reported((seed, violation), taken_out)));
     }
     let count = number("LONGSHORE_SEEDS").unwrap_or(if figures::is_whole() { WHOLE } else { SEEDS });
     let begun = Instant::now();
@@ -141,7 +145,9 @@ fn without_any_of_its_conditions_something_is_violated() {
         let broken = all(0, SHOWN_WITHIN, Some(name));
         let (seed, by) = broken.err().unwrap_or_else(|| panic!("{SHOWN_WITHIN} seeds do not miss {name}"));
         let by = by.lines().next().unwrap_or_default().chars().take(100).collect::<String>();
-        if number("LONGSHORE_PROGRESS").is_some() { eprintln!("{name}: seed {seed}: {by}"); }
+        if number("LONGSHORE_PROGRESS").is_some() {
+            eprintln!("{name}: seed {seed}: {by}");
+        }
         figures::row("simulation-broken", &[("without", &name), ("shown by seed", &seed), ("as", &by)]);
     }
 }

@@ -12,8 +12,9 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, Priority, Reopen, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
-    ChunkState, Created, Definition, FileInfo, FileSink, FileStream, Files, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted,
-    Ledger, Page, PortResult, Queues, Read, Removal, Reopened, Slots, Started, Upload, WaitingRoom,
+    ChunkState, Created, Definition, FileInfo, FileSink, FileStream, Files, IdempotencyKey, JobStore, JobTransitions,
+    JobsPage, JobsWanted, Ledger, Page, PortResult, Queues, Read, Removal, Reopened, Slots, Started, Upload,
+    WaitingRoom,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -190,7 +191,13 @@ impl<T: Files<Sink: Sync>> Files for Stepwise<T> {
         async fn remove_some(&self, prefix: &str) -> PortResult<bool>;
     }
 
-    async fn open(&self, key: &str, etag: Option<&str>, start: u64, end: Option<u64>) -> PortResult<Read<Self::Stream>> {
+    async fn open(
+        &self,
+        key: &str,
+        etag: Option<&str>,
+        start: u64,
+        end: Option<u64>,
+    ) -> PortResult<Read<Self::Stream>> {
         let fault = before("open").await?;
         let read = self.0.open(key, etag, start, end).await?;
         after("open", fault).await?;

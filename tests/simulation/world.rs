@@ -57,11 +57,8 @@ const MAX_RECEIVES: u32 = 5;
 const DEDUPLICATION_MS: i64 = 300_000;
 const SOURCE: &str = "uploads/default/0b3d3f5e-7d0c-4e34-9c6c-0f3c5d1f9a10";
 
-type Services = Ports<
-    Stepwise<Unguarded<MemoryStore>>,
-    Stepwise<Unguarded<MemoryQueues>>,
-    Stepwise<Unguarded<MemoryFiles>>,
->;
+type Services =
+    Ports<Stepwise<Unguarded<MemoryStore>>, Stepwise<Unguarded<MemoryQueues>>, Stepwise<Unguarded<MemoryFiles>>>;
 
 thread_local! {
     static CLOCK: Cell<i64> = const { Cell::new(0) };

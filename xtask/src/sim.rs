@@ -35,7 +35,10 @@ pub(crate) struct Options {
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let mut tests = cargo::command(project);
     tests.args(["test", "--quiet", "--package", "longshore-tests", "--test", "simulation", "--"]);
-    tests.args(["--exact", "seeds::whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reported_once"]);
+    tests.args([
+        "--exact",
+        "seeds::whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reported_once",
+    ]);
     tests.args(["--quiet", "--nocapture"]).env("RUST_BACKTRACE", "0");
     match options.seed {
         Some(seed) => tests.env("LONGSHORE_SEED", seed.to_string()),

@@ -13,7 +13,10 @@ use super::{World, clock};
 pub(crate) enum Act {
     Cancel,
     /// What a generation left is run again, with a corrected file or without.
-    Retry { generation: u32, corrected: Option<Box<SourceFile>> },
+    Retry {
+        generation: u32,
+        corrected: Option<Box<SourceFile>>,
+    },
     Delete,
 }
 

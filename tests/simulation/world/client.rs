@@ -18,7 +18,11 @@ impl World {
         if !self.stored().is_some_and(|job| job.has_rest()) {
             return false;
         }
-        if self.habits.corrects > 0 && self.dice.often(500) { self.correct() } else { self.retry() }
+        if self.habits.corrects > 0 && self.dice.often(500) {
+            self.correct()
+        } else {
+            self.retry()
+        }
         true
     }
 
@@ -46,7 +50,8 @@ impl World {
     /// A person corrects the rows that have failed, some of them, by chance; a client retries with them.
     pub(super) fn correct(&mut self) {
         let job = self.job();
-        let failed: Vec<_> = if job.has_rest() { self.reported("failed.csv").into_keys().collect() } else { Vec::new() };
+        let failed: Vec<_> =
+            if job.has_rest() { self.reported("failed.csv").into_keys().collect() } else { Vec::new() };
         if failed.is_empty() {
             return;
         }

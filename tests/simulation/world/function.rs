@@ -44,7 +44,9 @@ impl Work {
     pub(super) fn told(&self) -> String {
         match self {
             Self::Message(Message::Create(m)) => format!("generation {} resend {}", m.generation, m.resend),
-            Self::Message(Message::Chunk(m)) => format!("chunk {}-{}, {} failures before", m.group, m.chunk, m.failures),
+            Self::Message(Message::Chunk(m)) => {
+                format!("chunk {}-{}, {} failures before", m.group, m.chunk, m.failures)
+            }
             Self::Message(Message::Complete(m)) => format!("generation {} resend {}", m.generation, m.resend),
             Self::Client(act) => format!("{act:?}"),
             Self::Sweep => "every minute".into(),
@@ -95,12 +97,8 @@ pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Out
 }
 
 async fn sweep(shared: &Shared, deadline: Timestamp) -> Told {
-    let sweep = Sweep {
-        ports: shared.ports.clone(),
-        dead_letters: shared.dead_letters.clone(),
-        stall_s: STALL_S,
-        clock,
-    };
+    let sweep =
+        Sweep { ports: shared.ports.clone(), dead_letters: shared.dead_letters.clone(), stall_s: STALL_S, clock };
     let swept = sweep.run(deadline).await;
     if swept.failures == 0 { Told::Done(format!("{swept:?}")) } else { Told::Failed(format!("{swept:?}")) }
 }

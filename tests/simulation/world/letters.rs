@@ -38,11 +38,11 @@ impl Message {
         }
     }
 
-    /// The group within which a FIFO queue keeps the order.
-    fn group(&self) -> Option<String> {
+    /// The group within which a FIFO queue keeps the order; all are of one job.
+    fn group(&self) -> Option<(&'static str, u32)> {
         match self {
-            Self::Create(message) => Some(format!("create {}", message.group_id())),
-            Self::Complete(message) => Some(format!("complete {}", message.group_id())),
+            Self::Create(message) => Some(("create", message.resend)),
+            Self::Complete(message) => Some(("complete", message.resend)),
             Self::Chunk(_) => None,
         }
     }
@@ -95,12 +95,15 @@ impl World {
     /// Messages that may be delivered now.
     pub(super) fn visible(&self) -> Vec<u64> {
         let visible = self.letters.iter().filter(|(_, letter)| letter.visible_at <= CLOCK.get());
-        visible.filter(|(number, letter)| !self.is_behind_another(**number, letter)).map(|(number, _)| *number).collect()
+        visible
+            .filter(|(number, letter)| !self.is_behind_another(**number, letter))
+            .map(|(number, _)| *number)
+            .collect()
     }
 
     fn is_behind_another(&self, number: u64, letter: &Letter) -> bool {
         let Some(group) = letter.message.group().filter(|_| self.manners.fifo) else { return false };
-        self.letters.range(..number).any(|(_, before)| before.message.group().as_ref() == Some(&group))
+        self.letters.range(..number).any(|(_, before)| before.message.group() == Some(group))
     }
 
     /// Delivers a message, unless it was delivered too often. One that is delivered twice at once stays visible.

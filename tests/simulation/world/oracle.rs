@@ -134,7 +134,8 @@ impl World {
 
     fn check_rows(&self, possible: &[u8]) {
         let (job, result) = (self.job(), report::result(&self.files, &self.job()));
-        let [failed, skipped, unprocessed] = ["failed.csv", "skipped.csv", "unprocessed.csv"].map(|name| self.reported(name));
+        let [failed, skipped, unprocessed] =
+            ["failed.csv", "skipped.csv", "unprocessed.csv"].map(|name| self.reported(name));
         let named: BTreeSet<_> = failed.keys().chain(skipped.keys()).chain(unprocessed.keys()).copied().collect();
         assert_eq!(named.len(), failed.len() + skipped.len() + unprocessed.len(), "a row is in two files");
         assert!(named.iter().all(|n| (1..=possible.len()).contains(n)), "a row is invented: {named:?}");
@@ -142,15 +143,23 @@ impl World {
         let succeeded: Vec<_> = (1..=possible.len()).filter(|n| !named.contains(n)).collect();
         assert_eq!(totals.succeeded as usize, succeeded.len(), "rows that succeeded");
         assert_eq!((totals.failed as usize, totals.skipped as usize), (failed.len(), skipped.len()), "failed, skipped");
-        assert_eq!((result.status, result.counts.total() as usize), (job.status, possible.len()), "the result document");
-        assert!(job.status != Status::Completed || unprocessed.is_empty(), "a completed job left rows: {unprocessed:?}");
+        assert_eq!(
+            (result.status, result.counts.total() as usize),
+            (job.status, possible.len()),
+            "the result document"
+        );
+        assert!(
+            job.status != Status::Completed || unprocessed.is_empty(),
+            "a completed job left rows: {unprocessed:?}"
+        );
         for n in succeeded {
             let may = possible[n - 1] & (bit(handler::OK) | bit(handler::RETRY)) > 0;
             assert!(may && handler::has_succeeded(n as u64), "row {n} counts as done, and no handler did it");
         }
         let codes = self.failed_codes();
         for (n, action) in failed.iter().chain(&skipped).chain(&unprocessed) {
-            let asked = ACTIONS.iter().position(|name| name == action).unwrap_or_else(|| panic!("row {n} is {action:?}"));
+            let asked =
+                ACTIONS.iter().position(|name| name == action).unwrap_or_else(|| panic!("row {n} is {action:?}"));
             assert!(possible[n - 1] & bit(asked) > 0, "row {n} never was {action:?}");
         }
         skipped.iter().for_each(|(n, action)| assert_eq!(action, "skip", "row {n} was skipped"));
@@ -176,9 +185,12 @@ impl World {
 
     /// A corrected file that no retry was accepted with is nobody's, and expires.
     fn is_unused(&self, key: &str) -> bool {
-        self.corrected.contains(key) && !self.seen.job.as_ref().is_some_and(|job| {
-            job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()))
-        })
+        self.corrected.contains(key)
+            && !self
+                .seen
+                .job
+                .as_ref()
+                .is_some_and(|job| job.uploads().iter().any(|upload| key.ends_with(&upload.to_string())))
     }
 }
 
@@ -212,7 +224,11 @@ impl World {
         trace::say(format_args!("{:?}", self.stored()));
         trace::say(format_args!("{:?}", now(self.store.progress(self.id)).unwrap().map(|(groups, _)| groups)));
         for key in self.files.keys() {
-            trace::say(format_args!("{key}: {} bytes, {:?}", self.files.get(&key).map_or(0, |bytes| bytes.len()), now(self.files.info(&key)).unwrap().map(|info| info.etag)));
+            trace::say(format_args!(
+                "{key}: {} bytes, {:?}",
+                self.files.get(&key).map_or(0, |bytes| bytes.len()),
+                now(self.files.info(&key)).unwrap().map(|info| info.etag)
+            ));
         }
     }
 }
