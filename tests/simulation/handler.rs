@@ -8,6 +8,7 @@ use longshore_domain::job::Tolerance;
 
 use crate::plan::Dialect;
 use crate::stepwise::Step;
+use crate::world::true_time;
 
 /// What a row can ask for; the last one stops the job.
 pub(crate) const ACTIONS: [&str; 6] = ["ok", "skip", "reject", "retry", "never", "fatal"];
@@ -139,19 +140,22 @@ impl JobType for Limited {
     }
 }
 
-/// What [`JobType::process_batch`] does, but for the clock of the machine that it looks at.
+/// Milliseconds after which a batch answers what it has.
+const BATCH_MS: i64 = 500;
+
+/// What [`JobType::process_batch`] does, by the clock of the run and not by the machine's.
 async fn one_by_one<T: JobType>(
     job_type: &T,
     job: &JobContext,
     options: &T::Options,
     items: Vec<(ItemKey, T::Item)>,
 ) -> Vec<Outcome> {
-    let mut outcomes = Vec::new();
+    let (began, mut outcomes) = (true_time(), Vec::new());
     for (key, item) in items {
         let outcome = job_type.process(job, options, key, item).await;
         let fatal = matches!(outcome, Outcome::Fatal(_));
         outcomes.push(outcome);
-        if fatal {
+        if fatal || true_time().millis_since(began) > BATCH_MS {
             break;
         }
     }

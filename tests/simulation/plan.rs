@@ -21,6 +21,8 @@ pub(crate) struct Manners {
     pub(crate) skew_ms: i64,
     /// Messages that may be lost: fewer than the sweeper's pushes.
     pub(crate) losses: u32,
+    /// The most steps that a function gets on at once, before another may.
+    pub(crate) stride: usize,
     /// A sweep runs to its end at once, in good weather.
     pub(crate) sweeps_at_once: bool,
     /// Nobody dies.
@@ -38,6 +40,7 @@ impl Manners {
         retry_base_s: 0,
         skew_ms: 0,
         losses: 2,
+        stride: 30,
         sweeps_at_once: true,
         nobody_dies: false,
         rates: Rates { throttled: 0, reply_dropped: 0, sent_twice: 0, behind: 0 },
@@ -140,6 +143,7 @@ fn manners(dice: &mut Dice, exact: bool) -> Manners {
         retry_base_s: dice.pick(&[0, 0, 10, 600]),
         skew_ms: dice.pick(&[0, 500, 3_000]),
         losses: dice.pick(&[0, 2, 2]),
+        stride: dice.pick(&[4, 10, 30]),
         sweeps_at_once: dice.often(300),
         nobody_dies: false,
         rates: Rates {

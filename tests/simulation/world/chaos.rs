@@ -4,9 +4,6 @@ use super::acts::Act;
 use super::{CLOCK, Work, World};
 use crate::weather;
 
-/// The most steps that a function gets on at once.
-const STEPS: usize = 30;
-
 impl World {
     /// So many events, in the weather of this world. What is under way then goes on as it will.
     pub(crate) fn shake(&mut self, events: usize) {
@@ -47,7 +44,7 @@ impl World {
     }
 
     fn advance(&mut self, task: usize) {
-        for _ in 0..=self.dice.below(STEPS) {
+        for _ in 0..=self.dice.below(self.manners.stride) {
             if self.step(task) {
                 return;
             }

@@ -38,11 +38,11 @@ impl Message {
         }
     }
 
-    /// The group within which a FIFO queue keeps the order.
-    fn group(&self) -> Option<String> {
+    /// The group within which a FIFO queue keeps the order; all are of one job.
+    fn group(&self) -> Option<(&'static str, u32)> {
         match self {
-            Self::Create(message) => Some(format!("create {}", message.group_id())),
-            Self::Complete(message) => Some(format!("complete {}", message.group_id())),
+            Self::Create(message) => Some(("create", message.resend)),
+            Self::Complete(message) => Some(("complete", message.resend)),
             Self::Chunk(_) => None,
         }
     }
@@ -103,7 +103,7 @@ impl World {
 
     fn is_behind_another(&self, number: u64, letter: &Letter) -> bool {
         let Some(group) = letter.message.group().filter(|_| self.manners.fifo) else { return false };
-        self.letters.range(..number).any(|(_, before)| before.message.group().as_ref() == Some(&group))
+        self.letters.range(..number).any(|(_, before)| before.message.group() == Some(group))
     }
 
     /// Delivers a message, unless it was delivered too often. One that is delivered twice at once stays visible.
