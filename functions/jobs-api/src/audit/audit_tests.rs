@@ -231,7 +231,11 @@ fn whatever_is_changed_in_the_table_is_named() {
         (
             "a manifest has a gap",
             |a| plan(a, 0, 1).first = 4,
-            &["item_numbers of chunk 1 of group 0: 3 4", "item_numbers of chunk 0 of group 1: 6 5"],
+            &[
+                "item_numbers of chunk 1 of group 0: 3 4",
+                "item_numbers of chunk 0 of group 1: 6 5",
+                "group_rows of group 0 in skipped.csv: 1 0",
+            ],
         ),
         (
             "a manifest has an item more",

@@ -40,23 +40,26 @@ impl Numbers {
 /// How many rows of a file are of each group of the first generation, whose chunks are runs of consecutive items.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ByGroup {
-    /// First item and group of each run, in order.
-    runs: Vec<(u64, u32)>,
+    /// First item, the one after the last, and group of each run, in order.
+    runs: Vec<(u64, u64, u32)>,
     rows: std::collections::BTreeMap<u32, u64>,
 }
 
 impl ByGroup {
     /// No row yet.
     pub(super) fn of<'a>(manifests: impl Iterator<Item = &'a Manifest>) -> Self {
-        let mut runs: Vec<_> = manifests.flat_map(|m| m.chunks.iter().map(|chunk| (chunk.first, m.group))).collect();
+        let mut runs: Vec<_> = manifests
+            .flat_map(|m| m.chunks.iter().map(|chunk| (chunk.first, chunk.first + u64::from(chunk.items), m.group)))
+            .collect();
         runs.sort_unstable();
         Self { runs, rows: std::collections::BTreeMap::new() }
     }
 
     /// Counts a row.
     pub(super) fn take(&mut self, number: u64) {
-        let before = self.runs.partition_point(|(first, _)| *first <= number);
-        if let Some((_, group)) = before.checked_sub(1).and_then(|run| self.runs.get(run)) {
+        let before = self.runs.partition_point(|(first, ..)| *first <= number);
+        let run = before.checked_sub(1).and_then(|run| self.runs.get(run));
+        if let Some((.., group)) = run.filter(|(_, end, _)| number < *end) {
             *self.rows.entry(*group).or_default() += 1;
         }
     }
@@ -86,7 +89,7 @@ mod tests {
         let manifests =
             [Manifest { group: 1, chunks: vec![chunk(11)] }, Manifest { group: 0, chunks: vec![chunk(1), chunk(6)] }];
         let mut rows = ByGroup::of(manifests.iter());
-        [1, 5, 6, 10, 11].into_iter().for_each(|number| rows.take(number));
+        [1, 5, 6, 10, 11, 16].into_iter().for_each(|number| rows.take(number));
         assert_eq!([0, 1, 2].map(|group| rows.rows(group)), [4, 1, 0]);
     }
 }
