@@ -18,7 +18,7 @@ on_both_stores! {
     a_retry_has_its_own_corrected_file_and_its_uploads_stay_until_the_job_goes,
 }
 
-const REOPEN: Reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None };
+const REOPEN: Reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, only: None };
 
 /// A job with two groups that ended with seven succeeded, two failed and one skipped item.
 async fn ended(store: &impl Store) -> Job {

@@ -97,8 +97,8 @@ pub(crate) async fn retry<B: Backend>(
         return Err(busy.into());
     }
     let at = (api.clock)();
-    let reopen =
-        Reopen { generation: job.generation, at, deadline_at: deadline(at, job.timeout_s, job.expires_at), corrected };
+    let deadline_at = deadline(at, job.timeout_s, job.expires_at);
+    let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, only: None };
     match api.ports.store.reopen(&job, &reopen).await? {
         Reopened::Made(job) => {
             api.send(&job).await;

@@ -140,6 +140,9 @@ pub struct Job {
     /// The corrected failures file that its present generation runs with.
     #[serde(default)]
     pub corrected: Option<SourceFile>,
+    /// The chunks of earlier generations whose dead letters its present one replays: see [`Reopen::only`].
+    #[serde(default)]
+    pub only: Option<BTreeSet<Place>>,
     /// The corrected files of the generations before. Nobody reads them any more; they go with the job.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub spent: BTreeSet<FileGuid>,
@@ -213,6 +216,7 @@ impl Job {
             stage: Stage::Queued,
             source: None,
             corrected: None,
+            only: None,
             spent: BTreeSet::new(),
             tolerance: Tolerance::default(),
             split_offset: 0,
