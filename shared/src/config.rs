@@ -35,6 +35,8 @@ pub mod names {
     pub const CREATE_DLQ: &str = "LONGSHORE_CREATE_JOB_DLQ_URL";
     /// Dead letters of process-item.
     pub const CHUNK_DLQ: &str = "LONGSHORE_CHUNK_DLQ_URL";
+    /// Dead letters of complete-job.
+    pub const COMPLETE_DLQ: &str = "LONGSHORE_COMPLETE_JOB_DLQ_URL";
 }
 
 /// Bytes of the largest upload: `LONGSHORE_MAX_FILE_BYTES`.

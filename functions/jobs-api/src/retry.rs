@@ -9,11 +9,10 @@ use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::FileGuid;
-use longshore_domain::job::{Job, Reopen};
+use longshore_domain::job::{Job, Reopen, deadline};
 use longshore_domain::ports::{JobTransitions, Reopened};
 use utoipa::ToSchema;
 
-use crate::create::deadline;
 use crate::create::source::unknown_file;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};

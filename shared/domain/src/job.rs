@@ -1,5 +1,6 @@
 //! A job: what is asked, how far it is, and how it ended. A final status never changes.
 
+mod deadline;
 mod generation;
 mod priority;
 mod tolerance;
@@ -14,6 +15,7 @@ use crate::outcome::Counts;
 use crate::records::Format;
 use crate::time_stamp::Timestamp;
 
+pub use deadline::deadline;
 pub use generation::{Base, CORRECTED_ISSUES, Place, Reopen};
 pub use priority::Priority;
 pub use tolerance::Tolerance;
