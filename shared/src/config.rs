@@ -6,11 +6,13 @@
 mod access;
 mod aws;
 mod calls;
+mod operators;
 mod variable;
 
 pub use access::access;
 pub use aws::Aws;
 pub use calls::{Calls, take_calls};
+pub use operators::operators;
 pub use variable::{ConfigError, parsed, text};
 
 /// Names of the environment variables, as the template sets them.
