@@ -88,9 +88,8 @@ where
         Some(job) => {
             let mut letters = function.letters_of(job).await?;
             let same_chunk = letter.letter.place().is_some();
-            letters.retain(|other| {
-                other.id == letter.id || (same_chunk && other.letter.place() == letter.letter.place())
-            });
+            letters
+                .retain(|other| other.id == letter.id || (same_chunk && other.letter.place() == letter.letter.place()));
             function.replay_letters(&operator, letters).await?
         }
     };
@@ -171,9 +170,9 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
             }
             _ => self.send_again(job.as_ref(), &replays).await?,
         };
-        let (done, left): (Vec<_>, Vec<_>) = replays.into_iter().partition(|replay| {
-            opens(replay) || matches!(replay.1, Replay::SendAgain | Replay::Done)
-        });
+        let (done, left): (Vec<_>, Vec<_>) = replays
+            .into_iter()
+            .partition(|replay| opens(replay) || matches!(replay.1, Replay::SendAgain | Replay::Done));
         let ids = |letters: &[(DeadLetter, Replay)]| letters.iter().map(|(letter, _)| letter.id.clone()).collect();
         let (replayed, open): (Vec<_>, _) = (ids(&done), ids(&left));
         if let (true, Some((_, replay))) = (done.is_empty(), left.first()) {
@@ -191,7 +190,8 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
         let reopen = Reopen { generation: job.generation, at, deadline_at, corrected: None, only };
         match self.ports.store.reopen(job, &reopen).await? {
             Reopened::Made(job) => {
-                let message = CreateMessage { job_id: job.job_id, generation: job.generation, position: job.groups, resend: 0 };
+                let message =
+                    CreateMessage { job_id: job.job_id, generation: job.generation, position: job.groups, resend: 0 };
                 if let Err(error) = self.ports.queues.send_create(&message).await {
                     let error = telemetry::chain(&error);
                     tracing::warn!(job.id = %job.job_id, error, "a create message was not sent; the sweeper will send it");
@@ -299,7 +299,8 @@ fn refused(replay: Replay) -> Problem {
 }
 
 fn discarded() -> Problem {
-    let detail = "the letter was discarded before; a retry of its job runs the rows that were counted as failed with it";
+    let detail =
+        "the letter was discarded before; a retry of its job runs the rows that were counted as failed with it";
     Problem::new(Kind::LetterSettled, detail)
 }
 
@@ -309,6 +310,8 @@ fn too_long() -> Problem {
 }
 
 fn no_room(active: u64) -> Problem {
-    let detail = format!("{active} jobs of the job's tenant have not ended, and more may not be active at once; wait until one has");
+    let detail = format!(
+        "{active} jobs of the job's tenant have not ended, and more may not be active at once; wait until one has"
+    );
     Problem::new(Kind::TooManyJobs, detail).retry_after(10)
 }

@@ -45,11 +45,10 @@ async fn a_letter_of_each_queue_is_noted_once_with_its_body_and_handed_over_each
         assert!(open.creates().await.unwrap()[0].is_err());
     }
     let notes = store.letters(None, 9).await.unwrap().items;
-    assert_eq!(notes.iter().map(|note| (note.queue, note.seen_at)).collect::<Vec<_>>(), [
-        (Queue::Create, NOW),
-        (Queue::Complete, NOW),
-        (Queue::Chunk, NOW)
-    ]);
+    assert_eq!(
+        notes.iter().map(|note| (note.queue, note.seen_at)).collect::<Vec<_>>(),
+        [(Queue::Create, NOW), (Queue::Complete, NOW), (Queue::Chunk, NOW)]
+    );
     assert_eq!(store.body(&notes[0]).await.unwrap().as_deref(), Some("no message"));
     assert_eq!(store.body(&notes[2]).await.unwrap(), Some(chunk_of(&job)));
     assert_eq!(queues.buried().len(), 3, "nobody has settled them");

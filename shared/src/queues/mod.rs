@@ -82,11 +82,7 @@ pub trait DeadLetterQueues: Send + Sync {
 /// Messages that nobody can read, back to where they came from.
 pub trait PutBack: Send + Sync {
     /// Sends a letter's body as it is to the queue that it came from. Sent twice it arrives twice.
-    fn put_back(
-        &self,
-        letter: &dead_letter::DeadLetter,
-        body: &str,
-    ) -> impl Future<Output = PortResult<()>> + Send;
+    fn put_back(&self, letter: &dead_letter::DeadLetter, body: &str) -> impl Future<Output = PortResult<()>> + Send;
 }
 
 /// Names the failed operation in the port's words.

@@ -168,7 +168,8 @@ impl PutBack for SqsQueues {
             Queue::Create => url(&self.urls.create, names::CREATE_QUEUE, "put_back")?,
             Queue::Complete => url(&self.urls.complete, names::COMPLETE_QUEUE, "put_back")?,
             Queue::Chunk => {
-                let came_from = |url: &&String| letter.source.as_deref().is_some_and(|name| url.rsplit('/').next() == Some(name));
+                let came_from =
+                    |url: &&String| letter.source.as_deref().is_some_and(|name| url.rsplit('/').next() == Some(name));
                 match self.urls.chunks.values().find(came_from) {
                     Some(url) => url,
                     None => self.urls.of_chunks(Priority::Normal, "put_back")?,
@@ -178,7 +179,9 @@ impl PutBack for SqsQueues {
         let mut send = self.client.send_message().queue_url(url).message_body(body);
         send = send.set_message_group_id(letter.group_id.clone());
         if letter.queue != Queue::Chunk {
-            send = send.message_group_id(letter.group_id.as_deref().unwrap_or(&letter.id)).message_deduplication_id(&letter.id);
+            send = send
+                .message_group_id(letter.group_id.as_deref().unwrap_or(&letter.id))
+                .message_deduplication_id(&letter.id);
         }
         send.send().await.map(|_| ()).map_err(failed("put_back"))
     }

@@ -171,9 +171,8 @@ mod tests {
         let create = |generation| {
             Letter::Create(CreateMessage { job_id: JobId(uuid::Uuid::nil()), generation, position: 0, resend: 0 })
         };
-        let complete = |generation| {
-            Letter::Complete(CompleteMessage { job_id: JobId(uuid::Uuid::nil()), generation, resend: 0 })
-        };
+        let complete =
+            |generation| Letter::Complete(CompleteMessage { job_id: JobId(uuid::Uuid::nil()), generation, resend: 0 });
         let splitting = |status| Job { split_ended: false, ..job(status) };
         let (past, done) = (Replay::Nothing(Nothing::RunAgain), Replay::Nothing(Nothing::WasDone));
         for (letter, job, expected) in [

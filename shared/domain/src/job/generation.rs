@@ -128,7 +128,8 @@ mod tests {
         Job { status, stage: Stage::Done, item_count: 10, groups: 2, split_ended: true, totals: Some(totals), ..job }
     }
 
-    const REOPEN: Reopen = Reopen { generation: 0, at: Timestamp(5), deadline_at: Timestamp(9), corrected: None, only: None };
+    const REOPEN: Reopen =
+        Reopen { generation: 0, at: Timestamp(5), deadline_at: Timestamp(9), corrected: None, only: None };
 
     #[test]
     fn a_retry_keeps_what_ended_for_good_and_opens_the_rest() {

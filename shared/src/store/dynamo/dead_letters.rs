@@ -32,10 +32,7 @@ impl DeadLetterNotes for DynamoStore {
             key: Key::dead_letter(&letter.id),
             update: "SET #letter = :letter, #expiresAt = :expires".into(),
             condition: "attribute_not_exists(#PK)".into(),
-            values: vec![
-                (":letter", nested(letter).map_err(failed("note"))?),
-                (":expires", number(letter.expires_at)),
-            ],
+            values: vec![(":letter", nested(letter).map_err(failed("note"))?), (":expires", number(letter.expires_at))],
         };
         self.update(wish).await.map(|_| ())
     }
