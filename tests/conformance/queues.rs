@@ -146,7 +146,10 @@ async fn dead_letters_are_received_and_shown_again_until_one_is_deleted() {
     };
     assert_eq!((again.len(), names(&again)), (2, names(&read)), "the same letters by the same names");
     let readable = again.iter().find(|letter| Letter::read(Queue::Chunk, &letter.body).job_id().is_some()).unwrap();
-    assert_eq!((serde_json::from_str::<ChunkMessage>(&readable.body).unwrap(), readable.queue), (message, Queue::Chunk));
+    assert_eq!(
+        (serde_json::from_str::<ChunkMessage>(&readable.body).unwrap(), readable.queue),
+        (message, Queue::Chunk)
+    );
     assert_eq!(readable.group_id.as_deref(), Some("tenant"));
     letters.delete(readable).await.unwrap();
     letters.delete(readable).await.unwrap();

@@ -16,6 +16,7 @@ mod cancels;
 mod conventions;
 mod corrections;
 mod crashes;
+mod dead_letters;
 mod deletes;
 mod fuzzed;
 mod gates;

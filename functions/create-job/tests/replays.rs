@@ -18,7 +18,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, Place, Reopen, SourceFile, Status};
 use longshore_domain::message::{ChunkMessage, CreateMessage};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger, Queues, Reopened};
+use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger, Reopened};
 use longshore_domain::progress;
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
@@ -68,7 +68,10 @@ fn now<T>(call: impl Future<Output = T>) -> T {
 impl World {
     fn new(rows: &[bool]) -> Self {
         let files = MemoryFiles::default();
-        files.put(KEY, std::iter::once("good\n".to_owned()).chain(rows.iter().map(|good| format!("{good}\n"))).collect::<String>());
+        files.put(
+            KEY,
+            std::iter::once("good\n".to_owned()).chain(rows.iter().map(|good| format!("{good}\n"))).collect::<String>(),
+        );
         let info = now(files.info(KEY)).unwrap().unwrap();
         let (size_bytes, etag) = (info.size_bytes, info.etag);
         let source = SourceFile { key: KEY.into(), size_bytes, etag, format: Format::Csv, name: "file.csv".into() };
@@ -139,7 +142,8 @@ impl World {
 
     fn reopen(&self, only: Option<BTreeSet<Place>>) {
         let job = self.job();
-        let reopen = Reopen { generation: job.generation, at: clock(), deadline_at: Timestamp(i64::MAX), corrected: None, only };
+        let reopen =
+            Reopen { generation: job.generation, at: clock(), deadline_at: Timestamp(i64::MAX), corrected: None, only };
         assert!(matches!(now(self.ports.store.reopen(&job, &reopen)).unwrap(), Reopened::Made(_)));
     }
 }
