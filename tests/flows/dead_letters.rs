@@ -1,7 +1,6 @@
 //! Dead letters: an operator sees what died, replays it when its cause is gone, and the finished job's counts and report are
 //! repaired; or discards it. Nobody else sees anything.
 
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
