@@ -21,7 +21,7 @@ use crate::openapi::{DiscardRefusals, LetterIdInPath};
     delete,
     path = "/api/dead-letters/{letterId}",
     operation_id = "discardDeadLetter",
-    tag = "operators",
+    tag = "dead letters",
     summary = "Discard a dead letter.",
     description = "For operators. The letter leaves the list at once, and its queue within a minute or so. Rows that were \
         counted as failed with it stay failed: a retry of the job runs them. A letter that was discarded before is \

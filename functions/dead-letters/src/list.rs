@@ -46,7 +46,7 @@ struct Wanted {
     get,
     path = "/api/dead-letters",
     operation_id = "listDeadLetters",
-    tag = "operators",
+    tag = "dead letters",
     summary = "List dead letters, newest first.",
     description = "For operators: the open letters of all tenants, without any row. The sweeper notes a letter within a minute \
         or so; it stays until it is replayed or discarded, or for 14 days. A page may hold fewer letters than `limit`, or none, \

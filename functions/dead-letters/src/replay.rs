@@ -48,7 +48,7 @@ struct ReplayRequest {
     post,
     path = "/api/dead-letters/{letterId}/replay",
     operation_id = "replayDeadLetter",
-    tag = "operators",
+    tag = "dead letters",
     summary = "Replay a dead letter.",
     description = "For operators. While its job can still take the message, it is sent again. A job that has ended opens again \
         as its next generation: of what failed, only the items that were given up with the letter run (code \
@@ -101,7 +101,7 @@ where
     post,
     path = "/api/dead-letters/replay",
     operation_id = "replayDeadLettersOfJob",
-    tag = "operators",
+    tag = "dead letters",
     summary = "Replay all dead letters of a job.",
     description = "For operators. One generation is opened for all chunks of the job's letters, up to a hundred: while it runs no \
         other can be, so that letters of one job are better replayed together. What is left is told in `left`.",

@@ -20,7 +20,7 @@ use crate::{DeadLetterContents, DeadLetterDocument, DeadLetters};
     get,
     path = "/api/dead-letters/{letterId}",
     operation_id = "getDeadLetter",
-    tag = "operators",
+    tag = "dead letters",
     summary = "Read a dead letter with its body.",
     description = "For operators. A letter that was replayed or discarded is there for 14 days, and says who did it.",
     params(LetterIdInPath),

@@ -48,7 +48,7 @@ pub fn document(parts: impl IntoIterator<Item = OpenApi>) -> OpenApi {
         (name = "uploads", description = "Files, put by the client straight into S3."),
         (name = "jobs", description = "Work over every row of a file, with exact progress."),
         (name = "records", description = "What imports have written."),
-        (name = "operators", description = "Dead letters: messages that were received too often, of all tenants."),
+        (name = "dead letters", description = "Messages that were received too often. For operators, who see all tenants'."),
         (name = "documents", description = "This document, and the pages about it. They need no token."),
     ),
     components(schemas(ProblemDocument, FieldError, GatewayError)),
