@@ -17,6 +17,7 @@ mod cancels;
 mod conventions;
 mod corrections;
 mod crashes;
+mod dead_letters;
 mod deletes;
 mod fuzzed;
 mod gates;

@@ -6,6 +6,7 @@
 mod api;
 mod bench;
 mod cargo;
+mod dead_letters;
 mod demo;
 mod deploy;
 mod deploy_local;
@@ -66,8 +67,10 @@ enum Command {
     Watch(watch::Options),
     /// Build one function and put it onto the running local stack
     DeployLocal(deploy_local::Options),
-    /// Print a fresh token of a user of the running local stack, alice or bob
+    /// Print a fresh token of a user of the running local stack: alice, bob or operator
     Token(users::Options),
+    /// List, show, replay and discard dead letters of the local stack or of any deployment
+    DeadLetters(dead_letters::Options),
     /// Write docs/openapi.json anew from the code; refused where it would break clients
     Openapi(openapi::Options),
     /// Hold a job's receipt against the files that it names
@@ -106,6 +109,7 @@ fn run(command: Command) -> Result<()> {
         Command::Watch(options) => watch::run(&project, &options),
         Command::DeployLocal(options) => deploy_local::run(&project, &options),
         Command::Token(options) => users::run(&project, &options),
+        Command::DeadLetters(options) => dead_letters::run(&project, &options),
         Command::Openapi(options) => openapi::run(&project, &options),
         Command::VerifyReceipt(options) => receipt::run(&options),
         Command::Tools => tools::print_place(&project),

@@ -1,6 +1,6 @@
 //! Jobs over HTTP: created, watched, and their results fetched.
 //!
-//! - **Trigger:** every call of the HTTP API but those about uploads; those that nobody knows are answered here too.
+//! - **Trigger:** every call of the HTTP API but those about uploads and dead letters; those that nobody knows are answered here too.
 //! - **Reads and writes:** a create writes the job, its definition, its idempotency key and its place among the tenant's
 //!   active jobs in one transaction, then sends the create message. A cancel tells the job to stop, a delete hides it and tells it to stop: one conditional
 //!   write each, then the complete message. Everything else only reads, strongly consistent, groups before the job;
@@ -105,7 +105,11 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
         .route("/api/problems/{kind}", get(documents::problems::kind))
         .route("/api/uploads", any(async |uri: Uri| wrong_method(&uri, "POST")))
         .route("/api/uploads/{fileGuid}", any(async |uri: Uri| wrong_method(&uri, "GET")))
-        .route("/api/uploads/{fileGuid}/url", any(async |uri: Uri| wrong_method(&uri, "POST")));
+        .route("/api/uploads/{fileGuid}/url", any(async |uri: Uri| wrong_method(&uri, "POST")))
+        .route("/api/dead-letters", any(async |uri: Uri| wrong_method(&uri, "GET")))
+        .route("/api/dead-letters/replay", any(async |uri: Uri| wrong_method(&uri, "POST")))
+        .route("/api/dead-letters/{letterId}", any(async |uri: Uri| wrong_method(&uri, "DELETE,GET")))
+        .route("/api/dead-letters/{letterId}/replay", any(async |uri: Uri| wrong_method(&uri, "POST")));
     http::with_access(http::with_problems(router), &api.access).with_state(Arc::new(api))
 }
 
@@ -135,7 +139,7 @@ fn tenant_limits() -> Result<TenantLimits, ConfigError> {
     Ok(TenantLimits { active_jobs: config::max_active_jobs()?, ..TenantLimits::default() })
 }
 
-/// What API Gateway does not hand to the function of uploads has the wrong method.
+/// What API Gateway does not hand to the functions of uploads and of dead letters has the wrong method.
 fn wrong_method(uri: &Uri, allowed: &'static str) -> Response {
     let detail = format!("{} takes {allowed}", uri.path());
     let problem = Problem::new(Kind::MethodNotAllowed, detail);

@@ -3,6 +3,7 @@
 //! back as a named outcome, and [`PortError`] is left for what nobody expects.
 
 mod created;
+mod dead_letters;
 mod gates;
 mod limits;
 mod listing;
@@ -18,6 +19,7 @@ use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 
 pub use created::{Created, IdempotencyKey, Started};
+pub use dead_letters::DeadLetterNotes;
 pub use gates::{Slots, WaitingRoom};
 pub use limits::{Reopened, TenantLimits};
 pub use listing::{JobPosition, JobsPage, JobsWanted};

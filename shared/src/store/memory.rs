@@ -2,6 +2,7 @@
 //!
 //! It passes the conformance suite of the DynamoDB store, so that what a handler's test proves on it holds there.
 
+mod dead_letters;
 mod gates;
 mod records;
 
@@ -174,9 +175,10 @@ impl Removal for MemoryStore {
     }
 
     async fn remove(&self, id: JobId) -> PortResult<()> {
-        let mut records = self.records();
-        if records.jobs.get(&id).is_some_and(|of_job| of_job.job.is_removable()) {
-            records.jobs.remove(&id);
+        let removable = self.records().jobs.get(&id).is_some_and(|of_job| of_job.job.is_removable());
+        if removable {
+            self.forget_bodies(id);
+            self.records().jobs.remove(&id);
         }
         Ok(())
     }

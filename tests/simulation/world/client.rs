@@ -81,7 +81,7 @@ impl World {
     fn reopen(&mut self, corrected: Option<SourceFile>) {
         let (job, at) = (self.job(), clock());
         let deadline_at = at.plus_seconds(10 * 24 * 3_600);
-        let reopen = Reopen { generation: job.generation, at, deadline_at, corrected };
+        let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, only: None };
         if let Reopened::Made(job) = now(self.store.reopen(&job, &reopen)).unwrap() {
             let (job_id, generation) = (job.job_id, job.generation);
             let create = CreateMessage { job_id, generation, position: job.groups, resend: 0 };
