@@ -144,7 +144,7 @@ async fn a_job_that_is_retried_while_it_is_being_forgotten_keeps_its_place(
         while hold.fired().unwrap() == 0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        let reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None };
+        let reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, only: None };
         opened(direct.reopen(&ended, &reopen).await.unwrap())
     };
     let (created, retried) = tokio::join!(slow.create_job(&second, &definition, None), retry);

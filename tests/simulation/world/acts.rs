@@ -47,7 +47,7 @@ pub(super) async fn act(shared: &Shared, act: Act) -> PortResult<&'static str> {
 async fn retry(shared: &Shared, generation: u32, corrected: Option<SourceFile>) -> PortResult<&'static str> {
     let Some(job) = shared.ports.store.job(shared.id).await? else { return Ok("404") };
     let at = clock();
-    let reopen = Reopen { generation, at, deadline_at: at.plus_seconds(10 * 24 * 3_600), corrected };
+    let reopen = Reopen { generation, at, deadline_at: at.plus_seconds(10 * 24 * 3_600), corrected, only: None };
     let Reopened::Made(job) = shared.ports.store.reopen(&job, &reopen).await? else { return Ok("409") };
     let (job_id, generation) = (job.job_id, job.generation);
     let create = CreateMessage { job_id, generation, position: job.groups, resend: 0 };
