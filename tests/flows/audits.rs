@@ -76,7 +76,10 @@ impl Tampered<'_> {
         ensure!(before.contains(from), "{attribute} is {before}");
         let mut changed = item.clone();
         changed.insert(attribute.to_owned(), text(&before.replacen(from, to, 1)));
-        let put = |item| self.stack.run(dynamodb.put_item().table_name(table).set_item(Some(item)).send());
+        let put = |item| -> Story {
+            self.stack.run(dynamodb.put_item().table_name(table).set_item(Some(item)).send())?;
+            Ok(())
+        };
         put(changed)?;
         let named = self.named();
         put(item)?;
