@@ -162,8 +162,7 @@ impl Stack {
     /// If the emulator is another's, does not stop or does not start.
     pub fn restart(&mut self) -> Result<()> {
         let emulator = self.emulator.as_mut().context("the emulator is not this stack's own")?;
-        // The guard of before would end at the end a process that is gone by then.
-        self.guard = None;
+        self.guard.take().into_iter().for_each(Guard::call_off);
         emulator.restart()?;
         self.guard = guard(self.emulator.as_ref(), self.faults.as_ref())?;
         Ok(())
