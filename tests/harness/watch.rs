@@ -23,6 +23,7 @@ pub struct Watch<'a> {
     client: Client,
     id: String,
     sweeps: bool,
+    patience: Duration,
     last: Value,
     /// `itemProgress` whenever it had changed.
     pub steps: Vec<u64>,
@@ -32,7 +33,7 @@ impl<'a> Watch<'a> {
     /// Watches a job.
     pub fn new(stack: &'a Stack, id: &str) -> Self {
         let (client, id) = (stack.client.clone(), id.to_owned());
-        Self { stack, client, id, sweeps: false, last: Value::Null, steps: Vec::new() }
+        Self { stack, client, id, sweeps: false, patience: PATIENCE, last: Value::Null, steps: Vec::new() }
     }
 
     /// Asks as this client does, who may be another user than the stack's own.
@@ -47,12 +48,18 @@ impl<'a> Watch<'a> {
         Self { sweeps: true, ..self }
     }
 
+    /// Gives the job so long for each step.
+    #[must_use]
+    pub fn patient(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
     /// Polls until the document is as wanted.
     ///
     /// # Errors
     /// If an answer breaks a promise, or the wanted one does not come in time.
     pub fn until(&mut self, wanted: &str, is: impl Fn(&Value) -> bool) -> Result<Value> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + self.patience;
         let mut swept = Instant::now();
         loop {
             let job = self.look()?;

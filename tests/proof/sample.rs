@@ -38,9 +38,9 @@ impl Sample {
         Self::made(dataset, "insert", rows, 80)
     }
 
-    /// The same, with failed rows of 64 KB: their report is written in parts.
+    /// The same, with failed rows of 54 KB: their report is written in parts.
     pub(crate) fn wide(dataset: &str, rows: u64) -> Self {
-        Self::made(dataset, "upsert", rows, 64_000)
+        Self::made(dataset, "upsert", rows, 54_000)
     }
 
     fn made(dataset: &str, mode: &'static str, rows: u64, failed_bytes: usize) -> Self {

@@ -19,6 +19,9 @@ pub(crate) const ROWS: u64 = 2_000;
 /// How long a client asks again where it gets no answer: a restart, or the redelivery of what a killed function held.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Longer than a job takes that every fault of a wave delays by half a minute, on a busy machine.
+const ENDS: Duration = Duration::from_secs(400);
+
 /// Longer than a deleted job needs to be gone, on a busy machine and with calls that are late.
 const GONE: Duration = Duration::from_secs(120);
 
@@ -126,7 +129,7 @@ pub(crate) fn patient(stack: &Stack) -> Client {
 
 /// Watches a job to its end and compares.
 pub(crate) fn finish(stack: &Stack, client: &Client, (id, sample): (&str, &Sample)) -> Result<Vec<String>> {
-    let job = Watch::new(stack, id).by(client).end().with_context(|| format!("job {id}"))?;
+    let job = Watch::new(stack, id).by(client).patient(ENDS).end().with_context(|| format!("job {id}"))?;
     sample.differences(client, &job).with_context(|| format!("job {id}"))
 }
 

@@ -28,6 +28,9 @@ const LATE_MS: u64 = 6_000;
 /// Calls in a wave that meet a fault at most. Every third call does: the SDK tries six times.
 const TIMES: u64 = 12;
 
+/// The same for parts of a report: each takes a good part of the five seconds to send.
+const TIMES_OF_PARTS: u64 = 3;
+
 impl Kind {
     /// Its name in tables.
     pub(crate) fn name(self) -> &'static str {
@@ -49,7 +52,11 @@ impl Kind {
             Self::Reset => ("reset", json!(true)),
             Self::Late => ("timeout_ms", json!(LATE_MS)),
         };
-        let times = if self == Self::Late { 1 } else { TIMES };
+        let times = match self {
+            Self::Late => 1,
+            _ if on.is_of_parts() => TIMES_OF_PARTS,
+            _ => TIMES,
+        };
         let mut rule = json!({ "service": on.service, "operation": on.name, "times": times });
         rule[effect] = value;
         if self != Self::Late {

@@ -6,6 +6,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use longshore_domain::ids::{JobId, nonce};
 use longshore_domain::job::Priority;
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::ports::Queues;
+use longshore_tests::harness::by_hand::unsent_chunks;
+use longshore_tests::harness::client::Client;
 use longshore_tests::harness::stack::Stack;
 use serde_json::{Value, json};
 
@@ -32,61 +36,92 @@ fn poison_in_every_queue_harms_no_job_and_is_kept() {
     tell("poisoned messages", &count, &outcome, "cargo test -p longshore-tests --test proof poison_in_every_queue");
 }
 
-/// What lies in a queue: whether it can be read, and its body.
+/// Whether it can be read, and its body.
 type Poison = (bool, String);
+
+/// A job, who asks for it, and its file.
+type Job<'a> = (&'a Client, String, Sample);
 
 /// How the jobs came out, and how many messages were poison.
 fn poisoned(stack: &Stack) -> Result<(Outcome, usize)> {
     let alice = patient(stack);
-    let bob = alice.clone().with_token(&stack.users.add("bob")?.token);
-    let mut jobs = Vec::new();
-    for (client, priority) in
-        [(&alice, Priority::Normal), (&bob, Priority::High), (&bob, Priority::Low), (&bob, Priority::Normal)]
-    {
+    let user = stack.users.add("bob")?;
+    let bob = alice.clone().with_token(&user.token);
+    let (held, chunks) = held(stack, &alice)?;
+    let mut jobs = vec![held];
+    for (client, priority) in [(&alice, Priority::Normal), (&bob, Priority::High), (&bob, Priority::Low)] {
         let sample = Sample::insert(&format!("poisoned-{}", nonce()), ROWS);
         let id = client.start_at(priority, "import", &sample.file, &sample.options())?;
         jobs.push((client, id, sample));
     }
-    let (mut count, mut unreadable) = (0, Vec::new());
+    let foreign = ChunkMessage { tenant: user.tenant, ..chunks[0].clone() };
+    let (mut sent, mut kept) = (Vec::new(), Vec::new());
     for (queue, dead) in QUEUES {
-        for (place, foreign) in [(queue, Some(jobs[3].1.as_str())), (dead, None)] {
-            for (is_readable, body) in poison(stack, queue, foreign) {
+        for place in [queue, dead] {
+            // Among the dead letters it would be no poison: a chunk that is read there is given up.
+            let kinds = if place == dead { 3 } else { 4 };
+            for (is_readable, body) in poison(queue, &foreign).into_iter().take(kinds) {
                 // In the message group of a job that needs this queue, too.
                 send(stack, place, (&jobs[1].1, &body))?;
-                count += 1;
-                unreadable.extend((!is_readable).then_some((queue, dead, body)));
+                kept.extend((!is_readable).then(|| (queue, dead, body.clone())));
+                sent.push((place, is_readable, body));
             }
         }
     }
-    let outcome = sweeping(stack, || -> Result<_> {
-        let mut outcome = Outcome::default();
-        for (client, id, sample) in &jobs {
-            outcome.add(Outcome::of(finish(stack, client, (id, sample))));
-        }
-        outcome.violations.extend(lost(stack, &unreadable)?);
-        Ok(outcome)
-    })?;
-    Ok((outcome, count))
+    let mut outcome = Outcome::default();
+    outcome.violations.extend(unconsumed(stack, &sent)?);
+    stack.run(stack.queues()?.send_chunks(&chunks, 0))?;
+    outcome.add(sweeping(stack, || ends(stack, &jobs)));
+    outcome.violations.extend(sweeping(stack, || lost(stack, &kept))?);
+    Ok((outcome, sent.len()))
 }
 
-/// Not JSON, of another shape, of no job, and of a job of another tenant than it says.
-fn poison(stack: &Stack, queue: &str, foreign: Option<&str>) -> Vec<Poison> {
-    let unreadable = [format!("{{not json {}", nonce()), json!({ "jobId": 7, "mark": nonce() }).to_string()];
-    let stray = json!({ "jobId": JobId::generate().to_string(), "generation": 0, "position": 0 });
-    let mut all: Vec<Poison> = unreadable.into_iter().map(|body| (false, body)).collect();
-    for job in [Some(stray["jobId"].as_str().unwrap_or_default()), foreign].into_iter().flatten() {
-        all.push((true, readable(stack, queue, job).to_string()));
-    }
+/// A job of which no chunk is worked yet, and the messages that will have it worked: the poison is there first.
+fn held<'a>(stack: &Stack, client: &'a Client) -> Result<(Job<'a>, Vec<ChunkMessage>)> {
+    let sample = Sample::insert(&format!("held-{}", nonce()), ROWS);
+    let (job, chunks) = unsent_chunks(stack, "import", &sample.file, &sample.options(), 300)?;
+    Ok(((client, job.job_id.to_string(), sample), chunks))
+}
+
+fn ends(stack: &Stack, jobs: &[Job<'_>]) -> Outcome {
+    let mut all = Outcome::default();
+    jobs.iter().for_each(|(client, id, sample)| all.add(Outcome::of(finish(stack, client, (id, sample)))));
     all
 }
 
-/// A message of the shape that a queue's function reads.
-fn readable(stack: &Stack, queue: &str, job: &str) -> Value {
-    let plan = json!({ "first": 1, "items": 1, "start": 20, "end": 40, "oversize": false });
+/// Not JSON, of another shape, of no job, and of the job of another tenant than it says, which is a duplicate at most.
+fn poison(queue: &str, foreign: &ChunkMessage) -> [Poison; 4] {
+    let absent = ChunkMessage { job_id: JobId::generate(), ..foreign.clone() };
+    [
+        (false, format!("{{not json {}", nonce())),
+        (false, json!({ "jobId": 7, "mark": nonce() }).to_string()),
+        (true, readable(queue, &absent).to_string()),
+        (true, readable(queue, foreign).to_string()),
+    ]
+}
+
+/// A message about the chunk's job, of the shape that a queue's function reads.
+fn readable(queue: &str, chunk: &ChunkMessage) -> Value {
     match queue {
-        "CreateJobQueueUrl" => json!({ "jobId": job, "generation": 0, "position": 0, "resend": 7 }),
-        "CompleteJobQueueUrl" => json!({ "jobId": job, "generation": 0, "resend": 7 }),
-        _ => json!({ "jobId": job, "tenant": stack.tenant, "group": 0, "chunk": 0, "plan": plan }),
+        "CreateJobQueueUrl" => json!({ "jobId": chunk.job_id, "generation": 0, "position": 0, "resend": 7 }),
+        "CompleteJobQueueUrl" => json!({ "jobId": chunk.job_id, "generation": 0, "resend": 7 }),
+        _ => json!(chunk),
+    }
+}
+
+/// The readable ones that their queue's function has not taken in time.
+fn unconsumed(stack: &Stack, sent: &[(&str, bool, String)]) -> Result<Vec<String>> {
+    let deadline = Instant::now() + BURIED;
+    let of_queue = |(place, is_readable, _): &&(&str, bool, String)| *is_readable && !place.contains("Dlq");
+    loop {
+        let mut left = Vec::new();
+        for (place, _, body) in sent.iter().filter(of_queue) {
+            left.extend(stack.peek(place)?.contains(body).then(|| format!("{place}: nobody took {body}")));
+        }
+        if left.is_empty() || Instant::now() > deadline {
+            return Ok(left);
+        }
+        std::thread::sleep(Duration::from_millis(200));
     }
 }
 
