@@ -19,7 +19,7 @@ pub(crate) const ROWS: u64 = 2_000;
 /// How long a client asks again where it gets no answer: a restart, or the redelivery of what a killed function held.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Longer than a job takes that every fault of a wave delays by half a minute, on a busy machine.
+/// Longer than a job takes that every fault of a wave delays by a minute, on a busy machine.
 const ENDS: Duration = Duration::from_secs(400);
 
 /// Longer than a deleted job needs to be gone, on a busy machine and with calls that are late.

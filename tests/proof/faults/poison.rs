@@ -27,7 +27,7 @@ const QUEUES: [(&str, &str); 5] = [
 ];
 
 /// Longer than two receives take.
-const BURIED: Duration = Duration::from_secs(150);
+const BURIED: Duration = Duration::from_secs(400);
 
 #[test]
 fn poison_in_every_queue_harms_no_job_and_is_kept() {

@@ -11,7 +11,7 @@ use super::stacks::{own, tell};
 use crate::sample::Sample;
 
 /// Restarts in the whole set: each finds the jobs further on.
-const RESTARTS: u64 = 5;
+const RESTARTS: u64 = 3;
 
 #[test]
 fn an_emulator_restarted_in_the_middle_of_jobs_loses_no_row() {

@@ -9,7 +9,13 @@ use super::jobs::Outcome;
 
 /// The sweeper pushes what is still for five seconds: it heals, too, and has to do it exactly. No message is received so
 /// often that its rows are given up: each of them is to be accounted for by its own fate.
-const PARAMETERS: [(&str, &str); 2] = [("StallSeconds", "5"), ("MaxReceiveCount", "20")];
+/// Workers have fifteen seconds, so that on a slow machine only what is late on purpose is too late.
+const PARAMETERS: [(&str, &str); 4] = [
+    ("StallSeconds", "5"),
+    ("MaxReceiveCount", "20"),
+    ("WorkerTimeoutSeconds", "15"),
+    ("WorkerVisibilitySeconds", "90"),
+];
 
 /// The stack on which functions meet faults; none on an emulator of others.
 pub(crate) fn faulty() -> Option<MutexGuard<'static, Stack>> {
