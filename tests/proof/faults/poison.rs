@@ -61,8 +61,9 @@ fn poisoned(stack: &Stack) -> Result<(Outcome, usize)> {
             // Among the dead letters it would be no poison: a chunk that is read there is given up.
             let kinds = if place == dead { 3 } else { 4 };
             for (is_readable, body) in poison(queue, &foreign).into_iter().take(kinds) {
-                // In the message group of a job that needs this queue, too.
-                send(stack, place, (&jobs[1].1, &body))?;
+                // What is never done blocks its message group: that of a job which needs this queue, too.
+                let group = if is_readable { nonce() } else { jobs[1].1.clone() };
+                send(stack, place, (&group, &body))?;
                 kept.extend((!is_readable).then(|| (queue, dead, body.clone())));
                 sent.push((place, is_readable, body));
             }
