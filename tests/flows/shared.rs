@@ -20,7 +20,7 @@ pub(crate) fn stack() -> &'static Stack {
     STACK.get_or_init(|| {
         // Above the visibility timeout, so that a story of redelivery is not healed by the sweeper.
         let parameters = vec![("StallSeconds", "40"), ("MaxFileBytes", "33554432")];
-        start(&StackOptions { probe: true, faults: true, parameters })
+        start(&StackOptions { probe: true, faults: true, parameters, ..Default::default() })
     })
 }
 

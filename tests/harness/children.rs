@@ -7,11 +7,23 @@ use anyhow::{Result, ensure};
 use super::process::Process;
 
 impl Process {
-    /// Its living children that have this line, `NAME=value`, in their environment.
-    pub fn children_with(&self, variable: &str) -> Vec<u32> {
+    /// Its living children.
+    pub fn children(&self) -> Vec<u32> {
         let all = fs::read_dir("/proc").into_iter().flatten().flatten();
         let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        ids.filter(|id| parent(*id) == Some(self.id()) && has(*id, variable)).collect()
+        ids.filter(|id| parent(*id) == Some(self.id())).collect()
+    }
+
+    /// Those of them that have this line, `NAME=value`, in their environment.
+    pub fn children_with(&self, variable: &str) -> Vec<u32> {
+        self.children().into_iter().filter(|id| has(*id, variable)).collect()
+    }
+
+    /// The most memory that it ever had, in MiB.
+    pub fn peak_memory_mib(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id())).ok()?;
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        peak.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib >> 10)
     }
 }
 

@@ -1,6 +1,7 @@
 //! A browser's view of a stack: the HTTP API and presigned URLs, nothing else.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use longshore_domain::job::Priority;
@@ -13,6 +14,12 @@ use super::process::agent;
 /// Larger than any answer of a test.
 const MAX_ANSWER: u64 = 64 << 20;
 
+/// Names what a request makes, so that it makes it once.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// Between two calls of a patient client.
+const AGAIN: Duration = Duration::from_millis(100);
+
 /// Calls of one API.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -22,6 +29,8 @@ pub struct Client {
     signed_for: Option<(String, String)>,
     /// What the API is shown, and nobody else.
     token: Option<String>,
+    /// How long it asks again where nobody answers, or only an error of the server's.
+    patience: Duration,
 }
 
 /// What a call answered.
@@ -74,7 +83,7 @@ fn conforms(method: &str, path: &str, answer: &Answer) -> Result<()> {
 impl Client {
     /// A client of the API at this URL.
     pub fn new(base: &str) -> Self {
-        Self { base: base.to_owned(), agent: agent(), signed_for: None, token: None }
+        Self { base: base.to_owned(), agent: agent(), signed_for: None, token: None, patience: Duration::ZERO }
     }
 
     /// The same client, signed in: every call of the API carries this token, unless it carries another.
@@ -96,6 +105,13 @@ impl Client {
         Self { signed_for: Some((proxy.to_owned(), endpoint.to_owned())), ..self }
     }
 
+    /// The same client, that takes no failure of the server's for an answer for so long: it repeats what may be repeated,
+    /// which is what only reads, or carries an `Idempotency-Key`.
+    #[must_use]
+    pub fn patient(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
     /// The URL that paths are appended to, without a slash.
     pub fn base(&self) -> &str {
         &self.base
@@ -106,6 +122,19 @@ impl Client {
     /// # Errors
     /// If there is no answer at all.
     pub fn call(&self, method: &str, to: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<Answer> {
+        let repeats = method == "GET" || headers.iter().any(|(name, _)| *name == IDEMPOTENCY_KEY);
+        let until = Instant::now() + if repeats { self.patience } else { Duration::ZERO };
+        loop {
+            let answer = self.call_once(method, to, headers, body);
+            let failed = answer.as_ref().map_or(true, |answer| answer.status >= 500);
+            if !failed || Instant::now() >= until {
+                return answer;
+            }
+            std::thread::sleep(AGAIN);
+        }
+    }
+
+    fn call_once(&self, method: &str, to: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<Answer> {
         let url = if to.starts_with('/') { format!("{}{to}", self.base) } else { to.to_owned() };
         let past =
             self.signed_for.as_ref().and_then(|(proxy, endpoint)| Some((url.strip_prefix(proxy)?, proxy, endpoint)));
@@ -217,6 +246,25 @@ impl Client {
     pub fn start(&self, job_type: &str, name: &str, bytes: &[u8], options: &Value) -> Result<String> {
         let file = self.upload(name, bytes)?;
         let job = self.ask(job_type, Some(&file), options)?.expect(202)?;
+        Ok(job["jobId"].as_str().context("the job has no id")?.to_owned())
+    }
+
+    /// Uploads a CSV file and creates a job over it, each under an `Idempotency-Key` of its own, so that a patient client
+    /// makes one job whatever happens on the way; its id.
+    ///
+    /// # Errors
+    /// If any step is refused.
+    pub fn start_once(&self, job_type: &str, bytes: &[u8], options: &Value) -> Result<String> {
+        let make = |path: &str, request: Value, status: u16| {
+            let key = longshore_domain::ids::nonce();
+            let headers = [("content-type", "application/json"), (IDEMPOTENCY_KEY, key.as_str())];
+            self.call("POST", path, &headers, request.to_string().as_bytes())?.expect(status)
+        };
+        let about = json!({ "fileName": "file.csv", "contentType": "text/csv", "size": bytes.len() });
+        let upload = make("/api/uploads", about, 201)?;
+        self.put(&upload, bytes)?.expect(200)?;
+        let request = json!({ "jobType": job_type, "fileGuid": upload["fileGuid"], "options": options });
+        let job = make("/api/jobs", request, 202)?;
         Ok(job["jobId"].as_str().context("the job has no id")?.to_owned())
     }
 

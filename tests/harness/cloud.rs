@@ -155,6 +155,19 @@ impl Cloud {
         Ok(if text.is_empty() { Value::Null } else { serde_json::from_str(&text)? })
     }
 
+    /// Calls an action of EventBridge upon a rule.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn rule(&self, action: &str, name: &str) -> Result<()> {
+        let call = self.agent.post(format!("{}/", self.endpoint)).header("authorization", named("events"));
+        let call = call.header("x-amz-target", format!("AWSEvents.{action}"));
+        let mut answer = call.content_type("application/x-amz-json-1.1").send(json!({ "Name": name }).to_string())?;
+        let text = answer.body_mut().read_to_string()?;
+        ensure!(answer.status().is_success(), "events refused {action} of {name}: {text}");
+        Ok(())
+    }
+
     /// Sends a form to a page of the emulator; where it leads, or else what it says.
     ///
     /// # Errors

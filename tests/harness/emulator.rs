@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
+use super::children::kill;
 use super::process::{Process, free_port};
 
 /// A running emulator; it is killed when this is dropped.
@@ -15,6 +16,7 @@ pub struct Emulator {
     /// Where it answers, without a slash at the end.
     pub endpoint: String,
     process: Process,
+    variables: Vec<(String, String)>,
 }
 
 /// How an emulator differs from the usual one.
@@ -55,8 +57,22 @@ impl Emulator {
             variables.push(("PYTHONPATH".to_owned(), site().to_string_lossy().into_owned()));
         }
         variables.extend(options.variables);
-        let process = Process::start("ministack", &[], variables, &format!("{endpoint}/_ministack/ready"))?;
-        Ok(Self { endpoint, process })
+        let process = run(&endpoint, &variables)?;
+        Ok(Self { endpoint, process, variables })
+    }
+
+    /// Stops it as a machine is shut down, with whatever its functions are at, and starts it again where it was. What it
+    /// keeps beyond that is a matter of its variables.
+    ///
+    /// # Errors
+    /// If it does not stop in a minute, or does not start.
+    pub fn restart(&mut self) -> Result<()> {
+        let functions = self.process.children();
+        self.process.stop()?;
+        // Without their runtime's API they would wait for nobody.
+        functions.into_iter().for_each(|function| drop(kill(function)));
+        self.process = run(&self.endpoint, &self.variables)?;
+        Ok(())
     }
 
     /// Its process.
@@ -68,6 +84,18 @@ impl Emulator {
     pub fn output(&self) -> String {
         self.process.output()
     }
+}
+
+/// Variables with which an emulator keeps its state in a folder when it is asked to end.
+pub fn kept_in(folder: &Path) -> Vec<(String, String)> {
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let variables = [("PERSIST_STATE", "1".to_owned()), ("STATE_DIR", path("state"))];
+    let objects = [("S3_PERSIST", "1".to_owned()), ("S3_DATA_DIR", path("objects"))];
+    variables.into_iter().chain(objects).map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn run(endpoint: &str, variables: &[(String, String)]) -> Result<Process> {
+    Process::start("ministack", &[], variables.iter().cloned(), &format!("{endpoint}/_ministack/ready"))
 }
 
 /// What Python loads when the emulator starts.

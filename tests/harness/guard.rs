@@ -40,6 +40,12 @@ impl Guard {
             .spawn();
         Ok(Self(shell.context("cannot run sh")?))
     }
+
+    /// From now on nothing is guarded: what it watched may end, or go on, by itself.
+    pub fn call_off(mut self) {
+        // One that is gone already does nothing either.
+        let _ = self.0.kill();
+    }
 }
 
 impl Drop for Guard {

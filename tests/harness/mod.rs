@@ -9,6 +9,7 @@
 //! | [`users`] | users of the stack's pool, signed in |
 //! | [`client`], [`watch`], [`report`] | a browser that doubts every answer |
 //! | [`by_hand`] | states that a crash leaves behind, made without one |
+//! | [`schedule`] | the sweeper's own schedule, started and stopped |
 
 pub mod behind;
 pub mod by_hand;
@@ -22,6 +23,7 @@ pub mod process;
 pub mod remains;
 pub mod report;
 pub mod resources;
+pub mod schedule;
 pub mod scoped_faults;
 pub mod stack;
 pub mod staging;

@@ -69,6 +69,23 @@ impl Process {
         std::fs::read(self.scratch.join("log")).map_or_else(|_| String::new(), |b| String::from_utf8_lossy(&b).into())
     }
 
+    /// Asks it to end, and waits until it has.
+    ///
+    /// # Errors
+    /// If it has not within a minute.
+    pub fn stop(&mut self) -> Result<()> {
+        let asked = Command::new("sh").args(["-c", "kill \"$0\"", &self.child.id().to_string()]).status()?;
+        anyhow::ensure!(asked.success(), "process {} cannot be asked to end", self.child.id());
+        let deadline = Instant::now() + PATIENCE;
+        while self.child.try_wait()?.is_none() {
+            if Instant::now() > deadline {
+                bail!("process {} does not end:\n{}", self.child.id(), self.output());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
     fn wait_until_ready(&mut self, program: &str, url: &str) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         while !answers(url) {

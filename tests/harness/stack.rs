@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use longshore::config::Aws;
 use longshore_domain::ids::nonce;
 use serde_json::Value;
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::client::Client;
@@ -23,7 +24,7 @@ use super::staging::stage;
 use super::users::Users;
 
 /// The stack's name; on an emulator of others with a suffix, for it may hold a stack of that name.
-const NAME: &str = "longshore";
+pub(super) const NAME: &str = "longshore";
 
 /// Clocks that make tests quick. A worker has five seconds, and its message comes back after thirty.
 const PARAMETERS: [(&str, &str); 10] = [
@@ -55,6 +56,8 @@ pub struct StackOptions {
     pub probe: bool,
     /// A proxy between the functions and AWS, so that they meet faults and the test does not.
     pub faults: bool,
+    /// The emulator keeps what it holds when it is stopped, so that the stack can be restarted.
+    pub persists: bool,
     /// More parameters, over the quick ones.
     pub parameters: Vec<(&'static str, &'static str)>,
 }
@@ -76,7 +79,9 @@ pub struct Stack {
     faults: Option<Faults>,
     pub(super) cloud: Cloud,
     runtime: Runtime,
-    _guard: Option<Guard>,
+    guard: Option<Guard>,
+    /// What a restart finds again.
+    _kept: Option<TempDir>,
 }
 
 impl Stack {
@@ -88,28 +93,30 @@ impl Stack {
     pub fn start(options: &StackOptions) -> Result<Self> {
         if let Ok(endpoint) = std::env::var("LONGSHORE_ENDPOINT") {
             let name = format!("{NAME}-tests-{}", nonce());
-            return Self::deploy(endpoint.trim_end_matches('/').to_owned(), &name, None, None, options);
+            return Self::deploy(endpoint.trim_end_matches('/').to_owned(), &name, (None, None), options);
         }
         let port = free_port()?;
         let faults = if options.faults { Some(Faults::start(&format!("http://127.0.0.1:{port}"))?) } else { None };
+        let kept =
+            if options.persists { Some(tempfile::tempdir().context("no folder to keep state in")?) } else { None };
+        let mut variables = vec![("AUTH".to_owned(), "true".to_owned())];
+        variables.extend(kept.iter().flat_map(|folder| emulator::kept_in(folder.path())));
         let emulator = Emulator::start_with(emulator::Options {
             port: Some(port),
             functions_endpoint: faults.as_ref().map(|faults| faults.endpoint.clone()),
-            variables: vec![("AUTH".to_owned(), "true".to_owned())],
+            variables,
         })?;
-        Self::deploy(emulator.endpoint.clone(), NAME, Some(emulator), faults, options)
+        let stack = Self::deploy(emulator.endpoint.clone(), NAME, (Some(emulator), faults), options)?;
+        Ok(Self { _kept: kept, ..stack })
     }
 
     fn deploy(
         endpoint: String,
         name: &str,
-        emulator: Option<Emulator>,
-        faults: Option<Faults>,
+        (emulator, faults): (Option<Emulator>, Option<Faults>),
         options: &StackOptions,
     ) -> Result<Self> {
-        let processes: Vec<_> =
-            emulator.iter().map(Emulator::process).chain(faults.iter().map(Faults::process)).collect();
-        let guard = if processes.is_empty() { None } else { Some(Guard::new(&processes)?) };
+        let guard = guard(emulator.as_ref(), faults.as_ref())?;
         let cloud = Cloud::new(&endpoint);
         let folder = tempfile::tempdir().context("no folder to deploy from")?;
         stage(folder.path(), options.probe)?;
@@ -131,10 +138,35 @@ impl Stack {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let aws = aws(&endpoint);
         let tenant = user.tenant;
-        let stack =
-            Self { client, tenant, users, outputs, aws, endpoint, emulator, faults, cloud, runtime, _guard: guard };
+        let stack = Self {
+            client,
+            tenant,
+            users,
+            outputs,
+            aws,
+            endpoint,
+            emulator,
+            faults,
+            cloud,
+            runtime,
+            guard,
+            _kept: None,
+        };
         stack.warm_proxy()?;
         Ok(stack)
+    }
+
+    /// Stops the emulator in the middle of whatever it is at, with all functions, and starts it again. A stack that was
+    /// not started to persist is empty then.
+    ///
+    /// # Errors
+    /// If the emulator is another's, does not stop or does not start.
+    pub fn restart(&mut self) -> Result<()> {
+        let emulator = self.emulator.as_mut().context("the emulator is not this stack's own")?;
+        self.guard.take().into_iter().for_each(Guard::call_off);
+        emulator.restart()?;
+        self.guard = guard(self.emulator.as_ref(), self.faults.as_ref())?;
+        Ok(())
     }
 
     /// The proxy reads the model of a service at the first call to it. On a busy machine that takes longer than a
@@ -199,12 +231,33 @@ impl Stack {
         self.cloud.logs(&format!("/aws/lambda/{}", self.output(function_output)?))
     }
 
+    /// The most memory in MiB that the emulator ever had, and the largest process of a function, as each says itself at
+    /// the end of an invocation.
+    ///
+    /// # Errors
+    /// If the emulator is another's.
+    pub fn peak_memory_mib(&self) -> Result<(u64, u64)> {
+        let emulator = self.emulator.as_ref().context("the emulator is not this stack's own")?;
+        let output = emulator.output();
+        let told = output.split("\"invocation.max_rss_kib\":").skip(1);
+        let kib = told.filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok());
+        Ok((
+            emulator.process().peak_memory_mib().context("the emulator's memory is not known")?,
+            kib.max().unwrap_or(0) >> 10,
+        ))
+    }
+
     /// The end of what the emulator and the functions have written.
     pub fn log_tail(&self, lines: usize) -> String {
         let output = self.emulator.as_ref().map(Emulator::output).unwrap_or_default();
         let all: Vec<_> = output.lines().collect();
         all[all.len().saturating_sub(lines)..].join("\n")
     }
+}
+
+fn guard(emulator: Option<&Emulator>, faults: Option<&Faults>) -> Result<Option<Guard>> {
+    let processes: Vec<_> = emulator.map(Emulator::process).into_iter().chain(faults.map(Faults::process)).collect();
+    if processes.is_empty() { Ok(None) } else { Guard::new(&processes).map(Some) }
 }
 
 fn parameters(options: &StackOptions) -> Vec<(String, String)> {

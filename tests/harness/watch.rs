@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail, ensure};
 use serde_json::Value;
 
+use super::client::Client;
 use super::stack::Stack;
 
 /// Between two polls.
@@ -19,8 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(150);
 /// One job under observation.
 pub struct Watch<'a> {
     stack: &'a Stack,
+    client: Client,
     id: String,
     sweeps: bool,
+    patience: Duration,
     last: Value,
     /// `itemProgress` whenever it had changed.
     pub steps: Vec<u64>,
@@ -29,7 +32,14 @@ pub struct Watch<'a> {
 impl<'a> Watch<'a> {
     /// Watches a job.
     pub fn new(stack: &'a Stack, id: &str) -> Self {
-        Self { stack, id: id.to_owned(), sweeps: false, last: Value::Null, steps: Vec::new() }
+        let (client, id) = (stack.client.clone(), id.to_owned());
+        Self { stack, client, id, sweeps: false, patience: PATIENCE, last: Value::Null, steps: Vec::new() }
+    }
+
+    /// Asks as this client does, who may be another user than the stack's own.
+    #[must_use]
+    pub fn by(self, client: &Client) -> Self {
+        Self { client: client.clone(), ..self }
     }
 
     /// Runs the sweeper meanwhile.
@@ -38,19 +48,23 @@ impl<'a> Watch<'a> {
         Self { sweeps: true, ..self }
     }
 
+    /// Gives the job so long for each step.
+    #[must_use]
+    pub fn patient(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
     /// Polls until the document is as wanted.
     ///
     /// # Errors
     /// If an answer breaks a promise, or the wanted one does not come in time.
     pub fn until(&mut self, wanted: &str, is: impl Fn(&Value) -> bool) -> Result<Value> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + self.patience;
         let mut swept = Instant::now();
         loop {
-            let job = self.stack.client.job(&self.id)?;
-            self.check(&job)?;
-            self.last = job;
-            if is(&self.last) {
-                return Ok(self.last.clone());
+            let job = self.look()?;
+            if is(&job) {
+                return Ok(job);
             }
             if Instant::now() > deadline {
                 bail!("the job is not {wanted} in time: {}\n{}", self.last, self.stack.log_tail(120));
@@ -69,9 +83,20 @@ impl<'a> Watch<'a> {
     /// If an answer breaks a promise, or the job does not end in time.
     pub fn end(&mut self) -> Result<Value> {
         let job = self.until("final", |job| is_final(&job["status"]))?;
-        let again = self.stack.client.job(&self.id)?;
+        let again = self.client.job(&self.id)?;
         ensure!(again == job, "a final document has changed: {job}\nto {again}");
         Ok(job)
+    }
+
+    /// Polls once.
+    ///
+    /// # Errors
+    /// If the answer breaks a promise.
+    pub fn look(&mut self) -> Result<Value> {
+        let job = self.client.job(&self.id)?;
+        self.check(&job)?;
+        self.last = job;
+        Ok(self.last.clone())
     }
 
     fn check(&mut self, job: &Value) -> Result<()> {
@@ -105,7 +130,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-fn is_final(status: &Value) -> bool {
+/// Whether a status is one that never changes.
+pub fn is_final(status: &Value) -> bool {
     rank(status) == 2
 }
 

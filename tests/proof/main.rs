@@ -6,3 +6,4 @@
 mod corpus;
 mod faults;
 mod load;
+mod sample;

@@ -5,13 +5,20 @@ Headers that the proxy drops from what it passes on are needed:
 - Host and Content-Length of a request are signed. An emulator that enforces policies checks
   signatures too, and would refuse every call and every upload.
 - Content-Length of a HEAD's answer is the whole answer: the size of an S3 object would be 0.
+
+It also takes the calls of a multipart upload for others, since it looks for `UploadId` where they say
+`uploadId`; a rule for them would never match.
 """
 
 from aiohttp import web
 from microburst import forward
+from microburst.detection import operation
 
 outbound_headers = forward.Upstream._outbound_headers
 stream = forward._stream_to_client
+match = operation.match_rest_operation
+
+OF_PARTS = {"PUT": "UploadPart", "POST": "CompleteMultipartUpload", "DELETE": "AbortMultipartUpload"}
 
 
 def with_signed_headers(self, request):
@@ -30,5 +37,12 @@ async def with_length(request, status, headers, mutator, chunks):
     return answer
 
 
+def match_with_parts(service, method, path, query, headers, body=None):
+    if service == "s3" and "uploadId" in query:
+        return OF_PARTS[method]
+    return match(service, method, path, query, headers, body)
+
+
+operation.match_rest_operation = match_with_parts
 forward.Upstream._outbound_headers = with_signed_headers
 forward._stream_to_client = with_length

@@ -1,0 +1,107 @@
+//! Every call of AWS meets every kind of fault: wave by wave, each with a few operations and one kind for each.
+//!
+//! The whole set is one wave for every few operations of every kind. The reduced one is a single wave in which the kinds
+//! take turns, so that every operation meets one.
+
+use std::fmt::Display;
+use std::time::Instant;
+
+use anyhow::Result;
+use longshore_tests::harness::scoped_faults::Rule;
+use longshore_tests::harness::stack::Stack;
+use serde_json::json;
+
+use super::jobs::{Course, Outcome, work};
+use super::kinds::{KINDS, Kind};
+use super::operations::{OPERATIONS, Operation};
+use super::stacks::faulty;
+
+/// A run again of what this names, `Query` or `Query 500` or `500`.
+const ONLY: &str = "LONGSHORE_FAULT";
+
+/// Operations that meet their faults in one wave.
+const AT_ONCE: usize = 6;
+
+/// What meets what.
+type Meeting = (Operation, Kind);
+
+#[test]
+fn every_call_meets_faults_and_every_row_is_accounted_for() {
+    let Some(stack) = faulty() else { return };
+    let mut all = Outcome::default();
+    for wave in waves() {
+        all.add(run(&stack, &wave));
+    }
+    all.must_be_clean(&format!("{ONLY}='Query 500' cargo test -p longshore-tests --test proof every_call_meets"));
+}
+
+fn waves() -> Vec<Vec<Meeting>> {
+    let only = std::env::var(ONLY).ok();
+    let is_wanted = |(operation, kind): &Meeting| {
+        let name = format!("{} {}", operation.name, kind.name());
+        only.as_ref().is_none_or(|only| only == operation.name || only == kind.name() || *only == name)
+    };
+    let of_kind = |kind: Kind| OPERATIONS.iter().map(move |operation| (*operation, kind));
+    if figures::is_whole() || only.is_some() {
+        let cut = |kind| of_kind(kind).filter(&is_wanted).collect::<Vec<_>>();
+        return KINDS
+            .into_iter()
+            .flat_map(|kind| cut(kind).chunks(AT_ONCE).map(<[_]>::to_vec).collect::<Vec<_>>())
+            .collect();
+    }
+    vec![OPERATIONS.into_iter().zip(KINDS.into_iter().cycle()).collect()]
+}
+
+/// Its rows are written whatever comes of it.
+fn run(stack: &Stack, wave: &[Meeting]) -> Outcome {
+    let began = Instant::now();
+    let mut outcome = Outcome::default();
+    match meet(stack, wave) {
+        Ok((met, fired)) => {
+            for ((operation, kind), fired) in wave.iter().zip(fired) {
+                let violations = met.violations.len() + usize::from(fired == 0);
+                write(*operation, *kind, [&fired, &met.jobs, &met.rows, &violations]);
+                if fired == 0 {
+                    outcome.violations.push(format!("{} never met {:?}", operation.name, kind.name()));
+                }
+            }
+            outcome.add(met);
+        }
+        Err(error) => outcome.violations.push(format!("{error:#}")),
+    }
+    for what in &outcome.violations {
+        let names: Vec<_> =
+            wave.iter().map(|(operation, kind)| format!("{} {}", operation.name, kind.name())).collect();
+        eprintln!("{what}: in the wave of {}", names.join(", "));
+    }
+    eprintln!("a wave of {} took {:.0} s", wave.len(), began.elapsed().as_secs_f64());
+    outcome
+}
+
+fn write(operation: Operation, kind: Kind, [fired, jobs, rows, violations]: [&dyn Display; 4]) {
+    let name = format!("{} {}", operation.service, operation.name);
+    let numbers = [("times fired", fired), ("jobs", jobs), ("rows compared", rows), ("violations", violations)];
+    let names: [(&str, &dyn Display); 2] = [("operation", &name), ("fault", &kind.name())];
+    figures::row("faults", &[&names[..], &numbers].concat());
+}
+
+/// How the jobs ended, and how often each fault struck.
+fn meet(stack: &Stack, wave: &[Meeting]) -> Result<(Outcome, Vec<u64>)> {
+    let faults = stack.faults()?;
+    faults.set(&[])?;
+    // An upload is aborted where one of its parts has failed for good.
+    if wave.iter().any(|(operation, _)| operation.name == "AbortMultipartUpload") {
+        faults.add(&json!({ "service": "s3", "operation": "UploadPart", "times": 1,
+            "error": { "code": "AccessDenied", "status": 403 } }))?;
+    }
+    let rules: Result<Vec<_>> = wave.iter().map(|(operation, kind)| faults.add(&kind.rule(*operation))).collect();
+    let rules = rules?;
+    let is_wide = wave.iter().any(|(operation, _)| operation.is_of_parts());
+    let wide = [Course::Wide];
+    let courses = [&[Course::Plain, Course::Deleted][..], if is_wide { &wide } else { &[] }].concat();
+    let (outcome, ()) = work(stack, &courses, |_| Ok(()))?;
+    let fired: Result<Vec<_>> = rules.iter().map(Rule::fired).collect();
+    let fired = fired?;
+    faults.set(&[])?;
+    Ok((outcome, fired))
+}

@@ -1,0 +1,149 @@
+//! Jobs that are worked side by side while something goes wrong, each over a file of its own, and what became of them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use longshore_domain::ids::nonce;
+use longshore_tests::harness::client::Client;
+use longshore_tests::harness::remains::{items, objects};
+use longshore_tests::harness::stack::Stack;
+use longshore_tests::harness::watch::Watch;
+
+use crate::sample::Sample;
+
+/// Rows of a job's file.
+pub(crate) const ROWS: u64 = 2_000;
+
+/// How long a client asks again where it gets no answer: a restart, or the redelivery of what a killed function held.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Longer than a job takes that every fault of a wave delays by a minute, on a busy machine.
+const ENDS: Duration = Duration::from_secs(400);
+
+/// Longer than a deleted job needs to be gone, on a busy machine and with calls that are late.
+const GONE: Duration = Duration::from_secs(120);
+
+/// Between two sweeps.
+const SWEEPS: Duration = Duration::from_millis(700);
+
+/// What a job does beside importing its file.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(crate) enum Course {
+    /// It is imported, over what is there.
+    Plain,
+    /// Only free keys are written, and in the end the job is deleted, and gone when the sweeper has been.
+    Deleted,
+    /// Its report has parts.
+    Wide,
+}
+
+/// How many jobs ended, over how many rows, and what is wrong with them.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) jobs: u64,
+    pub(crate) rows: u64,
+    pub(crate) violations: Vec<String>,
+}
+
+impl Outcome {
+    /// Of one job. One that does not end, or cannot be read, is a violation as a wrong row is.
+    pub(crate) fn of(job: Result<Vec<String>>) -> Self {
+        Self { jobs: 1, rows: ROWS, violations: job.unwrap_or_else(|error| vec![format!("{error:#}")]) }
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.jobs += other.jobs;
+        self.rows += other.rows;
+        self.violations.extend(other.violations);
+    }
+
+    /// Panics with everything that is wrong, and how to see it again.
+    pub(crate) fn must_be_clean(&self, again: &str) {
+        let all = self.violations.join("\n");
+        assert!(self.violations.is_empty(), "{} violations:\n{all}\nto see them again: {again}", self.violations.len());
+    }
+}
+
+/// Works one job for each course, all at once, with the sweeper running, while `meanwhile` goes on. It is told by a flag
+/// when they have ended.
+pub(crate) fn work<T: Send>(
+    stack: &Stack,
+    courses: &[Course],
+    meanwhile: impl FnOnce(&AtomicBool) -> Result<T> + Send,
+) -> Result<(Outcome, T)> {
+    let over = AtomicBool::new(false);
+    sweeping(stack, || {
+        thread::scope(|scope| {
+            let meanwhile = scope.spawn(|| meanwhile(&over));
+            let jobs: Vec<_> = courses.iter().map(|course| scope.spawn(|| run(stack, *course))).collect();
+            let mut all = Outcome::default();
+            for job in jobs {
+                all.add(Outcome::of(job.join().unwrap_or_else(|_| bail!("a job's thread has panicked"))));
+            }
+            over.store(true, Ordering::Relaxed);
+            let told = meanwhile.join().unwrap_or_else(|_| bail!("what went on meanwhile has panicked"))?;
+            Ok((all, told))
+        })
+    })
+}
+
+/// Does something with the sweeper running. Sweeps meet faults too; the next one is the retry.
+pub(crate) fn sweeping<T>(stack: &Stack, act: impl FnOnce() -> T) -> T {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                drop(stack.sweep());
+                thread::sleep(SWEEPS);
+            }
+        });
+        let done = act();
+        over.store(true, Ordering::Relaxed);
+        done
+    })
+}
+
+fn run(stack: &Stack, course: Course) -> Result<Vec<String>> {
+    let dataset = format!("{course:?}-{}", nonce());
+    let sample = match course {
+        Course::Plain => Sample::upsert(&dataset, ROWS),
+        Course::Deleted => Sample::insert(&dataset, ROWS),
+        Course::Wide => Sample::wide(&dataset, ROWS),
+    };
+    let client = patient(stack);
+    let id = client.start_once("import", &sample.file, &sample.options())?;
+    let violations = finish(stack, &client, (&id, &sample))?;
+    if course == Course::Deleted {
+        delete(stack, &client, &id)?;
+        ensure!(client.records(&dataset)?.len() > 1, "job {id}: its records went with it");
+    }
+    Ok(violations)
+}
+
+/// The stack's own client, that is patient.
+pub(crate) fn patient(stack: &Stack) -> Client {
+    stack.client.clone().patient(PATIENCE)
+}
+
+/// Watches a job to its end and compares.
+pub(crate) fn finish(stack: &Stack, client: &Client, (id, sample): (&str, &Sample)) -> Result<Vec<String>> {
+    let job = Watch::new(stack, id).by(client).patient(ENDS).end().with_context(|| format!("job {id}"))?;
+    sample.differences(client, &job).with_context(|| format!("job {id}"))
+}
+
+fn delete(stack: &Stack, client: &Client, id: &str) -> Result<()> {
+    let deadline = Instant::now() + GONE;
+    loop {
+        let hidden = client.delete(id).is_ok_and(|answer| matches!(answer.status, 204 | 404));
+        let left = (objects(stack, &format!("jobs/{}/{id}/", stack.tenant))?, items(stack, &format!("JOB#{id}"))?);
+        if hidden && left.0.is_empty() && left.1.is_empty() {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            bail!("job {id} was deleted and is not gone: {left:?}");
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+}

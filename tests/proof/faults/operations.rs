@@ -1,0 +1,111 @@
+//! The calls of AWS that the functions make, held against their source.
+//!
+//! The SDK is named only where the library stores, queues and files; what is called there on a client is what can go wrong.
+
+/// A service and one of its operations.
+#[derive(Copy, Clone, Eq, Ord, PartialEq, PartialOrd, Debug)]
+pub(crate) struct Operation {
+    pub(crate) service: &'static str,
+    pub(crate) name: &'static str,
+}
+
+const fn of(service: &'static str, name: &'static str) -> Operation {
+    Operation { service, name }
+}
+
+/// All of them. What only large reports need stands last.
+pub(crate) const OPERATIONS: [Operation; 23] = [
+    of("dynamodb", "BatchExecuteStatement"),
+    of("dynamodb", "BatchGetItem"),
+    of("dynamodb", "BatchWriteItem"),
+    of("dynamodb", "DeleteItem"),
+    of("dynamodb", "GetItem"),
+    of("dynamodb", "PutItem"),
+    of("dynamodb", "Query"),
+    of("dynamodb", "TransactWriteItems"),
+    of("dynamodb", "UpdateItem"),
+    of("sqs", "GetQueueAttributes"),
+    of("sqs", "ReceiveMessage"),
+    of("sqs", "SendMessage"),
+    of("sqs", "SendMessageBatch"),
+    of("s3", "DeleteObject"),
+    of("s3", "DeleteObjects"),
+    of("s3", "GetObject"),
+    of("s3", "HeadObject"),
+    of("s3", "ListObjectsV2"),
+    of("s3", "PutObject"),
+    of("s3", "CreateMultipartUpload"),
+    of("s3", "UploadPart"),
+    of("s3", "CompleteMultipartUpload"),
+    of("s3", "AbortMultipartUpload"),
+];
+
+impl Operation {
+    /// Whether only a report of many parts needs it.
+    pub(crate) fn is_of_parts(self) -> bool {
+        self.name.contains("Multipart") || self.name == "UploadPart"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    const SERVICES: [(&str, &str); 3] = [("dynamodb", "store"), ("sqs", "queues"), ("s3", "files")];
+
+    /// The text of all source files under a folder of the project, without white space.
+    fn source(folder: &str) -> String {
+        fn read(folder: &Path, text: &mut String) {
+            for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+                if entry.is_dir() {
+                    read(&entry, text);
+                } else if entry.extension().is_some_and(|extension| extension == "rs") {
+                    text.extend(fs::read_to_string(&entry).unwrap().split_whitespace());
+                }
+            }
+        }
+        let mut text = String::new();
+        read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder), &mut text);
+        text
+    }
+
+    /// `client.put_item()` is a call of `PutItem`; `config()` tells what a client was made with.
+    fn calls(source: &str) -> BTreeSet<String> {
+        let after = source.split("client.").skip(1);
+        let names = after.filter_map(|rest| rest.split_once("()")).map(|(name, _)| name);
+        let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        names.filter(is_name).filter(|name| *name != "config").map(camel_case).collect()
+    }
+
+    fn camel_case(name: &str) -> String {
+        name.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect()
+    }
+
+    #[test]
+    fn every_call_of_the_source_has_its_faults() {
+        for (service, folder) in SERVICES {
+            let called = calls(&source(&format!("shared/src/{folder}")));
+            let listed = OPERATIONS.iter().filter(|operation| operation.service == service);
+            assert_eq!(called, listed.map(|operation| operation.name.to_owned()).collect(), "{service}");
+        }
+    }
+
+    /// The list above would miss it.
+    #[test]
+    fn nothing_is_called_elsewhere() {
+        let elsewhere =
+            ["functions", "shared/src/chunk", "shared/src/handler", "shared/src/http", "shared/src/job_types"];
+        for folder in elsewhere {
+            assert_eq!(calls(&source(folder)), BTreeSet::new(), "{folder}");
+        }
+        for (_, folder) in SERVICES {
+            let text = source(&format!("shared/src/{folder}"));
+            let clients = text.matches("aws_sdk_").count();
+            assert!(clients > 0, "{folder} names no SDK any more: look for the calls where they are now");
+        }
+    }
+}

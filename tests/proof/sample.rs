@@ -1,0 +1,140 @@
+//! A file of which it is known what must become of every row, and the comparison with what became of it.
+//!
+//! One row in ten is wrong, in five ways that take turns. Every cell names its file, so that a row that strays into
+//! another job's report or records is seen.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use longshore_tests::harness::client::Client;
+use longshore_tests::harness::report::{Report, csv_rows};
+use serde_json::{Value, json};
+
+/// Differences that one job tells; the rest is counted.
+const TOLD: usize = 5;
+
+/// A file, and what must become of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sample {
+    /// The file, and how it is imported.
+    pub(crate) file: Vec<u8>,
+    pub(crate) dataset: String,
+    mode: &'static str,
+    /// The failed rows: number to code and field.
+    failed: BTreeMap<u64, (String, String)>,
+    /// The records at the end, by key.
+    records: BTreeMap<String, Value>,
+    pub(crate) rows: u64,
+}
+
+impl Sample {
+    /// A file of so many rows for a dataset of its own; later rows take the place of earlier ones with their key.
+    pub(crate) fn upsert(dataset: &str, rows: u64) -> Self {
+        Self::made(dataset, "upsert", rows, 80)
+    }
+
+    /// The same; of rows with one key the first one stands, and the others fail.
+    pub(crate) fn insert(dataset: &str, rows: u64) -> Self {
+        Self::made(dataset, "insert", rows, 80)
+    }
+
+    /// The same, with failed rows of 54 KB: their report is written in parts.
+    pub(crate) fn wide(dataset: &str, rows: u64) -> Self {
+        Self::made(dataset, "upsert", rows, 54_000)
+    }
+
+    fn made(dataset: &str, mode: &'static str, rows: u64, failed_bytes: usize) -> Self {
+        let mut sample = Self { dataset: dataset.to_owned(), mode, rows, ..Self::default() };
+        sample.file = b"id,name,amount,note\n".to_vec();
+        (1..=rows).for_each(|number| sample.push(number, failed_bytes));
+        sample
+    }
+
+    fn push(&mut self, number: u64, failed_bytes: usize) {
+        let mut id = format!("k{number}");
+        let (mut name, mut amount) = (format!("{}/{number}", self.dataset), (number * 7 % 1_000).to_string());
+        let fault = match number % 50 {
+            7 => {
+                amount = "many".into();
+                Some(("schema_type", "amount"))
+            }
+            13 => {
+                id.clear();
+                Some(("missing_key", "id"))
+            }
+            21 => {
+                amount = format!("-{number}");
+                Some(("schema_minimum", "amount"))
+            }
+            33 => {
+                name.clear();
+                Some(("schema_required", "name"))
+            }
+            // The key of the row before.
+            39 => {
+                id = format!("k{}", number - 1);
+                (self.mode == "insert").then_some(("duplicate_key", "id"))
+            }
+            _ => None,
+        };
+        let note = "n".repeat(if fault.is_some() { failed_bytes } else { 80 });
+        self.file.extend(format!("{id},{name},{amount},{note}\n").into_bytes());
+        match fault {
+            Some((code, field)) => drop(self.failed.insert(number, (code.to_owned(), field.to_owned()))),
+            None => {
+                let amount: u64 = amount.parse().unwrap_or_default();
+                self.records.insert(id.clone(), json!({ "id": id, "name": name, "amount": amount, "note": note }));
+            }
+        }
+    }
+
+    /// How it is imported.
+    pub(crate) fn options(&self) -> Value {
+        let schema = json!({
+            "properties": { "amount": { "type": "integer", "minimum": 0 }, "name": { "type": "string" } },
+            "required": ["name"]
+        });
+        json!({ "dataset": self.dataset, "key": "id", "mode": self.mode, "schema": schema })
+    }
+
+    /// Everything in which a job that has ended is not what the file says, read as its owner reads it.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn differences(&self, client: &Client, job: &Value) -> Result<Vec<String>> {
+        let id = job["jobId"].as_str().context("a job without an id")?;
+        let mut found = Vec::new();
+        let failed = self.failed.len() as u64;
+        let counts = json!({ "succeeded": self.rows - failed, "failed": failed, "skipped": 0, "pending": 0 });
+        if job["status"] != "completed" || job["counts"] != counts || job["itemCount"] != self.rows {
+            found.push(format!("counts: {} {} of {}, not {counts}", job["status"], job["counts"], job["itemCount"]));
+        }
+        let report = Report::read(client, id)?;
+        found.extend(compare("failed row", &self.failed, &report.failures()));
+        if let Err(error) = report.partitions(&csv_rows(&self.file)?) {
+            found.push(format!("report: {error:#}"));
+        }
+        let records = client.records(&self.dataset)?;
+        let records = records.into_iter().map(|(key, mut record)| (key, record["record"].take())).collect();
+        found.extend(compare("record", &self.records, &records));
+        let found = found.into_iter().map(|what| format!("job {id}: {what}"));
+        Ok(found.collect())
+    }
+}
+
+/// Where two tables differ, the first few by name.
+fn compare<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
+    what: &str,
+    wanted: &BTreeMap<K, V>,
+    met: &BTreeMap<K, V>,
+) -> Vec<String> {
+    let differs = |key: &&K| wanted.get(key) != met.get(key);
+    let keys: Vec<_> =
+        wanted.keys().chain(met.keys().filter(|key| !wanted.contains_key(key))).filter(differs).collect();
+    let tell = |key: &K| format!("{what} {key} is {:?}, not {:?}", met.get(key), wanted.get(key));
+    let mut told: Vec<_> = keys.iter().take(TOLD).map(|key| tell(key)).collect();
+    if keys.len() > TOLD {
+        told.push(format!("{what}: {} more", keys.len() - TOLD));
+    }
+    told
+}
