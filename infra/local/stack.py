@@ -115,6 +115,8 @@ def signed_in(cognito, pool, app_client, user):
         cognito.admin_set_user_password(
             UserPoolId=pool, Username=name, Password=user["password"], Permanent=True
         )
+    for group in user.get("groups", []):
+        cognito.admin_add_user_to_group(UserPoolId=pool, Username=name, GroupName=group)
     answer = cognito.admin_initiate_auth(
         UserPoolId=pool,
         ClientId=app_client,

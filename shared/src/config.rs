@@ -6,11 +6,13 @@
 mod access;
 mod aws;
 mod calls;
+mod operators;
 mod variable;
 
 pub use access::access;
 pub use aws::Aws;
 pub use calls::{Calls, take_calls};
+pub use operators::operators;
 pub use variable::{ConfigError, parsed, text};
 
 /// Names of the environment variables, as the template sets them.
@@ -35,6 +37,8 @@ pub mod names {
     pub const CREATE_DLQ: &str = "LONGSHORE_CREATE_JOB_DLQ_URL";
     /// Dead letters of process-item.
     pub const CHUNK_DLQ: &str = "LONGSHORE_CHUNK_DLQ_URL";
+    /// Dead letters of complete-job.
+    pub const COMPLETE_DLQ: &str = "LONGSHORE_COMPLETE_JOB_DLQ_URL";
 }
 
 /// Bytes of the largest upload: `LONGSHORE_MAX_FILE_BYTES`.

@@ -124,12 +124,14 @@ impl Seeker {
     }
 }
 
-/// Names of the columns: trimmed, unique; one without a name is called by its place.
+/// Names of the columns: trimmed, unique; one without a name is called by its place. A byte order mark that stands before a
+/// name, as where two files with one each were joined, is seen by nobody and so is no part of it.
 fn name_columns(header: &[u8]) -> Result<(Vec<String>, Vec<JobError>), JobError> {
     let mut cells = CellReader::default();
     let (mut columns, mut unnamed, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (i, cell) in cells.read(header).iter().enumerate() {
-        let mut name = String::from_utf8_lossy(cell).trim().to_owned();
+        let mut name =
+            String::from_utf8_lossy(cell).trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').to_owned();
         if name.is_empty() {
             name = format!("column_{}", i + 1);
             unnamed.push(name.clone());

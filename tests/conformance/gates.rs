@@ -141,6 +141,9 @@ async fn a_group_that_is_called_is_not_still_and_nothing_else_changes(store: imp
     }
     groups[0].progressed_at = at(500);
     assert_eq!(store.progress(id).await.unwrap().unwrap(), (groups, job));
+    let closed = store.close(id, 0).await.unwrap().unwrap();
+    store.called(id, 0, at(600)).await.unwrap();
+    assert_eq!(store.chunk_state(id, 0).await.unwrap().unwrap().group, closed, "it has ended");
     store.called(id, 7, at(500)).await.unwrap();
     store.called(JobId::generate(), 0, at(500)).await.unwrap();
     assert!(store.chunk_state(id, 7).await.unwrap().is_none());

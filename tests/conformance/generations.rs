@@ -18,7 +18,7 @@ on_both_stores! {
     a_retry_has_its_own_corrected_file_and_its_uploads_stay_until_the_job_goes,
 }
 
-const REOPEN: Reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None };
+const REOPEN: Reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, only: None };
 
 /// A job with two groups that ended with seven succeeded, two failed and one skipped item.
 async fn ended(store: &impl Store) -> Job {
@@ -34,7 +34,8 @@ async fn a_job_that_ended_is_opened_again_once(store: impl Store) {
     expected.reopen(&REOPEN);
     assert_eq!((&next, store.job(before.job_id).await.unwrap().as_ref()), (&expected, Some(&expected)));
     let counts = Counts { succeeded: 7, failed: 0, skipped: 1 };
-    assert_eq!(next.base, Base { counts, groups: 2, split_ended: false, refiled: Place::default() });
+    let refiled = Place::default();
+    assert_eq!(next.base, Base { counts, groups: 2, split_ended: false, refiled, offered: 2 });
     assert!(store.unfinished(None).await.unwrap().items.contains(&before.job_id));
     assert_eq!(opened(store.reopen(&before, &REOPEN).await.unwrap()), next, "the same call again is its own");
     let later = Reopen { at: at(51), ..REOPEN };

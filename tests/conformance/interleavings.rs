@@ -95,7 +95,8 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Met> {
         }
         Step::Reopen(time) => {
             let job = store.job(id).await?.unwrap_or_else(|| job.clone());
-            let reopen = Reopen { generation: job.generation, at: at(*time), deadline_at: at(99), corrected: None };
+            let reopen =
+                Reopen { generation: job.generation, at: at(*time), deadline_at: at(99), corrected: None, only: None };
             Met::Reopened(store.reopen(&job, &reopen).await?)
         }
         Step::CountResend { seen, time } => Met::Transition(store.count_resend(id, *seen, at(*time)).await?),

@@ -8,6 +8,7 @@
 #[macro_use]
 mod on_both;
 
+mod dead_letters;
 mod files;
 mod fixtures;
 mod gates;

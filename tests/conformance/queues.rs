@@ -1,11 +1,15 @@
 //! The queues: what is sent arrives as it was, control messages once, dead letters stay.
 
-use longshore::queues::{Backlog, DeadLetters, MemoryQueues, SqsQueues};
+use std::collections::BTreeSet;
+
+use longshore::queues::{Backlog, DeadLetterQueues, MemoryQueues, PutBack, Received, SqsQueues};
+use longshore_domain::dead_letter::{DeadLetter, Letter, Queue};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::Queues;
+use longshore_domain::time_stamp::Timestamp;
 use longshore_tests::harness::resources::CreatedQueues;
 
 use crate::on_both::Local;
@@ -114,24 +118,71 @@ async fn a_control_message_that_is_sent_twice_arrives_once_and_a_resend_arrives_
     assert_eq!(receive(&local, created.urls.complete.as_ref().unwrap()).await.len(), 2);
 }
 
+/// How many messages of a queue can be received now, and how many cannot.
+async fn depth(local: &Local, url: &str) -> (String, String) {
+    use aws_sdk_sqs::types::QueueAttributeName as Name;
+    let ask = local.aws.sqs().get_queue_attributes().queue_url(url).attribute_names(Name::All);
+    let all = ask.send().await.unwrap().attributes.unwrap();
+    let of = |name| all[&name].clone();
+    (of(Name::ApproximateNumberOfMessages), of(Name::ApproximateNumberOfMessagesNotVisible))
+}
+
 #[tokio::test]
-async fn dead_letters_are_read_and_stay() {
+async fn dead_letters_are_received_and_shown_again_until_one_is_deleted() {
     let (local, created, _) = sqs().await;
     let letters = created.dead_letters(&local.aws);
     let message = chunk(7, 9);
     for body in [serde_json::to_string(&message).unwrap(), "{}".to_owned()] {
-        local.aws.sqs().send_message().queue_url(&created.dead[1]).message_body(body).send().await.unwrap();
+        let send = local.aws.sqs().send_message().queue_url(&created.dead[1]).message_body(body);
+        send.message_group_id("tenant").send().await.unwrap();
     }
-    let read = letters.chunks().await.unwrap();
-    assert_eq!(read.iter().filter_map(|letter| letter.as_ref().ok()).collect::<Vec<_>>(), [&message]);
-    let unreadable = read.iter().find_map(|letter| letter.as_ref().err()).unwrap();
-    assert!(unreadable.to_string().contains("missing field"), "{unreadable}");
-    assert!(letters.creates().await.unwrap().is_empty());
-    let all = longshore::config::Aws::sqs(&local.aws);
-    let visible = all.get_queue_attributes().queue_url(&created.dead[1]);
-    let visible = visible.attribute_names(aws_sdk_sqs::types::QueueAttributeName::All).send().await.unwrap();
-    let hidden = aws_sdk_sqs::types::QueueAttributeName::ApproximateNumberOfMessagesNotVisible;
-    assert_eq!(visible.attributes.unwrap()[&hidden], "2");
+    let read = letters.receive(Queue::Chunk).await.unwrap();
+    assert_eq!(depth(&local, &created.dead[1]).await, ("0".into(), "2".into()));
+    letters.show(&read.iter().collect::<Vec<_>>()).await.unwrap();
+    assert_eq!(depth(&local, &created.dead[1]).await, ("2".into(), "0".into()), "alarm and console see them");
+    let again = letters.receive(Queue::Chunk).await.unwrap();
+    let names = |letters: &[Received]| {
+        letters.iter().map(|letter| (letter.sent_at, letter.message_id.clone())).collect::<BTreeSet<_>>()
+    };
+    assert_eq!((again.len(), names(&again)), (2, names(&read)), "the same letters by the same names");
+    let readable = again.iter().find(|letter| Letter::read(Queue::Chunk, &letter.body).job_id().is_some()).unwrap();
+    assert_eq!(
+        (serde_json::from_str::<ChunkMessage>(&readable.body).unwrap(), readable.queue),
+        (message, Queue::Chunk)
+    );
+    assert_eq!(readable.group_id.as_deref(), Some("tenant"));
+    letters.delete(readable).await.unwrap();
+    letters.delete(readable).await.unwrap();
+    assert_eq!(depth(&local, &created.dead[1]).await, ("0".into(), "1".into()));
+    assert!(letters.receive(Queue::Create).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_unreadable_letter_goes_back_to_the_queue_that_it_came_from_as_it_is() {
+    let (local, created, queues) = sqs().await;
+    let low = &created.urls.chunks[&Priority::Low];
+    let letter = |queue, source: Option<&str>| DeadLetter {
+        id: "1700000000000-m".into(),
+        queue,
+        letter: Letter::Unreadable { reason: "no JSON".into() },
+        sent_at: Timestamp(0),
+        seen_at: Timestamp(0),
+        receives: 6,
+        size_bytes: 1,
+        source: source.map(str::to_owned),
+        group_id: None,
+        settled: None,
+        expires_at: 0,
+    };
+    for (letter, url) in [
+        (letter(Queue::Chunk, low.rsplit('/').next()), low),
+        (letter(Queue::Chunk, None), &created.urls.chunks[&Priority::Normal]),
+        (letter(Queue::Create, None), created.urls.create.as_ref().unwrap()),
+        (letter(Queue::Complete, None), created.urls.complete.as_ref().unwrap()),
+    ] {
+        queues.put_back(&letter, "no, message").await.unwrap();
+        assert_eq!(receive(&local, url).await, ["no, message"], "{url}");
+    }
 }
 
 #[tokio::test]

@@ -64,7 +64,7 @@ async fn only_a_job_that_has_checked_its_file_to_the_end_is_started_from(store: 
     made(store.finish(import.job_id, &finish(Status::Completed, 9)).await.unwrap());
     let [deleted, opened] = [checked(&store).await, checked(&store).await];
     made(store.delete(deleted.job_id, at(10)).await.unwrap());
-    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), corrected: None };
+    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), corrected: None, only: None };
     assert!(matches!(store.reopen(&opened, &reopen).await.unwrap(), Reopened::Made(_)));
     let absent = waiting_job();
     for from in [&waiting, &import, &deleted, &opened, &absent] {

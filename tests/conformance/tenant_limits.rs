@@ -71,7 +71,8 @@ async fn end(store: &impl Store, id: JobId) -> Job {
 }
 
 async fn retry(store: &impl Store, job: &Job) -> Reopened {
-    let reopen = Reopen { generation: job.generation, at: at(50), deadline_at: at(99_000), corrected: None };
+    let reopen =
+        Reopen { generation: job.generation, at: at(50), deadline_at: at(99_000), corrected: None, only: None };
     store.reopen(job, &reopen).await.unwrap()
 }
 

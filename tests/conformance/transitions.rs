@@ -130,6 +130,9 @@ async fn a_resend_is_counted_once(store: impl Store) {
     assert_eq!((counted.resends, counted.updated_at), (1, at(5)));
     assert_eq!(store.count_resend(job.job_id, 0, at(6)).await.unwrap(), Transition::Refused);
     assert_eq!(made(store.count_resend(job.job_id, 1, at(7)).await.unwrap()).resends, 2);
+    let ended = made(store.finish(job.job_id, &finish(Status::Failed, 8)).await.unwrap());
+    assert_eq!(store.count_resend(job.job_id, 2, at(9)).await.unwrap(), Transition::Refused, "it has ended");
+    assert_eq!(store.job(job.job_id).await.unwrap(), Some(ended));
 }
 
 async fn an_absent_job_refuses_everything(store: impl Store) {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::shared::{Story, counts, dataset, impatient, lines, work};
 
-/// All six functions but the sweeper, whose stories run on this stack anyway.
+/// All functions but the sweeper and that of dead letters, whose stories run on this stack anyway.
 #[test]
 fn imports_with_failures_and_transient_rows_work_under_the_templates_policies() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };

@@ -8,6 +8,7 @@
 //! `LONGSHORE_ENDPOINT` deploys onto an emulator that runs already, and leaves out what needs one of its own.
 
 mod at_least_once;
+mod audits;
 mod bad_files;
 mod bad_input;
 mod bad_rows;
@@ -16,6 +17,7 @@ mod cancels;
 mod conventions;
 mod corrections;
 mod crashes;
+mod dead_letters;
 mod deletes;
 mod fuzzed;
 mod gates;
@@ -27,6 +29,7 @@ mod malformed;
 mod other_job_types;
 mod priorities;
 mod read_back;
+mod receipts;
 mod retries;
 mod secrets;
 mod shared;

@@ -32,12 +32,14 @@ enum Others {
     Dataset,
     /// Nothing is named: what it makes is the caller's own.
     Nothing,
+    /// All tenants' at once, and for operators only: whoever is none is refused, whatever is named.
+    Operators,
     /// Nobody's: a document that anybody may read, without a token.
     Document,
 }
 
 /// Every route, and what of another's can be named by it. A new route wants a row.
-const ROWS: [(&str, &str, Others); 18] = [
+const ROWS: [(&str, &str, Others); 24] = [
     ("POST", "/api/uploads", Others::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Others::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Others::Upload),
@@ -46,12 +48,18 @@ const ROWS: [(&str, &str, Others); 18] = [
     ("GET", "/api/jobs/{jobId}", Others::Job),
     ("GET", "/api/jobs/{jobId}/output", Others::Job),
     ("GET", "/api/jobs/{jobId}/failures", Others::Job),
+    ("GET", "/api/jobs/{jobId}/audit", Others::Job),
     ("POST", "/api/jobs/{jobId}/cancel", Others::Job),
     ("POST", "/api/jobs/{jobId}/retry", Others::Job),
     ("POST", "/api/jobs/{jobId}/start", Others::Job),
     ("DELETE", "/api/jobs/{jobId}", Others::Job),
     ("GET", "/api/datasets", Others::Datasets),
     ("GET", "/api/datasets/{dataset}/records", Others::Dataset),
+    ("GET", "/api/dead-letters", Others::Operators),
+    ("GET", "/api/dead-letters/{letterId}", Others::Operators),
+    ("DELETE", "/api/dead-letters/{letterId}", Others::Operators),
+    ("POST", "/api/dead-letters/{letterId}/replay", Others::Operators),
+    ("POST", "/api/dead-letters/replay", Others::Operators),
     ("GET", "/api/openapi.json", Others::Document),
     ("GET", "/api/docs", Others::Document),
     ("GET", "/api/problems", Others::Document),
@@ -76,7 +84,7 @@ fn call(
     body: &Value,
 ) -> Result<Answer> {
     let to = path.replace("{jobId}", job).replace("{dataset}", dataset).replace("{fileGuid}", file);
-    let to = to.replace("{kind}", "not-found");
+    let to = to.replace("{kind}", "not-found").replace("{letterId}", "1700000000000-letter");
     ensure!(!to.contains('{'), "{path} has a parameter that no row fills");
     let body = if method == "GET" { String::new() } else { body.to_string() };
     client.call(method, &to, &[("content-type", "application/json")], body.as_bytes())
@@ -93,7 +101,8 @@ fn said(answer: &Answer) -> (u16, Value) {
 
 #[test]
 fn every_route_has_a_row() {
-    let routes: BTreeSet<_> = jobs_api::ROUTES.iter().chain(upload::ROUTES.iter()).copied().collect();
+    let routes = jobs_api::ROUTES.iter().chain(&upload::ROUTES).chain(&dead_letters::ROUTES);
+    let routes: BTreeSet<_> = routes.copied().collect();
     let rows: BTreeSet<_> = ROWS.iter().map(|(method, path, _)| (*method, *path)).collect();
     assert_eq!(rows, routes);
     let public = ROWS.iter().filter(|(_, _, others)| matches!(others, Others::Document));
@@ -146,6 +155,10 @@ fn what_is_anothers_is_answered_as_what_never_was() -> Story {
                 let got = said(&ask(&bob, job, &name, &upload)?);
                 let never = said(&ask(&bob, job, &format!("{name}-2"), &upload)?);
                 ensure!(got.0 == 200 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
+            }
+            Others::Operators => {
+                let got = said(&ask(&bob, job, &name, &upload)?);
+                ensure!(got.0 == 403 && got.1["type"] == "/api/problems/not-an-operator", "{route:?}: {got:?}");
             }
             Others::Nothing | Others::Document => {}
         }

@@ -9,7 +9,8 @@ use aws_sdk_dynamodb::types::{
 };
 use aws_sdk_sqs::types::QueueAttributeName;
 use longshore::config::Aws;
-use longshore::queues::{DeadLetterQueues, QueueUrls, SqsQueues};
+use longshore::queues::{QueueUrls, SqsDeadLetters, SqsQueues};
+use longshore_domain::dead_letter::Queue;
 use longshore_domain::job::Priority;
 
 /// Clients for this endpoint with credentials that mean nothing.
@@ -88,9 +89,8 @@ impl CreatedQueues {
     }
 
     /// The adapter for their dead letters.
-    pub fn dead_letters(&self, aws: &Aws) -> DeadLetterQueues {
-        let [creates, chunks, _] = self.dead.clone();
-        DeadLetterQueues::new(aws.sqs(), creates, chunks)
+    pub fn dead_letters(&self, aws: &Aws) -> SqsDeadLetters {
+        SqsDeadLetters::new(aws.sqs(), Queue::ALL.into_iter().zip(self.dead.clone()).collect())
     }
 }
 

@@ -40,11 +40,12 @@ const PARAMETERS: [(&str, &str); 10] = [
 ];
 
 /// The emulator asks for a call's own name where AWS asks for another action, which the template grants: PartiQLInsert
-/// and PartiQLUpdate on the table, SendMessage on the queue.
-const MISNAMED: [(&str, &[&str]); 3] = [
+/// and PartiQLUpdate on the table, SendMessage and ChangeMessageVisibility on the queue.
+const MISNAMED: [(&str, &[&str]); 4] = [
     ("ProcessItemRole", &["dynamodb:BatchExecuteStatement", "sqs:SendMessageBatch"]),
     ("CreateJobRole", &["sqs:SendMessageBatch"]),
-    ("SweepRole", &["sqs:SendMessageBatch"]),
+    ("DeadLettersRole", &["sqs:SendMessageBatch"]),
+    ("SweepRole", &["sqs:SendMessageBatch", "sqs:ChangeMessageVisibilityBatch"]),
 ];
 
 /// How a stack differs from the usual one.

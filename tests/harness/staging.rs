@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 /// The functions, and whether they know job types: those can be served by the probe's binary.
-const FUNCTIONS: [(&str, bool); 6] = [
+const FUNCTIONS: [(&str, bool); 7] = [
     ("upload", false),
     ("jobs-api", true),
+    ("dead-letters", false),
     ("create-job", true),
     ("process-item", true),
     ("complete-job", false),

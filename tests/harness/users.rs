@@ -47,12 +47,28 @@ impl Users {
     /// # Errors
     /// If the emulator refuses it.
     pub fn add(&self, name: &str) -> Result<User> {
+        self.add_to(name, &[])
+    }
+
+    /// Makes an operator and signs in.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn add_operator(&self, name: &str) -> Result<User> {
+        self.add_to(name, &["operators"])
+    }
+
+    fn add_to(&self, name: &str, groups: &[&str]) -> Result<User> {
         let who = json!({ "UserPoolId": self.pool, "Username": name, "MessageAction": "SUPPRESS" });
         let made = self.cloud.user_pools("AdminCreateUser", &who)?;
         let attributes = made["User"]["Attributes"].as_array().context("a user without attributes")?;
         let sub = attributes.iter().find(|attribute| attribute["Name"] == "sub").context("a user without sub")?;
         let password = json!({ "UserPoolId": self.pool, "Username": name, "Password": PASSWORD, "Permanent": true });
         self.cloud.user_pools("AdminSetUserPassword", &password)?;
+        for group in groups {
+            let member = json!({ "UserPoolId": self.pool, "Username": name, "GroupName": group });
+            self.cloud.user_pools("AdminAddUserToGroup", &member)?;
+        }
         let tenant = sub["Value"].as_str().context("sub is no text")?.to_owned();
         Ok(User { tenant, token: self.sign_in(name, "AccessToken")? })
     }

@@ -3,40 +3,17 @@
 use longshore_domain::job::Status;
 use proptest::prelude::*;
 
-use crate::handler::{AT_ONCE, csv_of, take_most_at_once};
+use crate::handler::{AT_ONCE, most_at_once};
 use crate::world::World;
-use crate::{events, rows};
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 4_000, ..ProptestConfig::default() })]
-
-    #[test]
-    fn whatever_happens_no_more_chunks_run_than_may_and_every_row_counts_once(rows in rows(), events in events()) {
-        take_most_at_once();
-        let mut world = World::limited(&csv_of(&rows), None);
-        events.into_iter().for_each(|event| world.happen(event));
-        world.run_to_the_end();
-        world.check_report(&rows);
-        prop_assert_eq!(world.job().status, Status::Completed);
-        prop_assert!(take_most_at_once() <= AT_ONCE);
-    }
-
-    #[test]
-    fn a_limited_job_that_stops_leaves_a_partition(rows in rows(), events in events(), tolerated in 0..4_u64) {
-        take_most_at_once();
-        let mut world = World::limited(&csv_of(&rows), Some(tolerated));
-        events.into_iter().for_each(|event| world.happen(event));
-        world.run_to_the_end();
-        world.check_report(&rows);
-        prop_assert!(world.job().status.is_final());
-        prop_assert!(take_most_at_once() <= AT_ONCE);
-    }
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     /// No sweep helps: chunks that wait are called in by those that leave, and by nobody else.
     #[test]
     fn where_nobody_dies_nobody_waits_for_the_sweeper(turns in prop::collection::vec(0..64_usize, 0..2_000)) {
         let rows = [0; 40];
-        let mut world = World::limited(&csv_of(&rows), None);
+        let mut world = World::limited(&rows, None);
         world.run_in_turns(turns);
         prop_assert_eq!(world.job().status, Status::Completed);
         world.check_report(&rows);
@@ -45,10 +22,9 @@ proptest! {
 
 #[test]
 fn as_many_chunks_run_at_once_as_may() {
-    let mut world = World::limited(&csv_of(&[0; 40]), None);
-    take_most_at_once();
+    let mut world = World::limited(&[0; 40], None);
     world.run_in_turns((0..64).collect());
-    assert_eq!(take_most_at_once(), AT_ONCE);
+    assert_eq!(most_at_once(), AT_ONCE);
 }
 
 /// A worker of the limited type dies at each of its steps in turn: what it held ends by itself, and somebody is called.
@@ -56,7 +32,7 @@ fn as_many_chunks_run_at_once_as_may() {
 fn a_worker_that_dies_at_any_step_keeps_nobody_from_the_gate() {
     for victim in 0..14 {
         for steps in 1..40 {
-            let mut world = World::limited(&csv_of(&[0; 40]), None);
+            let mut world = World::limited(&[0; 40], None);
             world.kill_at(victim, steps);
             world.run_to_the_end();
             assert_eq!(world.failed_count(), 0, "worker {victim} at step {steps}: a chunk was given up");
@@ -66,17 +42,16 @@ fn a_worker_that_dies_at_any_step_keeps_nobody_from_the_gate() {
 
 #[test]
 fn a_slow_worker_keeps_its_slot_until_it_is_dead() {
-    take_most_at_once();
-    let mut world = World::limited(&csv_of(&[0; 40]), None);
+    let mut world = World::limited(&[0; 40], None);
     world.linger_inside();
-    assert_eq!(take_most_at_once(), AT_ONCE);
+    assert_eq!(most_at_once(), AT_ONCE);
     world.run_to_the_end();
     assert_eq!((world.job().status, world.failed_count()), (Status::Completed, 0));
 }
 
 #[test]
 fn chunks_that_wait_for_a_day_are_neither_pushed_nor_given_up() {
-    let mut world = World::limited(&csv_of(&[0; 40]), None);
+    let mut world = World::limited(&[0; 40], None);
     world.hold_the_gate(24 * 60);
     world.call_in_unheard();
     world.run_to_the_end();
@@ -87,7 +62,7 @@ fn chunks_that_wait_for_a_day_are_neither_pushed_nor_given_up() {
 #[test]
 fn a_chunk_that_failed_too_often_does_not_wait_again() {
     for (failures, status, failed) in [(0, Status::Running, 0), (4, Status::Running, 0), (5, Status::Completed, 40)] {
-        let mut world = World::limited(&csv_of(&[0; 40]), None);
+        let mut world = World::limited(&[0; 40], None);
         world.deliver_after(failures);
         assert_eq!((world.job().status, world.failed_count()), (status, failed), "after {failures}");
     }

@@ -1,14 +1,30 @@
-//! A job type whose rows say what becomes of them, in chunks of three.
+//! A job type whose rows say what becomes of them, in chunks of three. Each takes a step, in which others may run.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Rejection, TypeLimits};
 use longshore_domain::job::Tolerance;
 
+use crate::plan::Dialect;
 use crate::stepwise::Step;
+use crate::world::true_time;
 
 /// What a row can ask for; the last one stops the job.
 pub(crate) const ACTIONS: [&str; 6] = ["ok", "skip", "reject", "retry", "never", "fatal"];
+pub(crate) const OK: usize = 0;
+pub(crate) const RETRY: usize = 3;
+pub(crate) const FATAL: usize = 5;
+
+/// An action as one of a set of them.
+pub(crate) fn bit(action: usize) -> u8 {
+    1 << action
+}
+
+/// Rows that ask for these actions and for nothing else.
+pub(crate) fn only(rows: &[usize]) -> Vec<u8> {
+    rows.iter().map(|action| bit(*action)).collect()
+}
 
 #[derive(serde::Deserialize)]
 pub(crate) struct Options {
@@ -32,7 +48,11 @@ impl JobType for Simulated {
         Tolerance { max_failed: options.max_failed, max_failed_percent: None }
     }
 
-    async fn process(&self, job: &JobContext, _: &Options, _: ItemKey, row: Row) -> Outcome {
+    async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome {
+        Step(false).await;
+        if row.action == "ok" || (row.action == "retry" && job.round > 0) {
+            DONE.with_borrow_mut(|done| done.insert(key.number));
+        }
         match row.action.as_str() {
             "ok" => Outcome::Ok,
             "skip" => Outcome::Skip { reason: "asked to".into() },
@@ -42,22 +62,40 @@ impl JobType for Simulated {
             _ => Outcome::reject("asked_to", Some("action"), "asked to"),
         }
     }
+
+    async fn process_batch(&self, job: &JobContext, options: &Options, items: Vec<(ItemKey, Row)>) -> Vec<Outcome> {
+        one_by_one(self, job, options, items).await
+    }
 }
 
-/// The same, of which only so many chunks may run at once. Each item takes a step, in which others may run.
+/// The same, of which only so many chunks may run at once.
 pub(crate) struct Limited;
 
 /// Chunks of [`Limited`] that may run at once.
 pub(crate) const AT_ONCE: u32 = 2;
 
 thread_local! {
+    /// Numbers of the items that were done.
+    static DONE: RefCell<BTreeSet<u64>> = const { RefCell::new(BTreeSet::new()) };
     static RUNNING: Cell<u32> = const { Cell::new(0) };
     static MOST: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The most items that were with the handler at once since this was last asked: one of each chunk that runs.
-pub(crate) fn take_most_at_once() -> u32 {
-    MOST.take()
+/// A run begins: nothing was done.
+pub(crate) fn begin() {
+    DONE.take();
+    RUNNING.set(0);
+    MOST.set(0);
+}
+
+/// Whether an item was done.
+pub(crate) fn has_succeeded(number: u64) -> bool {
+    DONE.with_borrow(|done| done.contains(&number))
+}
+
+/// The most items that were with the handler at once in this run: one of each chunk that runs.
+pub(crate) fn most_at_once() -> u32 {
+    MOST.get()
 }
 
 /// Items that are with the handler.
@@ -78,7 +116,7 @@ impl Inside {
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        RUNNING.set(RUNNING.get() - 1);
+        RUNNING.set(RUNNING.get().saturating_sub(1));
     }
 }
 
@@ -94,13 +132,44 @@ impl JobType for Limited {
 
     async fn process(&self, job: &JobContext, options: &Options, key: ItemKey, row: Row) -> Outcome {
         let _inside = Inside::enter();
-        Step(false).await;
         Simulated.process(job, options, key, row).await
+    }
+
+    async fn process_batch(&self, job: &JobContext, options: &Options, items: Vec<(ItemKey, Row)>) -> Vec<Outcome> {
+        one_by_one(self, job, options, items).await
     }
 }
 
+/// Milliseconds after which a batch answers what it has.
+const BATCH_MS: i64 = 500;
+
+/// What [`JobType::process_batch`] does, by the clock of the run and not by the machine's.
+async fn one_by_one<T: JobType>(
+    job_type: &T,
+    job: &JobContext,
+    options: &T::Options,
+    items: Vec<(ItemKey, T::Item)>,
+) -> Vec<Outcome> {
+    let (began, mut outcomes) = (true_time(), Vec::new());
+    for (key, item) in items {
+        let outcome = job_type.process(job, options, key, item).await;
+        let fatal = matches!(outcome, Outcome::Fatal(_));
+        outcomes.push(outcome);
+        if fatal || true_time().millis_since(began) > BATCH_MS {
+            break;
+        }
+    }
+    outcomes
+}
+
 /// A file of these rows.
-pub(crate) fn csv_of(rows: &[usize]) -> String {
-    let lines = rows.iter().zip(1..).map(|(action, n)| format!("{n},{}\n", ACTIONS[*action]));
-    std::iter::once("id,action\n".to_owned()).chain(lines).collect()
+pub(crate) fn file_of(rows: &[usize], dialect: Dialect) -> String {
+    let (quote, end) = (if dialect.quoted { "\"" } else { "" }, if dialect.crlf { "\r\n" } else { "\n" });
+    let padding = if dialect.padding > 0 { format!(",{}", "x".repeat(dialect.padding)) } else { String::new() };
+    let mut file = if dialect.bom { "\u{feff}" } else { "" }.to_owned();
+    file += if padding.is_empty() { "id,action" } else { "id,action,more" };
+    for (action, n) in rows.iter().zip(1..) {
+        file += &format!("{end}{n},{quote}{}{quote}{padding}", ACTIONS[*action]);
+    }
+    if dialect.open_end && !rows.is_empty() { file } else { file + end }
 }

@@ -26,11 +26,14 @@ pub(crate) fn rows(files: &MemoryFiles, job: &Job, name: &str) -> BTreeMap<usize
     rows
 }
 
-/// The `code` column of `failed.csv`.
-pub(crate) fn codes(files: &MemoryFiles, job: &Job) -> Vec<String> {
-    let bytes = files.get(&JobFolder::of(job).report_key(job.generation, "failed.csv")).expect("rows have failed");
-    csv::Reader::from_reader(&bytes[..])
-        .records()
-        .map(|row| row.expect("a report is rectangular")[3].to_owned())
-        .collect()
+/// The `code` column of `failed.csv`, by row.
+pub(crate) fn codes(files: &MemoryFiles, job: &Job) -> BTreeMap<usize, String> {
+    let Some(bytes) = files.get(&JobFolder::of(job).report_key(job.generation, "failed.csv")) else {
+        return BTreeMap::new();
+    };
+    let mut reader = csv::Reader::from_reader(&bytes[..]);
+    let header = reader.headers().expect("a report has a header");
+    let code = header.iter().position(|name| name == "code").expect("failures have a code");
+    let rows = reader.records().map(|row| row.expect("a report is rectangular"));
+    rows.map(|row| (row[0].parse().expect("the first cell is a number"), row[code].to_owned())).collect()
 }

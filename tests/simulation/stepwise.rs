@@ -1,19 +1,26 @@
-//! In-memory services that can be left before and after every call: there a function waits, or dies.
+//! In-memory services that can be left before and after every call: there a function waits, dies, or meets the weather.
+//!
+//! Reads of several records are several reads, as they are of the real table: other functions write in between.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use longshore::queues::{Backlog, DeadLetter, DeadLetters};
+use longshore::queues::{Backlog, DeadLetter, DeadLetters, MemoryQueues};
 use longshore_domain::gate::{Lease, Waiting};
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, Priority, Reopen, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
-    ChunkState, Created, Definition, FileInfo, Files, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted,
-    Ledger, Page, PortResult, Queues, Read, Removal, Reopened, Slots, Started, Upload, WaitingRoom,
+    ChunkState, Created, Definition, FileInfo, FileSink, FileStream, Files, IdempotencyKey, JobStore, JobTransitions,
+    JobsPage, JobsWanted, Ledger, Page, PortResult, Queues, Read, Removal, Reopened, Slots, Started, Upload,
+    WaitingRoom,
 };
 use longshore_domain::time_stamp::Timestamp;
+
+use crate::unguarded::Unguarded;
+use crate::weather::{Fault, after, again, before, is_behind};
+use crate::world::depth;
 
 /// A service of which each call takes two polls more.
 #[derive(Clone, Default)]
@@ -32,13 +39,22 @@ impl Future for Step {
     }
 }
 
-/// The calls of a trait, each between two steps.
+/// The same argument again: a call may be made twice.
+fn same<T: Clone>(argument: &T) -> T {
+    argument.clone()
+}
+
+/// The calls of a trait, each between two steps, in whatever weather.
 macro_rules! stepwise {
     ($(async fn $name:ident(&self $(, $arg:ident: $type:ty)*) -> $result:ty;)*) => {
         $(async fn $name(&self $(, $arg: $type)*) -> $result {
-            Step(false).await;
-            let result = self.0.$name($($arg),*).await;
-            Step(false).await;
+            let fault = before(stringify!($name)).await?;
+            let mut result = self.0.$name($(same(&$arg)),*).await;
+            if fault == Fault::SentTwice {
+                again(stringify!($name)).await;
+                result = self.0.$name($($arg),*).await;
+            }
+            after(stringify!($name), fault).await?;
             result
         })*
     };
@@ -54,7 +70,14 @@ impl<T: JobStore> JobStore for Stepwise<T> {
         async fn jobs(&self, wanted: &JobsWanted<'_>) -> PortResult<JobsPage>;
         async fn job(&self, id: JobId) -> PortResult<Option<Job>>;
         async fn definition(&self, id: JobId) -> PortResult<Option<Definition>>;
-        async fn unfinished(&self, after: Option<String>) -> PortResult<Page<JobId>>;
+    }
+
+    /// An index that may lag: it does not know of what it should.
+    async fn unfinished(&self, after: Option<String>) -> PortResult<Page<JobId>> {
+        before("unfinished").await?;
+        let page = self.0.unfinished(after).await?;
+        Step(false).await;
+        Ok(if is_behind() { Page { items: Vec::new(), ..page } } else { page })
     }
 }
 
@@ -79,12 +102,34 @@ impl<T: Removal> Removal for Stepwise<T> {
     }
 }
 
-impl<T: Ledger> Ledger for Stepwise<T> {
+impl<T: Ledger + JobStore> Ledger for Stepwise<T> {
+    /// One call that reads two records, and in no order.
+    async fn chunk_state(&self, id: JobId, group: u32) -> PortResult<Option<ChunkState>> {
+        before("chunk_state").await?;
+        let first = self.0.chunk_state(id, group).await?;
+        Step(false).await;
+        let second = self.0.chunk_state(id, group).await?;
+        Step(false).await;
+        Ok(match (first, second) {
+            (Some(first), Some(second)) if is_behind() => Some(ChunkState { job: first.job, group: second.group }),
+            (Some(first), Some(second)) => Some(ChunkState { job: second.job, group: first.group }),
+            _ => None,
+        })
+    }
+
+    /// The groups, and then the job.
+    async fn progress(&self, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
+        before("progress").await?;
+        let groups = self.0.progress(id).await?.map(|(groups, _)| groups);
+        Step(false).await;
+        let job = self.0.job(id).await?;
+        Step(false).await;
+        Ok(groups.zip(job))
+    }
+
     stepwise! {
-        async fn chunk_state(&self, id: JobId, group: u32) -> PortResult<Option<ChunkState>>;
         async fn commit(&self, id: JobId, group: u32, commit: &Commit) -> PortResult<CommitOutcome>;
         async fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<Transition>;
-        async fn progress(&self, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>>;
         async fn manifest(&self, id: JobId, group: u32) -> PortResult<Option<Manifest>>;
         async fn close(&self, id: JobId, group: u32) -> PortResult<Option<Group>>;
         async fn called(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()>;
@@ -117,9 +162,13 @@ impl<T: WaitingRoom> WaitingRoom for Stepwise<T> {
     }
 }
 
-impl<T: Backlog> Backlog for Stepwise<T> {
-    stepwise! {
-        async fn chunks(&self, priority: Priority) -> PortResult<u64>;
+impl Backlog for Stepwise<Unguarded<MemoryQueues>> {
+    /// Approximate, and some seconds old.
+    async fn chunks(&self, priority: Priority) -> PortResult<u64> {
+        before("backlog").await?;
+        let depth = depth(priority, is_behind());
+        Step(false).await;
+        Ok(depth)
     }
 }
 
@@ -130,17 +179,60 @@ impl<T: DeadLetters> DeadLetters for Stepwise<T> {
     }
 }
 
-impl<T: Files> Files for Stepwise<T> {
-    type Stream = T::Stream;
-    type Sink = T::Sink;
+impl<T: Files<Sink: Sync>> Files for Stepwise<T> {
+    type Stream = Stepwise<T::Stream>;
+    type Sink = Stepwise<T::Sink>;
 
     stepwise! {
         async fn info(&self, key: &str) -> PortResult<Option<FileInfo>>;
-        async fn open(&self, key: &str, etag: Option<&str>, start: u64, end: Option<u64>) -> PortResult<Read<T::Stream>>;
         async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>>;
         async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()>;
         async fn remove(&self, key: &str) -> PortResult<()>;
         async fn remove_some(&self, prefix: &str) -> PortResult<bool>;
-        async fn create(&self, key: &str, content_type: &str) -> PortResult<T::Sink>;
+    }
+
+    async fn open(
+        &self,
+        key: &str,
+        etag: Option<&str>,
+        start: u64,
+        end: Option<u64>,
+    ) -> PortResult<Read<Self::Stream>> {
+        let fault = before("open").await?;
+        let read = self.0.open(key, etag, start, end).await?;
+        after("open", fault).await?;
+        Ok(match read {
+            Read::Found(stream) => Read::Found(Stepwise(stream)),
+            Read::Absent => Read::Absent,
+            Read::Changed => Read::Changed,
+        })
+    }
+
+    async fn create(&self, key: &str, content_type: &str) -> PortResult<Self::Sink> {
+        before("create").await?;
+        self.0.create(key, content_type).await.map(Stepwise)
+    }
+}
+
+impl<T: FileStream> FileStream for Stepwise<T> {
+    async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
+        let fault = before("stream").await?;
+        let block = self.0.next().await?;
+        after("stream", fault).await?;
+        Ok(block)
+    }
+}
+
+impl<T: FileSink + Sync> FileSink for Stepwise<T> {
+    async fn write(&mut self, bytes: &[u8]) -> PortResult<()> {
+        let fault = before("sink").await?;
+        self.0.write(bytes).await?;
+        after("sink", fault).await
+    }
+
+    async fn finish(self) -> PortResult<()> {
+        let fault = before("finish file").await?;
+        self.0.finish().await?;
+        after("finish file", fault).await
     }
 }

@@ -1,16 +1,22 @@
-//! Functions under way, messages in flight, and a clock that only the test moves.
+//! Functions under way, messages in flight, and a clock that only the run moves.
 
+mod acts;
+mod chaos;
 mod client;
 mod course;
 mod function;
 mod gate;
+mod letters;
+mod oracle;
 
 use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use futures::FutureExt;
+use longshore::chunk::KnownJobs;
 use longshore::files::MemoryFiles;
 use longshore::handler::Registry;
 use longshore::ports::Ports;
@@ -18,222 +24,285 @@ use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Priority, SourceFile, Tolerance};
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Definition, Files, JobStore, Queues};
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
-use proptest::sample::Index;
-use sweep::Sweep;
 
-use crate::handler::{Limited, Simulated};
+use crate::dice::Dice;
+use crate::handler::{Limited, Simulated, file_of, only};
+use crate::plan::{Dialect, Habits, Manners, Plan};
 use crate::stepwise::Stepwise;
-use function::function;
+use crate::unguarded::{Unguarded, without};
+use crate::{trace, weather};
+use acts::Act;
+use function::{Shared, Told, Work};
+use letters::Letter;
+use oracle::Seen;
+
+pub(crate) use letters::depth;
 
 const STALL_S: i64 = 60;
 /// Seconds that a function may run.
 const PATIENCE_S: i64 = 20;
 /// Seconds after which it is killed if it has not ended by then.
 const RESERVE_S: i64 = 4;
+/// Seconds after which a sweep is killed: less than a minute, so that sweeps seldom overlap.
+const SWEEP_S: i64 = 55;
+/// More steps than any function takes over so small a file.
+const MOST_STEPS: u32 = 20_000;
+/// Deliveries of a message, at most.
+const MAX_RECEIVES: u32 = 5;
+/// Milliseconds that a queue remembers what was sent.
+const DEDUPLICATION_MS: i64 = 300_000;
 const SOURCE: &str = "uploads/default/0b3d3f5e-7d0c-4e34-9c6c-0f3c5d1f9a10";
 
-type Services = Ports<Stepwise<MemoryStore>, Stepwise<MemoryQueues>, Stepwise<MemoryFiles>>;
+type Services =
+    Ports<Stepwise<Unguarded<MemoryStore>>, Stepwise<Unguarded<MemoryQueues>>, Stepwise<Unguarded<MemoryFiles>>>;
 
-thread_local!(static CLOCK: Cell<i64> = const { Cell::new(0) });
+thread_local! {
+    static CLOCK: Cell<i64> = const { Cell::new(0) };
+    static SKEW: Cell<i64> = const { Cell::new(0) };
+}
 
+/// The time as the function that is just running sees it.
 fn clock() -> Timestamp {
+    Timestamp(CLOCK.get() + SKEW.get())
+}
+
+/// The time as it is.
+pub(crate) fn true_time() -> Timestamp {
     Timestamp(CLOCK.get())
 }
 
-/// What can happen next.
-#[derive(Clone, Debug)]
-pub(crate) enum Event {
-    /// A message is delivered.
-    Deliver(Index),
-    /// A message is delivered and stays: it will come again.
-    DeliverAndKeep(Index),
-    /// A function gets on by some steps.
-    Step(Index, u8),
-    /// A function dies; its message comes again.
-    Kill(Index),
-    /// A message is lost.
-    Lose(Index),
-    /// The client cancels the job.
-    Cancel,
-    /// The sweeper runs to its end.
-    Sweep,
-    /// Seconds pass.
-    Wait(i64),
-    /// What an ended job left is run again.
-    Retry,
-}
-
-#[derive(Clone)]
-enum Message {
-    Create(CreateMessage),
-    Chunk(ChunkMessage),
-    Complete(CompleteMessage),
-    /// The client's call. One that dies is made again.
-    Cancel,
-}
-
 struct Task {
-    message: Message,
+    number: u64,
+    work: Work,
+    /// The message that it works, if it is still there.
+    letter: Option<u64>,
+    /// How far its clock is off.
+    skew_ms: i64,
     /// When the machine kills it, if it has not ended: a while after it should have stopped by itself.
-    dies_at: Timestamp,
-    /// True once the message is done with; false if it is to come again.
-    future: Pin<Box<dyn Future<Output = bool>>>,
+    dies_at: i64,
+    /// Calls of it that have failed.
+    errors: u32,
+    steps: u32,
+    future: Pin<Box<dyn Future<Output = Told>>>,
 }
-
-/// Messages that may be lost: fewer than the sweeper's pushes.
-const MOST_LOSSES: u32 = 2;
 
 pub(crate) struct World {
-    ports: Rc<Services>,
-    registry: Rc<Registry>,
+    shared: Rc<Shared>,
+    store: MemoryStore,
     queues: MemoryQueues,
     files: MemoryFiles,
     id: JobId,
-    messages: Vec<Message>,
+    dialect: Dialect,
+    manners: Manners,
+    habits: Habits,
+    dice: Dice,
+    letters: BTreeMap<u64, Letter>,
     tasks: Vec<Task>,
-    seen: Option<(u32, u64, u8)>,
-    /// Messages that were lost.
+    /// What clients will ask for again, for they had no answer.
+    wishes: Vec<Act>,
+    /// Numbers that were given to letters, functions and uploads.
+    numbers: u64,
+    forgot_at: i64,
     losses: u32,
-    /// Functions die at their time-out. Else they are slow for ever, which nothing but an exact limit minds.
-    mortal: bool,
+    /// What explains that a push was in vain.
+    troubles: u32,
+    /// Letters of chunks, and others, that came to the dead-letter queue.
+    buried: (u32, u32),
+    seen: Seen,
+    /// What each row may ask for by now, a bit for each of its actions: corrected files change it.
+    possible: Vec<u8>,
+    /// Uploads of corrected files that retries have named.
+    corrected: BTreeSet<String>,
 }
 
 impl World {
-    /// A job over this file, waiting, its create message sent.
-    pub(crate) fn new(csv: &str, max_failed: Option<u64>) -> Self {
-        Self::of("simulated", csv, max_failed)
+    /// A job over rows that ask for these actions, waiting, its create message sent.
+    pub(crate) fn new(rows: &[usize], max_failed: Option<u64>) -> Self {
+        Self::with(rows, max_failed, false)
     }
 
     /// The same with a type of which only so many chunks run at once.
-    pub(crate) fn limited(csv: &str, max_failed: Option<u64>) -> Self {
-        Self { mortal: true, ..Self::of("limited", csv, max_failed) }
+    pub(crate) fn limited(rows: &[usize], max_failed: Option<u64>) -> Self {
+        Self::with(rows, max_failed, true)
     }
 
-    fn of(job_type: &str, csv: &str, max_failed: Option<u64>) -> Self {
-        CLOCK.set(1_000_000);
-        let (queues, files) = (MemoryQueues::default(), MemoryFiles::default());
-        files.put(SOURCE, csv);
-        let info = now(files.info(SOURCE)).unwrap().unwrap();
-        let source = SourceFile {
-            key: SOURCE.into(),
-            size_bytes: info.size_bytes,
-            etag: info.etag,
-            format: Format::Csv,
-            name: "file.csv".into(),
+    fn with(rows: &[usize], tolerated: Option<u64>, limited: bool) -> Self {
+        let plan = Plan {
+            rows: rows.to_vec(),
+            dialect: Dialect::default(),
+            tolerated,
+            limited,
+            priority: Priority::default(),
+            manners: Manners { mortal: limited, ..Manners::PLAIN },
+            habits: Habits::default(),
+            stretches: Vec::new(),
         };
-        let job = waiting(job_type, source, Tolerance { max_failed, max_failed_percent: None });
-        let store = MemoryStore::default();
-        let definition = Definition { options: serde_json::json!({ "max_failed": max_failed }), columns: None };
+        Self::of(&plan, Dice::of(0))
+    }
+
+    /// The world of a plan. Its dice decide what happens.
+    pub(crate) fn of(plan: &Plan, mut dice: Dice) -> Self {
+        CLOCK.set(1_000_000);
+        SKEW.set(0);
+        crate::handler::begin();
+        let (store, queues, files) = <(MemoryStore, MemoryQueues, MemoryFiles)>::default();
+        files.put(SOURCE, file_of(&plan.rows, plan.dialect));
+        let job = accepted(plan, &files, &mut dice);
+        let definition = Definition { options: serde_json::json!({ "max_failed": plan.tolerated }), columns: None };
         now(store.create_job(&job, &definition, None)).unwrap();
         let create = CreateMessage { job_id: job.job_id, generation: 0, position: 0, resend: 0 };
         now(queues.send_create(&create)).unwrap();
-        let ports = Ports { store: Stepwise(store), queues: Stepwise(queues.clone()), files: Stepwise(files.clone()) };
-        let registry = Rc::new(Registry::default().with(Simulated).with(Limited));
-        let (messages, tasks) = (Vec::new(), Vec::new());
-        let (ports, id) = (Rc::new(ports), job.job_id);
-        Self { ports, registry, queues, files, id, messages, tasks, seen: None, losses: 0, mortal: false }
+        let ports = Ports {
+            store: Stepwise(Unguarded(store.clone())),
+            queues: Stepwise(Unguarded(queues.clone())),
+            files: Stepwise(Unguarded(files.clone())),
+        };
+        let shared = Shared {
+            ports,
+            dead_letters: Stepwise(queues.clone()),
+            registry: Registry::default().with(Simulated).with(Limited),
+            known: KnownJobs::default(),
+            id: job.job_id,
+            retry_base_s: plan.manners.retry_base_s,
+            canceled: Default::default(),
+        };
+        Self {
+            shared: Rc::new(shared),
+            store,
+            queues,
+            files,
+            id: job.job_id,
+            dialect: plan.dialect,
+            manners: plan.manners.clone(),
+            habits: plan.habits,
+            dice,
+            letters: BTreeMap::new(),
+            tasks: Vec::new(),
+            wishes: Vec::new(),
+            numbers: 0,
+            forgot_at: CLOCK.get(),
+            losses: 0,
+            troubles: 0,
+            buried: (0, 0),
+            seen: Seen::default(),
+            possible: only(&plan.rows),
+            corrected: BTreeSet::new(),
+        }
+    }
+
+    /// The same world, with other dice and manners from here on.
+    pub(crate) fn thrown_by(self, dice: Dice, manners: Manners) -> Self {
+        Self { dice, manners, ..self }
+    }
+
+    /// The job; none once it is removed.
+    pub(crate) fn stored(&self) -> Option<Job> {
+        now(self.store.job(self.id)).unwrap()
     }
 
     pub(crate) fn job(&self) -> Job {
-        now(self.ports.store.0.job(self.id)).unwrap().unwrap()
+        self.stored().unwrap()
     }
 
-    pub(crate) fn happen(&mut self, event: Event) {
-        self.collect();
-        match event {
-            Event::Deliver(which) => self.deliver(which, false),
-            Event::DeliverAndKeep(which) => self.deliver(which, true),
-            Event::Step(which, steps) if !self.tasks.is_empty() => {
-                let task = which.index(self.tasks.len());
-                for _ in 0..steps {
-                    if self.step(task) {
-                        break;
-                    }
-                }
-            }
-            Event::Kill(which) if !self.tasks.is_empty() => {
-                let task = self.tasks.swap_remove(which.index(self.tasks.len()));
-                self.messages.push(task.message);
-            }
-            // What three pushes in vain did not bring back is given up, as it should be: its row is failed then.
-            Event::Lose(which) if !self.messages.is_empty() && self.losses < MOST_LOSSES => {
-                self.losses += 1;
-                self.messages.swap_remove(which.index(self.messages.len()));
-            }
-            Event::Cancel => self.begin(Message::Cancel),
-            Event::Sweep => self.sweep(),
-            Event::Wait(seconds) => self.wait(seconds),
-            Event::Retry => self.retry(),
-            Event::Step(..) | Event::Kill(_) | Event::Lose(_) => {}
+    fn number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    /// A function begins.
+    fn begin(&mut self, work: Work, letter: Option<u64>) {
+        let number = self.number();
+        let skew_ms = self.manners.skew_ms;
+        let skew_ms = if skew_ms > 0 { self.dice.between(-skew_ms, skew_ms) } else { 0 };
+        if skew_ms != 0 {
+            weather::note("clock skew");
         }
-        self.answer();
-    }
-
-    fn steps(&mut self, task: usize, steps: usize) {
-        for _ in 0..steps {
-            if task >= self.tasks.len() || self.step(task) {
-                return;
-            }
-            self.answer();
-        }
-    }
-
-    /// Messages that functions have sent since.
-    fn collect(&mut self) {
-        self.messages.extend(self.queues.take_creates().into_iter().map(Message::Create));
-        self.messages.extend(self.queues.take_chunks().into_iter().map(|sent| Message::Chunk(sent.message)));
-        self.messages.extend(self.queues.take_completes().into_iter().map(Message::Complete));
-    }
-
-    fn deliver(&mut self, which: Index, keep: bool) {
-        if !self.messages.is_empty() {
-            let which = which.index(self.messages.len());
-            let message = if keep { self.messages[which].clone() } else { self.messages.swap_remove(which) };
-            self.begin(message);
-        }
-    }
-
-    fn begin(&mut self, message: Message) {
-        let future = function(Rc::clone(&self.ports), Rc::clone(&self.registry), message.clone(), self.id);
-        let dies_at = clock().plus_seconds(PATIENCE_S + RESERVE_S);
-        self.tasks.push(Task { message, dies_at, future });
-    }
-
-    fn wait(&mut self, seconds: i64) {
-        CLOCK.set(CLOCK.get() + seconds * 1000);
-        if self.mortal {
-            let (dead, alive) = std::mem::take(&mut self.tasks).into_iter().partition(|task| clock() > task.dies_at);
-            self.tasks = alive;
-            let dead: Vec<_> = dead;
-            self.messages.extend(dead.into_iter().map(|task| task.message));
-        }
+        let limit_s = if matches!(work, Work::Sweep) { SWEEP_S } else { PATIENCE_S + RESERVE_S };
+        trace::speaker(work.name(), number);
+        trace::say(format_args!("begins: {}", work.told()));
+        let future = function::function(Rc::clone(&self.shared), work.clone());
+        let dies_at = CLOCK.get() + limit_s * 1000;
+        self.tasks.push(Task { number, work, letter, skew_ms, dies_at, errors: 0, steps: 0, future });
     }
 
     /// One step of a function; true if it has ended.
     fn step(&mut self, task: usize) -> bool {
-        match self.tasks[task].future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Pending => false,
-            Poll::Ready(done) => {
-                let task = self.tasks.swap_remove(task);
-                self.messages.extend((!done).then_some(task.message));
+        let running = &mut self.tasks[task];
+        SKEW.set(running.skew_ms);
+        trace::speaker(running.work.name(), running.number);
+        let polled = running.future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        running.errors += weather::take_errors();
+        running.steps += 1;
+        assert!(running.steps < MOST_STEPS, "{} goes on for ever", running.work.name());
+        SKEW.set(0);
+        let Poll::Ready(told) = polled else { return false };
+        let task = self.tasks.swap_remove(task);
+        self.ended(task, told);
+        true
+    }
+
+    fn ended(&mut self, task: Task, told: Told) {
+        match &told {
+            Told::Done(end) => trace::say(format_args!("ends: {end}")),
+            Told::Failed(error) => trace::say(format_args!("fails: {error}")),
+        }
+        let failed = match told {
+            Told::Done(end) => {
+                self.check_end(&task, &end);
+                self.letters.remove(&task.letter.unwrap_or(0));
+                false
+            }
+            Told::Failed(error) => {
+                assert!(task.errors > 0, "{} failed over healthy services: {error}", task.work.name());
                 true
+            }
+        };
+        match task.work {
+            Work::Sweep => self.troubles += u32::from(failed),
+            Work::Client(act) if failed => self.wish(act),
+            Work::Client(_) | Work::Message(_) => {}
+        }
+    }
+
+    /// A function dies; its message comes again.
+    fn kill(&mut self, task: usize) {
+        let Task { number, work, .. } = self.tasks.swap_remove(task);
+        trace::speaker(work.name(), number);
+        trace::say(format_args!("dies"));
+        weather::note("crash");
+        match work {
+            Work::Sweep => self.troubles += 1,
+            Work::Client(act) => self.wish(act),
+            Work::Message(_) => {}
+        }
+    }
+
+    /// Time passes; what has run for too long dies.
+    fn pass(&mut self, millis: i64) {
+        CLOCK.set(CLOCK.get() + millis);
+        if CLOCK.get() - self.forgot_at >= DEDUPLICATION_MS {
+            self.forgot_at = CLOCK.get();
+            self.queues.forget_deduplication();
+        }
+        if self.manners.mortal {
+            while let Some(task) = self.tasks.iter().position(|task| CLOCK.get() > task.dies_at) {
+                self.kill(task);
             }
         }
     }
 
+    /// A sweep, to its end; nothing else happens meanwhile.
     fn sweep(&mut self) {
-        let sweep = Sweep {
-            ports: Ports { store: self.ports.store.0.clone(), queues: self.queues.clone(), files: self.files.clone() },
-            dead_letters: self.queues.clone(),
-            stall_s: STALL_S,
-            clock,
-        };
-        let swept = now(sweep.run(Timestamp(i64::MAX)));
-        assert_eq!(swept.failures, 0);
+        if without("sweeper") {
+            return;
+        }
+        self.begin(Work::Sweep, None);
+        let task = self.tasks.len() - 1;
+        while !self.step(task) {}
     }
 }
 
@@ -241,15 +310,23 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("in-memory services answer at once")
 }
 
-fn waiting(job_type: &str, source: SourceFile, tolerance: Tolerance) -> Job {
-    let job_id = JobId::generate();
-    // Of any priority, as chance has it: the sweeper must look at the job's own queue.
-    let priority = Priority::ALL[job_id.0.as_u128() as usize % Priority::ALL.len()];
+/// The job as the API stores it.
+fn accepted(plan: &Plan, files: &MemoryFiles, dice: &mut Dice) -> Job {
+    let info = now(files.info(SOURCE)).unwrap().unwrap();
+    let source = SourceFile {
+        key: SOURCE.into(),
+        size_bytes: info.size_bytes,
+        etag: info.etag,
+        format: Format::Csv,
+        name: "file.csv".into(),
+    };
+    let id = format!("{:032x}", (u128::from(dice.number()) << 64) | u128::from(dice.number()));
+    let job_type = if plan.limited { "limited" } else { "simulated" };
     Job {
         source: Some(source),
-        tolerance,
-        priority,
+        tolerance: Tolerance { max_failed: plan.tolerated, max_failed_percent: None },
+        priority: plan.priority,
         deadline_at: clock().plus_seconds(10 * 24 * 3_600),
-        ..Job::waiting(job_id, "default", job_type, clock())
+        ..Job::waiting(JobId::parse(&id).unwrap(), "default", job_type, clock())
     }
 }

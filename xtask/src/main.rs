@@ -6,6 +6,7 @@
 mod api;
 mod bench;
 mod cargo;
+mod dead_letters;
 mod demo;
 mod deploy;
 mod deploy_local;
@@ -13,6 +14,7 @@ mod down;
 mod emulator;
 mod front_door;
 mod functions;
+mod fuzz;
 mod guard;
 mod machine;
 mod markdown;
@@ -21,6 +23,8 @@ mod process;
 mod progress;
 mod project;
 mod prove;
+mod receipt;
+mod sim;
 mod stack;
 mod state;
 mod test;
@@ -49,8 +53,12 @@ enum Command {
     Test(test::Options),
     /// Prove that nothing is lost, counted twice or stuck: model, simulation, faults, nasty files, load
     Prove(prove::Options),
+    /// Run the real code over in-memory services while everything goes wrong: one seed, thousands, or a million
+    Sim(sim::Options),
     /// Measure speed, price, memory, cold start and size, and say which goals are met
     Bench(bench::Options),
+    /// Seek inputs that break a promise, guided by the code that they reach; crashes are kept in tests/fuzz/artifacts
+    Fuzz(fuzz::Options),
     /// Start the local stack, or bring a running one up to date
     Up(up::Options),
     /// Stop the local stack; harmless when nothing runs
@@ -59,10 +67,14 @@ enum Command {
     Watch(watch::Options),
     /// Build one function and put it onto the running local stack
     DeployLocal(deploy_local::Options),
-    /// Print a fresh token of a user of the running local stack, alice or bob
+    /// Print a fresh token of a user of the running local stack: alice, bob or operator
     Token(users::Options),
+    /// List, show, replay and discard dead letters of the local stack or of any deployment
+    DeadLetters(dead_letters::Options),
     /// Write docs/openapi.json anew from the code; refused where it would break clients
     Openapi(openapi::Options),
+    /// Hold a job's receipt against the files that it names
+    VerifyReceipt(receipt::Options),
     /// Set up the Python tools (emulator, SAM, linters) and print where they are
     Tools,
     /// The reverse proxy that `up` leaves running
@@ -89,13 +101,17 @@ fn run(command: Command) -> Result<()> {
         Command::Demo(options) => demo::run(&project, &options),
         Command::Test(options) => test::run(&project, &options),
         Command::Prove(options) => prove::run(&project, &options),
+        Command::Sim(options) => sim::run(&project, &options),
         Command::Bench(options) => bench::run(&project, &options),
+        Command::Fuzz(options) => fuzz::run(&project, &options),
         Command::Up(options) => up::run(&project, &options),
         Command::Down => down::run(&project),
         Command::Watch(options) => watch::run(&project, &options),
         Command::DeployLocal(options) => deploy_local::run(&project, &options),
         Command::Token(options) => users::run(&project, &options),
+        Command::DeadLetters(options) => dead_letters::run(&project, &options),
         Command::Openapi(options) => openapi::run(&project, &options),
+        Command::VerifyReceipt(options) => receipt::run(&options),
         Command::Tools => tools::print_place(&project),
         Command::FrontDoor(options) => front_door::run(&options),
         Command::Guard(options) => guard::run(&project, &options),

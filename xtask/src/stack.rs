@@ -53,6 +53,8 @@ pub(crate) struct Credentials {
     pub(crate) name: String,
     /// Empty if it is not known: then the user gets a new one.
     pub(crate) password: String,
+    /// Groups of the pool to be in.
+    pub(crate) groups: Vec<String>,
 }
 
 /// A user who has signed in.

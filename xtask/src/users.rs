@@ -1,4 +1,5 @@
-//! Two users of the local user pool, two tenants: what one of them makes, the other must not see.
+//! Users of the local user pool: two tenants, of whom one must not see what the other makes, and an operator, who sees the
+//! dead letters of both.
 //!
 //! They are made by `up`, with passwords that only `.longshore/local.json` knows, and sign in afresh whenever a command
 //! needs a token: a token holds for an hour.
@@ -11,7 +12,10 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 /// Who there is. The first one is whom commands sign in as.
-const NAMES: [&str; 2] = ["alice", "bob"];
+const NAMES: [&str; 3] = ["alice", "bob", OPERATOR];
+
+/// Who is in the group of operators.
+pub(crate) const OPERATOR: &str = "operator";
 
 /// A user of the local stack.
 #[derive(Clone, Serialize, Deserialize)]
@@ -56,7 +60,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         bail!("this stack has no users of its own: it was deployed with Access={}", state.output("Access")?);
     }
     let user = state.users.iter().find(|user| user.name == options.name);
-    let known = NAMES.join(" and ");
+    let known = NAMES.join(", ");
     println!("{}", user.with_context(|| format!("there is no user {}; there are {known}", options.name))?.token);
     Ok(())
 }
@@ -68,7 +72,13 @@ pub(crate) fn sign_in(stack: &Stack<'_>, state: &mut State) -> Result<()> {
         return Ok(());
     };
     let password = |name: &str| state.users.iter().find(|user| user.name == name).map(|user| user.password.clone());
-    let credentials = |name: &str| Credentials { name: name.to_owned(), password: password(name).unwrap_or_default() };
+    // A stack of an older template has no such group.
+    let group = |name: &str| state.outputs.get("OperatorGroup").filter(|_| name == OPERATOR).cloned();
+    let credentials = |name: &str| Credentials {
+        name: name.to_owned(),
+        password: password(name).unwrap_or_default(),
+        groups: group(name).into_iter().collect(),
+    };
     let signed_in = stack.sign_in(pool, client, &NAMES.map(credentials)).context("the local users cannot sign in")?;
     let by_sub = state.outputs.get("TenantClaim").is_none_or(|claim| claim == "sub");
     state.users = signed_in

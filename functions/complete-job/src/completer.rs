@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use longshore::ports::{JobFolder, Ports};
+use longshore::receipt::RECEIPT_NAME;
 use longshore::result::{RESULT_NAME, Report, ResultDocument};
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, Stage, Status, Transition};
@@ -12,7 +13,8 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::CompleteError;
 use crate::ending::{Ending, grace_left_ms};
-use crate::report::write_report;
+use crate::receipt::receipt;
+use crate::report::{WrittenReport, write_report};
 
 /// A job that is told to stop while its report is written refuses to be completed; the second try sees it stopping,
 /// and nothing but a final status can come after that.
@@ -25,6 +27,8 @@ pub struct Completer<'a, S, Q, F> {
     /// Milliseconds between the order to stop and the closing of the groups. Longer than a worker may go on without
     /// looking whether its job still runs, so that no item starts after the closing.
     pub stop_grace_ms: i64,
+    /// When the function should have ended: the input is read for its receipt until then, and no longer.
+    pub deadline: Timestamp,
     /// The time.
     pub clock: fn() -> Timestamp,
 }
@@ -109,7 +113,7 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
         }
     }
 
-    /// Report, result document, final status, in this order; `None` if the job was told to stop meanwhile. Nobody reads
+    /// Report, receipt, result document, final status, in this order; `None` if the job was told to stop meanwhile. Nobody reads
     /// the report of a job that is deleted: it only gets its final status, so that the sweeper may remove it.
     async fn end(&self, ending: &Ending) -> Result<Option<CompleteEnd>, CompleteError> {
         if ending.job.is_deleted() {
@@ -119,15 +123,24 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
                 Transition::Refused => None,
             });
         }
-        let report = write_report(self.ports, ending).await?;
+        let written = write_report(self.ports, ending).await?;
+        self.write_receipt(&ending.job, &written).await?;
         let finish = ending.finish((self.clock)());
         let mut finished = ending.job.clone();
         finished.finish(&finish);
-        let result = self.write_result(&finished, report).await?;
+        let result = self.write_result(&finished, written.report).await?;
         match self.ports.store.finish(finished.job_id, &finish).await? {
             Transition::Made(_) => Ok(Some(CompleteEnd::Finished(finish.status))),
             Transition::Refused => self.lost(&finished, result).await,
         }
+    }
+
+    async fn write_receipt(&self, job: &Job, written: &WrittenReport) -> Result<(), CompleteError> {
+        let in_time = || (self.clock)() < self.deadline;
+        let receipt = receipt(self.ports, job, written, &in_time).await?;
+        let key = JobFolder::of(job).report_key(job.generation, RECEIPT_NAME);
+        let bytes = serde_json::to_vec_pretty(&receipt)?;
+        Ok(self.ports.files.write(&key, "application/json", bytes).await?)
     }
 
     async fn write_result(&self, finished: &Job, report: Report) -> Result<ResultDocument, CompleteError> {

@@ -4,8 +4,9 @@
 //!   a job, and from the sweeper.
 //! - **Reads and writes:** the job and its groups; of a job that is stopping it closes every group, so that no worker
 //!   can commit any more. Then the work files of the chunks that filed something, and of a stopped job the source.
-//!   Writes `failed.csv`, `skipped.csv`, `unprocessed.csv` (each only if it has a row), `result.json`, and at last the
-//!   job: one conditional write.
+//!   Writes `failed.csv`, `skipped.csv`, `unprocessed.csv` (each only if it has a row), `receipt.json`, `result.json`, and
+//!   at last the job: one conditional write. For the receipt the source is read once more, unless its client gave its
+//!   SHA-256.
 //! - **Delivered twice**, even at the same time, or begun again after a crash at any step: the rows come from images
 //!   that can change no more, so the same files are written over themselves with the same content. The final status is
 //!   written once; whoever comes second makes `result.json` say what the job says.
@@ -21,6 +22,7 @@
 mod completer;
 mod ending;
 mod error;
+mod receipt;
 mod report;
 
 use std::error::Error;
@@ -45,8 +47,13 @@ impl<S: Store, Q: Queues, F: Files> MessageHandler for CompleteJob<S, Q, F> {
     type Message = CompleteMessage;
     const FUNCTION: &'static str = "complete-job";
 
-    async fn handle(&self, message: CompleteMessage, _: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
-        let completer = Completer { ports: &self.ports, stop_grace_ms: self.stop_grace_ms, clock: Timestamp::now };
+    async fn handle(
+        &self,
+        message: CompleteMessage,
+        delivery: Delivery,
+    ) -> Result<String, Box<dyn Error + Send + Sync>> {
+        let (ports, stop_grace_ms, deadline) = (&self.ports, self.stop_grace_ms, delivery.deadline);
+        let completer = Completer { ports, stop_grace_ms, deadline, clock: Timestamp::now };
         Ok(format!("{:?}", completer.complete(&message).await?))
     }
 }

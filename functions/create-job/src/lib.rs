@@ -5,7 +5,8 @@
 //!   its chunk messages; at the end the job's final item count.
 //! - **Delivered twice:** the split cursor is the guard. Of two splitters one commits a group, the other stops.
 //! - **Of a retry:** what the generation before left is filed again into new groups; the old ones are not touched. A
-//!   corrected file is read as a whole, and says which of the failed items run again, and as what.
+//!   corrected file is read as a whole, and says which of the failed items run again, and as what; so do the work files of
+//!   chunks whose dead letters are replayed.
 //! - **If it fails:** the next delivery goes on from the split cursor, after sending again every group that is
 //!   committed and not known to be sent. A duplicate chunk message is harmless.
 //! - **Never:** holds more than a block, a small file and a corrected one in memory, sends a chunk whose group is not committed.
@@ -14,6 +15,7 @@ mod corrected;
 mod group_builder;
 mod pass;
 mod refile;
+mod rerun;
 mod splitter;
 
 use std::error::Error;

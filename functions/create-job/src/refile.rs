@@ -3,7 +3,7 @@
 //! A chunk that nobody began is taken over as it is. The failed and the waiting items of the others are gathered into
 //! work files, each the whole of a new chunk, whose cursor stands at the beginning of a round over that file: a worker
 //! takes them as it takes items that it filed itself. An item that no retry can mend stays failed, and so does one that a
-//! corrected file leaves out.
+//! corrected file or a replay of dead letters leaves out.
 //!
 //! Resumed from the job's own place: what is committed is passed over. A work file whose group was never committed is
 //! never read.
@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use longshore::chunk::{ChunkError, Rest, read_rest, roll_up};
-use longshore::failures_file::{CorrectedFile, Mended};
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{CHUNKS_PER_GROUP, ChunkPlan, Filed, Group, GroupPlan, Manifest, Source};
@@ -23,6 +22,7 @@ use longshore_domain::split::ChunkLimits;
 use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::{End, Entry, Header, WorkFile};
 
+use crate::rerun::Rerun;
 use crate::splitter::{Halt, SplitError, Splitter};
 
 /// New chunks that one old chunk makes at most: its unread items, and a file that it fills up, and one that it begins.
@@ -34,7 +34,7 @@ pub(crate) struct Refile<'a, S, Q, F> {
     job: Job,
     limits: ChunkLimits,
     deadline: Timestamp,
-    corrected: Option<&'a CorrectedFile>,
+    rerun: &'a Rerun,
     chunks: Vec<ChunkPlan>,
     filed: BTreeMap<u32, Filed>,
     /// The file that is being gathered.
@@ -50,12 +50,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         let rest_bytes = (size_bytes as f64 * rest as f64 / job.item_count.max(1) as f64) as u64;
         let limits = limits.for_file(rest_bytes);
         let (chunks, filed, entries) = Default::default();
-        Self { splitter, job, limits, deadline, corrected: None, chunks, filed, entries, entry_bytes: 0 }
+        Self { splitter, job, limits, deadline, rerun: &Rerun::All, chunks, filed, entries, entry_bytes: 0 }
     }
 
-    /// Of the items that failed only those run again that stand in this file, as they stand there.
-    pub(crate) fn corrected_by(self, corrected: Option<&'a CorrectedFile>) -> Self {
-        Self { corrected, ..self }
+    /// Of the items that failed only these run again.
+    pub(crate) fn of(self, rerun: &'a Rerun) -> Self {
+        Self { rerun, ..self }
     }
 
     /// The job once everything is filed.
@@ -100,7 +100,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         };
         self.chunks.extend(unread);
         for entry in entries {
-            let entry = again(entry, self.corrected);
+            let entry = self.rerun.again(entry);
             self.entry_bytes += entry.raw.len() as u64;
             self.entries.push(entry);
             if self.entries.len() >= self.limits.items as usize || self.entry_bytes >= self.limits.bytes {
@@ -149,47 +149,5 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
             roll_up(self.splitter.ports, self.job.job_id, plan.manifest.group, now).await?;
         }
         Ok(true)
-    }
-}
-
-/// The item as one that waits for its round, unless it stays failed.
-fn again(entry: Entry, corrected: Option<&CorrectedFile>) -> Entry {
-    let raw = match (&entry.end, corrected) {
-        (End::Failed(_), Some(file)) => match file.mend(&entry) {
-            Mended::As(raw) => raw,
-            Mended::Absent | Mended::Unchanged => return entry,
-        },
-        (End::Failed(_), None) if entry.damaged => return entry,
-        _ => entry.raw,
-    };
-    let entry = Entry { raw, damaged: false, ..entry };
-    match entry.end {
-        End::Failed(why) => Entry { end: End::Transient { attempts: 0, reason: why.code }, ..entry },
-        End::Transient { reason, .. } => Entry { end: End::Transient { attempts: 0, reason }, ..entry },
-        End::Skipped { .. } => entry,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use longshore::failures_file::Columns;
-    use longshore_domain::outcome::Rejection;
-
-    use super::*;
-
-    fn failed(n: u64, damaged: bool) -> Entry {
-        Entry { n, end: End::Failed(Rejection::new("bad", None, "no")), raw: "1,old".into(), damaged }
-    }
-
-    #[test]
-    fn of_what_failed_a_corrected_file_runs_only_what_stands_in_it() {
-        let columns = Columns::Named(vec!["id".into(), "name".into()]);
-        let file = CorrectedFile::parse(b"row,id,name\n7,1,new\n".to_vec(), columns, 100).unwrap();
-        let waits = |entry: &Entry| matches!(entry.end, End::Transient { attempts: 0, .. });
-        assert_eq!(again(failed(8, false), Some(&file)), failed(8, false), "it stays failed, and is not offered");
-        let corrected = again(failed(7, true), Some(&file));
-        assert!(waits(&corrected) && !corrected.damaged && corrected.raw.contains("new"), "{corrected:?}");
-        assert!(waits(&again(failed(8, false), None)), "without a file all that can be read runs again");
-        assert_eq!(again(failed(8, true), None), failed(8, true));
     }
 }

@@ -123,8 +123,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         if job.refiled.group >= job.base.groups {
             return Ok(job);
         }
-        let corrected = self.corrected_file(&job, limits.item_bytes).await?;
-        Refile::new(self, job, limits, deadline).corrected_by(corrected.as_ref()).run().await
+        let rerun = self.rerun(&job, limits.item_bytes).await?;
+        Refile::new(self, job, limits, deadline).of(&rerun).run().await
     }
 
     /// What is to be said of the rows of the corrected file, if there is one: at the end, so that a split which goes on in

@@ -1,10 +1,11 @@
 //! Jobs over HTTP: created, watched, and their results fetched.
 //!
-//! - **Trigger:** every call of the HTTP API but those about uploads; those that nobody knows are answered here too.
+//! - **Trigger:** every call of the HTTP API but those about uploads and dead letters; those that nobody knows are answered here too.
 //! - **Reads and writes:** a create writes the job, its definition, its idempotency key and its place among the tenant's
 //!   active jobs in one transaction, then sends the create message. A cancel tells the job to stop, a delete hides it and tells it to stop: one conditional
 //!   write each, then the complete message. Everything else only reads, strongly consistent, groups before the job;
-//!   which jobs there are, an index says that may lag by a moment.
+//!   which jobs there are, an index says that may lag by a moment. An audit reads all records of a job and all rows of
+//!   its report.
 //! - **Called twice:** with an `Idempotency-Key` the second create answers the first one's job; without one it is
 //!   another job. A second cancel finds the job stopping, a second delete finds none, a second start answers the job that
 //!   the first one made. Reads change nothing.
@@ -13,6 +14,7 @@
 //! - **Public:** the documents about the API, and nothing else.
 //! - **Never:** answers counts that do not add up, an internal cause, or a link that outlives 15 minutes.
 
+mod audit;
 mod backend;
 mod cancel;
 mod corrected;
@@ -48,6 +50,7 @@ use longshore::problem::{Kind, Problem};
 use longshore_domain::ports::TenantLimits;
 use longshore_domain::time_stamp::Timestamp;
 
+pub use audit::{AuditDocument, Check, Difference, Unchecked, audit};
 pub use backend::{Api, Backend, Deployed, Limits};
 pub use datasets::{DatasetDocument, DatasetLinks, DatasetsDocument};
 pub use document::{JobCounts, JobDocument, Links};
@@ -55,12 +58,12 @@ pub use failures::{FailureDocument, FailuresDocument};
 pub use links::DownloadUrls;
 pub use list::JobsDocument;
 pub use openapi::openapi;
-pub use output::{FileLink, FileLinks, OutputDocument};
+pub use output::{FileLink, FileLinks, OutputDocument, ReceiptLink};
 pub use pressure::Pressure;
 pub use records::{RecordDocument, RecordsDocument};
 
 /// The calls that this function answers.
-pub const ROUTES: [(&str, &str); 15] = [
+pub const ROUTES: [(&str, &str); 16] = [
     ("POST", "/api/jobs"),
     ("GET", "/api/jobs"),
     ("GET", "/api/jobs/{jobId}"),
@@ -68,6 +71,7 @@ pub const ROUTES: [(&str, &str); 15] = [
     ("POST", "/api/jobs/{jobId}/cancel"),
     ("GET", "/api/jobs/{jobId}/output"),
     ("GET", "/api/jobs/{jobId}/failures"),
+    ("GET", "/api/jobs/{jobId}/audit"),
     ("POST", "/api/jobs/{jobId}/retry"),
     ("POST", "/api/jobs/{jobId}/start"),
     ("GET", "/api/datasets"),
@@ -90,6 +94,7 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
         .route("/api/jobs/{jobId}/cancel", post(cancel::cancel::<B>))
         .route("/api/jobs/{jobId}/output", get(output::get::<B>))
         .route("/api/jobs/{jobId}/failures", get(failures::list::<B>))
+        .route("/api/jobs/{jobId}/audit", get(audit::get::<B>))
         .route("/api/jobs/{jobId}/retry", post(retry::retry::<B>))
         .route("/api/jobs/{jobId}/start", post(start::start::<B>))
         .route("/api/datasets", get(datasets::list::<B>))
@@ -100,7 +105,11 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
         .route("/api/problems/{kind}", get(documents::problems::kind))
         .route("/api/uploads", any(async |uri: Uri| wrong_method(&uri, "POST")))
         .route("/api/uploads/{fileGuid}", any(async |uri: Uri| wrong_method(&uri, "GET")))
-        .route("/api/uploads/{fileGuid}/url", any(async |uri: Uri| wrong_method(&uri, "POST")));
+        .route("/api/uploads/{fileGuid}/url", any(async |uri: Uri| wrong_method(&uri, "POST")))
+        .route("/api/dead-letters", any(async |uri: Uri| wrong_method(&uri, "GET")))
+        .route("/api/dead-letters/replay", any(async |uri: Uri| wrong_method(&uri, "POST")))
+        .route("/api/dead-letters/{letterId}", any(async |uri: Uri| wrong_method(&uri, "DELETE,GET")))
+        .route("/api/dead-letters/{letterId}/replay", any(async |uri: Uri| wrong_method(&uri, "POST")));
     http::with_access(http::with_problems(router), &api.access).with_state(Arc::new(api))
 }
 
@@ -130,7 +139,7 @@ fn tenant_limits() -> Result<TenantLimits, ConfigError> {
     Ok(TenantLimits { active_jobs: config::max_active_jobs()?, ..TenantLimits::default() })
 }
 
-/// What API Gateway does not hand to the function of uploads has the wrong method.
+/// What API Gateway does not hand to the functions of uploads and of dead letters has the wrong method.
 fn wrong_method(uri: &Uri, allowed: &'static str) -> Response {
     let detail = format!("{} takes {allowed}", uri.path());
     let problem = Problem::new(Kind::MethodNotAllowed, detail);

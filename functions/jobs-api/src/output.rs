@@ -10,12 +10,14 @@ use longshore::http::{Answer, Failure, PathText, Tenant};
 use longshore::openapi::CacheNoStore;
 use longshore::ports::JobFolder;
 use longshore::problem::{Kind, Problem};
+use longshore::receipt::{RECEIPT_NAME, Receipt, download_name};
 use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument, Timings};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Status};
 use longshore_domain::ports::{Files, PortResult, Read};
 use longshore_domain::time_stamp::Timestamp;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
 
 use crate::document::path;
@@ -51,6 +53,24 @@ pub struct OutputDocument {
     pub issues: Vec<JobError>,
     /// The rows that did not succeed.
     pub files: FileLinks,
+    /// What went in and what came out, to be held against the files; `null` if the job has no report.
+    #[schema(required = true)]
+    pub receipt: Option<ReceiptLink>,
+}
+
+/// The receipt, and a link to the file that holds the same.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OutputReceipt)]
+pub struct ReceiptLink {
+    /// Presigned; needs no other right.
+    #[schema(format = "uri")]
+    pub url: String,
+    /// When the link ends, in RFC 3339.
+    #[schema(format = DateTime)]
+    pub expires_at: String,
+    /// What it says.
+    pub document: Receipt,
 }
 
 /// Links to the files of a report; `null` for one that has no rows.
@@ -114,16 +134,26 @@ pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tena
     if !job.status.is_final() {
         return Err(not_finished(&job).into());
     }
-    let stored = stored_result(&api.ports.files, &job).await?;
+    let files = &api.ports.files;
+    let (stored, receipt) = futures::try_join!(stored_result(files, &job), stored_receipt(files, &job))?;
     let result = stored.map_or_else(|| of_ledger(&job), |stored| stored.with_job(&job));
-    let links = Linker { files: &api.ports.files, job: &job, now: (api.clock)() };
-    let document = links.document(result).await?;
+    let links = Linker { files, job: &job, now: (api.clock)() };
+    let document = links.document(result, receipt).await?;
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
 }
 
 /// The result that completion wrote, if it is there.
 pub(crate) async fn stored_result(files: &impl Files, job: &Job) -> Result<Option<ResultDocument>, Failure> {
-    match files.read(&JobFolder::of(job).report_key(job.generation, RESULT_NAME), None, None).await? {
+    stored_document(files, job, RESULT_NAME).await
+}
+
+/// The receipt that completion wrote, if it is there.
+async fn stored_receipt(files: &impl Files, job: &Job) -> Result<Option<Receipt>, Failure> {
+    stored_document(files, job, RECEIPT_NAME).await
+}
+
+async fn stored_document<T: DeserializeOwned>(files: &impl Files, job: &Job, name: &str) -> Result<Option<T>, Failure> {
+    match files.read(&JobFolder::of(job).report_key(job.generation, name), None, None).await? {
         Read::Found(bytes) => serde_json::from_slice(&bytes).map_err(|error| Failure::Ours(Box::new(error))),
         Read::Absent | Read::Changed => Ok(None),
     }
@@ -166,7 +196,7 @@ pub(crate) struct Linker<'a, F> {
 }
 
 impl<F: DownloadUrls> Linker<'_, F> {
-    async fn document(&self, result: ResultDocument) -> Result<OutputDocument, Failure> {
+    async fn document(&self, result: ResultDocument, receipt: Option<Receipt>) -> Result<OutputDocument, Failure> {
         let ReportFiles { failed, skipped, unprocessed } = result.files;
         let files = FileLinks {
             failed: self.perhaps(failed).await?,
@@ -183,7 +213,16 @@ impl<F: DownloadUrls> Linker<'_, F> {
             error: result.error,
             issues: result.issues,
             files,
+            receipt: match receipt {
+                Some(document) => Some(self.receipt(document).await?),
+                None => None,
+            },
         })
+    }
+
+    async fn receipt(&self, document: Receipt) -> PortResult<ReceiptLink> {
+        let key = JobFolder::of(self.job).report_key(self.job.generation, RECEIPT_NAME);
+        Ok(ReceiptLink { url: self.url(&key).await?, expires_at: self.expires_at(), document })
     }
 
     async fn perhaps(&self, file: Option<ReportFile>) -> PortResult<Option<FileLink>> {
@@ -195,15 +234,15 @@ impl<F: DownloadUrls> Linker<'_, F> {
 
     /// A link to a file.
     pub(crate) async fn link(&self, ReportFile { key, rows }: ReportFile) -> PortResult<FileLink> {
-        let url = self.files.download_url(&key, &self.name(&key), LINK_SECONDS.unsigned_abs()).await?;
-        Ok(FileLink { url, rows, expires_at: self.now.plus_seconds(LINK_SECONDS).to_rfc3339() })
+        Ok(FileLink { url: self.url(&key).await?, rows, expires_at: self.expires_at() })
     }
 
-    /// `people-failed.csv` for `…/failed.csv` of `people.csv`: a person has many of them in one folder.
-    fn name(&self, key: &str) -> String {
-        let source = self.job.source.as_ref().map_or(self.job.job_type.as_str(), |source| source.name.as_str());
-        let stem = source.rsplit_once('.').map_or(source, |(stem, _)| stem);
-        let stem = if stem.is_empty() { source } else { stem };
-        format!("{stem}-{}", key.rsplit('/').next().unwrap_or(key))
+    async fn url(&self, key: &str) -> PortResult<String> {
+        let name = download_name(self.job, key.rsplit('/').next().unwrap_or(key));
+        self.files.download_url(key, &name, LINK_SECONDS.unsigned_abs()).await
+    }
+
+    fn expires_at(&self) -> String {
+        self.now.plus_seconds(LINK_SECONDS).to_rfc3339()
     }
 }

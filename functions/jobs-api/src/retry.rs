@@ -9,11 +9,10 @@ use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::FileGuid;
-use longshore_domain::job::{Job, Reopen};
+use longshore_domain::job::{Job, Reopen, deadline};
 use longshore_domain::ports::{JobTransitions, Reopened};
 use utoipa::ToSchema;
 
-use crate::create::deadline;
 use crate::create::source::unknown_file;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
@@ -97,8 +96,8 @@ pub(crate) async fn retry<B: Backend>(
         return Err(busy.into());
     }
     let at = (api.clock)();
-    let reopen =
-        Reopen { generation: job.generation, at, deadline_at: deadline(at, job.timeout_s, job.expires_at), corrected };
+    let deadline_at = deadline(at, job.timeout_s, job.expires_at);
+    let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, only: None };
     match api.ports.store.reopen(&job, &reopen).await? {
         Reopened::Made(job) => {
             api.send(&job).await;

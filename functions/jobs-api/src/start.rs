@@ -11,11 +11,10 @@ use longshore::http::{Answer, Failure, PathText, Tenant};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, SourceFile, Status};
+use longshore_domain::job::{Job, SourceFile, Status, deadline};
 use longshore_domain::ports::{Definition, Files, JobStore, Started};
 use serde_json::Value;
 
-use crate::create::deadline;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::StartRefusals;

@@ -9,7 +9,9 @@
 //!   nothing and sends nothing. Messages sent twice are harmless anyway.
 //! - **If it fails:** the next minute's run sees the same ledger and decides the same. One job's failure is logged and
 //!   does not keep the others waiting.
-//! - **Never:** deletes a message, touches a job that has ended and is not deleted, removes a record that a job has
+//! - **Dead letters:** each is noted in the table once, for operators. A message is deleted once its note says that an
+//!   operator has replayed or discarded it.
+//! - **Never:** deletes any other message, touches a job that has ended and is not deleted, removes a record that a job has
 //!   imported, trusts anything but the ledger and the queues.
 //!
 //! It lists, decides purely ([`decide`]) and then acts.
@@ -17,7 +19,9 @@
 mod act;
 pub mod decide;
 mod gates;
+mod letters;
 mod remove;
 mod run;
 
+pub use letters::{OpenLetters, read_letters};
 pub use run::{Sweep, Swept};

@@ -8,7 +8,7 @@ use longshore::ports::Ports;
 use longshore::telemetry;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
-use sweep::Sweep;
+use sweep::{Sweep, read_letters};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
@@ -16,9 +16,11 @@ async fn main() -> Result<(), Error> {
     let aws = Aws::from_env().await?;
     let ports = Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? };
     let (dead_letters, stall_s) = (aws.dead_letters()?, config::stall_s()?);
-    let sweep = &Sweep { ports, dead_letters, stall_s, clock: Timestamp::now };
+    let (ports, queues) = (&ports, &dead_letters);
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
         let (started, deadline) = (Instant::now(), Timestamp(event.context.deadline as i64 - 5_000));
+        let dead_letters = read_letters(&ports.store, queues, Timestamp::now()).await;
+        let sweep = Sweep { ports: ports.clone(), dead_letters, stall_s, clock: Timestamp::now };
         let swept = sweep.run(deadline).await;
         telemetry::record_invocation("sweep", started, &take_calls());
         Ok::<_, Error>(json!({ "jobs": swept.jobs, "pushes": swept.pushes, "failures": swept.failures }))

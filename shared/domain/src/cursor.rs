@@ -47,7 +47,7 @@ impl Cursor {
             token: token.to_owned(),
             file: optional(file),
             filed: filed.parse().ok()?,
-            due: optional(due).map(|s| s.parse().map(|s: i64| Timestamp(s * 1000))).transpose().ok()?,
+            due: if due == "-" { None } else { Some(Timestamp(due.parse::<i64>().ok()?.checked_mul(1000)?)) },
         })
     }
 }
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn what_is_no_cursor_is_refused() {
-        for text in ["", "0", "0.x.t.-.0.-", "a.1.t.-.0.-"] {
+        for text in ["", "0", "0.x.t.-.0.-", "a.1.t.-.0.-", "1.0.t.-.0.9223372036854776", "1.0.t.-.0.x"] {
             assert_eq!(Cursor::parse(text), None, "{text}");
         }
     }

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::chance;
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $new:expr) => {
         $(#[$doc])*
@@ -48,11 +50,11 @@ pub const DEFAULT_TENANT: &str = "default";
 /// Eight random characters that name one attempt at a chunk, so that no attempt takes another's write for its own.
 pub fn nonce() -> String {
     const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-    let bits = Uuid::new_v4().as_u128();
+    let bits = chance::bits();
     (0..8).map(|i| char::from(ALPHABET[(bits >> (5 * i)) as usize & 31])).collect()
 }
 
 /// A random fraction in 0..1, for jitter.
 pub fn fraction() -> f64 {
-    (Uuid::new_v4().as_u128() as u32) as f64 / f64::from(u32::MAX)
+    (chance::bits() as u32) as f64 / f64::from(u32::MAX)
 }

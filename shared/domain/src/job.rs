@@ -1,5 +1,6 @@
 //! A job: what is asked, how far it is, and how it ended. A final status never changes.
 
+mod deadline;
 mod generation;
 mod priority;
 mod tolerance;
@@ -14,6 +15,7 @@ use crate::outcome::Counts;
 use crate::records::Format;
 use crate::time_stamp::Timestamp;
 
+pub use deadline::deadline;
 pub use generation::{Base, CORRECTED_ISSUES, Place, Reopen};
 pub use priority::Priority;
 pub use tolerance::Tolerance;
@@ -140,6 +142,9 @@ pub struct Job {
     /// The corrected failures file that its present generation runs with.
     #[serde(default)]
     pub corrected: Option<SourceFile>,
+    /// The chunks of earlier generations whose dead letters its present one replays: see [`Reopen::only`].
+    #[serde(default)]
+    pub only: Option<BTreeSet<Place>>,
     /// The corrected files of the generations before. Nobody reads them any more; they go with the job.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub spent: BTreeSet<FileGuid>,
@@ -213,6 +218,7 @@ impl Job {
             stage: Stage::Queued,
             source: None,
             corrected: None,
+            only: None,
             spent: BTreeSet::new(),
             tolerance: Tolerance::default(),
             split_offset: 0,

@@ -6,16 +6,19 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`ids`], [`time_stamp`] | job and upload ids, milliseconds since the epoch |
+//! | [`ids`], [`chance`], [`time_stamp`] | job and upload ids, random bits, milliseconds since the epoch |
 //! | [`job`] | a job's state and every transition it can make |
 //! | [`group`], [`cursor`] | the ledger: groups, chunk cursors, the one conditional commit |
 //! | [`gate`] | job types of which only so many chunks run at once: slots, and chunks that wait |
+//! | [`dead_letter`] | messages that were received too often, and what a replay of one would do |
 //! | [`split`], [`records`] | cutting a stream into records, records into chunks, chunks into groups |
 //! | [`outcome`], [`work_file`] | what became of an item, and the files that say so |
 //! | [`retry`], [`progress`] | when transient items go round again; percent, rate and ETA |
 //! | [`message`], [`ports`] | what travels in queues; the traits that the adapters implement |
 
+pub mod chance;
 pub mod cursor;
+pub mod dead_letter;
 pub mod gate;
 pub mod group;
 pub mod ids;

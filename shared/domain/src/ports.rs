@@ -3,6 +3,7 @@
 //! back as a named outcome, and [`PortError`] is left for what nobody expects.
 
 mod created;
+mod dead_letters;
 mod gates;
 mod limits;
 mod listing;
@@ -18,6 +19,7 @@ use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 
 pub use created::{Created, IdempotencyKey, Started};
+pub use dead_letters::DeadLetterNotes;
 pub use gates::{Slots, WaitingRoom};
 pub use limits::{Reopened, TenantLimits};
 pub use listing::{JobPosition, JobsPage, JobsWanted};
@@ -150,7 +152,8 @@ pub trait JobTransitions: Send + Sync {
     /// Also puts the job on the index of unfinished ones, counts it as active, and notes that it uses its corrected file's
     /// upload, all or nothing.
     fn reopen(&self, job: &Job, reopen: &Reopen) -> impl Future<Output = PortResult<Reopened>> + Send;
-    /// Counts one more re-send of the create or complete message, if it was `seen` before.
+    /// Counts one more re-send of the create or complete message, if it was `seen` before; refused once the status is
+    /// final.
     fn count_resend(&self, id: JobId, seen: u32, now: Timestamp)
     -> impl Future<Output = PortResult<Transition>> + Send;
 }
@@ -178,7 +181,8 @@ pub trait Ledger: Send + Sync {
     fn manifest(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<Manifest>>> + Send;
     /// Closes a group: no commit can follow. Harmless twice. The group as it then is.
     fn close(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<Group>>> + Send;
-    /// A chunk of the group is called in from its gate: its patience begins anew. Harmless twice, and for what is absent.
+    /// A chunk of the group is called in from its gate: its patience begins anew. Harmless twice, and for what is absent
+    /// or closed.
     fn called(&self, id: JobId, group: u32, now: Timestamp) -> impl Future<Output = PortResult<()>> + Send;
     /// Counts one more re-send of a group's chunks, if it was `seen` before; false if another was first.
     fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> impl Future<Output = PortResult<bool>> + Send;

@@ -27,6 +27,7 @@ pub use ending::{ask_for_completion, complete_if_done, roll_up, stop_job};
 pub use gate::Gate;
 pub use items::{source_changed, source_missing};
 pub use known::{KnownJob, KnownJobs};
+pub use reasons::DEAD_LETTERED;
 pub use rest::{Rest, read_rest};
 
 use crate::handler::Registry;

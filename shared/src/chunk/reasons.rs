@@ -2,9 +2,12 @@
 
 use longshore_domain::outcome::Rejection;
 
+/// The code of items that were given up with their chunk.
+pub const DEAD_LETTERED: &str = "dead_lettered";
+
 pub(super) fn dead_lettered() -> Rejection {
     let message = "the workers that tried this row's part of the file died or failed again and again";
-    Rejection::new("dead_lettered", None, message)
+    Rejection::new(DEAD_LETTERED, None, message)
 }
 
 pub(super) fn handler_panicked() -> Rejection {

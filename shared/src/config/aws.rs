@@ -16,11 +16,12 @@ use aws_smithy_http_client::Builder;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
 use aws_types::SdkConfig;
+use longshore_domain::dead_letter::Queue;
 
 use super::calls::CountCalls;
 use super::{ConfigError, names, text};
 use crate::files::S3Files;
-use crate::queues::{DeadLetterQueues, QueueUrls, SqsQueues};
+use crate::queues::{QueueUrls, SqsDeadLetters, SqsQueues};
 use crate::store::dynamo::{DynamoStore, RetryConflicts};
 use crate::store::records::DynamoRecords;
 
@@ -131,9 +132,13 @@ impl Aws {
     ///
     /// # Errors
     /// If one of their URLs is not set.
-    pub fn dead_letters(&self) -> Result<DeadLetterQueues, ConfigError> {
-        let (creates, chunks) = (text(names::CREATE_DLQ)?, text(names::CHUNK_DLQ)?);
-        Ok(DeadLetterQueues::new(self.sqs(), creates, chunks))
+    pub fn dead_letters(&self) -> Result<SqsDeadLetters, ConfigError> {
+        let urls = [
+            (Queue::Create, text(names::CREATE_DLQ)?),
+            (Queue::Chunk, text(names::CHUNK_DLQ)?),
+            (Queue::Complete, text(names::COMPLETE_DLQ)?),
+        ];
+        Ok(SqsDeadLetters::new(self.sqs(), urls.into()))
     }
 
     /// The files, in the bucket that `LONGSHORE_BUCKET` names.

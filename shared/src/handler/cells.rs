@@ -2,6 +2,9 @@
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
+/// A byte order mark. In front of a file it is no text; in front of any other record it is a letter of its first cell.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Reads one record after the other without allocating for each.
 #[derive(Debug)]
 pub struct CellReader {
@@ -51,6 +54,10 @@ impl CellReader {
     /// Reads the cells of one record, given without its terminator.
     pub fn read(&mut self, record: &[u8]) -> Cells<'_> {
         self.core.reset();
+        if record.starts_with(MARK) {
+            // The reader takes these bytes for the beginning of a file, and drops them; behind a blank line it does not.
+            self.core.read_record(b"\n", &mut self.text, &mut self.ends);
+        }
         let (mut input, mut written, mut cells) = (record, 0, 0);
         loop {
             let (result, read, wrote, ended) =
@@ -95,6 +102,13 @@ mod tests {
         let mut reader = CellReader::delimited(b';');
         let cells: Vec<_> = reader.read(b"a,b;\"c;d\"").iter().map(<[u8]>::to_vec).collect();
         assert_eq!(cells, [b"a,b".to_vec(), b"c;d".to_vec()]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_within_a_file_is_a_letter() {
+        assert_eq!(cells("\u{feff}a,\u{feff}b"), ["\u{feff}a", "\u{feff}b"]);
+        assert_eq!(cells("\u{feff}"), ["\u{feff}"]);
+        assert_eq!(cells("\u{feff}\"a,b\""), ["\u{feff}\"a", "b\""]);
     }
 
     #[test]

@@ -58,7 +58,7 @@ fn signed_in(extensions: &Extensions, claim: &str) -> Result<Tenant, Problem> {
 }
 
 /// The gateway hands every claim over as text; a list becomes `[a b]`, which is no name.
-fn claim_of<'a>(extensions: &'a Extensions, claim: &str) -> Option<&'a str> {
+pub(super) fn claim_of<'a>(extensions: &'a Extensions, claim: &str) -> Option<&'a str> {
     let Some(RequestContext::ApiGatewayV2(context)) = extensions.get::<RequestContext>() else { return None };
     let claims = &context.authorizer.as_ref()?.jwt.as_ref()?.claims;
     claims.get(claim).map(String::as_str)

@@ -22,7 +22,7 @@ pub use headers::{
     RetryAfterSeconds, VaryAccept,
 };
 pub use parameters::{IdempotencyKeyHeader, PageCursor};
-pub use refusals::{Responses, refused, refused_publicly};
+pub use refusals::{Responses, refused, refused_publicly, refused_to_others};
 
 use crate::problem::{FieldError, Kind, ProblemDocument};
 
@@ -48,6 +48,7 @@ pub fn document(parts: impl IntoIterator<Item = OpenApi>) -> OpenApi {
         (name = "uploads", description = "Files, put by the client straight into S3."),
         (name = "jobs", description = "Work over every row of a file, with exact progress."),
         (name = "records", description = "What imports have written."),
+        (name = "dead letters", description = "Messages that were received too often. For operators, who see all tenants'."),
         (name = "documents", description = "This document, and the pages about it. They need no token."),
     ),
     components(schemas(ProblemDocument, FieldError, GatewayError)),

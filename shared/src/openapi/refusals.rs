@@ -17,11 +17,14 @@ pub type Responses = BTreeMap<String, RefOr<Response>>;
 
 /// Names the problems that a call may answer beside those that every call may (`NoTenant`, `Internal`, what is too
 /// long, and what the gateway says): `refusals!(Refusals: NotFound, JobEnded);`, then `responses(Refusals, …)`. With `public`, those of a
-/// call that needs no token.
+/// call that needs no token; with `operator`, those of a call for operators.
 #[macro_export]
 macro_rules! refusals {
     ($(#[$doc:meta])* public $name:ident: $($kind:ident),*) => {
         $crate::refusals!(@impl [$(#[$doc])*] $name refused_publicly [$($kind),*]);
+    };
+    ($(#[$doc:meta])* operator $name:ident: $($kind:ident),*) => {
+        $crate::refusals!(@impl [$(#[$doc])*] $name refused_to_others [$($kind),*]);
     };
     ($(#[$doc:meta])* $name:ident: $($kind:ident),*) => {
         $crate::refusals!(@impl [$(#[$doc])*] $name refused [$($kind),*]);
@@ -40,7 +43,16 @@ macro_rules! refusals {
 
 /// The refusals of a call that wants a token: these kinds, `no-tenant`, `internal`, and what the gateway says.
 pub fn refused(kinds: &[Kind]) -> Responses {
-    let mut all = refused_publicly(&[kinds, &[Kind::NoTenant]].concat());
+    with_token(&[kinds, &[Kind::NoTenant]].concat())
+}
+
+/// The refusals of a call for operators: these kinds, `not-an-operator`, `internal`, and what the gateway says.
+pub fn refused_to_others(kinds: &[Kind]) -> Responses {
+    with_token(&[kinds, &[Kind::NotAnOperator]].concat())
+}
+
+fn with_token(kinds: &[Kind]) -> Responses {
+    let mut all = refused_publicly(kinds);
     all.insert("401".to_owned(), Ref::from_response_name("NoToken").into());
     all
 }

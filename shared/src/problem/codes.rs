@@ -32,5 +32,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("invalid_cursor", "The cursor is none that a page of this list gave."),
     ("stale_cursor", "The cursor is of a report that has been replaced since: start again without one."),
     ("unknown_status", "There is no such status of a job."),
+    ("unknown_queue", "There is no such queue of dead letters."),
+    ("invalid_job_id", "The id of a job is a UUID."),
     ("unknown_format", "The format is neither json nor csv."),
 ];

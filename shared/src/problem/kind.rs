@@ -82,6 +82,9 @@ kinds! {
     JobEnded = 409 "job-ended" "The job has ended"
         "The job cannot be canceled: it has a final status, which stays."
         "Read its result. A retry opens it again.";
+    LetterSettled = 409 "letter-settled" "Dead letter settled"
+        "The dead letter was replayed or discarded before; what was done about it stays."
+        "There is nothing to do. Its own call says who did what, and when.";
     MalformedJson = 400 "malformed-json" "Malformed JSON"
         "The body is not JSON. The detail has line and column."
         "Send one JSON object in UTF-8.";
@@ -98,8 +101,12 @@ kinds! {
         "The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something \
          that is no name."
         "Have the claim set for your user, sign in again, and send the kind of token that carries it.";
+    NotAnOperator = 403 "not-an-operator" "Not an operator"
+        "The token is good, and its bearer is not one of the operators, who alone see dead letters: they hold rows of all \
+         tenants. In a deployment that is open to anybody nobody is."
+        "Have an administrator make you one (OperatorClaim and OperatorGroup in the template), and sign in again.";
     NotEnded = 409 "not-ended" "Job not ended"
-        "Only a job that has ended can be retried or started."
+        "Only a job that has ended can be retried or started, or opened again for a dead letter."
         "Cancel it, or wait for its end.";
     NotFinished = 404 "not-finished" "Job not finished"
         "The job has no final status yet, and so no result."
@@ -112,6 +119,10 @@ kinds! {
         "Only a job that has checked its file to the end can be started: this one failed or was canceled before, or it was \
          deleted or opened again at the same moment."
         "Retry it until it has completed, or create a job that does not only check.";
+    NothingToReplay = 409 "nothing-to-replay" "Nothing to replay"
+        "A replay of the dead letter would do nothing: its job was deleted, has expired or was canceled, a later attempt has \
+         run its items again, or they were done all the same."
+        "Discard the letter.";
     NothingToRetry = 409 "nothing-to-retry" "Nothing to retry"
         "Every item of the job succeeded or was skipped."
         "There is nothing to do. To import changed rows, create another job.";

@@ -1,67 +1,98 @@
-//! The dead-letter queues on SQS: read, and left as they are.
+//! The dead-letter queues on SQS: received, shown again, and rid of what an operator is done with.
 //!
-//! A received message is invisible for a short while, so that one sweep does not meet it twice, and it is never
-//! deleted: an operator reads it, replays it or discards it.
+//! A queue can only be received from, and what was received is hidden for a while: from the next sweep, from the console, and
+//! from the metric that the alarms watch. So whoever has read the letters shows them again at once.
 
-use aws_sdk_sqs::types::Message;
-use longshore_domain::message::{ChunkMessage, CreateMessage};
+use std::collections::BTreeMap;
+
+use aws_sdk_sqs::types::{ChangeMessageVisibilityBatchRequestEntry, Message, MessageSystemAttributeName as Name};
+use longshore_domain::dead_letter::Queue;
 use longshore_domain::ports::PortResult;
-use serde::de::DeserializeOwned;
+use longshore_domain::time_stamp::Timestamp;
 
-use super::{DeadLetter, DeadLetters, Unreadable, failed};
+use super::{DeadLetterQueues, Received, failed};
+use crate::config::ConfigError;
 
-/// How long a message that was read stays invisible: longer than a sweep reads, shorter than a person waits.
+/// How long a message that was received stays invisible, if nobody shows it again: longer than a sweep reads, shorter
+/// than a person waits.
 const VISIBILITY_S: i32 = 20;
 
 /// Messages in one call: SQS's limit.
-const CALL_MESSAGES: i32 = 10;
+const CALL_MESSAGES: usize = 10;
 
 /// Calls for one queue in one sweep: a thousand messages, in some two seconds.
 const CALLS: usize = 100;
 
-/// The dead-letter queues of chunks and of create messages.
+/// The dead-letter queues on SQS.
 #[derive(Clone, Debug)]
-pub struct DeadLetterQueues {
+pub struct SqsDeadLetters {
     client: aws_sdk_sqs::Client,
-    creates: String,
-    chunks: String,
+    urls: BTreeMap<Queue, String>,
 }
 
-impl DeadLetterQueues {
+impl SqsDeadLetters {
     /// The queues behind these URLs.
-    pub fn new(client: aws_sdk_sqs::Client, creates: String, chunks: String) -> Self {
-        Self { client, creates, chunks }
+    pub fn new(client: aws_sdk_sqs::Client, urls: BTreeMap<Queue, String>) -> Self {
+        Self { client, urls }
     }
 
+    fn url(&self, queue: Queue, operation: &'static str) -> PortResult<&str> {
+        let url = self.urls.get(&queue).ok_or(ConfigError::Missing("the URL of a dead-letter queue"));
+        url.map(String::as_str).map_err(failed(operation))
+    }
+}
+
+impl DeadLetterQueues for SqsDeadLetters {
     /// ReceiveMessage until the queue shows no more.
-    async fn read<T: DeserializeOwned>(&self, url: &str) -> PortResult<Vec<DeadLetter<T>>> {
+    async fn receive(&self, queue: Queue) -> PortResult<Vec<Received>> {
         let mut letters = Vec::new();
         for _ in 0..CALLS {
-            let call = self.client.receive_message().queue_url(url).visibility_timeout(VISIBILITY_S);
-            let answer = call.max_number_of_messages(CALL_MESSAGES).send().await;
-            let messages = answer.map_err(failed("dead_letters"))?.messages.unwrap_or_default();
+            let call = self.client.receive_message().queue_url(self.url(queue, "receive")?);
+            let call = call.visibility_timeout(VISIBILITY_S).max_number_of_messages(CALL_MESSAGES as i32);
+            let answer = call.message_system_attribute_names(Name::All).send().await;
+            let messages = answer.map_err(failed("receive"))?.messages.unwrap_or_default();
             if messages.is_empty() {
                 break;
             }
-            letters.extend(messages.iter().map(parse));
+            letters.extend(messages.iter().map(|message| received(queue, message)));
         }
         Ok(letters)
     }
-}
 
-impl DeadLetters for DeadLetterQueues {
-    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
-        self.read(&self.creates).await
+    /// DeleteMessage.
+    async fn delete(&self, letter: &Received) -> PortResult<()> {
+        let call = self.client.delete_message().queue_url(self.url(letter.queue, "delete")?);
+        call.receipt_handle(&letter.handle).send().await.map(|_| ()).map_err(failed("delete"))
     }
 
-    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
-        self.read(&self.chunks).await
+    /// ChangeMessageVisibilityBatch to nothing. Of what it refuses, the visibility ends by itself.
+    async fn show(&self, letters: &[&Received]) -> PortResult<()> {
+        for batch in letters.chunks(CALL_MESSAGES) {
+            let Some(first) = batch.first() else { break };
+            let entry = |(n, letter): (usize, &&Received)| {
+                let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(n.to_string());
+                entry.receipt_handle(&letter.handle).visibility_timeout(0).build().map_err(failed("show"))
+            };
+            let entries: PortResult<Vec<_>> = batch.iter().enumerate().map(entry).collect();
+            let call = self.client.change_message_visibility_batch().queue_url(self.url(first.queue, "show")?);
+            call.set_entries(Some(entries?)).send().await.map_err(failed("show"))?;
+        }
+        Ok(())
     }
 }
 
-fn parse<T: DeserializeOwned>(message: &Message) -> DeadLetter<T> {
-    serde_json::from_str(message.body().unwrap_or_default()).map_err(|error| Unreadable {
+fn received(queue: Queue, message: &Message) -> Received {
+    let attribute = |name| message.attributes().and_then(|all| all.get(&name)).cloned();
+    let number = |name| attribute(name).and_then(|digits| digits.parse::<i64>().ok()).unwrap_or_default();
+    let source = attribute(Name::DeadLetterQueueSourceArn);
+    Received {
+        queue,
         message_id: message.message_id().unwrap_or_default().to_owned(),
-        reason: error.to_string(),
-    })
+        body: message.body().unwrap_or_default().to_owned(),
+        sent_at: Timestamp(number(Name::SentTimestamp)),
+        receives: u32::try_from(number(Name::ApproximateReceiveCount)).unwrap_or(u32::MAX),
+        source: source.and_then(|arn| arn.rsplit(':').next().map(str::to_owned)),
+        group_id: attribute(Name::MessageGroupId),
+        handle: message.receipt_handle().unwrap_or_default().to_owned(),
+    }
 }

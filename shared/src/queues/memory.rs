@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use longshore_domain::dead_letter::{self, Queue};
 use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{PortResult, Queues};
 
-use super::{Backlog, DeadLetter, DeadLetters, Unreadable};
+use super::{Backlog, DeadLetter, DeadLetterQueues, DeadLetters, PutBack, Received, Unreadable};
 
 /// Queues in memory; clones share their messages.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +24,8 @@ struct Messages {
     dead_creates: Vec<CreateMessage>,
     dead_chunks: Vec<ChunkMessage>,
     unreadable: Vec<Unreadable>,
+    dead: Vec<Received>,
+    put_back: Vec<(Queue, String)>,
 }
 
 /// A chunk message as it was sent.
@@ -70,6 +73,21 @@ impl MemoryQueues {
         self.messages().unreadable.push(letter);
     }
 
+    /// A message that was received too often, as its dead-letter queue has it.
+    pub fn bury(&self, letter: Received) {
+        self.messages().dead.push(letter);
+    }
+
+    /// Ids of the messages in the dead-letter queues.
+    pub fn buried(&self) -> Vec<String> {
+        self.messages().dead.iter().map(|letter| letter.message_id.clone()).collect()
+    }
+
+    /// Takes all bodies that were put back, each with the queue in which it had died.
+    pub fn take_put_back(&self) -> Vec<(Queue, String)> {
+        std::mem::take(&mut self.messages().put_back)
+    }
+
     fn messages(&self) -> MutexGuard<'_, Messages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -114,6 +132,28 @@ impl DeadLetters for MemoryQueues {
     async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
         let messages = self.messages();
         Ok(letters(&messages.dead_chunks, &messages.unreadable))
+    }
+}
+
+impl DeadLetterQueues for MemoryQueues {
+    async fn receive(&self, queue: Queue) -> PortResult<Vec<Received>> {
+        Ok(self.messages().dead.iter().filter(|letter| letter.queue == queue).cloned().collect())
+    }
+
+    async fn delete(&self, letter: &Received) -> PortResult<()> {
+        self.messages().dead.retain(|other| other.message_id != letter.message_id);
+        Ok(())
+    }
+
+    async fn show(&self, _: &[&Received]) -> PortResult<()> {
+        Ok(())
+    }
+}
+
+impl PutBack for MemoryQueues {
+    async fn put_back(&self, letter: &dead_letter::DeadLetter, body: &str) -> PortResult<()> {
+        self.messages().put_back.push((letter.queue, body.to_owned()));
+        Ok(())
     }
 }
 

@@ -8,11 +8,13 @@ mod sqs;
 
 use std::future::Future;
 
+use longshore_domain::dead_letter::{self, Queue};
 use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CreateMessage};
 use longshore_domain::ports::{PortError, PortResult};
+use longshore_domain::time_stamp::Timestamp;
 
-pub use dead_letters::DeadLetterQueues;
+pub use dead_letters::SqsDeadLetters;
 pub use memory::{MemoryQueues, SentChunk};
 pub use sqs::{QueueUrls, SqsQueues};
 
@@ -36,13 +38,51 @@ pub struct Unreadable {
 /// One message of a dead-letter queue, or why it cannot be read.
 pub type DeadLetter<T> = Result<T, Unreadable>;
 
-/// Messages that were received too often. They are read and never deleted: they stay to be looked at, replayed or
-/// discarded. Those of completion need no reader: their jobs are unfinished, and so in the sweeper's sight. A call returns some of them, the same one perhaps twice; another sweep sees the others.
+/// Messages that were received too often, as a sweep accounts for them. They stay to be looked at, replayed or discarded. Those of
+/// completion need no account: their jobs are unfinished, and so in the sweeper's sight. A call returns some of them, the same one
+/// perhaps twice; another sweep sees the others.
 pub trait DeadLetters: Send + Sync {
     /// Jobs whose splitter fails again and again.
     fn creates(&self) -> impl Future<Output = PortResult<Vec<DeadLetter<CreateMessage>>>> + Send;
     /// Chunks whose worker dies again and again.
     fn chunks(&self) -> impl Future<Output = PortResult<Vec<DeadLetter<ChunkMessage>>>> + Send;
+}
+
+/// A message of a dead-letter queue, as it was received.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Received {
+    /// The queue in which it died.
+    pub queue: Queue,
+    /// The queue's id for it.
+    pub message_id: String,
+    /// What it says.
+    pub body: String,
+    /// When it was sent.
+    pub sent_at: Timestamp,
+    /// How often it was received, this time included.
+    pub receives: u32,
+    /// Name of the queue that it came from, if that is known.
+    pub source: Option<String>,
+    /// Its message group, if it has one.
+    pub group_id: Option<String>,
+    /// What this receive is called when it is deleted or shown again.
+    pub handle: String,
+}
+
+/// The dead-letter queues as they are.
+pub trait DeadLetterQueues: Send + Sync {
+    /// Receives some of the messages, the same one perhaps twice: it is hidden for seconds, unless it is shown again.
+    fn receive(&self, queue: Queue) -> impl Future<Output = PortResult<Vec<Received>>> + Send;
+    /// Takes a message out for good. Harmless twice.
+    fn delete(&self, letter: &Received) -> impl Future<Output = PortResult<()>> + Send;
+    /// Shows messages of one queue again to whoever looks.
+    fn show(&self, letters: &[&Received]) -> impl Future<Output = PortResult<()>> + Send;
+}
+
+/// Messages that nobody can read, back to where they came from.
+pub trait PutBack: Send + Sync {
+    /// Sends a letter's body as it is to the queue that it came from. Sent twice it arrives twice.
+    fn put_back(&self, letter: &dead_letter::DeadLetter, body: &str) -> impl Future<Output = PortResult<()>> + Send;
 }
 
 /// Names the failed operation in the port's words.

@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 
 use aws_sdk_sqs::types::{BatchResultErrorEntry, QueueAttributeName, SendMessageBatchRequestEntry};
+use longshore_domain::dead_letter::{DeadLetter, Queue};
 use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{PortResult, Queues};
 use serde::Serialize;
 
-use super::{Backlog, failed};
+use super::{Backlog, PutBack, failed};
 use crate::config::{ConfigError, names, text};
 
 /// Messages in one batch: SQS's limit.
@@ -157,6 +158,32 @@ impl Backlog for SqsQueues {
         let ask = self.client.get_queue_attributes().queue_url(url).set_attribute_names(Some(kinds.to_vec()));
         let answer = ask.send().await.map_err(failed("backlog"))?.attributes.unwrap_or_default();
         Ok(kinds.iter().filter_map(|kind| answer.get(kind)?.parse::<u64>().ok()).sum())
+    }
+}
+
+impl PutBack for SqsQueues {
+    /// SendMessage. Of a chunk whose queue is not known, to that of normal priority.
+    async fn put_back(&self, letter: &DeadLetter, body: &str) -> PortResult<()> {
+        let url = match letter.queue {
+            Queue::Create => url(&self.urls.create, names::CREATE_QUEUE, "put_back")?,
+            Queue::Complete => url(&self.urls.complete, names::COMPLETE_QUEUE, "put_back")?,
+            Queue::Chunk => {
+                let came_from =
+                    |url: &&String| letter.source.as_deref().is_some_and(|name| url.rsplit('/').next() == Some(name));
+                match self.urls.chunks.values().find(came_from) {
+                    Some(url) => url,
+                    None => self.urls.of_chunks(Priority::Normal, "put_back")?,
+                }
+            }
+        };
+        let mut send = self.client.send_message().queue_url(url).message_body(body);
+        send = send.set_message_group_id(letter.group_id.clone());
+        if letter.queue != Queue::Chunk {
+            send = send
+                .message_group_id(letter.group_id.as_deref().unwrap_or(&letter.id))
+                .message_deduplication_id(&letter.id);
+        }
+        send.send().await.map(|_| ()).map_err(failed("put_back"))
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! It passes the conformance suite of the DynamoDB store, so that what a handler's test proves on it holds there.
 
+mod dead_letters;
 mod gates;
 mod records;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use longshore_domain::group::{Commit, CommitOutcome, Group, GroupPlan, Manifest};
@@ -32,6 +34,13 @@ impl MemoryStore {
     pub fn with_limits(self, limits: TenantLimits) -> Self {
         self.records().limits = limits;
         self
+    }
+
+    /// Writes a job and its groups without any condition: how a test shows what a condition is for. None if there is no
+    /// such job.
+    pub fn amend<T>(&self, id: JobId, write: impl FnOnce(&mut Job, &mut BTreeMap<u32, Group>) -> T) -> Option<T> {
+        let mut records = self.records();
+        records.jobs.get_mut(&id).map(|of_job| write(&mut of_job.job, &mut of_job.groups))
     }
 
     fn records(&self) -> MutexGuard<'_, Records> {
@@ -149,7 +158,7 @@ impl JobTransitions for MemoryStore {
 
     async fn count_resend(&self, id: JobId, seen: u32, now: Timestamp) -> PortResult<Transition> {
         let count = |job: &mut Job| {
-            if job.resends != seen {
+            if job.resends != seen || job.status.is_final() {
                 return Transition::Refused;
             }
             job.resends += 1;
@@ -166,9 +175,10 @@ impl Removal for MemoryStore {
     }
 
     async fn remove(&self, id: JobId) -> PortResult<()> {
-        let mut records = self.records();
-        if records.jobs.get(&id).is_some_and(|of_job| of_job.job.is_removable()) {
-            records.jobs.remove(&id);
+        let removable = self.records().jobs.get(&id).is_some_and(|of_job| of_job.job.is_removable());
+        if removable {
+            self.forget_bodies(id);
+            self.records().jobs.remove(&id);
         }
         Ok(())
     }
@@ -214,7 +224,7 @@ impl Ledger for MemoryStore {
     }
 
     async fn called(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()> {
-        if let Some(group) = self.records().group(id, group) {
+        if let Some(group) = self.records().group(id, group).filter(|group| group.open) {
             group.progressed_at = group.progressed_at.max(now);
         }
         Ok(())

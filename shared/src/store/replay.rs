@@ -53,10 +53,10 @@ pub fn finished(job: &Job, finish: &Finish) -> bool {
     (job.generation, job.status, job.finished_at) == (finish.generation, finish.status, Some(finish.at))
 }
 
-/// `reopen` took: the next generation was opened at the caller's time, with the caller's corrected file.
+/// `reopen` took: the next generation was opened at the caller's time, with the caller's corrected file or dead letters.
 pub fn reopened(job: &Job, reopen: &Reopen) -> bool {
-    let same_file = job.corrected == reopen.corrected;
-    same_file && (job.generation, job.stage, job.updated_at) == (reopen.generation + 1, Stage::Queued, reopen.at)
+    let same_wish = job.corrected == reopen.corrected && job.only == reopen.only;
+    same_wish && (job.generation, job.stage, job.updated_at) == (reopen.generation + 1, Stage::Queued, reopen.at)
 }
 
 /// What a job that was to be started from another came to, once that one refused: it was started by this very call

@@ -62,7 +62,9 @@ impl Answer<'_> {
         let paths = DOCUMENT["paths"].as_object()?;
         let fitting = paths.iter().filter(|(template, _)| fits(template, path));
         let (_, item) = fitting.min_by_key(|(template, _)| template.matches('{').count())?;
-        item.get(self.method.to_lowercase())
+        // Methods are told apart by case: `Post` is another one, which nobody knows.
+        let method = self.method.to_lowercase();
+        if self.method == method.to_uppercase() { item.get(method) } else { None }
     }
 
     /// A call that is not documented is refused: for its method, its path, or before anybody looks at them.
@@ -177,6 +179,8 @@ mod tests {
             ("GET", upload, 200, json, "{}", false),
             ("PUT", upload, 405, problem, not_found, true),
             ("PUT", upload, 200, problem, not_found, false),
+            ("Get", upload, 405, problem, not_found, true),
+            ("Get", upload, 200, json, "{}", false),
             ("GET", "/api/nothing", 404, problem, not_found, true),
             ("GET", "/api/nothing", 200, problem, not_found, false),
         ] {

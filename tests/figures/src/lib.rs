@@ -16,7 +16,7 @@ pub const WITHOUT: &str = "LONGSHORE_WITHOUT";
 
 /// What the proofs take out, one at a time, to show that they bite: its name, and what it says. Without any of them a
 /// count or a report is wrong in some run, or a job hangs.
-pub const CONDITIONS: [(&str, &str); 9] = [
+pub const CONDITIONS: [(&str, &str); 17] = [
     ("cursor-condition", "a commit holds only if the chunk's cursor is the one that the worker read"),
     ("unique-cursors", "every value of a cursor names the attempt that wrote it"),
     ("open-group", "a commit holds only in a group that is open"),
@@ -26,12 +26,25 @@ pub const CONDITIONS: [(&str, &str); 9] = [
     ("split-cursor", "a group is committed only at the split cursor that the splitter read"),
     ("final-status", "a final status is written once"),
     ("generation", "the ledger refuses what a generation that has passed writes"),
+    ("begin-once", "a job is begun only while it waits"),
+    ("no-group-after-stop", "no group is committed to a job that is to stop"),
+    ("end-of-split-only-while-splitting", "the end of the split is recorded only of a job that is being split"),
+    ("stop-only-while-alive", "only a job that lives is told to stop"),
+    ("no-completion-of-a-stopping-job", "a job that is to stop is not completed"),
+    ("reopen-only-what-has-ended", "only a job that has ended, and this very generation of it, is opened again"),
+    ("no-roll-up-after-the-end", "a group is noted as done only while its job has not ended"),
+    ("slots-taken-when-free", "a slot is taken only if nobody holds it"),
 ];
 
 /// What only saves work or time while something else holds: without one of them nothing is wrong.
-pub const LAYERS: [(&str, &str); 2] = [
+pub const LAYERS: [(&str, &str); 7] = [
     ("deduplication", "queues drop a message that was sent twice"),
     ("sweeper", "what stands still is pushed; without it jobs whose messages were lost wait, and nothing else"),
+    ("pushes-counted-once", "of two sweeps at once one sends a push"),
+    ("groups-at-the-end-of-the-split", "the end of the split names the number of groups"),
+    ("slots-given-back-by-their-holder", "only who holds a slot gives it back"),
+    ("called-by-one", "of two that call a chunk in one sends its message"),
+    ("forgotten-as-it-was-read", "a chunk that was put down again is not forgotten"),
 ];
 
 /// Whether everything is to be run (`cargo xtask prove`), not the reduced set that every test run has time for.

@@ -31,7 +31,8 @@ enum Action {
     Panic,
     /// The process dies, each time.
     Abort,
-    /// The process is killed when this row is called for the first time, as `mark` tells; later it is ok.
+    /// The process is killed when this row is called for the first time, or in its first `rounds` calls, as `mark` tells;
+    /// later it is ok.
     Kill,
 }
 
@@ -41,12 +42,12 @@ impl Row {
         if let Some(millis) = self.millis {
             tokio::time::sleep(Duration::from_millis(millis)).await;
         }
-        let first = self.note(key.number);
+        let calls = self.note(key.number);
         match self.action {
             Action::Ok => Outcome::Ok,
             Action::Skip => Outcome::Skip { reason: "asked to".into() },
             Action::Reject => rejected(),
-            Action::Mend if first => rejected(),
+            Action::Mend if calls == Some(0) => rejected(),
             Action::Retry if job.round < self.rounds.unwrap_or(0) => {
                 Outcome::Retry { after: None, reason: "asked to".into() }
             }
@@ -54,7 +55,7 @@ impl Row {
             Action::Fatal => Outcome::Fatal(Rejection::new("asked_to_stop", None, "the row asked the job to stop")),
             Action::Panic => panicking(),
             Action::Abort => abort(),
-            Action::Kill if first => killed(),
+            Action::Kill if calls.is_some_and(|calls| calls < self.rounds.unwrap_or(1)) => killed(),
             Action::Kill | Action::Mend => Outcome::Ok,
         }
     }
@@ -69,12 +70,13 @@ impl Row {
         outcome
     }
 
-    /// Notes the call where the row says; true if it is the first one that is noted there.
-    fn note(&self, item: u64) -> bool {
-        let Some(path) = &self.mark else { return false };
+    /// Notes the call where the row says; how many were noted there before.
+    fn note(&self, item: u64) -> Option<u32> {
+        let path = self.mark.as_ref()?;
         let item = item.to_string();
         let noted = std::fs::read_to_string(path).unwrap_or_default();
-        append(path, &item) && !noted.lines().any(|line| line == item)
+        let calls = noted.lines().filter(|line| *line == item).count();
+        append(path, &item).then(|| u32::try_from(calls).unwrap_or(u32::MAX))
     }
 }
 

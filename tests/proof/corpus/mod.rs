@@ -1,1 +1,123 @@
 //! Files that are as nasty as files get, through the whole stack.
+//!
+//! Each is uploaded and worked as by a browser. Then every row of the file, as another reader reads it, is either a row
+//! that succeeded (and stands in its dataset) or one of the report, with the cells that it has in the file; and the
+//! chunks are the file's bytes. Some jobs are stopped, so that this holds of what nobody worked, too.
+//!
+//! `LONGSHORE_SEED` repeats what was generated, `LONGSHORE_FILE` runs the files whose names contain it.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `csv_files`, `json_files`, `refused_files`, `sized_files` | files by hand |
+//! | `generated` | files of a seeded generator |
+//! | `reading`, `fate` | the other reader, and what it expects of each row |
+//! | `run`, `report`, `partition` | the jobs, and what is held against the files |
+
+mod case;
+mod csv_files;
+mod fate;
+mod generated;
+mod json_files;
+mod partition;
+mod reading;
+mod refused_files;
+mod report;
+mod run;
+mod sized_files;
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, ensure};
+use longshore_tests::harness::stack::{Stack, StackOptions};
+
+use case::{File, Run};
+use run::Counts;
+
+/// Files of the generator in a test run, and in a whole one.
+const GENERATED: [usize; 2] = [12, 150];
+
+fn by_hand() -> Vec<File> {
+    let mut files = csv_files::files();
+    files.extend(json_files::files());
+    files.extend(refused_files::files());
+    files.extend(sized_files::files());
+    if figures::is_whole() {
+        files.extend(sized_files::large_files());
+    }
+    files
+}
+
+/// One test: its sets share a stack.
+#[test]
+fn every_row_of_every_nasty_file_is_in_one_part_of_its_jobs_outcome() -> Result<()> {
+    let whole = figures::is_whole();
+    let seed = generated::seed();
+    println!("LONGSHORE_SEED={seed}");
+    let sets = [("by hand", by_hand()), ("generated", generated::files(seed, GENERATED[usize::from(whole)]))];
+    // No grace for workers: what they began and did not commit counts as unprocessed, and may.
+    let parameters = vec![("MaxActiveJobs", "1000"), ("StopGraceSeconds", "0")];
+    let stack = Stack::start(&StackOptions { probe: true, parameters, ..StackOptions::default() })?;
+    let mut violations = Vec::new();
+    for (set, files) in &sets {
+        violations.extend(worked(&stack, set, files));
+    }
+    ensure!(violations.is_empty(), "{} violations\n{}", violations.len(), violations.join("\n"));
+    Ok(())
+}
+
+/// Works a set and leaves its figures; what was wrong.
+fn worked(stack: &Stack, set: &str, files: &[File]) -> Vec<String> {
+    let wanted = std::env::var("LONGSHORE_FILE").unwrap_or_default();
+    let files: Vec<_> = files.iter().filter(|file| file.name.contains(&wanted)).collect();
+    let runs: Vec<_> = files.iter().enumerate().flat_map(|(n, file)| file.runs(n)).collect();
+    let results = run::all(stack, &runs);
+    let violations: Vec<_> =
+        runs.iter().zip(&results).filter_map(|(run, result)| Some(told(run, result.as_ref().err()?))).collect();
+    let counts = results.iter().flatten().fold([0; 4], sum);
+    let bytes: usize = runs.iter().map(|run| run.file.bytes.len()).sum();
+    let rows: usize = counts.iter().sum();
+    let [succeeded, failed, skipped, unprocessed] = counts;
+    figures::row(
+        "corpus",
+        &[
+            ("set", &set),
+            ("files", &files.len()),
+            ("jobs", &runs.len()),
+            ("rows", &rows),
+            ("bytes", &bytes),
+            ("succeeded", &succeeded),
+            ("failed", &failed),
+            ("skipped", &skipped),
+            ("unprocessed", &unprocessed),
+            ("violations", &violations.len()),
+        ],
+    );
+    println!(
+        "{set}: {} files, {} jobs, {rows} rows: {counts:?}; {} violations",
+        files.len(),
+        runs.len(),
+        violations.len()
+    );
+    violations
+}
+
+fn sum(sum: Counts, counts: &Counts) -> Counts {
+    std::array::from_fn(|part| sum[part] + counts[part])
+}
+
+/// What differs, where, and how to see it again.
+fn told(run: &Run<'_>, error: &anyhow::Error) -> String {
+    let Run { file, work, end } = run;
+    format!(
+        "{:?} ({work:?}, {end:?}): {error:?}\n  again: LONGSHORE_FILE={:?} cargo xtask test every_row_of_every_nasty_file",
+        file.name, file.name
+    )
+}
+
+#[test]
+fn no_two_files_of_the_corpus_have_one_name() {
+    let files = by_hand();
+    let names: BTreeSet<_> = files.iter().map(|file| &file.name).collect();
+    assert_eq!(names.len(), files.len());
+    assert!(files.len() >= 100, "{} files by hand", files.len());
+}

@@ -1,42 +1,47 @@
 //! How a world goes on: to its end, or to the moment that a story is about.
 
-use std::task::{Context, Waker};
+use super::letters::Message;
+use super::{CLOCK, STALL_S, Work, World};
+use crate::trace;
 
-use longshore_domain::ports::JobStore;
-use longshore_domain::time_stamp::Timestamp;
-use sweep::Sweep;
-
-use super::{CLOCK, Message, STALL_S, Services, World, clock, now};
+/// Minutes after which a job that is well should have ended: rounds wait for hours, and pushes double.
+const MINUTES: usize = 600;
 
 impl World {
     /// Everything healthy from now on: every message delivered, every function run, a sweep whenever all is still.
     pub(crate) fn run_to_the_end(&mut self) {
-        for _ in 0..64 {
+        assert!(self.ends(), "the job did not end: {:?}", self.stored());
+        self.assert_nothing_changes();
+    }
+
+    /// The same; false if the job has not ended by then.
+    pub(crate) fn ends(&mut self) -> bool {
+        trace::speaker("world", 0);
+        trace::say(format_args!("all is well from here on"));
+        for _ in 0..MINUTES {
             self.run_until_still();
-            if self.job().status.is_final() {
-                return self.assert_nothing_changes();
+            if self.stored().is_none_or(|job| job.status.is_final()) {
+                return true;
             }
             self.queues.forget_deduplication();
-            CLOCK.set(CLOCK.get() + STALL_S * 1000);
+            self.pass(STALL_S * 1000);
             self.sweep();
         }
-        panic!("the job did not end: {:?}", self.job());
+        false
     }
 
     /// Every message of a chunk is lost, whoever sends it.
     pub(crate) fn run_without_chunks(&mut self) {
         for _ in 0..64 {
             self.collect();
-            let messages = std::mem::take(&mut self.messages);
-            messages.into_iter().filter(|m| !matches!(m, Message::Chunk(_))).for_each(|m| self.begin(m));
-            while !self.tasks.is_empty() {
-                self.step(0);
-                self.answer();
-            }
+            self.letters.retain(|_, letter| !matches!(letter.message, Message::Chunk(_)));
+            self.deliver_all();
+            self.run_tasks();
             if self.job().status.is_final() {
                 return;
             }
-            CLOCK.set(CLOCK.get() + STALL_S * 1000);
+            self.pass(STALL_S * 1000);
+            self.troubles += 1;
             self.sweep();
         }
         panic!("the job did not end: {:?}", self.job());
@@ -49,85 +54,80 @@ impl World {
     }
 
     /// Delivers everything but what asks for completion, until only that is left.
-    pub(crate) fn run_until_completion(&mut self) {
+    fn run_until_completion(&mut self) {
         loop {
             self.collect();
-            let (last, messages) =
-                std::mem::take(&mut self.messages).into_iter().partition(|m| matches!(m, Message::Complete(_)));
-            self.messages = last;
-            let messages: Vec<_> = messages;
-            if messages.is_empty() {
+            let others = self.visible();
+            let others = others.into_iter().filter(|n| !matches!(self.letters[n].message, Message::Complete(_)));
+            let others: Vec<_> = others.collect();
+            if others.is_empty() {
                 return;
             }
-            messages.into_iter().for_each(|message| self.begin(message));
-            while !self.tasks.is_empty() {
-                self.step(0);
-                self.answer();
-            }
+            others.into_iter().for_each(|number| self.deliver(number, false));
+            self.run_tasks();
         }
     }
 
     /// Delivers completion, takes `steps` steps of it, has the client cancel in `turns` steps, and lets the rest happen.
     pub(crate) fn cancel_within_completion(&mut self, steps: usize, turns: usize) {
         self.run_until_completion();
-        std::mem::take(&mut self.messages).into_iter().for_each(|message| self.begin(message));
+        self.deliver_all();
         self.steps(0, steps);
-        self.begin(Message::Cancel);
+        self.cancel();
         let cancel = self.tasks.len() - 1;
         self.steps(cancel, turns);
+    }
+
+    fn steps(&mut self, task: usize, steps: usize) {
+        for _ in 0..steps {
+            if task >= self.tasks.len() || self.step(task) {
+                return;
+            }
+            self.answer();
+        }
     }
 
     /// Functions run and sweeps sweep until the job is gone; the first sweep that would remove it dies after so many
     /// steps. What is left then: files, and records.
     pub(crate) fn run_until_removed(&mut self, steps: usize) -> Vec<String> {
         let mut dies = true;
-        for _ in 0..64 {
+        for _ in 0..MINUTES {
             self.run_until_still();
-            CLOCK.set(CLOCK.get() + STALL_S * 1000);
+            self.pass(STALL_S * 1000);
             self.queues.forget_deduplication();
-            if dies && self.job().is_removable() {
+            if dies && self.stored().is_some_and(|job| job.is_removable()) {
                 dies = false;
-                self.sweep_for(steps);
+                self.begin(Work::Sweep, None);
+                let sweep = self.tasks.len() - 1;
+                self.steps(sweep, steps);
+                self.tasks.clear();
             } else {
                 self.sweep();
             }
-            if now(self.ports.store.0.job(self.id)).unwrap().is_none() {
+            if self.stored().is_none() {
                 self.run_until_still();
-                return self.files.keys();
+                return self.left();
             }
         }
         panic!("the job is not removed: {:?}", self.job());
     }
 
-    /// A sweep that dies after so many steps.
-    fn sweep_for(&self, steps: usize) {
-        let ports = Services {
-            store: self.ports.store.clone(),
-            queues: self.ports.queues.clone(),
-            files: self.ports.files.clone(),
-        };
-        let sweep = Sweep { ports, dead_letters: self.queues.clone(), stall_s: STALL_S, clock };
-        let mut run = Box::pin(sweep.run(Timestamp(i64::MAX)));
-        for _ in 0..steps {
-            if run.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
-                return;
-            }
-        }
+    /// Names of all files that there are.
+    pub(super) fn left(&self) -> Vec<String> {
+        self.files.keys()
     }
 
     pub(super) fn run_until_still(&mut self) {
-        loop {
-            self.collect();
-            for message in std::mem::take(&mut self.messages) {
-                self.begin(message);
-            }
-            if self.tasks.is_empty() {
-                return;
-            }
-            while !self.tasks.is_empty() {
-                self.step(0);
-                self.answer();
-            }
+        while self.deliver_all() || !self.tasks.is_empty() {
+            self.run_tasks();
+        }
+    }
+
+    /// One function after the other, each to its end.
+    fn run_tasks(&mut self) {
+        while !self.tasks.is_empty() {
+            self.step(0);
+            self.answer();
         }
     }
 }

@@ -1,53 +1,111 @@
-//! The functions themselves, as one message sets them going.
+//! The functions themselves, as a message, a client or the schedule sets them going.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fmt::Debug;
 use std::pin::Pin;
 use std::rc::Rc;
 
 use complete_job::Completer;
 use create_job::Splitter;
-use longshore::chunk::{KnownJobs, Mode, Worker, stop_job};
+use longshore::chunk::{KnownJobs, Mode, Worker};
 use longshore::handler::Registry;
+use longshore::queues::MemoryQueues;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::Stop;
-use longshore_domain::ports::JobStore;
+use longshore_domain::time_stamp::Timestamp;
+use sweep::Sweep;
 
-use super::{Message, PATIENCE_S, Services, clock};
+use super::acts::{Act, act};
+use super::letters::Message;
+use super::{PATIENCE_S, STALL_S, SWEEP_S, Services, clock};
+use crate::stepwise::Stepwise;
 
-pub(super) fn function(
-    ports: Rc<Services>,
-    registry: Rc<Registry>,
-    message: Message,
-    id: JobId,
-) -> Pin<Box<dyn Future<Output = bool>>> {
+/// What a function is called for.
+#[derive(Clone, Debug)]
+pub(super) enum Work {
+    Message(Message),
+    Client(Act),
+    Sweep,
+}
+
+impl Work {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Message(Message::Create(_)) => "split",
+            Self::Message(Message::Chunk(_)) => "work",
+            Self::Message(Message::Complete(_)) => "complete",
+            Self::Client(_) => "client",
+            Self::Sweep => "sweep",
+        }
+    }
+
+    /// As a line of a trace says it.
+    pub(super) fn told(&self) -> String {
+        match self {
+            Self::Message(Message::Create(m)) => format!("generation {} resend {}", m.generation, m.resend),
+            Self::Message(Message::Chunk(m)) => {
+                format!("chunk {}-{}, {} failures before", m.group, m.chunk, m.failures)
+            }
+            Self::Message(Message::Complete(m)) => format!("generation {} resend {}", m.generation, m.resend),
+            Self::Client(act) => format!("{act:?}"),
+            Self::Sweep => "every minute".into(),
+        }
+    }
+}
+
+/// How a function ended.
+pub(super) enum Told {
+    Done(String),
+    Failed(String),
+}
+
+/// What all functions of a world use.
+pub(super) struct Shared {
+    pub(super) ports: Services,
+    pub(super) dead_letters: Stepwise<MemoryQueues>,
+    pub(super) registry: Registry,
+    pub(super) known: KnownJobs,
+    pub(super) id: JobId,
+    pub(super) retry_base_s: i64,
+    /// Generations that clients have told to stop.
+    pub(super) canceled: RefCell<BTreeSet<u32>>,
+}
+
+pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Output = Told>>> {
     Box::pin(async move {
+        let Shared { ports, registry, known, retry_base_s, .. } = &*shared;
         // Waiting makes a function's time run out: it commits and sends a continuation.
         let late = clock().plus_seconds(PATIENCE_S);
-        match message {
-            Message::Create(message) => {
-                let splitter = Splitter { ports: &ports, registry: &registry, clock };
+        match work {
+            Work::Message(Message::Create(message)) => {
+                let splitter = Splitter { ports, registry, clock };
                 told(splitter.split(&message, late).await)
             }
-            Message::Chunk(message) => {
-                let known = KnownJobs::default();
-                let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock };
+            Work::Message(Message::Chunk(message)) => {
+                let worker = Worker { ports, registry, known, retry_base_s: *retry_base_s, clock };
                 told(worker.work(&message, Mode::Work, late).await)
             }
-            Message::Complete(message) => {
-                let completer = Completer { ports: &ports, stop_grace_ms: 0, clock };
+            Work::Message(Message::Complete(message)) => {
+                let completer = Completer { ports, stop_grace_ms: 0, deadline: Timestamp(i64::MAX), clock };
                 told(completer.complete(&message).await)
             }
-            Message::Cancel => {
-                let job = ports.store.job(id).await.unwrap().unwrap();
-                told(stop_job(&ports, &job, &Stop::canceled(clock())).await)
-            }
+            Work::Client(wish) => told(act(&shared, wish).await),
+            Work::Sweep => sweep(&shared, clock().plus_seconds(SWEEP_S - 5)).await,
         }
     })
 }
 
-/// In-memory services never fail, so an error is the code's.
-fn told<T, E: std::error::Error>(result: Result<T, E>) -> bool {
-    if let Err(error) = &result {
-        panic!("a function failed over healthy services: {}", longshore::telemetry::chain(error));
+async fn sweep(shared: &Shared, deadline: Timestamp) -> Told {
+    let sweep =
+        Sweep { ports: shared.ports.clone(), dead_letters: shared.dead_letters.clone(), stall_s: STALL_S, clock };
+    let swept = sweep.run(deadline).await;
+    if swept.failures == 0 { Told::Done(format!("{swept:?}")) } else { Told::Failed(format!("{swept:?}")) }
+}
+
+fn told<T: Debug, E: Error>(result: Result<T, E>) -> Told {
+    match result {
+        Ok(end) => Told::Done(format!("{end:?}")),
+        Err(error) => Told::Failed(longshore::telemetry::chain(&error)),
     }
-    result.is_ok()
 }

@@ -64,6 +64,7 @@ pub(crate) struct Output {
     pub(crate) timings: BTreeMap<String, serde_json::Value>,
     #[serde(default)]
     pub(crate) files: BTreeMap<String, Option<ReportFile>>,
+    pub(crate) receipt: Option<ReportFile>,
 }
 
 #[derive(Clone, Deserialize)]

@@ -5,6 +5,7 @@
 
 mod expect;
 mod follow;
+mod receipt;
 mod records;
 mod report;
 mod show;
@@ -129,11 +130,13 @@ fn import(project: &Project, tools: &Tools, plan: &Plan, state: &State) -> Resul
     let job = api.create_job(&file_guid, plan.import_options()?, "normal")?;
     let job = follow::to_its_end(&api, &job)?;
     let output = api.output(&job.job_id)?;
-    let failed = report::fetch(&api, &output, &project.state_dir()?.join("demo"))?;
+    let folder = project.state_dir()?.join("demo");
+    let failed = report::fetch(&api, &output, &folder)?;
     show::outcome(project, &job, &output, &failed);
     if job.status != "completed" {
         bail!("the job ended as {}", job.status);
     }
     let expected = expect::ask(project, tools, plan)?;
-    verify::all(&api, plan, &expected, &output, &failed, had_records)
+    verify::all(&api, plan, &expected, &output, &failed, had_records)?;
+    receipt::check(&api, &output, &plan.source.path, &folder)
 }

@@ -20,7 +20,8 @@ use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 use longshore::failures_file::SAID;
 use longshore::ports::JobFolder;
-use longshore::result::{Report, ReportFiles, ResultCounts};
+use longshore::receipt::{FileReceipt, download_name};
+use longshore::result::{Report, ReportFile, ReportFiles, ResultCounts};
 use longshore_domain::group::{Group, Manifest};
 use longshore_domain::job::{Job, JobError, Place};
 use longshore_domain::ports::{Files, Store};
@@ -31,10 +32,18 @@ use crate::{CompleteError, Ports};
 use chunk::{Chunk, ChunkReader, ChunkRows};
 use layout::{Layout, Unsplit};
 use rest::write_rest;
-use table::Table;
+use table::{Table, Written};
 
 /// Chunks that are read at the same time: hides the bucket's latency, and a chunk is a few MiB of memory at most.
 const READ_AHEAD: usize = 4;
+
+/// A report whose files have appeared.
+pub(crate) struct WrittenReport {
+    /// What it says.
+    pub(crate) report: Report,
+    /// What the receipt says of its files.
+    pub(crate) files: Vec<FileReceipt>,
+}
 
 /// Writes the files of a job's report. None appears unless the rows of all of them are what the ledger has counted.
 ///
@@ -43,7 +52,7 @@ const READ_AHEAD: usize = 4;
 pub(crate) async fn write_report<S: Store, Q, F: Files>(
     ports: &Ports<S, Q, F>,
     ending: &Ending,
-) -> Result<Report, CompleteError> {
+) -> Result<WrittenReport, CompleteError> {
     let layout = Layout::read(ports, ending).await?;
     let mut writer = ReportWriter::new(ports, ending, &layout);
     for group in &ending.older {
@@ -184,7 +193,7 @@ impl<'a, S: Store, F: Files> ReportWriter<'a, S, F> {
         Ok(())
     }
 
-    async fn finish(mut self, ending: &Ending) -> Result<Report, CompleteError> {
+    async fn finish(mut self, ending: &Ending) -> Result<WrittenReport, CompleteError> {
         self.issues.extend(self.source_gone.then(source_gone));
         let totals = ending.totals();
         let counts = ResultCounts {
@@ -193,13 +202,17 @@ impl<'a, S: Store, F: Files> ReportWriter<'a, S, F> {
             skipped: self.skipped.len(),
             unprocessed: self.unprocessed.len(),
         };
-        let files = ReportFiles {
-            failed: self.failed.finish().await?,
-            skipped: self.skipped.finish().await?,
-            unprocessed: self.unprocessed.finish().await?,
-        };
-        Ok(Report { counts, issues: self.issues, files })
+        let written = [self.failed.finish().await?, self.skipped.finish().await?, self.unprocessed.finish().await?];
+        let files = written.iter().flatten().map(|written| file_receipt(self.job, written)).collect();
+        let [failed, skipped, unprocessed] = written.map(|written| written.map(|written| written.file));
+        let report = Report { counts, issues: self.issues, files: ReportFiles { failed, skipped, unprocessed } };
+        Ok(WrittenReport { report, files })
     }
+}
+
+fn file_receipt(job: &Job, Written { file: ReportFile { key, rows }, fingerprint }: &Written) -> FileReceipt {
+    let name = download_name(job, key.rsplit('/').next().unwrap_or(key));
+    FileReceipt { name, rows: *rows, fingerprint: fingerprint.clone() }
 }
 
 async fn write_rows<F: Files>(

@@ -2,6 +2,7 @@
 
 use csv::{Terminator, Writer, WriterBuilder};
 use longshore::failures_file::Columns;
+use longshore::fingerprint::{Fingerprint, Fingerprinter};
 use longshore::result::ReportFile;
 use longshore_domain::ports::{FileSink, Files};
 
@@ -21,12 +22,21 @@ pub(super) struct Table<'a, F: Files> {
     written: u64,
     block: Writer<Vec<u8>>,
     sink: Option<F::Sink>,
+    print: Fingerprinter,
+}
+
+/// A file that has appeared.
+pub(super) struct Written {
+    /// Where, and how many rows it has.
+    pub(super) file: ReportFile,
+    /// Of all its bytes.
+    pub(super) fingerprint: Fingerprint,
 }
 
 impl<'a, F: Files> Table<'a, F> {
     pub(super) fn new(files: &'a F, key: String, columns: Columns, said: &'static [&'static str]) -> Self {
-        let rows = RowBuilder::new(columns);
-        Self { files, key, rows, said, written: 0, block: empty_block(), sink: None }
+        let (rows, print) = (RowBuilder::new(columns), Fingerprinter::default());
+        Self { files, key, rows, said, written: 0, block: empty_block(), sink: None, print }
     }
 
     /// How many rows it has.
@@ -45,7 +55,7 @@ impl<'a, F: Files> Table<'a, F> {
     }
 
     /// Makes the file appear, if it has a row.
-    pub(super) async fn finish(mut self) -> Result<Option<ReportFile>, CompleteError> {
+    pub(super) async fn finish(mut self) -> Result<Option<Written>, CompleteError> {
         if self.written == 0 {
             return Ok(None);
         }
@@ -53,12 +63,14 @@ impl<'a, F: Files> Table<'a, F> {
         if let Some(sink) = self.sink {
             sink.finish().await?;
         }
-        Ok(Some(ReportFile { key: self.key, rows: self.written }))
+        let file = ReportFile { key: self.key, rows: self.written };
+        Ok(Some(Written { file, fingerprint: self.print.finish() }))
     }
 
     async fn flush(&mut self) -> Result<(), CompleteError> {
         let block = std::mem::replace(&mut self.block, empty_block());
         let bytes = block.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
+        self.print.take(&bytes);
         let sink = match &mut self.sink {
             Some(sink) => sink,
             none => none.insert(self.files.create(&self.key, "text/csv; charset=utf-8").await?),

@@ -8,7 +8,7 @@ use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::json;
 
-use crate::fixture::{Fixture, now};
+use crate::fixture::{Fixture, SOURCE_KEY, now};
 use crate::hand::{Hand, What};
 
 const PEOPLE: &str = "name,=age,note\nAda,36,\"a, \"\"b\"\"\"\nBob\nCem,1,2,3\n=Dan,-5.2,-x\nEve,1,\"two\nlines\"\n";
@@ -37,7 +37,7 @@ fn a_completed_job_reports_what_failed_and_what_was_skipped() {
          4,'=Dan,-5.2,'-x,bad,name,'@4 is wrong\r\n"
     );
     assert_eq!(text("skipped.csv"), "row,name,'=age,note,reason\r\n3,Cem,1,\"2,3\",\"asked, \"\"politely\"\"\"\r\n");
-    assert_eq!(report.len(), 3, "{:?}", report.keys());
+    assert_eq!(report.len(), 4, "{:?}", report.keys());
 }
 
 #[test]
@@ -68,12 +68,16 @@ fn the_result_document_says_how_it_ended() {
 }
 
 #[test]
-fn a_job_whose_items_all_succeeded_reads_no_file_and_writes_only_its_result() {
+fn a_job_whose_items_all_succeeded_reads_nothing_but_its_input_and_writes_only_receipt_and_result() {
     let fixture = Fixture::csv(PEOPLE);
     worked(&fixture, &[What::Ok; 5]);
-    fixture.ports.files.set(|operation, key| operation == "write" && key.ends_with("result.json"));
+    let written = ["receipt.json", "result.json"];
+    fixture.ports.files.set(move |operation, key| match operation {
+        "open" | "next" => key == SOURCE_KEY,
+        _ => operation == "write" && written.iter().any(|name| key.ends_with(name)),
+    });
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Completed));
-    assert_eq!(fixture.report().len(), 1);
+    assert_eq!(fixture.report().len(), 2);
 }
 
 #[test]
@@ -142,7 +146,8 @@ fn another_generations_message_and_an_absent_job_are_harmless() {
     worked(&fixture, &[What::Ok; 5]);
     let other = CompleteMessage { job_id: fixture.id, generation: 1, resend: 0 };
     let absent = CompleteMessage { job_id: JobId::generate(), generation: 0, resend: 0 };
-    let completer = Completer { ports: &fixture.ports, stop_grace_ms: 0, clock: Timestamp::now };
+    let (ports, deadline) = (&fixture.ports, Timestamp(i64::MAX));
+    let completer = Completer { ports, stop_grace_ms: 0, deadline, clock: Timestamp::now };
     assert_eq!(now(completer.complete(&other)).unwrap(), CompleteEnd::OtherGeneration);
     assert_eq!(now(completer.complete(&absent)).unwrap(), CompleteEnd::Absent);
     assert!(fixture.report().is_empty());

@@ -7,6 +7,7 @@ use futures::FutureExt;
 use longshore::opening::read_opening;
 use longshore::ports::{JobFolder, Ports};
 use longshore::queues::MemoryQueues;
+use longshore::receipt::{RECEIPT_NAME, Receipt};
 use longshore::result::ResultDocument;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
@@ -21,7 +22,7 @@ use serde_json::{Value, json};
 
 use crate::hooked::Hooked;
 
-const SOURCE_KEY: &str = "uploads/default/source";
+pub(crate) const SOURCE_KEY: &str = "uploads/default/0b3d3f5e-7d0c-4e34-9c6c-0f3c5d1f9a10";
 
 pub(crate) type TestPorts = Ports<MemoryStore, MemoryQueues, Hooked>;
 
@@ -144,8 +145,16 @@ impl Fixture {
     }
 
     pub(crate) fn complete_at(&self, clock: fn() -> Timestamp) -> Result<CompleteEnd, CompleteError> {
+        self.complete_until(Timestamp(i64::MAX), clock)
+    }
+
+    pub(crate) fn complete_until(
+        &self,
+        deadline: Timestamp,
+        clock: fn() -> Timestamp,
+    ) -> Result<CompleteEnd, CompleteError> {
         let message = CompleteMessage { job_id: self.id, generation: 0, resend: 0 };
-        let completer = Completer { ports: &self.ports, stop_grace_ms: 5_000, clock };
+        let completer = Completer { ports: &self.ports, stop_grace_ms: 5_000, deadline, clock };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(completer.complete(&message))
     }
@@ -169,6 +178,11 @@ impl Fixture {
 
     pub(crate) fn result(&self) -> ResultDocument {
         serde_json::from_slice(&self.ports.files.inner.get(&self.folder().report_key(0, "result.json")).unwrap())
+            .unwrap()
+    }
+
+    pub(crate) fn receipt(&self) -> Receipt {
+        serde_json::from_slice(&self.ports.files.inner.get(&self.folder().report_key(0, RECEIPT_NAME)).unwrap())
             .unwrap()
     }
 

@@ -8,4 +8,5 @@ mod fixture;
 mod hand;
 mod hooked;
 mod partition;
+mod receipts;
 mod stopped;

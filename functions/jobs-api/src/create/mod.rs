@@ -15,7 +15,7 @@ use longshore::problem::Problem;
 use longshore::telemetry;
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, SourceFile, Stage, Status};
+use longshore_domain::job::{Job, SourceFile, Stage, Status, deadline};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore, PortResult, Queues};
 use longshore_domain::time_stamp::Timestamp;
@@ -31,10 +31,6 @@ use crate::{Api, Backend, JobDocument};
 const BODY_BYTES: usize = 256 * 1024;
 
 const SECONDS_PER_DAY: i64 = 86_400;
-
-/// Time that a job needs from its deadline to its final status: the sweeper's minute, the grace of its workers, the
-/// report, and all that may have to be repeated.
-const END_S: i64 = 3_600;
 
 /// Stores a job and sends its create message: 202 with the job. Under an `Idempotency-Key` that was used before, 202
 /// with the job that it made, as it now is, whether there is room for another or not.
@@ -103,12 +99,6 @@ pub(crate) async fn create<B: Backend>(
         Created::KeyReused => Err(idempotency::key_reused().into()),
         Created::OverLimit(active) => Err(too_many_jobs(active).into()),
     }
-}
-
-/// When a job is stopped at the latest: while it, its file and its groups are still kept, whatever time it was given.
-pub(crate) fn deadline(now: Timestamp, timeout_s: i64, expires_at: i64) -> Timestamp {
-    let kept_until = Timestamp(expires_at.saturating_sub(END_S).saturating_mul(1000));
-    now.plus_seconds(timeout_s).min(kept_until)
 }
 
 impl<B: Backend> Api<B> {

@@ -1,6 +1,8 @@
 //! What the calls answer of one import of 100,000 rows, 250 of which failed. Made of the very documents, so that an
 //! example has every property.
 
+use longshore::fingerprint::Fingerprint;
+use longshore::receipt::{Basis, CodeVersion, FileReceipt, InputReceipt, Receipt};
 use longshore::result::{ResultCounts, Timings};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Priority, Stage, Status};
@@ -9,8 +11,9 @@ use serde_json::json;
 use crate::datasets::records_path;
 use crate::document::{failures_path, output_path, path};
 use crate::{
-    DatasetDocument, DatasetLinks, DatasetsDocument, FailureDocument, FailuresDocument, FileLink, FileLinks, JobCounts,
-    JobDocument, JobsDocument, Links, OutputDocument, RecordDocument, RecordsDocument,
+    AuditDocument, Check, DatasetDocument, DatasetLinks, DatasetsDocument, Difference, FailureDocument,
+    FailuresDocument, FileLink, FileLinks, JobCounts, JobDocument, JobsDocument, Links, OutputDocument, ReceiptLink,
+    RecordDocument, RecordsDocument,
 };
 
 fn id() -> JobId {
@@ -126,8 +129,12 @@ pub(crate) fn jobs() -> JobsDocument {
 /// The result of the job.
 pub(crate) fn output() -> OutputDocument {
     let key = format!("jobs/acme/{}/report/0/failed.csv", id());
-    let url = format!("https://bucket.s3.eu-central-1.amazonaws.com/{key}?X-Amz-Expires=900&X-Amz-Signature=0f1e2d3c");
-    let failed = Some(FileLink { url, rows: 250, expires_at: "2026-07-01T09:20:00Z".to_owned() });
+    let url = |key: &str| {
+        format!("https://bucket.s3.eu-central-1.amazonaws.com/{key}?X-Amz-Expires=900&X-Amz-Signature=0f1e2d3c")
+    };
+    let expires_at = "2026-07-01T09:20:00Z".to_owned();
+    let failed = Some(FileLink { url: url(&key), rows: 250, expires_at: expires_at.clone() });
+    let receipt_url = url(&key.replace("failed.csv", "receipt.json"));
     OutputDocument {
         job_id: id(),
         job_type: "import".to_owned(),
@@ -144,6 +151,49 @@ pub(crate) fn output() -> OutputDocument {
         error: None,
         issues: Vec::new(),
         files: FileLinks { failed, skipped: None, unprocessed: None },
+        receipt: Some(ReceiptLink { url: receipt_url, expires_at, document: receipt() }),
+    }
+}
+
+fn receipt() -> Receipt {
+    let fingerprint = Fingerprint {
+        size: 21_344,
+        sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned(),
+    };
+    let sha256 = Some("2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae".to_owned());
+    Receipt {
+        job_id: id(),
+        job_type: "import".to_owned(),
+        generation: 0,
+        item_count: 100_000,
+        counts: ResultCounts { succeeded: 99_750, failed: 250, ..ResultCounts::default() },
+        input: Some(InputReceipt { name: "people.csv".to_owned(), size: 5_242_880, sha256, basis: Basis::Upload }),
+        corrected: None,
+        files: vec![FileReceipt { name: "people-failed.csv".to_owned(), rows: 250, fingerprint }],
+        code: CodeVersion {
+            version: "0.1.0".to_owned(),
+            commit: Some("4b825dc642cb6eb9a060e54bf8d69288fbee4904".to_owned()),
+        },
+    }
+}
+
+/// An audit that finds a row missing.
+pub(crate) fn audit() -> AuditDocument {
+    let check =
+        |name: &str, expected, found| Check { name: name.to_owned(), expected, found, equal: expected == found };
+    let difference = Difference {
+        check: "rows".to_owned(),
+        place: "failed.csv".to_owned(),
+        expected: "250".to_owned(),
+        found: "249".to_owned(),
+    };
+    AuditDocument {
+        job_id: id(),
+        status: Status::Completed,
+        equal: Some(false),
+        checks: vec![check("succeeded", 99_750, 99_750), check("failed", 250, 250), check("rows", 250, 249)],
+        differences: vec![difference],
+        unchecked: Vec::new(),
     }
 }
 

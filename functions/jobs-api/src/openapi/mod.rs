@@ -8,7 +8,7 @@ pub(crate) mod refusals;
 use longshore::job_types::import::ImportOptions;
 use utoipa::OpenApi;
 
-use crate::{cancel, create, datasets, delete, documents, failures, job, list, output, records, retry, start};
+use crate::{audit, cancel, create, datasets, delete, documents, failures, job, list, output, records, retry, start};
 
 /// This function's part of the document.
 pub fn openapi() -> utoipa::openapi::OpenApi {
@@ -24,6 +24,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         job::get,
         output::get,
         failures::list,
+        audit::get,
         cancel::cancel,
         retry::retry,
         start::start,

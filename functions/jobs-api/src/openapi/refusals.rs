@@ -41,6 +41,10 @@ refusals!(
     OutputRefusals: NotFound, NotFinished
 );
 refusals!(
+    /// Of `GET /api/jobs/{jobId}/audit`.
+    AuditRefusals: NotFound
+);
+refusals!(
     /// Of the public documents.
     public DocumentRefusals:
 );

@@ -16,7 +16,7 @@ const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 #[test]
 fn the_committed_document_is_that_of_the_code() {
-    let made = document([upload::openapi(), jobs_api::openapi()]);
+    let made = document([upload::openapi(), jobs_api::openapi(), dead_letters::openapi()]);
     let made = serde_json::to_value(&made).unwrap();
     let changes: Vec<_> = breaking::changes(&DOCUMENT, &made).iter().map(ToString::to_string).collect();
     assert!(
@@ -46,7 +46,7 @@ fn owned(routes: &[(&str, &str)]) -> BTreeSet<(String, String)> {
 
 #[test]
 fn the_documented_calls_are_those_of_the_functions_and_of_the_template() {
-    let functions = &owned(&jobs_api::ROUTES) | &owned(&upload::ROUTES);
+    let functions = &(&owned(&jobs_api::ROUTES) | &owned(&upload::ROUTES)) | &owned(&dead_letters::ROUTES);
     assert_eq!(documented(), functions);
     let keys = TEMPLATE.lines().filter_map(|line| line.trim().strip_prefix("RouteKey: "));
     let routed: Vec<_> = keys.filter_map(|key| key.split_once(' ')).collect();

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 fn sources() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = Vec::new();
-    for folder in ["shared/src", "functions/jobs-api/src", "functions/upload/src"] {
+    for folder in ["shared/src", "functions/jobs-api/src", "functions/upload/src", "functions/dead-letters/src"] {
         collect(&root.join(folder), &mut found);
     }
     assert!(found.len() > 50);

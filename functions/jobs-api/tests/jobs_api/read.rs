@@ -97,6 +97,7 @@ async fn the_output_links_to_the_files_that_have_rows() {
             },
             "skipped": null, "unprocessed": null,
         },
+        "receipt": null,
     });
     assert_eq!(reply.body, expected);
 }

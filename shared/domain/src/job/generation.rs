@@ -3,6 +3,8 @@
 //! The groups of the generation before are never written to again. What succeeded or was skipped in them is the base
 //! of the new generation's counts; the rest is filed again, chunk by chunk, into groups of its own.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Job, JobError, SourceFile, Stage, Status, Transition};
@@ -22,6 +24,9 @@ pub struct Base {
     /// The first chunk of which this generation files again what is left.
     #[serde(default)]
     pub refiled: Place,
+    /// What failed in the groups below this number has been offered again, all of it, by a generation that followed.
+    #[serde(default)]
+    pub offered: u32,
 }
 
 /// A chunk's place among all chunks of a job; the order is that of the groups, then of the chunks.
@@ -44,6 +49,9 @@ pub struct Reopen {
     pub deadline_at: Timestamp,
     /// The failed items as a person has corrected them. Only those that stand in it run again; without it all do.
     pub corrected: Option<SourceFile>,
+    /// The chunks whose dead letters are replayed: of what failed, only the items that were given up with them run again.
+    /// Without it all do.
+    pub only: Option<BTreeSet<Place>>,
 }
 
 /// What the codes of all issues begin with that are about a corrected file: they are of one generation only.
@@ -70,11 +78,13 @@ impl Job {
     /// The job as [`Job::reopen`] leaves it, for a store that writes it on the same condition.
     #[must_use]
     pub fn reopened(&self, reopen: &Reopen) -> Self {
+        let offers_all = reopen.corrected.is_none() && reopen.only.is_none();
         let base = Base {
             counts: self.kept(),
             groups: self.groups,
             split_ended: self.item_count_final(),
             refiled: self.refiled,
+            offered: if offers_all { self.groups } else { self.base.offered },
         };
         let mut spent = self.spent.clone();
         spent.extend(self.corrected.as_ref().and_then(SourceFile::upload));
@@ -83,6 +93,7 @@ impl Job {
             generation: reopen.generation + 1,
             base,
             corrected: reopen.corrected.clone(),
+            only: reopen.only.clone(),
             spent,
             issues: self.issues.iter().filter(|issue| !of_this_generation(issue)).cloned().collect(),
             status: Status::Waiting,
@@ -117,7 +128,8 @@ mod tests {
         Job { status, stage: Stage::Done, item_count: 10, groups: 2, split_ended: true, totals: Some(totals), ..job }
     }
 
-    const REOPEN: Reopen = Reopen { generation: 0, at: Timestamp(5), deadline_at: Timestamp(9), corrected: None };
+    const REOPEN: Reopen =
+        Reopen { generation: 0, at: Timestamp(5), deadline_at: Timestamp(9), corrected: None, only: None };
 
     #[test]
     fn a_retry_keeps_what_ended_for_good_and_opens_the_rest() {
@@ -125,7 +137,7 @@ mod tests {
         assert!(!Job { deleted_at: Some(Timestamp(1)), ..job.clone() }.has_rest());
         assert!(matches!(job.reopen(&REOPEN), Transition::Made(_)));
         let counts = Counts { succeeded: 6, failed: 0, skipped: 1 };
-        assert_eq!(job.base, Base { counts, groups: 2, split_ended: true, refiled: Place::default() });
+        assert_eq!(job.base, Base { counts, groups: 2, split_ended: true, refiled: Place::default(), offered: 2 });
         assert_eq!((job.generation, job.status, job.stage), (1, Status::Waiting, Stage::Queued));
         assert!(job.item_count_final() && !job.split_ended && !job.all_done());
         assert_eq!(job.reopen(&REOPEN), Transition::Refused);
@@ -168,6 +180,17 @@ mod tests {
         assert_eq!((job.generation, &job.corrected), (2, &None));
         assert_eq!(job.uploads(), [upload(1), upload(2)].into());
         assert_eq!(job.issues, [JobError::new("column_not_in_schema", "")]);
+    }
+
+    #[test]
+    fn only_a_retry_of_all_that_failed_has_offered_it_all() {
+        let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 4, skipped: 0 });
+        let only = Some([Place { group: 1, chunk: 3 }].into());
+        job.reopen(&Reopen { only: only.clone(), ..REOPEN });
+        assert_eq!((&job.only, job.base.offered), (&only, 0), "the others that failed were left out");
+        (job.status, job.totals, job.groups) = (Status::Completed, Some(Counts { failed: 2, ..Counts::default() }), 3);
+        job.reopen(&Reopen { generation: 1, ..REOPEN });
+        assert_eq!((&job.only, job.base.offered), (&None, 3));
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn reopen(protocol: &Protocol, world: &mut World, only: Option<(u32, u32)>, sent
     let left_failed = only.map_or(0, |only| failed_beside(protocol, world, only));
     let (generation, deadline_at) = (world.job.generation, Timestamp(i64::MAX));
     let at = Timestamp(i64::from(generation + 1) * 2);
-    if world.job.reopen(&Reopen { generation, at, deadline_at, corrected: None }) == Transition::Refused {
+    if world.job.reopen(&Reopen { generation, at, deadline_at, corrected: None, only: None }) == Transition::Refused {
         return;
     }
     world.only = only;

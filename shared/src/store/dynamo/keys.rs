@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use longshore_domain::dead_letter::DeadLetter;
 use longshore_domain::gate::Waiting;
 use longshore_domain::ids::{FileGuid, JobId};
 
@@ -26,6 +27,9 @@ pub(super) const SLOT: &str = "SLOT#";
 
 /// What the sort keys of the chunks that wait at a gate begin with.
 pub(super) const WAIT: &str = "WAIT#";
+
+/// The partition of the notes of all dead letters.
+pub(super) const DEAD_LETTERS: &str = "DEADLETTERS";
 
 /// The primary key of one item.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -75,6 +79,19 @@ impl Key {
     /// that a `#` in a client's key cannot reach into another tenant's.
     pub(super) fn idempotency(made: &str, tenant: &str, key: &str) -> Self {
         Self { pk: format!("KEY#{made}#{tenant}#{key}"), sk: "KEY".into() }
+    }
+
+    pub(super) fn dead_letter(id: &str) -> Self {
+        Self { pk: DEAD_LETTERS.into(), sk: id.into() }
+    }
+
+    /// Among the items of its job, with which it is removed.
+    pub(super) fn dead_letter_body(letter: &DeadLetter) -> Self {
+        let of_letter = format!("LETTER#{}", letter.id);
+        match letter.letter.job_id() {
+            Some(job) => Self::of_job(job, of_letter),
+            None => Self { pk: of_letter, sk: "BODY".into() },
+        }
     }
 
     pub(super) fn active_jobs(tenant: &str) -> Self {

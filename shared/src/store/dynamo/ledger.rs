@@ -101,13 +101,13 @@ impl Ledger for DynamoStore {
         }
     }
 
-    /// UpdateItem of `GROUP#g`, if it was last touched before.
+    /// UpdateItem of `GROUP#g`, if it is open and was last touched before.
     async fn called(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()> {
         let wish = Update {
             operation: "called",
             key: Key::group(id, group),
             update: "SET #progressedAt = :now".into(),
-            condition: "attribute_exists(#PK) AND #progressedAt < :now".into(),
+            condition: "attribute_exists(#PK) AND attribute_exists(#open) AND #progressedAt < :now".into(),
             values: vec![(":now", time(now))],
         };
         self.update(wish).await.map(|_| ())

@@ -11,6 +11,8 @@
 //! | slot | `GATE#type` | `SLOT#00003` | of a job type that limits its chunks: `holder` and `until` while it is held |
 //! | waiting | `GATE#type` | `WAIT#turn#job#group-chunk` | the message of a chunk that waits for a slot; `calledAt` |
 //! | key | `KEY#JOB#tenant#key`, `KEY#UPLOAD#tenant#key` | `KEY` | idempotency key: hash of the request, what it made |
+//! | dead letter | `DEADLETTERS` | `1700000000000-messageId` | the note of a dead letter; `settled` |
+//! | body of one | `JOB#id`, or `LETTER#id` if it is unreadable | `LETTER#id`, `BODY` | `body` |
 //! | active jobs | `TENANT#tenant` | `ACTIVE` | `jobs`, a string set: all that have not ended, and some that have |
 //! | promised bytes | `TENANT#tenant` | `UPLOADS#2026-07-01` | `bytes` of the uploads promised on that day |
 //!
@@ -21,6 +23,7 @@
 
 mod active_jobs;
 mod commit_group;
+mod dead_letters;
 mod expression;
 mod gates;
 mod group_item;

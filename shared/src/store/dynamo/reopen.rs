@@ -46,7 +46,7 @@ impl DynamoStore {
 
     fn open(&self, next: &Job, reopen: &Reopen) -> PortResult<TransactWriteItem> {
         let set = "SET #generation = :next, #base = :base, #status = :waiting, #stage = :queued, \
-                   #corrected = :corrected, #spent = :spent, #issues = :issues, #sentGroups = :groups, #splitEnded = :false, #resends = :zero, #updatedAt = :at, \
+                   #corrected = :corrected, #only = :only, #spent = :spent, #issues = :issues, #sentGroups = :groups, #splitEnded = :false, #resends = :zero, #updatedAt = :at, \
                    #deadlineAt = :deadline, #unfinished = :one";
         self.update_of(Update {
             operation: OPERATION,
@@ -60,6 +60,7 @@ impl DynamoStore {
                 (":next", number(next.generation)),
                 (":base", nested(&next.base).map_err(failed(OPERATION))?),
                 (":corrected", nested(&next.corrected).map_err(failed(OPERATION))?),
+                (":only", nested(&next.only).map_err(failed(OPERATION))?),
                 (":spent", nested(&next.spent).map_err(failed(OPERATION))?),
                 (":issues", nested(&next.issues).map_err(failed(OPERATION))?),
                 (":waiting", word(Status::Waiting, OPERATION)?),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use longshore_domain::dead_letter::DeadLetter;
 use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Reopen, Transition};
@@ -20,6 +21,8 @@ pub(super) struct Records {
     pub(super) jobs: BTreeMap<JobId, JobRecords>,
     /// By job type.
     pub(super) gates: BTreeMap<String, GateRecords>,
+    /// By id, each with its body.
+    pub(super) dead_letters: BTreeMap<String, (DeadLetter, Option<String>)>,
     job_keys: TakenKeys<JobId>,
     upload_keys: TakenKeys<FileGuid>,
     /// Bytes that were promised to a tenant in the day that ends then.

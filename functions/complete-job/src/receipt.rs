@@ -1,0 +1,85 @@
+//! The receipt of a job: the fingerprints of its input and of its report's files.
+//!
+//! The report's files are fingerprinted while they are written. The input's SHA-256 is the client's, if it gave one with
+//! the upload, for then the bucket took no other file; else the file is read once more, pinned to the entity tag that the
+//! job has worked. The splitter reads it too, but in as many deliveries as it takes, and resumes at a record: what it has
+//! read is never surely the whole file, once.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use longshore::fingerprint::{Fingerprinter, hex};
+use longshore::receipt::{Basis, CodeVersion, InputReceipt, Receipt};
+use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::ports::{FileStream, Files, JobStore, PortResult, Read};
+
+use crate::Ports;
+use crate::report::WrittenReport;
+
+/// The commit that the build was told, by an environment variable: a build that asked git itself would differ from one
+/// of the same source without a repository.
+const COMMIT: Option<&str> = option_env!("LONGSHORE_COMMIT");
+
+/// The receipt of a job whose report is written. The same for every completion of the generation, unless time ends while the
+/// input is read.
+///
+/// # Errors
+/// If a service fails.
+pub(crate) async fn receipt<S: JobStore, Q, F: Files>(
+    ports: &Ports<S, Q, F>,
+    job: &Job,
+    written: &WrittenReport,
+    in_time: &(impl Fn() -> bool + Sync),
+) -> PortResult<Receipt> {
+    let counts = written.report.counts;
+    Ok(Receipt {
+        job_id: job.job_id,
+        job_type: job.job_type.clone(),
+        generation: job.generation,
+        item_count: counts.total(),
+        counts,
+        input: input(ports, job.source.as_ref(), in_time).await?,
+        corrected: input(ports, job.corrected.as_ref(), in_time).await?,
+        files: written.files.clone(),
+        code: CodeVersion { version: env!("CARGO_PKG_VERSION").to_owned(), commit: COMMIT.map(str::to_owned) },
+    })
+}
+
+async fn input<S: JobStore, Q, F: Files>(
+    ports: &Ports<S, Q, F>,
+    file: Option<&SourceFile>,
+    in_time: &(impl Fn() -> bool + Sync),
+) -> PortResult<Option<InputReceipt>> {
+    let Some(file) = file else { return Ok(None) };
+    let (sha256, basis) = match promised(&ports.store, file).await? {
+        Some(sha256) => (Some(sha256), Basis::Upload),
+        None => read(&ports.files, file, in_time).await?,
+    };
+    Ok(Some(InputReceipt { name: file.name.clone(), size: file.size_bytes, sha256, basis }))
+}
+
+/// What the client gave with the upload; it is signed into the upload's URL, so that the bucket takes nothing else.
+async fn promised(store: &impl JobStore, file: &SourceFile) -> PortResult<Option<String>> {
+    let Some(id) = file.upload() else { return Ok(None) };
+    let upload = store.upload(id).await?.filter(|upload| upload.key == file.key);
+    let sha256 = upload.and_then(|upload| upload.sha256).and_then(|sha256| STANDARD.decode(sha256).ok());
+    Ok(sha256.map(|sha256| hex(&sha256)))
+}
+
+/// Streams the whole file, block by block, for as long as there is time.
+async fn read(
+    files: &impl Files,
+    file: &SourceFile,
+    in_time: &(impl Fn() -> bool + Sync),
+) -> PortResult<(Option<String>, Basis)> {
+    let Read::Found(mut stream) = files.open(&file.key, Some(&file.etag), 0, None).await? else {
+        return Ok((None, Basis::Gone));
+    };
+    let mut print = Fingerprinter::default();
+    while let Some(block) = stream.next().await? {
+        if !in_time() {
+            return Ok((None, Basis::TooLong));
+        }
+        print.take(&block);
+    }
+    Ok((Some(print.finish().sha256), Basis::Read))
+}

@@ -1,0 +1,141 @@
+//! What a receipt says is what the files are.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use longshore::fingerprint::Fingerprinter;
+use longshore::receipt::{Basis, CodeVersion};
+use longshore_domain::ids::FileGuid;
+use longshore_domain::job::Status;
+use longshore_domain::job::Tolerance;
+use longshore_domain::ports::{JobStore, Upload};
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::json;
+
+use crate::fixture::{Fixture, SOURCE_KEY, now};
+use crate::hand::{Hand, What};
+
+const PEOPLE: &str = "name,age\nAda,36\nBob,\"1\n2\"\nCem,3\nDan,4\n";
+const WHATS: [What; 4] = [What::Fail, What::Skip, What::Ok, What::Fail];
+
+fn worked(text: &str, whats: &[What]) -> Fixture {
+    let fixture = Fixture::of_file(text.as_bytes(), Format::Csv, Tolerance::default());
+    for plan in fixture.split(10, None) {
+        Hand::new(&fixture, &plan).work(whats, false);
+    }
+    fixture.roll_up();
+    fixture
+}
+
+/// As a client's own tool would know it.
+fn sha256(bytes: &[u8]) -> String {
+    let mut print = Fingerprinter::default();
+    print.take(bytes);
+    print.finish().sha256
+}
+
+/// The upload of the source, with what its client said of it.
+fn uploaded(fixture: &Fixture, sha256: Option<String>, key: &str) {
+    let file_guid = FileGuid::parse(SOURCE_KEY.rsplit('/').next().unwrap()).unwrap();
+    let (tenant, file_name, content_type) = ("default".into(), "people.csv".into(), "text/csv".into());
+    let (key, promised_at) = (key.to_owned(), Timestamp(0));
+    let upload =
+        Upload { file_guid, tenant, key, file_name, content_type, size_bytes: 1, sha256, promised_at, expires_at: 9 };
+    now(fixture.ports.store.create_upload(&upload, None)).unwrap();
+}
+
+#[test]
+fn a_receipt_names_every_file_as_it_is() {
+    let fixture = worked(PEOPLE, &WHATS);
+    fixture.complete().unwrap();
+    let receipt = fixture.receipt();
+    assert_eq!((receipt.job_id, receipt.generation, receipt.item_count), (fixture.id, 0, 4));
+    assert_eq!(receipt.counts, fixture.result().counts);
+    let input = receipt.input.unwrap();
+    assert_eq!((input.name.as_str(), input.size, input.basis), ("people.csv", PEOPLE.len() as u64, Basis::Read));
+    assert_eq!(input.sha256.unwrap(), sha256(PEOPLE.as_bytes()));
+    assert_eq!(receipt.corrected, None);
+    let named: Vec<_> = receipt.files.iter().map(|file| (file.name.as_str(), file.rows)).collect();
+    assert_eq!(named, [("people-failed.csv", 2), ("people-skipped.csv", 1)]);
+    for file in &receipt.files {
+        let name = file.name.strip_prefix("people-").unwrap();
+        let bytes = fixture.ports.files.inner.get(&fixture.folder().report_key(0, name)).unwrap();
+        assert_eq!((file.fingerprint.size, &file.fingerprint.sha256), (bytes.len() as u64, &sha256(&bytes)), "{name}");
+    }
+    assert_eq!(receipt.code, CodeVersion { version: env!("CARGO_PKG_VERSION").into(), commit: None });
+}
+
+#[test]
+fn a_receipt_says_nothing_that_two_completions_could_say_differently() {
+    let fixture = worked(PEOPLE, &WHATS);
+    fixture.complete().unwrap();
+    let stored = serde_json::to_value(fixture.receipt()).unwrap();
+    let mut names: Vec<_> = stored.as_object().unwrap().keys().map(String::as_str).collect();
+    names.sort_unstable();
+    let expected = ["code", "corrected", "counts", "files", "generation", "input", "itemCount", "jobId", "jobType"];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_file_of_many_blocks_is_fingerprinted_as_a_whole() {
+    let rows: String = (0..5_000).map(|n| format!("{n},{}\n", "x".repeat(40))).collect();
+    let text = format!("name,age\n{rows}");
+    let fixture = worked(&text, &[]);
+    fixture.cancel();
+    fixture.complete().unwrap();
+    let receipt = fixture.receipt();
+    assert_eq!(receipt.input.unwrap().sha256.unwrap(), sha256(text.as_bytes()));
+    let bytes = fixture.ports.files.inner.get(&fixture.folder().report_key(0, "unprocessed.csv")).unwrap();
+    let file = &receipt.files[0];
+    assert_eq!((file.name.as_str(), file.rows), ("people-unprocessed.csv", 5_000));
+    assert_eq!(file.fingerprint.sha256, sha256(&bytes));
+}
+
+#[test]
+fn the_sha256_that_the_client_gave_spares_another_read_of_the_input() {
+    let given = sha256(b"whatever the bucket has checked");
+    let bytes: Vec<u8> = (0..32).map(|i| u8::from_str_radix(&given[i * 2..i * 2 + 2], 16).unwrap()).collect();
+    for (key, expected) in [(SOURCE_KEY, &given), ("uploads/default/other", &sha256(PEOPLE.as_bytes()))] {
+        let fixture = worked(PEOPLE, &[What::Ok; 4]);
+        uploaded(&fixture, Some(STANDARD.encode(&bytes)), key);
+        let is_own = key == SOURCE_KEY;
+        fixture.ports.files.set(move |operation, key| !(is_own && operation == "open" && key == SOURCE_KEY));
+        fixture.complete().unwrap();
+        let input = fixture.receipt().input.unwrap();
+        assert_eq!(input.sha256.as_ref(), Some(expected), "{key}");
+        assert_eq!(input.basis, if is_own { Basis::Upload } else { Basis::Read });
+    }
+    let fixture = worked(PEOPLE, &[What::Ok; 4]);
+    uploaded(&fixture, None, SOURCE_KEY);
+    fixture.complete().unwrap();
+    assert_eq!(fixture.receipt().input.unwrap().basis, Basis::Read);
+}
+
+#[test]
+fn what_cannot_be_known_of_the_input_is_said_and_keeps_no_job_from_its_end() {
+    let fixture = worked(PEOPLE, &WHATS);
+    fixture.lose_source();
+    fixture.complete().unwrap();
+    let input = fixture.receipt().input.unwrap();
+    assert_eq!((input.sha256, input.basis), (None, Basis::Gone));
+    let fixture = worked(PEOPLE, &WHATS);
+    fixture.ports.files.inner.put(SOURCE_KEY, "another file");
+    fixture.complete().unwrap();
+    assert_eq!(fixture.receipt().input.unwrap().basis, Basis::Gone);
+    let fixture = worked(PEOPLE, &WHATS);
+    fixture.complete_until(Timestamp(60_000), || Timestamp(60_000)).unwrap();
+    let input = fixture.receipt().input.unwrap();
+    assert_eq!((input.sha256, input.basis), (None, Basis::TooLong));
+    assert_eq!((fixture.job().status, fixture.receipt().files.len()), (Status::Completed, 2));
+}
+
+#[test]
+fn a_job_without_a_file_has_a_receipt_without_an_input() {
+    let fixture = Fixture::of_options(json!({ "n": -1 }));
+    let plans = fixture.split_options();
+    Hand::new(&fixture, &plans[0]).work(&[What::Fail], false);
+    fixture.roll_up();
+    fixture.complete().unwrap();
+    let receipt = fixture.receipt();
+    assert_eq!((receipt.input, receipt.item_count, receipt.files[0].name.as_str()), (None, 1, "probe-failed.csv"));
+}

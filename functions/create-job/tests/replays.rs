@@ -1,0 +1,226 @@
+//! A retry that is limited to dead letters runs what was given up with their chunks, and nothing else that failed.
+
+#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use create_job::{SplitEnd, Splitter};
+use futures::FutureExt;
+use longshore::chunk::{KnownJobs, Mode, Worker};
+use longshore::files::MemoryFiles;
+use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
+use longshore::ports::Ports;
+use longshore::queues::MemoryQueues;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::dead_letter::{Letter, Queue, Replay, replay};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Finish, Job, Place, Reopen, SourceFile, Status};
+use longshore_domain::message::{ChunkMessage, CreateMessage};
+use longshore_domain::outcome::Counts;
+use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger, Reopened};
+use longshore_domain::progress;
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+use proptest::prelude::*;
+
+const KEY: &str = "uploads/default/file";
+
+/// Items of one chunk.
+const CHUNK: u64 = 3;
+
+#[derive(serde::Deserialize)]
+struct Row {
+    good: bool,
+}
+
+/// Rejects what is not good, and notes what it was given.
+struct Noted(Arc<Mutex<Vec<u64>>>);
+
+impl JobType for Noted {
+    const NAME: &'static str = "noted";
+    const LIMITS: TypeLimits = TypeLimits { chunk_items: CHUNK as u32, batch_items: 2, ..TypeLimits::DEFAULT };
+    type Options = serde_json::Value;
+    type Item = Row;
+
+    async fn process(&self, _: &JobContext, _: &serde_json::Value, key: ItemKey, row: Row) -> Outcome {
+        self.0.lock().unwrap().push(key.number);
+        if row.good { Outcome::Ok } else { Outcome::reject("not_good", None, "it is not good") }
+    }
+}
+
+/// One job over memory.
+struct World {
+    ports: Ports<MemoryStore, MemoryQueues, MemoryFiles>,
+    registry: Registry,
+    given: Arc<Mutex<Vec<u64>>>,
+    id: JobId,
+}
+
+fn clock() -> Timestamp {
+    Timestamp(1_700_000_000_000)
+}
+
+fn now<T>(call: impl Future<Output = T>) -> T {
+    call.now_or_never().unwrap()
+}
+
+impl World {
+    fn new(rows: &[bool]) -> Self {
+        let files = MemoryFiles::default();
+        files.put(
+            KEY,
+            std::iter::once("good\n".to_owned()).chain(rows.iter().map(|good| format!("{good}\n"))).collect::<String>(),
+        );
+        let info = now(files.info(KEY)).unwrap().unwrap();
+        let (size_bytes, etag) = (info.size_bytes, info.etag);
+        let source = SourceFile { key: KEY.into(), size_bytes, etag, format: Format::Csv, name: "file.csv".into() };
+        let job = Job { source: Some(source), ..Job::waiting(JobId::generate(), "default", "noted", clock()) };
+        let given = Arc::<Mutex<Vec<u64>>>::default();
+        let registry = Registry::default().with(Noted(Arc::clone(&given)));
+        let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
+        let definition = Definition { options: serde_json::json!({}), columns: None };
+        now(ports.store.create_job(&job, &definition, None)).unwrap();
+        Self { ports, registry, given, id: job.job_id }
+    }
+
+    fn job(&self) -> Job {
+        now(self.ports.store.job(self.id)).unwrap().unwrap()
+    }
+
+    /// Splits the present generation, works its chunks - those of which an item is in `deadly` are given up - and ends the job.
+    /// The letters of the dead, and what was given to the handler.
+    fn run(&self, deadly: &BTreeSet<u64>) -> (Vec<ChunkMessage>, Vec<u64>) {
+        let splitter = Splitter { ports: &self.ports, registry: &self.registry, clock };
+        let create = CreateMessage { job_id: self.id, generation: self.job().generation, position: 0, resend: 0 };
+        assert_eq!(now(splitter.split(&create, Timestamp(i64::MAX))).unwrap(), SplitEnd::Ended);
+        let (known, mut dead) = (KnownJobs::default(), Vec::new());
+        let worker = Worker { ports: &self.ports, registry: &self.registry, known: &known, retry_base_s: 0, clock };
+        for sent in self.ports.queues.take_chunks() {
+            let plan = &sent.message.plan;
+            let dies = deadly.contains(&plan.first);
+            let mode = if dies { Mode::GiveUp } else { Mode::Work };
+            now(worker.work(&sent.message, mode, Timestamp(i64::MAX))).unwrap();
+            dead.extend(dies.then_some(sent.message));
+        }
+        self.end();
+        let mut given = std::mem::take(&mut *self.given.lock().unwrap());
+        given.sort_unstable();
+        (dead, given)
+    }
+
+    fn end(&self) {
+        let (groups, job) = now(self.ports.store.progress(self.id)).unwrap().unwrap();
+        let totals = progress::counts(&job, &groups);
+        let finish = Finish { generation: job.generation, status: Status::Completed, totals, error: None, at: clock() };
+        now(self.ports.store.finish(self.id, &finish)).unwrap();
+        assert_eq!(totals.done(), job.item_count, "every item is counted once");
+    }
+
+    fn counts(&self) -> Counts {
+        self.job().totals.unwrap()
+    }
+
+    /// What a replay of this letter would do.
+    fn would(&self, letter: &ChunkMessage) -> Replay {
+        let letter = Letter::read(Queue::Chunk, &serde_json::to_string(letter).unwrap());
+        let place = letter.place().unwrap();
+        let state = now(self.ports.store.chunk_state(self.id, place.group)).unwrap().unwrap();
+        replay(&letter, Some(&state.job), state.group.cursors.get(&place.chunk), clock())
+    }
+
+    /// Opens the job again for these letters.
+    fn replay(&self, letters: &[ChunkMessage]) {
+        for letter in letters {
+            assert_eq!(self.would(letter), Replay::Open);
+        }
+        self.reopen(Some(letters.iter().map(|letter| Place { group: letter.group, chunk: letter.chunk }).collect()));
+        for letter in letters {
+            assert_eq!(self.would(letter), Replay::Done, "a second replay does nothing");
+        }
+    }
+
+    fn reopen(&self, only: Option<BTreeSet<Place>>) {
+        let job = self.job();
+        let reopen =
+            Reopen { generation: job.generation, at: clock(), deadline_at: Timestamp(i64::MAX), corrected: None, only };
+        assert!(matches!(now(self.ports.store.reopen(&job, &reopen)).unwrap(), Reopened::Made(_)));
+    }
+}
+
+/// The items of a chunk of the file.
+fn items(letter: &ChunkMessage) -> Vec<u64> {
+    (letter.plan.first..letter.plan.first + u64::from(letter.plan.items)).collect()
+}
+
+/// The firsts of these chunks of the file.
+fn firsts(chunks: &BTreeSet<u64>) -> BTreeSet<u64> {
+    chunks.iter().map(|chunk| chunk * CHUNK + 1).collect()
+}
+
+fn good(rows: &[bool], items: impl IntoIterator<Item = u64>) -> u64 {
+    items.into_iter().filter(|n| rows[*n as usize - 1]).count() as u64
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// Whatever died, and in whatever order and company it is replayed: each letter runs its own items, once.
+    #[test]
+    fn each_replay_runs_what_its_letters_took_and_counts_it_once(
+        rows in prop::collection::vec(any::<bool>(), 1..60),
+        dead in prop::collection::btree_set(0..20_u64, 1..12),
+        batches in prop::collection::vec(0..3_usize, 12),
+    ) {
+        let world = World::new(&rows);
+        let (letters, given) = world.run(&firsts(&dead));
+        let lost: BTreeSet<u64> = letters.iter().flat_map(items).collect();
+        let mut done: BTreeSet<u64> = (1..=rows.len() as u64).filter(|n| !lost.contains(n)).collect();
+        prop_assert_eq!(given, done.iter().copied().collect::<Vec<_>>());
+        let mut by_batch = BTreeMap::<usize, Vec<ChunkMessage>>::new();
+        for (letter, batch) in letters.into_iter().zip(batches.iter().cycle()) {
+            by_batch.entry(*batch).or_default().push(letter);
+        }
+        for letters in by_batch.values() {
+            world.replay(letters);
+            let (again, given) = world.run(&BTreeSet::new());
+            let own: Vec<u64> = letters.iter().flat_map(items).collect::<BTreeSet<_>>().into_iter().collect();
+            prop_assert!(again.is_empty());
+            prop_assert_eq!(&given, &own, "other items ran, or not all");
+            done.extend(own);
+            let counts = world.counts();
+            prop_assert_eq!(counts.succeeded, good(&rows, done.iter().copied()));
+            prop_assert_eq!(counts.succeeded + counts.failed, rows.len() as u64);
+        }
+    }
+}
+
+#[test]
+fn a_letter_of_a_replayed_chunk_took_what_ran_in_it_and_not_what_was_carried_along() {
+    let rows = [true, false, true, true, true, true, true, true, true];
+    let world = World::new(&rows);
+    let (first, _) = world.run(&firsts(&[1, 2].into()));
+    // Filed again as 2 4 5, 6 7 8 and 9, of which 7, 8 and 9 run. The chunk in the middle dies again.
+    world.replay(&first[1..]);
+    let (second, given) = world.run(&[6].into());
+    assert_eq!((second.len(), given), (1, vec![9]));
+    world.replay(&second);
+    assert_eq!(world.run(&BTreeSet::new()).1, [7, 8], "6 was given up with another letter");
+    assert_eq!(world.counts(), Counts { succeeded: 5, failed: 4, skipped: 0 });
+    world.replay(&first[..1]);
+    assert_eq!(world.run(&BTreeSet::new()).1, [4, 5, 6]);
+    assert_eq!(world.counts(), Counts { succeeded: 8, failed: 1, skipped: 0 });
+}
+
+#[test]
+fn after_a_retry_of_all_that_failed_no_older_letter_does_anything() {
+    let world = World::new(&[true; 9]);
+    let (letters, _) = world.run(&firsts(&[0, 2].into()));
+    world.reopen(None);
+    let (again, given) = world.run(&[1].into());
+    assert_eq!((again.len(), given), (1, vec![7, 8, 9]));
+    assert!(letters.iter().all(|letter| matches!(world.would(letter), Replay::Nothing(_))), "the retry has offered it");
+    world.replay(&again);
+    assert_eq!(world.run(&BTreeSet::new()).1, [1, 2, 3]);
+    assert_eq!(world.counts().failed, 0);
+}

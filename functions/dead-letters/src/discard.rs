@@ -1,0 +1,56 @@
+//! `DELETE /api/dead-letters/{letterId}`: the letter is not wanted any more.
+//!
+//! One conditional write notes it; the sweeper takes the message out of its queue. What became of the job stays.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use longshore::http::{Answer, Operator, PathText};
+use longshore::problem::{Kind, Problem};
+use longshore::queues::PutBack;
+use longshore_domain::dead_letter::{Settled, Settlement};
+use longshore_domain::ports::{DeadLetterNotes, Queues, Store};
+
+use crate::DeadLetters;
+use crate::openapi::{DiscardRefusals, LetterIdInPath};
+
+/// 204: it is discarded, by this call or before.
+#[utoipa::path(
+    delete,
+    path = "/api/dead-letters/{letterId}",
+    operation_id = "discardDeadLetter",
+    tag = "dead letters",
+    summary = "Discard a dead letter.",
+    description = "For operators. The letter leaves the list at once, and its queue within a minute or so. Rows that were \
+        counted as failed with it stay failed: a retry of the job runs them. A letter that was discarded before is \
+        answered in the same way.",
+    params(LetterIdInPath),
+    responses((status = 204, description = "It is discarded."), DiscardRefusals),
+)]
+pub(crate) async fn discard<S, Q>(
+    State(function): State<Arc<DeadLetters<S, Q>>>,
+    Operator(who): Operator,
+    PathText(id): PathText,
+) -> Answer
+where
+    S: Store + DeadLetterNotes,
+    Q: Queues + PutBack,
+{
+    function.letter(&id).await?;
+    let settled = Settled { how: Settlement::Discarded, by: who.clone(), at: (function.clock)() };
+    let letter = function.ports.store.settle(&id, &settled).await?;
+    match letter.and_then(|letter| letter.settled).map(|settled| settled.how) {
+        None => Err(Problem::not_found("dead letter").into()),
+        Some(Settlement::Replayed) => Err(replayed().into()),
+        Some(Settlement::Discarded) => {
+            tracing::info!(operator = who, letter.id = id, "a dead letter is discarded");
+            Ok(StatusCode::NO_CONTENT.into_response())
+        }
+    }
+}
+
+fn replayed() -> Problem {
+    Problem::new(Kind::LetterSettled, "the letter was replayed before, and is gone from the list as it is")
+}

@@ -1,0 +1,107 @@
+//! Dead letters over HTTP, for operators: list, show, replay, discard.
+//!
+//! - **Trigger:** every call of the HTTP API about dead letters. A function of its own, so that no other one has a way to what
+//!   belongs to all tenants.
+//! - **Reads and writes:** the notes that the sweeper has made of the letters, and their jobs. A replay sends the letter's message
+//!   again, or opens its job again as a retry does; then it notes on the letter that this was done. A discard only notes.
+//! - **Called twice:** a second replay finds the note, or the generation that was opened for the letter, and does no more.
+//!   A message that is sent twice is harmless.
+//! - **If it fails:** before the note, the letter is still open, and the next replay does what is left. A create message that
+//!   could not be sent, the sweeper sends.
+//! - **Never:** receives or deletes a message of a dead-letter queue: the sweeper takes away what the notes say is settled.
+//!   Never shows a row but to an operator who asks for that very letter.
+
+mod discard;
+mod document;
+mod effect;
+mod list;
+mod openapi;
+mod replay;
+mod show;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+use longshore::config::{self, Aws};
+use longshore::http::{self, Access, Failure, Operators};
+use longshore::ports::Ports;
+use longshore::problem::Problem;
+use longshore::queues::PutBack;
+use longshore_domain::dead_letter::DeadLetter;
+use longshore_domain::ports::{DeadLetterNotes, Queues, Store, TenantLimits};
+use longshore_domain::time_stamp::Timestamp;
+
+pub use document::{
+    DeadLetterContents, DeadLetterDocument, DeadLetterLinks, DeadLettersDocument, Kind, LetterState, ReplayDocument,
+    ReplayLinks,
+};
+pub use effect::Effect;
+pub use openapi::openapi;
+
+/// The calls that this function answers.
+pub const ROUTES: [(&str, &str); 5] = [
+    ("GET", "/api/dead-letters"),
+    ("GET", "/api/dead-letters/{letterId}"),
+    ("DELETE", "/api/dead-letters/{letterId}"),
+    ("POST", "/api/dead-letters/{letterId}/replay"),
+    ("POST", "/api/dead-letters/replay"),
+];
+
+/// The function: services and the clock. It has no use for files.
+pub struct DeadLetters<S, Q> {
+    /// Jobs and notes; the queues of work.
+    pub ports: Ports<S, Q, ()>,
+    /// Who may call.
+    pub access: Access,
+    /// Who is an operator.
+    pub operators: Operators,
+    /// The time.
+    pub clock: fn() -> Timestamp,
+}
+
+impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
+    /// The letter that a path names.
+    ///
+    /// # Errors
+    /// 404 if there is none, or if it has expired and DynamoDB has not yet removed it.
+    async fn letter(&self, id: &str) -> Result<DeadLetter, Failure> {
+        let letter = self.ports.store.letter(id).await?;
+        let letter = letter.filter(|letter| self.is_kept(letter));
+        Ok(letter.ok_or_else(|| Problem::not_found("dead letter"))?)
+    }
+
+    fn is_kept(&self, letter: &DeadLetter) -> bool {
+        letter.expires_at > (self.clock)().seconds()
+    }
+}
+
+/// The function as a router.
+pub fn router<S, Q>(function: DeadLetters<S, Q>) -> Router
+where
+    S: Store + DeadLetterNotes + 'static,
+    Q: Queues + PutBack + 'static,
+{
+    let router = Router::new()
+        .route("/api/dead-letters", get(list::list::<S, Q>))
+        .route("/api/dead-letters/replay", post(replay::replay_job::<S, Q>))
+        .route("/api/dead-letters/{letterId}", get(show::show::<S, Q>).delete(discard::discard::<S, Q>))
+        .route("/api/dead-letters/{letterId}/replay", post(replay::replay::<S, Q>));
+    let router = http::with_operators(http::with_problems(router), &function.operators);
+    http::with_access(router, &function.access).with_state(Arc::new(function))
+}
+
+/// Runs the function, configured from the environment.
+///
+/// # Errors
+/// If the environment lacks something, or the runtime's API fails.
+pub async fn serve(aws: &Aws) -> Result<(), lambda_http::Error> {
+    let limits = TenantLimits { active_jobs: config::max_active_jobs()?, ..TenantLimits::default() };
+    let function = DeadLetters {
+        ports: Ports { store: aws.store()?.with_limits(limits), queues: aws.queues(), files: () },
+        access: config::access()?,
+        operators: config::operators()?,
+        clock: Timestamp::now,
+    };
+    http::serve("dead-letters", router(function)).await
+}

@@ -1,0 +1,174 @@
+//! `GET /api/dead-letters`: the open letters of all tenants, newest first, without any row.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{AppendHeaders, IntoResponse};
+use futures::{StreamExt, TryStreamExt, stream};
+use longshore::http::{Answer, Operator, QueryText, paging};
+use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
+use longshore::problem::{FieldError, Problem};
+use longshore::queues::PutBack;
+use longshore_domain::dead_letter::{DeadLetter, Queue};
+use longshore_domain::ids::JobId;
+use longshore_domain::ports::{DeadLetterNotes, PortResult, Queues, Store};
+
+use crate::openapi::{LettersQuery, ListRefusals, letters_example};
+use crate::{DeadLetterDocument, DeadLetters, DeadLettersDocument};
+
+/// Letters of a page that nobody sized.
+const DEFAULT_LIMIT: usize = 20;
+
+/// Letters of the largest page: each one's job is read.
+const MAX_LIMIT: usize = 100;
+
+/// Notes in one read.
+const READ: usize = 100;
+
+/// Reads of notes for one page, so that it comes in time when most of them do not fit.
+const READS: usize = 20;
+
+/// Jobs that are read at the same time.
+const AT_ONCE: usize = 8;
+
+/// Which letters.
+struct Wanted {
+    queue: Option<Queue>,
+    job: Option<JobId>,
+    limit: usize,
+    behind: Option<String>,
+}
+
+/// A page of the open letters.
+#[utoipa::path(
+    get,
+    path = "/api/dead-letters",
+    operation_id = "listDeadLetters",
+    tag = "dead letters",
+    summary = "List dead letters, newest first.",
+    description = "For operators: the open letters of all tenants, without any row. The sweeper notes a letter within a minute \
+        or so; it stays until it is replayed or discarded, or for 14 days. A page may hold fewer letters than `limit`, or none, \
+        with more behind it: the last page is the one without `nextCursor`.",
+    params(LettersQuery, PageCursor),
+    responses(
+        (
+            status = 200,
+            description = "A page.",
+            body = DeadLettersDocument,
+            headers(
+                ("Link" = inline(NextPage), description = "The next page, `rel=\"next\"` (RFC 8288); absent on the last one."),
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+            example = json!(letters_example()),
+        ),
+        ListRefusals,
+    ),
+)]
+pub(crate) async fn list<S, Q>(State(function): State<Arc<DeadLetters<S, Q>>>, _: Operator, query: QueryText) -> Answer
+where
+    S: Store + DeadLetterNotes,
+    Q: Queues + PutBack,
+{
+    let wanted = Wanted::read(&query)?;
+    let (letters, next) = function.open_letters(&wanted).await?;
+    let documents = stream::iter(letters).map(|letter| Box::pin(function.document(letter))).buffered(AT_ONCE);
+    let dead_letters = documents.try_collect().await?;
+    let next_cursor = next.as_deref().map(paging::opaque);
+    let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
+    about.extend(next_cursor.as_ref().map(|cursor| (header::LINK, wanted.next_link(cursor))));
+    Ok((AppendHeaders(about), Json(DeadLettersDocument { dead_letters, next_cursor })).into_response())
+}
+
+impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
+    async fn document(&self, letter: DeadLetter) -> PortResult<DeadLetterDocument> {
+        Ok(DeadLetterDocument::of(&letter, &self.standing(&letter).await?))
+    }
+
+    /// A page of open letters, and behind which one the next page begins.
+    async fn open_letters(&self, wanted: &Wanted) -> PortResult<(Vec<DeadLetter>, Option<String>)> {
+        let (mut letters, mut behind) = (Vec::new(), wanted.behind.clone());
+        for _ in 0..READS {
+            let page = self.ports.store.letters(behind.as_deref(), READ).await?;
+            for letter in page.items {
+                if !wanted.includes(&letter) || !self.is_kept(&letter) {
+                    continue;
+                }
+                if letters.len() == wanted.limit {
+                    let last = letters.last().map(|letter: &DeadLetter| letter.id.clone());
+                    return Ok((letters, last));
+                }
+                letters.push(letter);
+            }
+            behind = page.next;
+            if behind.is_none() {
+                break;
+            }
+        }
+        Ok((letters, behind))
+    }
+
+    /// All open letters about a job.
+    pub(crate) async fn letters_of(&self, job: JobId) -> PortResult<Vec<DeadLetter>> {
+        let mut wanted = Wanted { queue: None, job: Some(job), limit: usize::MAX, behind: None };
+        let mut all = Vec::new();
+        loop {
+            let (letters, next) = self.open_letters(&wanted).await?;
+            all.extend(letters);
+            wanted.behind = next;
+            if wanted.behind.is_none() {
+                return Ok(all);
+            }
+        }
+    }
+}
+
+impl Wanted {
+    /// Reads the parameters; unknown ones are ignored.
+    ///
+    /// # Errors
+    /// 422 with every bad one.
+    fn read(query: &QueryText) -> Result<Self, Problem> {
+        let mut errors = Vec::new();
+        let queue = query.get("queue").and_then(|word| {
+            let queue = Queue::parse(word);
+            errors.extend(queue.is_none().then(unknown_queue));
+            queue
+        });
+        let job = query.get("jobId").and_then(|text| {
+            let job = JobId::parse(text);
+            errors.extend(job.is_none().then(bad_job));
+            job
+        });
+        let limit = paging::limit(query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
+        let behind = query.get("cursor").and_then(|cursor| {
+            let place = paging::place(cursor).filter(|place| !place.is_empty());
+            errors.extend(place.is_none().then(paging::bad_cursor));
+            place
+        });
+        if errors.is_empty() { Ok(Self { queue, job, limit, behind }) } else { Err(Problem::invalid(errors)) }
+    }
+
+    fn includes(&self, letter: &DeadLetter) -> bool {
+        let of_queue = self.queue.is_none_or(|queue| letter.queue == queue);
+        let of_job = self.job.is_none_or(|job| letter.letter.job_id() == Some(job));
+        letter.is_open() && of_queue && of_job
+    }
+
+    fn next_link(&self, cursor: &str) -> String {
+        let (limit, job) = (self.limit.to_string(), self.job.map(|job| job.to_string()));
+        let filters = [("queue", self.queue.map(Queue::as_str)), ("jobId", job.as_deref())];
+        let mut parameters: Vec<_> = filters.iter().filter_map(|(name, value)| Some((*name, (*value)?))).collect();
+        parameters.extend([("limit", limit.as_str()), ("cursor", cursor)]);
+        paging::next_link("/api/dead-letters", &parameters)
+    }
+}
+
+fn unknown_queue() -> FieldError {
+    FieldError::new("/queue", "unknown_queue", "queue is one of create, chunk, complete")
+}
+
+fn bad_job() -> FieldError {
+    FieldError::new("/jobId", "invalid_job_id", "jobId is the id of a job")
+}

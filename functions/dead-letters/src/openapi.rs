@@ -1,0 +1,130 @@
+//! What this function says of its calls in the API's document (`shared/src/openapi`): parameters, refusals, examples.
+
+use longshore::refusals;
+use longshore_domain::dead_letter::Queue;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::Status;
+use utoipa::{IntoParams, OpenApi};
+
+use crate::document::path;
+use crate::{
+    DeadLetterContents, DeadLetterDocument, DeadLetterLinks, DeadLettersDocument, Effect, Kind, LetterState,
+    ReplayDocument, ReplayLinks,
+};
+use crate::{discard, list, replay, show};
+
+/// This function's part of the document.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    Calls::openapi()
+}
+
+#[derive(OpenApi)]
+#[openapi(paths(list::list, replay::replay_job, show::show, discard::discard, replay::replay))]
+struct Calls;
+
+/// The letter that a path names.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct LetterIdInPath {
+    /// The letter, as the list named it.
+    #[param(rename = "letterId", pattern = "^[A-Za-z0-9-]+$", example = "1782896400120-8f1d2c3b")]
+    #[allow(dead_code, reason = "only described")]
+    letter_id: String,
+}
+
+/// The query of `GET /api/dead-letters`.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code, reason = "only described")]
+pub(crate) struct LettersQuery {
+    /// Only letters that died in this queue.
+    #[param(required = false)]
+    queue: Queue,
+    /// Only letters about this job.
+    #[param(rename = "jobId", required = false, format = "uuid", value_type = String)]
+    job_id: String,
+    /// Letters on the page at most.
+    #[param(required = false, minimum = 1, maximum = 100, default = 20)]
+    limit: usize,
+}
+
+refusals!(
+    /// Of `GET /api/dead-letters`.
+    operator ListRefusals: MalformedQuery, InvalidRequest
+);
+refusals!(
+    /// Of `GET /api/dead-letters/{letterId}`.
+    operator ShowRefusals: NotFound
+);
+refusals!(
+    /// Of `DELETE /api/dead-letters/{letterId}`.
+    operator DiscardRefusals: NotFound, LetterSettled
+);
+refusals!(
+    /// Of `POST /api/dead-letters/{letterId}/replay`.
+    operator ReplayRefusals: NotFound, LetterSettled, NotEnded, NothingToReplay, TooManyJobs
+);
+refusals!(
+    /// Of `POST /api/dead-letters/replay`.
+    operator ReplayJobRefusals: MalformedJson, NotFound, NotEnded, NothingToReplay, BodyTooLarge, UnsupportedMediaType,
+    InvalidRequest, TooManyJobs
+);
+
+const ID: &str = "1782896400120-8f1d2c3b-5a49-4c1e-9f70-6d2b8e1a0c57";
+
+fn job() -> JobId {
+    JobId::parse("019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e").unwrap_or_else(JobId::generate)
+}
+
+fn letter() -> DeadLetterDocument {
+    DeadLetterDocument {
+        letter_id: ID.to_owned(),
+        queue: Queue::Chunk,
+        kind: Kind::Chunk,
+        reason: "the workers that tried the chunk died or failed again and again".to_owned(),
+        job_id: Some(job()),
+        tenant: Some("acme".to_owned()),
+        job_status: Some(Status::Completed),
+        generation: None,
+        group: Some(2),
+        chunk: Some(5),
+        first_item: Some(12_001),
+        item_count: Some(1_000),
+        sent_at: "2026-07-01T09:00:00.12Z".to_owned(),
+        seen_at: "2026-07-01T10:01:00.3Z".to_owned(),
+        receives: 6,
+        size_bytes: 412,
+        state: LetterState::Open,
+        settled_by: None,
+        settled_at: None,
+        replay: Effect::Generation,
+        links: DeadLetterLinks { itself: path(ID), replay: Some(format!("{}/replay", path(ID))) },
+    }
+}
+
+/// A page of one letter.
+pub(crate) fn letters_example() -> DeadLettersDocument {
+    DeadLettersDocument { dead_letters: vec![letter()], next_cursor: None }
+}
+
+/// The letter and its body.
+pub(crate) fn contents_example() -> DeadLetterContents {
+    let body = format!(
+        r#"{{"jobId":"{}","tenant":"acme","group":2,"chunk":5,"plan":{{"first":12001,"items":1000,"start":480012,"end":519733}}}}"#,
+        job()
+    );
+    DeadLetterContents { dead_letter: letter(), body: Some(body) }
+}
+
+/// A job that was opened again for the letter.
+pub(crate) fn replay_example() -> ReplayDocument {
+    ReplayDocument {
+        replayed: vec![ID.to_owned()],
+        left: Vec::new(),
+        effect: Effect::Generation,
+        job_id: Some(job()),
+        tenant: Some("acme".to_owned()),
+        generation: Some(1),
+        links: ReplayLinks { job: Some(format!("/api/jobs/{}", job())) },
+    }
+}

@@ -1,0 +1,317 @@
+//! `POST /api/dead-letters/{letterId}/replay`, and `POST /api/dead-letters/replay` for all letters of a job.
+//!
+//! Letters of one job are replayed together or one after the other: while the generation that was opened for some of them
+//! runs, the others have to wait. Act first, note then: whoever dies in between leaves open letters, and the next replay sees on
+//! the job what was done for them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use longshore::http::{Answer, Bad, Failure, JsonFields, Operator, PathText};
+use longshore::openapi::CacheNoStore;
+use longshore::problem::{Kind, Problem};
+use longshore::queues::PutBack;
+use longshore::telemetry;
+use longshore_domain::dead_letter::{DeadLetter, Letter, Nothing, Replay, Settled, Settlement};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, Place, Reopen, Transition, deadline};
+use longshore_domain::message::{CompleteMessage, CreateMessage};
+use longshore_domain::ports::{DeadLetterNotes, Queues, Reopened, Store};
+use utoipa::ToSchema;
+
+use crate::document::{ReplayDocument, ReplayLinks};
+use crate::openapi::{LetterIdInPath, ReplayJobRefusals, ReplayRefusals, replay_example};
+use crate::{DeadLetters, Effect};
+
+/// The largest body: it names a job, and the rest is room for spaces.
+const BODY_BYTES: usize = 4 * 1024;
+
+/// Chunks for which one generation is opened: they stand on the job, which is written often.
+const CHUNKS: usize = 100;
+
+// Only described: it is read by hand, to name every bad field.
+/// Which letters are replayed.
+#[allow(dead_code, reason = "only described")]
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ReplayRequest {
+    /// All open letters of this job; of those about chunks up to a hundred.
+    job_id: JobId,
+}
+
+/// 202 with what was done: by this call, or before.
+#[utoipa::path(
+    post,
+    path = "/api/dead-letters/{letterId}/replay",
+    operation_id = "replayDeadLetter",
+    tag = "dead letters",
+    summary = "Replay a dead letter.",
+    description = "For operators. While its job can still take the message, it is sent again. A job that has ended opens again \
+        as its next generation: of what failed, only the items that were given up with the letter run (code \
+        `dead_lettered`), beside what was never processed; counts and report are repaired. Other letters about the \
+        same chunk are replayed with it. A job that was canceled is not opened. An unreadable letter goes back \
+        to its queue as it is. A letter that was replayed before is answered with the effect `nothing`. A body is ignored.",
+    params(LetterIdInPath),
+    responses(
+        (
+            status = 202,
+            description = "Replayed; the letters leave the list at once, and their queue within a minute or so.",
+            body = ReplayDocument,
+            headers(("Cache-Control" = inline(CacheNoStore))),
+            example = json!(replay_example()),
+        ),
+        ReplayRefusals,
+    ),
+)]
+pub(crate) async fn replay<S, Q>(
+    State(function): State<Arc<DeadLetters<S, Q>>>,
+    operator: Operator,
+    PathText(id): PathText,
+) -> Answer
+where
+    S: Store + DeadLetterNotes,
+    Q: Queues + PutBack,
+{
+    let letter = function.letter(&id).await?;
+    if let Some(settled) = &letter.settled {
+        return match settled.how {
+            Settlement::Replayed => Ok(accepted(&replayed_before(&letter))),
+            Settlement::Discarded => Err(discarded().into()),
+        };
+    }
+    let document = match letter.letter.job_id() {
+        None => function.put_back(&operator, &letter).await?,
+        Some(job) => {
+            let mut letters = function.letters_of(job).await?;
+            let same_chunk = letter.letter.place().is_some();
+            letters
+                .retain(|other| other.id == letter.id || (same_chunk && other.letter.place() == letter.letter.place()));
+            function.replay_letters(&operator, letters).await?
+        }
+    };
+    Ok(accepted(&document))
+}
+
+/// The same for all open letters of a job.
+#[utoipa::path(
+    post,
+    path = "/api/dead-letters/replay",
+    operation_id = "replayDeadLettersOfJob",
+    tag = "dead letters",
+    summary = "Replay all dead letters of a job.",
+    description = "For operators. One generation is opened for all chunks of the job's letters, up to a hundred: while it runs no \
+        other can be, so that letters of one job are better replayed together. What is left is told in `left`.",
+    request_body(
+        content = ReplayRequest,
+        description = "Up to 4 KiB.",
+        example = json!({ "jobId": "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e" }),
+    ),
+    responses(
+        (
+            status = 202,
+            description = "Replayed; the letters leave the list at once, and their queue within a minute or so.",
+            body = ReplayDocument,
+            headers(("Cache-Control" = inline(CacheNoStore))),
+            example = json!(replay_example()),
+        ),
+        ReplayJobRefusals,
+    ),
+)]
+pub(crate) async fn replay_job<S, Q>(
+    State(function): State<Arc<DeadLetters<S, Q>>>,
+    operator: Operator,
+    JsonFields(mut fields): JsonFields<BODY_BYTES>,
+) -> Answer
+where
+    S: Store + DeadLetterNotes,
+    Q: Queues + PutBack,
+{
+    let bad_id = || Bad::new("invalid_job_id", "jobId is the id of a job");
+    let job = fields.required("jobId", |value| value.as_str().and_then(JobId::parse).ok_or_else(bad_id));
+    fields.finish()?;
+    let letters = match job {
+        Some(job) => function.letters_of(job).await?,
+        None => Vec::new(),
+    };
+    if letters.is_empty() {
+        return Err(Problem::not_found("open dead letter of this job").into());
+    }
+    Ok(accepted(&function.replay_letters(&operator, letters).await?))
+}
+
+fn accepted(document: &ReplayDocument) -> axum::response::Response {
+    (StatusCode::ACCEPTED, [(header::CACHE_CONTROL, "no-store")], Json(document)).into_response()
+}
+
+impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
+    /// Replays open letters of one job, those that can be.
+    ///
+    /// # Errors
+    /// 409 if none can be now, 429 if the tenant has no room for the job.
+    async fn replay_letters(&self, by: &Operator, letters: Vec<DeadLetter>) -> Result<ReplayDocument, Failure> {
+        let (mut job, mut replays) = (None, Vec::new());
+        for letter in letters {
+            let standing = self.standing(&letter).await?;
+            job = standing.job;
+            replays.push((letter, standing.replay));
+        }
+        let only = places(&replays);
+        let opens = |(letter, replay): &(DeadLetter, Replay)| {
+            *replay == Replay::Open && letter.letter.place().is_none_or(|place| only.contains(&place))
+        };
+        let effect = match job {
+            Some(ended) if replays.iter().any(opens) => {
+                job = Some(self.open(&ended, &only).await?);
+                Effect::Generation
+            }
+            _ => self.send_again(job.as_ref(), &replays).await?,
+        };
+        let (done, left): (Vec<_>, Vec<_>) = replays
+            .into_iter()
+            .partition(|replay| opens(replay) || matches!(replay.1, Replay::SendAgain | Replay::Done));
+        let ids = |letters: &[(DeadLetter, Replay)]| letters.iter().map(|(letter, _)| letter.id.clone()).collect();
+        let (replayed, open): (Vec<_>, _) = (ids(&done), ids(&left));
+        if let (true, Some((_, replay))) = (done.is_empty(), left.first()) {
+            return Err(refused(*replay).into());
+        }
+        self.note_replayed(by, &replayed).await?;
+        Ok(document(job.as_ref(), effect, (replayed, open)))
+    }
+
+    /// The job's next generation, for these chunks. If its message is lost, the sweeper sends it.
+    async fn open(&self, job: &Job, only: &BTreeSet<Place>) -> Result<Job, Failure> {
+        let at = (self.clock)();
+        let deadline_at = deadline(at, job.timeout_s, job.expires_at);
+        let only = Some(only.clone());
+        let reopen = Reopen { generation: job.generation, at, deadline_at, corrected: None, only };
+        match self.ports.store.reopen(job, &reopen).await? {
+            Reopened::Made(job) => {
+                let message =
+                    CreateMessage { job_id: job.job_id, generation: job.generation, position: job.groups, resend: 0 };
+                if let Err(error) = self.ports.queues.send_create(&message).await {
+                    let error = telemetry::chain(&error);
+                    tracing::warn!(job.id = %job.job_id, error, "a create message was not sent; the sweeper will send it");
+                }
+                Ok(*job)
+            }
+            Reopened::Refused => Err(refused(Replay::Wait).into()),
+            Reopened::OverLimit(active) => Err(no_room(active).into()),
+        }
+    }
+
+    /// Sends the messages again that the job can still take.
+    async fn send_again(&self, job: Option<&Job>, replays: &[(DeadLetter, Replay)]) -> Result<Effect, Failure> {
+        let mut effect = Effect::Nothing;
+        for (letter, _) in replays.iter().filter(|(_, replay)| *replay == Replay::SendAgain) {
+            effect = Effect::Message;
+            match (&letter.letter, job) {
+                (Letter::Chunk(message), _) => self.ports.queues.send_chunks(std::slice::from_ref(message), 0).await?,
+                (Letter::Create(_), Some(job)) => {
+                    let (job_id, generation, position) = (job.job_id, job.generation, job.groups);
+                    let resend = self.counted(job).await?;
+                    self.ports.queues.send_create(&CreateMessage { job_id, generation, position, resend }).await?;
+                }
+                (Letter::Complete(_), Some(job)) => {
+                    let (job_id, generation, resend) = (job.job_id, job.generation, self.counted(job).await?);
+                    self.ports.queues.send_complete(&CompleteMessage { job_id, generation, resend }).await?;
+                }
+                (Letter::Create(_) | Letter::Complete(_), None) | (Letter::Unreadable { .. }, _) => {}
+            }
+        }
+        Ok(effect)
+    }
+
+    /// The number of a control message that is sent again, as the sweeper counts them: the queue would take one of the same
+    /// number for one that it has had. If another was first, that one's message does.
+    async fn counted(&self, job: &Job) -> Result<u32, Failure> {
+        let met = self.ports.store.count_resend(job.job_id, job.resends, (self.clock)()).await?;
+        Ok(match met {
+            Transition::Made(job) => job.resends,
+            Transition::Refused => job.resends + 1,
+        })
+    }
+
+    /// An unreadable letter goes back as it is.
+    async fn put_back(&self, by: &Operator, letter: &DeadLetter) -> Result<ReplayDocument, Failure> {
+        let body = self.ports.store.body(letter).await?.ok_or_else(too_long)?;
+        self.ports.queues.put_back(letter, &body).await?;
+        let replayed = vec![letter.id.clone()];
+        self.note_replayed(by, &replayed).await?;
+        Ok(document(None, Effect::PutBack, (replayed, Vec::new())))
+    }
+
+    async fn note_replayed(&self, Operator(who): &Operator, letters: &[String]) -> Result<(), Failure> {
+        let settled = Settled { how: Settlement::Replayed, by: who.clone(), at: (self.clock)() };
+        for id in letters {
+            self.ports.store.settle(id, &settled).await?;
+            tracing::info!(operator = who, letter.id = id, "a dead letter is replayed");
+        }
+        Ok(())
+    }
+}
+
+/// The chunks for which a job is to be opened.
+fn places(replays: &[(DeadLetter, Replay)]) -> BTreeSet<Place> {
+    let open = replays.iter().filter(|(_, replay)| *replay == Replay::Open);
+    let all: BTreeSet<_> = open.filter_map(|(letter, _)| letter.letter.place()).collect();
+    all.into_iter().take(CHUNKS).collect()
+}
+
+fn document(job: Option<&Job>, effect: Effect, (replayed, left): (Vec<String>, Vec<String>)) -> ReplayDocument {
+    ReplayDocument {
+        replayed,
+        left,
+        effect,
+        job_id: job.map(|job| job.job_id),
+        tenant: job.map(|job| job.tenant.clone()),
+        generation: job.map(|job| job.generation),
+        links: ReplayLinks { job: job.map(|job| format!("/api/jobs/{}", job.job_id)) },
+    }
+}
+
+fn replayed_before(letter: &DeadLetter) -> ReplayDocument {
+    let job = letter.letter.job_id();
+    ReplayDocument {
+        job_id: job,
+        links: ReplayLinks { job: job.map(|job| format!("/api/jobs/{job}")) },
+        ..document(None, Effect::Nothing, (vec![letter.id.clone()], Vec::new()))
+    }
+}
+
+/// Why nothing could be replayed.
+fn refused(replay: Replay) -> Problem {
+    let nothing = |detail: &str| Problem::new(Kind::NothingToReplay, format!("{detail}; discard the letter"));
+    match replay {
+        Replay::Nothing(Nothing::JobGone) => nothing("the job of the letter was deleted, or has expired"),
+        Replay::Nothing(Nothing::Canceled) => nothing("the job was canceled, and stays so until its owner retries it"),
+        Replay::Nothing(Nothing::RunAgain) => nothing("a later attempt has run again what the letter was about"),
+        Replay::Nothing(Nothing::WasDone) => nothing("what the letter was about has ended all the same"),
+        Replay::PutBack | Replay::SendAgain | Replay::Open | Replay::Done | Replay::Wait => {
+            let detail = "the job has not ended, and what the letter was about is counted as failed; replay it after the \
+                          job's end, with all other letters of the job";
+            Problem::new(Kind::NotEnded, detail)
+        }
+    }
+}
+
+fn discarded() -> Problem {
+    let detail =
+        "the letter was discarded before; a retry of its job runs the rows that were counted as failed with it";
+    Problem::new(Kind::LetterSettled, detail)
+}
+
+fn too_long() -> Problem {
+    let detail = "the letter is unreadable and too long to be kept with its note; move it by the console of the queue, or discard it";
+    Problem::new(Kind::NothingToReplay, detail)
+}
+
+fn no_room(active: u64) -> Problem {
+    let detail = format!(
+        "{active} jobs of the job's tenant have not ended, and more may not be active at once; wait until one has"
+    );
+    Problem::new(Kind::TooManyJobs, detail).retry_after(10)
+}

@@ -1,0 +1,53 @@
+//! `GET /api/dead-letters/{letterId}`: one letter with its body. The only call that shows rows of any tenant, and it says so in
+//! the log: who, which letter.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+use longshore::http::{Answer, Operator, PathText};
+use longshore::openapi::CacheNoStore;
+use longshore::queues::PutBack;
+use longshore_domain::ports::{DeadLetterNotes, Queues, Store};
+
+use crate::openapi::{LetterIdInPath, ShowRefusals, contents_example};
+use crate::{DeadLetterContents, DeadLetterDocument, DeadLetters};
+
+/// The letter as it stands, and its body.
+#[utoipa::path(
+    get,
+    path = "/api/dead-letters/{letterId}",
+    operation_id = "getDeadLetter",
+    tag = "dead letters",
+    summary = "Read a dead letter with its body.",
+    description = "For operators. A letter that was replayed or discarded is there for 14 days, and says who did it.",
+    params(LetterIdInPath),
+    responses(
+        (
+            status = 200,
+            description = "The letter.",
+            body = DeadLetterContents,
+            headers(("Cache-Control" = inline(CacheNoStore))),
+            example = json!(contents_example()),
+        ),
+        ShowRefusals,
+    ),
+)]
+pub(crate) async fn show<S, Q>(
+    State(function): State<Arc<DeadLetters<S, Q>>>,
+    Operator(who): Operator,
+    PathText(id): PathText,
+) -> Answer
+where
+    S: Store + DeadLetterNotes,
+    Q: Queues + PutBack,
+{
+    let letter = function.letter(&id).await?;
+    let standing = function.standing(&letter).await?;
+    let body = function.ports.store.body(&letter).await?;
+    tracing::info!(operator = who, letter.id = letter.id, "a dead letter is shown");
+    let document = DeadLetterContents { dead_letter: DeadLetterDocument::of(&letter, &standing), body };
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+}

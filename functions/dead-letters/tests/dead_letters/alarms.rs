@@ -1,0 +1,79 @@
+//! Every queue of the template has a dead-letter queue that keeps letters for 14 days, and every dead-letter queue an alarm on
+//! its depth, at the first letter, that is told to the topic.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+const TEMPLATE: &str = include_str!("../../../../template.yaml");
+
+/// Properties of the resources of a type, by the name of each, on one line.
+fn resources(template: &str, of_type: &str) -> BTreeMap<String, String> {
+    let blocks = template.split("\n\n").filter(|block| block.contains(&format!("Type: {of_type}\n")));
+    let named = blocks.filter_map(|block| {
+        let lines = block.lines().filter(|line| !line.trim_start().starts_with('#'));
+        let mut lines =
+            lines.skip_while(|line| line.starts_with("   ") || !line.starts_with("  ") || !line.ends_with(':'));
+        let name = lines.next()?.trim().trim_end_matches(':').to_owned();
+        Some((name, lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")))
+    });
+    named.collect()
+}
+
+/// The queue that this one's messages die into.
+fn dead_letters_of(queue: &str) -> Option<&str> {
+    let (_, target) = queue.split_once("deadLetterTargetArn: !GetAtt ")?;
+    target.split_once(".Arn").map(|(name, _)| name)
+}
+
+/// What is wrong with the queues and alarms of a template.
+fn faults(template: &str) -> Vec<String> {
+    let queues = resources(template, "AWS::SQS::Queue");
+    let dead: BTreeSet<_> = queues.values().filter_map(|queue| dead_letters_of(queue)).collect();
+    let alarms = resources(template, "AWS::CloudWatch::Alarm");
+    let mut faults = Vec::new();
+    for (name, queue) in &queues {
+        let is_dead = dead.contains(name.as_str());
+        if !is_dead && (dead_letters_of(queue).is_none() || !queue.contains("maxReceiveCount: !Ref MaxReceiveCount")) {
+            faults.push(format!("{name} has no dead-letter queue"));
+        }
+        if is_dead && !queue.contains("MessageRetentionPeriod: 1209600") {
+            faults.push(format!("{name} does not keep letters for 14 days"));
+        }
+        if is_dead && !alarms.values().any(|alarm| is_on_depth_of(alarm, name)) {
+            faults.push(format!("{name} has no alarm on its first letter"));
+        }
+    }
+    faults
+}
+
+fn is_on_depth_of(alarm: &str, queue: &str) -> bool {
+    let wanted = [
+        "Namespace: AWS/SQS MetricName: ApproximateNumberOfMessagesVisible".to_owned(),
+        format!("Dimensions: [{{ Name: QueueName, Value: !GetAtt {queue}.QueueName }}]"),
+        "Statistic: Maximum Period: 60 EvaluationPeriods: 1 DatapointsToAlarm: 1".to_owned(),
+        // At least one.
+        "Threshold: 0 ComparisonOperator: GreaterThanThreshold TreatMissingData: notBreaching".to_owned(),
+        "AlarmActions: !If [HasAlarmTopic, [!Ref AlarmTopicArn], !Ref AWS::NoValue]".to_owned(),
+    ];
+    wanted.iter().all(|wanted| alarm.contains(wanted))
+}
+
+#[test]
+fn every_queue_has_dead_letters_that_are_kept_and_raise_an_alarm() {
+    let queues = resources(TEMPLATE, "AWS::SQS::Queue");
+    assert_eq!(queues.len(), 8, "{:?}", queues.keys());
+    assert_eq!(faults(TEMPLATE), [""; 0]);
+}
+
+#[test]
+fn a_queue_without_dead_letters_or_alarm_is_found() {
+    let dimension = "Value: !GetAtt CompleteJobDeadLetters.QueueName";
+    for (from, to, fault) in [
+        (dimension, "Value: !GetAtt CompleteJobQueue.QueueName", "CompleteJobDeadLetters has no alarm"),
+        ("MessageRetentionPeriod: 1209600", "MessageRetentionPeriod: 3600", "does not keep"),
+        ("deadLetterTargetArn: !GetAtt ChunkDeadLetters.Arn", "x: 1", "ChunkQueue has no dead-letter queue"),
+        ("MetricName: ApproximateNumberOfMessagesVisible", "MetricName: NumberOfMessagesSent", "has no alarm"),
+    ] {
+        let found = faults(&TEMPLATE.replace(from, to));
+        assert!(found.iter().any(|found| found.contains(fault)), "{fault}: {found:?}");
+    }
+}

@@ -1,0 +1,186 @@
+//! The router on fakes, jobs with chunks that were given up, and calls.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderValue, Request};
+use dead_letters::{DeadLetters, router};
+use lambda_http::request::RequestContext;
+use lambda_http::tower::ServiceExt;
+use lambda_http::{Context, RequestExt};
+use longshore::http::{Access, Operators};
+use longshore::ports::Ports;
+use longshore::queues::MemoryQueues;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::cursor::Cursor;
+use longshore_domain::dead_letter::{DeadLetter, KEPT_S, Letter, Queue};
+use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Finish, Job, Status};
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::outcome::Counts;
+use longshore_domain::ports::{DeadLetterNotes, Definition, JobStore, JobTransitions, Ledger, TenantLimits};
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::{Value, json};
+
+/// When everything happens.
+pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
+
+/// The fakes behind the router.
+#[derive(Clone)]
+pub(crate) struct World {
+    /// Jobs and notes.
+    pub(crate) store: MemoryStore,
+    /// Messages.
+    pub(crate) queues: MemoryQueues,
+    access: Access,
+}
+
+/// What came back.
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
+    pub(crate) link: String,
+}
+
+impl Reply {
+    /// Holds that this is a problem document of a kind.
+    pub(crate) fn is_problem(&self, status: u16, kind: &str) {
+        assert_eq!(
+            (self.status, &self.body["type"]),
+            (status, &json!(format!("/api/problems/{kind}"))),
+            "{}",
+            self.body
+        );
+    }
+}
+
+impl Default for World {
+    fn default() -> Self {
+        let store = MemoryStore::default().with_limits(TenantLimits { active_jobs: 2, ..TenantLimits::default() });
+        Self { store, queues: MemoryQueues::default(), access: Access::SignedIn { tenant_claim: "sub".into() } }
+    }
+}
+
+impl World {
+    /// The same, open to anybody.
+    pub(crate) fn open() -> Self {
+        Self { access: Access::Open, ..Self::default() }
+    }
+
+    /// A call of an operator.
+    pub(crate) async fn call(&self, method: &str, path: &str, body: &Value) -> Reply {
+        self.call_as("[tellers operators]", (method, path), body).await
+    }
+
+    /// A call of somebody in these groups.
+    pub(crate) async fn call_as(&self, groups: &str, (method, path): (&str, &str), body: &Value) -> Reply {
+        let function = DeadLetters {
+            ports: Ports { store: self.store.clone(), queues: self.queues.clone(), files: () },
+            access: self.access.clone(),
+            operators: Operators { claim: "cognito:groups".into(), group: "operators".into() },
+            clock: || NOW,
+        };
+        let claims = json!({"sub": "olga", "cognito:groups": groups});
+        let context = json!({"http": {"method": "GET"}, "timeEpoch": 0, "authorizer": {"jwt": {"claims": claims}}});
+        let mut lambda = Context::default();
+        lambda.request_id = "r-1".into();
+        let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
+        let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
+        let request = request.body(body).unwrap().with_lambda_context(lambda);
+        let request =
+            request.with_request_context(RequestContext::ApiGatewayV2(serde_json::from_value(context).unwrap()));
+        let (parts, body) = router(function).oneshot(request).await.unwrap().into_parts();
+        let bytes = to_bytes(body, usize::MAX).await.unwrap();
+        let (status, text) = (parts.status.as_u16(), |value: &HeaderValue| value.to_str().unwrap().to_owned());
+        let headers: Vec<_> = parts.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
+        let answer = contract::Answer { method, path, status, headers: &headers, body: &bytes };
+        answer.check().unwrap_or_else(|wrong| panic!("{wrong}"));
+        let link = parts.headers.get("link").map(text).unwrap_or_default();
+        Reply { status, body: serde_json::from_slice(&bytes).unwrap_or_default(), link }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.call("GET", path, &Value::Null).await
+    }
+
+    pub(crate) async fn post(&self, path: &str) -> Reply {
+        self.call("POST", path, &Value::Null).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Reply {
+        self.call("DELETE", path, &Value::Null).await
+    }
+
+    /// A job of three chunks of ten items in one group; nobody has begun them.
+    pub(crate) async fn job(&self, tenant: &str) -> Job {
+        let (store, id) = (&self.store, JobId::generate());
+        let job = Job { timeout_s: 60, ..Job::waiting(id, tenant, "import", NOW) };
+        store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
+        store.begin(id, NOW).await.unwrap();
+        let chunk = |first: u64| ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false };
+        let manifest = Manifest { group: 0, chunks: vec![chunk(1), chunk(11), chunk(21)] };
+        let job = store.job(id).await.unwrap().unwrap();
+        store.commit_group(&job, &GroupPlan::of_file(0, manifest, 30), NOW).await.unwrap();
+        store.end_split(&job, 1, &[], NOW).await.unwrap();
+        store.job(id).await.unwrap().unwrap()
+    }
+
+    /// Gives these chunks of the job up, as the sweeper does.
+    pub(crate) async fn give_up(&self, job: &Job, chunks: &[u32]) {
+        for chunk in chunks {
+            let (token, file) = (format!("t{chunk}"), Some(format!("t{chunk}")));
+            let to = Cursor { round: 0, position: 0, token, file, filed: 0, due: None, finished: true };
+            let counts = Counts { failed: 10, ..Counts::default() };
+            let commit = Commit { chunk: *chunk, from: None, to, counts, at: NOW };
+            self.store.commit(job.job_id, 0, &commit).await.unwrap();
+        }
+    }
+
+    /// Ends the job; of its items so many have failed.
+    pub(crate) async fn end(&self, job: &Job, status: Status, failed: u64) {
+        let generation = self.stored(job).await.generation;
+        let totals = Counts { succeeded: 30 - failed, failed, skipped: 0 };
+        let finish = Finish { generation, status, totals, error: None, at: NOW };
+        self.store.finish(job.job_id, &finish).await.unwrap();
+    }
+
+    /// The job as it now is.
+    pub(crate) async fn stored(&self, job: &Job) -> Job {
+        self.store.job(job.job_id).await.unwrap().unwrap()
+    }
+
+    /// A letter, noted as the sweeper does; each is sent a second after the one before.
+    pub(crate) async fn note(&self, queue: Queue, body: &str) -> DeadLetter {
+        static SENT: AtomicU32 = AtomicU32::new(0);
+        let sent_at = NOW.plus_seconds(SENT.fetch_add(1, Ordering::Relaxed).into());
+        let letter = DeadLetter {
+            id: DeadLetter::id_of(sent_at, "8f1d2c3b"),
+            queue,
+            letter: Letter::read(queue, body),
+            sent_at,
+            seen_at: sent_at,
+            receives: 6,
+            size_bytes: body.len() as u64,
+            source: None,
+            group_id: None,
+            settled: None,
+            expires_at: NOW.plus_seconds(KEPT_S).seconds(),
+        };
+        self.store.note(&letter, Some(body)).await.unwrap();
+        letter
+    }
+
+    /// The letter of a chunk of the job's only group.
+    pub(crate) async fn chunk(&self, job: &Job, chunk: u32) -> DeadLetter {
+        let first = u64::from(chunk) * 10 + 1;
+        let plan = ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false };
+        let message = ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::of(job, (0, chunk), &plan) };
+        self.note(Queue::Chunk, &serde_json::to_string(&message).unwrap()).await
+    }
+}
+
+/// The path of a letter.
+pub(crate) fn path(letter: &DeadLetter) -> String {
+    format!("/api/dead-letters/{}", letter.id)
+}

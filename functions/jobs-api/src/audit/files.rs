@@ -1,0 +1,150 @@
+//! Reads every row of a report's files, and holds them against the result, the groups and the receipt.
+//!
+//! Reading ends with the time of the call; a file that was not read to its end by then was not checked.
+
+use longshore::fingerprint::{Fingerprint, Fingerprinter};
+use longshore::ports::JobFolder;
+use longshore::receipt::{FileReceipt, Receipt, download_name};
+use longshore::result::{ReportFile, ResultDocument};
+use longshore_domain::ports::{FileStream, Files, PortResult, Read};
+
+use super::numbers::{ByGroup, FOLLOWED, Numbers};
+use super::report::ReportAudit;
+use super::rows::RowNumbers;
+
+/// The files of a report.
+const FILES: [&str; 3] = ["failed.csv", "skipped.csv", "unprocessed.csv"];
+
+/// Rows of a file that are told one by one because they are of no item, or of one that has a row.
+const TOLD: usize = 10;
+
+/// One file, as the result has it.
+struct Expected<'a> {
+    name: &'static str,
+    key: String,
+    rows: u64,
+    listed: Option<&'a ReportFile>,
+}
+
+/// What a file was found to be.
+struct Counted {
+    rows: u64,
+    by_group: ByGroup,
+    fingerprint: Fingerprint,
+}
+
+/// What reading a file came to.
+enum Counting {
+    Done(Counted),
+    Absent,
+    OutOfTime,
+}
+
+impl<F: Files> ReportAudit<'_, F> {
+    /// Compares everything that the files can tell.
+    pub(super) async fn check_files(&mut self, result: &ResultDocument, receipt: Option<&Receipt>) -> PortResult<()> {
+        let mut numbers = Numbers::of(result.item_count);
+        for expected in self.expected(result) {
+            self.check_listed(&expected);
+            let name = expected.name;
+            let saved = download_name(&self.records.job, name);
+            let receipted = receipt.and_then(|receipt| receipt.files.iter().find(|file| file.name == saved));
+            if receipt.is_some() {
+                self.findings.count(
+                    "receipt_files",
+                    name,
+                    u64::from(expected.rows > 0),
+                    receipted.iter().count() as u64,
+                );
+            }
+            if expected.rows == 0 {
+                continue;
+            }
+            match self.read(&expected, &mut numbers).await? {
+                Counting::Done(counted) => self.check_counted(&expected, receipted, &counted),
+                Counting::Absent => self.findings.count("rows", name, expected.rows, 0),
+                Counting::OutOfTime => {
+                    let reason =
+                        "there was no time to read it as a whole; download it, and hold it against its receipt";
+                    self.findings.leave_out(name, reason);
+                }
+            }
+        }
+        if result.item_count > FOLLOWED {
+            self.findings.leave_out("row_numbers", format!("only items up to {FOLLOWED} are held to have one row"));
+        }
+        Ok(())
+    }
+
+    fn expected<'b>(&self, result: &'b ResultDocument) -> Vec<Expected<'b>> {
+        let (job, counts, files) = (&self.records.job, &result.counts, &result.files);
+        let rows = [counts.failed, counts.skipped, counts.unprocessed];
+        let listed = [&files.failed, &files.skipped, &files.unprocessed];
+        let key = |name| JobFolder::of(job).report_key(job.generation, name);
+        let expected = FILES.into_iter().zip(rows).zip(listed);
+        expected
+            .map(|((name, rows), listed)| Expected { name, key: key(name), rows, listed: listed.as_ref() })
+            .collect()
+    }
+
+    fn check_listed(&mut self, Expected { name, key, rows, listed }: &Expected<'_>) {
+        let expected = if *rows > 0 { key.as_str() } else { "nothing" };
+        self.findings.text("result_files", name, expected, Some(listed.map_or("nothing", |file| &file.key)));
+        self.findings.count("result_rows", name, *rows, listed.map_or(0, |file| file.rows));
+    }
+
+    fn check_counted(&mut self, expected: &Expected<'_>, receipted: Option<&FileReceipt>, counted: &Counted) {
+        let name = expected.name;
+        self.findings.count("rows", name, expected.rows, counted.rows);
+        self.check_groups(name, &counted.by_group);
+        if let Some(FileReceipt { rows, fingerprint, .. }) = receipted {
+            self.findings.count("receipt_rows", name, *rows, counted.rows);
+            self.findings.count("size", name, fingerprint.size, counted.fingerprint.size);
+            self.findings.text("sha256", name, &fingerprint.sha256, Some(&counted.fingerprint.sha256));
+        }
+    }
+
+    /// A group of a job that was never retried has counted the rows that the report has of its items.
+    fn check_groups(&mut self, name: &str, by_group: &ByGroup) {
+        if self.records.job.generation > 0 || name == "unprocessed.csv" {
+            return;
+        }
+        for (group, _) in self.records.planned() {
+            let counted = if name == "failed.csv" { group.counts.failed } else { group.counts.skipped };
+            let place = format!("group {} in {name}", group.number);
+            self.findings.count("group_rows", place, counted, by_group.rows(group.number));
+        }
+    }
+
+    /// Streams a file, row by row.
+    async fn read(&mut self, expected: &Expected<'_>, numbers: &mut Numbers) -> PortResult<Counting> {
+        let Read::Found(mut stream) = self.files.open(&expected.key, None, 0, None).await? else {
+            return Ok(Counting::Absent);
+        };
+        let mut by_group = ByGroup::of(self.records.planned().map(|(_, manifest)| manifest));
+        let (mut rows, mut print) = (RowNumbers::new(), Fingerprinter::default());
+        let (mut items, mut strange) = (0, Vec::new());
+        let mut take = |number: Option<u64>| match number {
+            Some(number) if numbers.is_new(number) => {
+                items += 1;
+                by_group.take(number);
+            }
+            other if strange.len() < TOLD => strange.push(other),
+            _ => {}
+        };
+        while let Some(block) = stream.next().await? {
+            if !(self.in_time)() {
+                return Ok(Counting::OutOfTime);
+            }
+            print.take(&block);
+            rows.take(&block, &mut take);
+        }
+        rows.end(&mut take);
+        self.findings.count("row_numbers", expected.name, rows.rows(), items);
+        for number in strange {
+            let found = number.map_or("a row without a number".to_owned(), |number| format!("row {number}"));
+            self.findings.text("row_numbers", expected.name, "each item of the job in one row", Some(&found));
+        }
+        Ok(Counting::Done(Counted { rows: rows.rows(), by_group, fingerprint: print.finish() }))
+    }
+}

@@ -1,0 +1,130 @@
+//! Gathers what an audit compares, and its verdict: nothing that was not checked counts as equal.
+
+use std::fmt::Display;
+
+use longshore_domain::job::Job;
+
+use super::document::{AuditDocument, Check, Difference, Unchecked};
+
+/// Differences that are told one by one: whoever has more than these has one cause, and an answer has an end.
+const TOLD: usize = 100;
+
+/// What has been compared so far.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    checks: Vec<Check>,
+    differences: Vec<Difference>,
+    unchecked: Vec<Unchecked>,
+}
+
+impl Findings {
+    /// Holds one number against another.
+    pub(super) fn count(&mut self, name: &str, place: impl Display, expected: u64, found: u64) {
+        self.compared(name, [expected, found], expected == found);
+        if expected != found {
+            self.differs(name, place, expected, found);
+        }
+    }
+
+    /// Holds one text against another; none was found if there is none.
+    pub(super) fn text(&mut self, name: &str, place: impl Display, expected: &str, found: Option<&str>) {
+        let equal = found == Some(expected);
+        self.compared(name, [1, u64::from(equal)], equal);
+        if !equal {
+            self.differs(name, place, expected, found.unwrap_or("nothing"));
+        }
+    }
+
+    /// Holds that a number is not above another.
+    pub(super) fn at_most(&mut self, name: &str, place: impl Display, limit: u64, found: u64) {
+        let equal = found <= limit;
+        self.compared(name, [1, u64::from(equal)], equal);
+        if !equal {
+            self.differs(name, place, format_args!("at most {limit}"), found);
+        }
+    }
+
+    /// Says what could not be checked.
+    pub(super) fn leave_out(&mut self, name: &str, reason: impl Into<String>) {
+        self.unchecked.push(Unchecked { name: name.to_owned(), reason: reason.into() });
+    }
+
+    /// Whether anything differs so far.
+    pub(super) fn differ(&self) -> bool {
+        self.checks.iter().any(|check| !check.equal)
+    }
+
+    /// The answer.
+    pub(super) fn document(self, job: &Job) -> AuditDocument {
+        let equal = match (self.differ(), self.unchecked.is_empty()) {
+            (true, _) => Some(false),
+            (false, true) => Some(true),
+            (false, false) => None,
+        };
+        let Self { checks, differences, unchecked } = self;
+        AuditDocument { job_id: job.job_id, status: job.status, equal, checks, differences, unchecked }
+    }
+
+    fn compared(&mut self, name: &str, [expected, found]: [u64; 2], equal: bool) {
+        let known = self.checks.iter().position(|check| check.name == name);
+        let at = known.unwrap_or(self.checks.len());
+        if known.is_none() {
+            self.checks.push(Check { name: name.to_owned(), expected: 0, found: 0, equal: true });
+        }
+        if let Some(check) = self.checks.get_mut(at) {
+            check.expected = check.expected.saturating_add(expected);
+            check.found = check.found.saturating_add(found);
+            check.equal &= equal;
+        }
+    }
+
+    fn differs(&mut self, name: &str, place: impl Display, expected: impl Display, found: impl Display) {
+        if self.differences.len() < TOLD {
+            let (check, place) = (name.to_owned(), place.to_string());
+            let (expected, found) = (expected.to_string(), found.to_string());
+            self.differences.push(Difference { check, place, expected, found });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_domain::ids::JobId;
+    use longshore_domain::time_stamp::Timestamp;
+
+    use super::*;
+
+    fn verdict(findings: Findings) -> Option<bool> {
+        findings.document(&Job::waiting(JobId::generate(), "t", "import", Timestamp(0))).equal
+    }
+
+    #[test]
+    fn only_what_was_checked_as_a_whole_and_agrees_is_equal() {
+        let mut findings = Findings::default();
+        findings.count("items", "group 0", 5, 5);
+        assert_eq!(verdict(findings), Some(true));
+        let mut findings = Findings::default();
+        findings.leave_out("report", "it is not there");
+        assert_eq!(verdict(findings), None);
+        let mut findings = Findings::default();
+        findings.leave_out("report", "it is not there");
+        findings.text("sha256", "failed.csv", "ab", Some("cd"));
+        assert_eq!(verdict(findings), Some(false));
+    }
+
+    #[test]
+    fn two_errors_that_cancel_each_other_out_are_two_differences() {
+        let mut findings = Findings::default();
+        findings.count("items", "group 0", 5, 6);
+        findings.count("items", "group 1", 6, 5);
+        assert_eq!((findings.differences.len(), findings.differ()), (2, true));
+        assert_eq!((findings.checks[0].expected, findings.checks[0].found), (11, 11));
+    }
+
+    #[test]
+    fn of_very_many_differences_the_first_are_told_and_all_count() {
+        let mut findings = Findings::default();
+        (0..1_000).for_each(|n| findings.count("items", n, 1, 0));
+        assert_eq!((findings.differences.len(), findings.checks[0].found), (TOLD, 0));
+    }
+}

@@ -1,0 +1,137 @@
+//! Holds a job's own numbers against its groups, and each group's against its manifest and its cursors.
+//!
+//! Pure: the records as they were read, groups before the job. A group is one record, so that its counts and its cursors
+//! agree at every moment, also while workers are at it.
+
+use longshore_domain::group::{ChunkPlan, Group, Manifest};
+use longshore_domain::job::{Job, Status};
+use longshore_domain::outcome::Counts;
+use longshore_domain::progress;
+
+use super::findings::Findings;
+
+/// A job's records.
+pub(super) struct Records {
+    /// The job.
+    pub(super) job: Job,
+    /// Its groups of all generations, in order, each with its manifest if there is one.
+    pub(super) groups: Vec<(Group, Option<Manifest>)>,
+}
+
+impl Records {
+    /// The groups and their manifests, those that have one.
+    pub(super) fn planned(&self) -> impl Iterator<Item = (&Group, &Manifest)> {
+        self.groups.iter().filter_map(|(group, manifest)| Some((group, manifest.as_ref()?)))
+    }
+
+    /// Compares everything that the table alone can tell.
+    pub(super) fn check(&self, findings: &mut Findings) {
+        for (group, manifest) in &self.groups {
+            findings.count("manifests", place(group), 1, u64::from(manifest.is_some()));
+        }
+        for (group, manifest) in self.planned() {
+            findings.count("group_items", place(group), manifest.items(), group.items);
+            check_cursors(group, manifest, findings);
+        }
+        self.check_bases(findings);
+        self.check_totals(findings);
+        // A group that was committed after the groups were read is in the job's numbers and not among them.
+        if self.groups.len() < self.job.groups as usize && !self.job.status.is_final() {
+            findings.leave_out("item_count", "the file is still being split");
+        } else {
+            findings.count("groups", "job", self.job.groups.into(), self.groups.len() as u64);
+            self.check_plan(findings);
+        }
+    }
+
+    /// The base of a retry is what succeeded or was skipped in the generations before.
+    fn check_bases(&self, findings: &mut Findings) {
+        let mut before = Counts::default();
+        self.groups.iter().filter(|(group, _)| !self.job.owns(group.number)).for_each(|(g, _)| before += g.counts);
+        findings.count("base_succeeded", "job", self.job.base.counts.succeeded, before.succeeded);
+        findings.count("base_skipped", "job", self.job.base.counts.skipped, before.skipped);
+    }
+
+    /// The totals of a job that has ended are the sum of its groups.
+    fn check_totals(&self, findings: &mut Findings) {
+        let job = &self.job;
+        let groups: Vec<_> = self.groups.iter().map(|(group, _)| group.clone()).collect();
+        let found = progress::counts(job, &groups);
+        let Some(totals) = job.totals else {
+            findings.at_most("progress", "job", job.item_count, found.done());
+            return findings.leave_out("totals", "the job has not ended");
+        };
+        findings.count("succeeded", "job", totals.succeeded, found.succeeded);
+        findings.count("failed", "job", totals.failed, found.failed);
+        findings.count("skipped", "job", totals.skipped, found.skipped);
+        if job.status == Status::Completed {
+            findings.count("completed_items", "job", job.item_count, found.done());
+            let (own, done) = (job.groups.saturating_sub(job.base.groups), job.done_groups.range(job.base.groups..));
+            findings.count("done_groups", "job", own.into(), done.count() as u64);
+        } else {
+            findings.at_most("progress", "job", job.item_count, found.done());
+        }
+    }
+
+    /// The chunks of the file follow each other: no item and no byte is in two of them, and no item in none.
+    fn check_plan(&self, findings: &mut Findings) {
+        let (mut next, mut end) = (1, 0);
+        for (group, manifest) in self.planned().filter(|(_, manifest)| !manifest.chunks.is_empty()) {
+            if self.is_refiled(manifest, next) {
+                continue;
+            }
+            findings.count("group_bytes", place(group), manifest.bytes(), group.bytes);
+            for (number, chunk) in manifest.chunks.iter().enumerate() {
+                let place = format!("chunk {number} of group {}", group.number);
+                findings.count("item_numbers", &place, next, chunk.first);
+                findings.at_most("byte_ranges", &place, chunk.start, end);
+                findings.at_most("byte_ranges", &place, chunk.end, chunk.start);
+                (next, end) = (chunk.first + u64::from(chunk.items), chunk.end);
+            }
+        }
+        findings.count("item_count", "job", self.job.item_count, next - 1);
+        if next > 1 {
+            findings.count("split_offset", "job", self.job.split_offset, end);
+        }
+    }
+
+    /// What a retry files again are items that the file's chunks had before.
+    fn is_refiled(&self, manifest: &Manifest, next: u64) -> bool {
+        self.job.generation > 0 && manifest.chunks.first().is_some_and(|chunk| chunk.first < next)
+    }
+}
+
+/// A group has counted what its cursors have passed. In a later round only the work files know how many items that is:
+/// then the counts lie between what is certain and all items.
+fn check_cursors(group: &Group, manifest: &Manifest, findings: &mut Findings) {
+    let (mut passed, mut certain) = (0, true);
+    for (chunk, plan) in (0..).zip(&manifest.chunks) {
+        match passed_of(group, chunk, plan) {
+            Some(items) => passed += items,
+            None => certain = false,
+        }
+    }
+    let counted = group.counts.done();
+    if certain {
+        findings.count("cursors", place(group), counted, passed);
+    } else {
+        findings.at_most("cursors", place(group), counted, passed);
+    }
+    findings.at_most("group_counts", place(group), group.items, counted);
+    let strangers = group.cursors.range(u32::try_from(manifest.chunks.len()).unwrap_or(u32::MAX)..).count();
+    findings.count("strange_cursors", place(group), 0, strangers as u64);
+}
+
+/// Items of a chunk that have ended; none if only its work files know.
+fn passed_of(group: &Group, chunk: u32, plan: &ChunkPlan) -> Option<u64> {
+    match group.cursors.get(&chunk) {
+        None => Some(0),
+        Some(cursor) if cursor.finished => Some(plan.items.into()),
+        Some(cursor) if cursor.round == 0 => Some(u64::from(cursor.position.saturating_sub(cursor.filed))),
+        Some(_) => None,
+    }
+}
+
+fn place(group: &Group) -> String {
+    format!("group {}", group.number)
+}

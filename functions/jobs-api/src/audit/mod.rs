@@ -1,0 +1,143 @@
+//! `GET /api/jobs/{jobId}/audit`: recounts a job from everything that is stored of it, and says equal or what differs.
+//!
+//! Every number of a job is a sum that somebody kept. The audit keeps none: it adds up the groups, lays the chunks of the
+//! manifests end to end, reads every row of the report, and holds each against what the others say.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `ledger` | the job against groups, manifests and cursors |
+//! | `report` | the result and the receipt against the ledger |
+//! | `files` | the rows of the report's files against all of them |
+//! | `rows` | the rows of a file that passes by |
+//! | `numbers` | which items they are |
+//! | `findings` | what was compared, and the verdict |
+//! | `document` | what is answered |
+
+mod document;
+mod files;
+mod findings;
+mod ledger;
+mod numbers;
+mod report;
+mod rows;
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+use futures::{StreamExt, TryStreamExt, stream};
+use longshore::http::{Answer, PathText, Tenant};
+use longshore::openapi::CacheNoStore;
+use longshore_domain::group::Group;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::Job;
+use longshore_domain::ports::{Files, JobStore, Ledger, PortResult};
+use longshore_domain::progress;
+
+pub use self::document::{AuditDocument, Check, Difference, Unchecked};
+
+use self::findings::Findings;
+use self::ledger::Records;
+use self::report::ReportAudit;
+use crate::backend::no_such_job;
+use crate::openapi::examples;
+use crate::openapi::parameters::JobIdInPath;
+use crate::openapi::refusals::AuditRefusals;
+use crate::{Api, Backend};
+
+/// Seconds that the report's files are read for. The gateway answers for a call after 30, and a block that comes late
+/// and the answer want some.
+const READING_S: i64 = 20;
+
+/// Manifests that are read at the same time: a job of hundreds of groups is read in about a second.
+const READ_AHEAD: usize = 16;
+
+/// A recount of the job.
+#[utoipa::path(
+    get,
+    path = "/api/jobs/{jobId}/audit",
+    operation_id = "auditJob",
+    tag = "jobs",
+    summary = "Recount a job from all that is stored of it.",
+    description = "Adds up the groups of the ledger, lays the chunks of the manifests end to end, reads every row of the \
+        report, and holds each against what the others and the receipt say. `equal` is `true` only if everything was \
+        checked and agrees. Of a job that has not ended the ledger is checked, of one whose files have expired too. The \
+        report's files are read for 20 seconds at most (some hundred megabytes); what was not read by then stands in \
+        `unchecked`. The input is not read again, nor are the work files: the receipt tells the one, and completion has \
+        held the others against the ledger.",
+    params(JobIdInPath),
+    responses(
+        (
+            status = 200,
+            description = "Equal, or what differs, or what could not be checked.",
+            body = AuditDocument,
+            headers(
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+            example = json!(examples::audit()),
+        ),
+        AuditRefusals,
+    ),
+)]
+pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, PathText(id): PathText) -> Answer {
+    let job = api.job(&tenant, &id).await?;
+    let until = (api.clock)().plus_seconds(READING_S);
+    let in_time = || (api.clock)() < until;
+    let document = audit(&api.ports.store, &api.ports.files, job.job_id, &in_time).await?;
+    let document = document.ok_or_else(no_such_job)?;
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+}
+
+/// Recounts a job, whoever asks: the tenant is the caller's matter. None if there is no such job, or it is deleted
+/// meanwhile. `in_time` says whether files may still be read. Only reads; memory does not grow with the report.
+///
+/// # Errors
+/// If a service fails.
+pub async fn audit(
+    store: &(impl JobStore + Ledger),
+    files: &impl Files,
+    id: JobId,
+    in_time: &(dyn Fn() -> bool + Sync),
+) -> PortResult<Option<AuditDocument>> {
+    let Some((groups, job)) = settled(store, id).await? else { return Ok(None) };
+    let records = with_manifests(store, groups, job).await?;
+    let mut findings = Findings::default();
+    records.check(&mut findings);
+    if records.job.status.is_final() {
+        ReportAudit { files, records: &records, in_time, findings: &mut findings }.check().await?;
+    } else {
+        findings.leave_out("report", "the job has not ended: there is no report yet");
+    }
+    // Whoever removes a deleted job's files and records makes differences, and none of a job that anybody may see.
+    if findings.differ() && store.job(id).await?.is_none_or(|job| job.is_deleted()) {
+        return Ok(None);
+    }
+    Ok(Some(findings.document(&records.job)))
+}
+
+/// Groups and job; read again if the job ended after its groups were read, for now nothing changes any more.
+async fn settled(store: &impl Ledger, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
+    let read = store.progress(id).await?.filter(|(_, job)| !job.is_deleted());
+    match &read {
+        Some((groups, job)) if job.totals.is_some_and(|totals| totals != progress::counts(job, groups)) => {
+            store.progress(id).await
+        }
+        _ => Ok(read),
+    }
+}
+
+async fn with_manifests(store: &impl Ledger, groups: Vec<Group>, job: Job) -> PortResult<Records> {
+    let id = job.job_id;
+    let read = stream::iter(groups).map(|group| async move {
+        let manifest = store.manifest(id, group.number).await?;
+        PortResult::Ok((group, manifest))
+    });
+    let groups = read.buffered(READ_AHEAD).try_collect().await?;
+    Ok(Records { job, groups })
+}
+
+#[cfg(test)]
+#[path = "audit_tests.rs"]
+mod tests;

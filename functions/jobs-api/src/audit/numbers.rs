@@ -1,0 +1,95 @@
+//! Which items the rows of a report are: each of the job's, each once, and as many of a group as it has counted.
+
+use longshore_domain::group::Manifest;
+
+/// The highest item that is followed, in 16 MiB: twice that and a function of 256 MB would be in danger.
+pub(super) const FOLLOWED: u64 = 128 << 20;
+
+/// Items that have a row.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    bits: Vec<u64>,
+    /// The highest item of the job.
+    items: u64,
+}
+
+impl Numbers {
+    /// None yet, of this many items.
+    pub(super) fn of(items: u64) -> Self {
+        Self { bits: Vec::new(), items }
+    }
+
+    /// Whether this is an item of the job that had no row before. Of a job of more items than are followed, all are.
+    pub(super) fn is_new(&mut self, number: u64) -> bool {
+        if number == 0 || number > self.items {
+            return false;
+        }
+        if number > FOLLOWED {
+            return true;
+        }
+        let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
+        if self.bits.len() <= word {
+            self.bits.resize(word + 1, 0);
+        }
+        let before = self.bits.get(word).copied().unwrap_or_default();
+        self.bits.iter_mut().skip(word).take(1).for_each(|known| *known |= bit);
+        before & bit == 0
+    }
+}
+
+/// How many rows of a file are of each group of the first generation, whose chunks are runs of consecutive items.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ByGroup {
+    /// First item, the one after the last, and group of each run, in order.
+    runs: Vec<(u64, u64, u32)>,
+    rows: std::collections::BTreeMap<u32, u64>,
+}
+
+impl ByGroup {
+    /// No row yet.
+    pub(super) fn of<'a>(manifests: impl Iterator<Item = &'a Manifest>) -> Self {
+        let mut runs: Vec<_> = manifests
+            .flat_map(|m| m.chunks.iter().map(|chunk| (chunk.first, chunk.first + u64::from(chunk.items), m.group)))
+            .collect();
+        runs.sort_unstable();
+        Self { runs, rows: std::collections::BTreeMap::new() }
+    }
+
+    /// Counts a row.
+    pub(super) fn take(&mut self, number: u64) {
+        let before = self.runs.partition_point(|(first, ..)| *first <= number);
+        let run = before.checked_sub(1).and_then(|run| self.runs.get(run));
+        if let Some((.., group)) = run.filter(|(_, end, _)| number < *end) {
+            *self.rows.entry(*group).or_default() += 1;
+        }
+    }
+
+    /// Rows of a group.
+    pub(super) fn rows(&self, group: u32) -> u64 {
+        self.rows.get(&group).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_domain::group::ChunkPlan;
+
+    use super::*;
+
+    #[test]
+    fn an_item_is_new_once_and_only_if_it_is_one_of_the_job() {
+        let mut numbers = Numbers::of(200);
+        let found = [1, 64, 200, 64, 0, 201].map(|number| numbers.is_new(number));
+        assert_eq!(found, [true, true, true, false, false, false]);
+    }
+
+    #[test]
+    fn rows_count_for_the_group_that_has_their_item() {
+        let chunk = |first| ChunkPlan { first, items: 5, start: 0, end: 1, oversize: false };
+        let manifests =
+            [Manifest { group: 1, chunks: vec![chunk(11)] }, Manifest { group: 0, chunks: vec![chunk(1), chunk(6)] }];
+        let mut rows = ByGroup::of(manifests.iter());
+        [1, 5, 6, 10, 11, 16].into_iter().for_each(|number| rows.take(number));
+        assert_eq!([0, 1, 2].map(|group| rows.rows(group)), [4, 1, 0]);
+    }
+}

@@ -1,0 +1,127 @@
+//! Holds a job's report against its ledger: the result document, the receipt, and by them the files.
+//!
+//! Everything is read by keys that follow from the job, never by those that a document names.
+
+use longshore::ports::JobFolder;
+use longshore::receipt::{InputReceipt, RECEIPT_NAME, Receipt};
+use longshore::result::{RESULT_NAME, ResultCounts, ResultDocument};
+use longshore_domain::job::SourceFile;
+use longshore_domain::ports::{Files, PortResult, Read};
+use serde::de::DeserializeOwned;
+
+use super::findings::Findings;
+use super::ledger::Records;
+
+/// The report of a job that has ended.
+pub(super) struct ReportAudit<'a, F> {
+    pub(super) files: &'a F,
+    pub(super) records: &'a Records,
+    /// Whether files may still be read.
+    pub(super) in_time: &'a (dyn Fn() -> bool + Sync),
+    pub(super) findings: &'a mut Findings,
+}
+
+/// A document that completion writes.
+enum Document<T> {
+    Found(T),
+    Absent,
+    /// It is there, and is no such document.
+    Damaged,
+}
+
+impl<F: Files> ReportAudit<'_, F> {
+    /// Compares everything that the report can tell.
+    pub(super) async fn check(mut self) -> PortResult<()> {
+        let Some(result) = self.result().await? else { return Ok(()) };
+        self.check_result(&result);
+        let receipt = self.receipt(&result).await?;
+        self.check_files(&result, receipt.as_ref()).await?;
+        match receipt.and_then(|receipt| receipt.input) {
+            Some(input) => self.check_input(&input).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn result(&mut self) -> PortResult<Option<ResultDocument>> {
+        match self.document(RESULT_NAME).await? {
+            Document::Found(result) => return Ok(Some(result)),
+            Document::Damaged => {
+                self.findings.text("result", RESULT_NAME, "a result document", None);
+                self.findings.leave_out("report", "its result document cannot be read");
+            }
+            Document::Absent => {
+                let reason = "the files of this job are not there: they could not be written, or they have expired";
+                self.findings.leave_out("report", reason);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The counts of the result are the ledger's; how much was never split only the report knows.
+    fn check_result(&mut self, result: &ResultDocument) {
+        let job = &self.records.job;
+        let totals = job.totals.unwrap_or_default();
+        let ResultCounts { succeeded, failed, skipped, unprocessed } = result.counts;
+        self.findings.count("result_succeeded", RESULT_NAME, totals.succeeded, succeeded);
+        self.findings.count("result_failed", RESULT_NAME, totals.failed, failed);
+        self.findings.count("result_skipped", RESULT_NAME, totals.skipped, skipped);
+        self.findings.count("result_items", RESULT_NAME, result.counts.total(), result.item_count);
+        let left = job.item_count.saturating_sub(totals.done());
+        if job.item_count_final() {
+            self.findings.count("result_unprocessed", RESULT_NAME, left, unprocessed);
+        } else {
+            self.findings.at_most("result_unprocessed", RESULT_NAME, unprocessed, left);
+        }
+    }
+
+    /// The receipt, once it is held against the result.
+    async fn receipt(&mut self, result: &ResultDocument) -> PortResult<Option<Receipt>> {
+        let receipt: Receipt = match self.document(RECEIPT_NAME).await? {
+            Document::Found(receipt) => receipt,
+            Document::Damaged => {
+                self.findings.text("receipt", RECEIPT_NAME, "a receipt", None);
+                return Ok(None);
+            }
+            Document::Absent => {
+                let reason = "there is none: the job ended under an earlier version, or its files have expired";
+                self.findings.leave_out("receipt", reason);
+                return Ok(None);
+            }
+        };
+        let job = &self.records.job;
+        self.findings.text("receipt", RECEIPT_NAME, &job.job_id.to_string(), Some(&receipt.job_id.to_string()));
+        self.findings.count("receipt_generation", RECEIPT_NAME, job.generation.into(), receipt.generation.into());
+        self.findings.count("receipt_items", RECEIPT_NAME, result.item_count, receipt.item_count);
+        let (expected, found) = (said(&result.counts), said(&receipt.counts));
+        self.findings.text("receipt_counts", RECEIPT_NAME, &expected, Some(&found));
+        Ok(Some(receipt))
+    }
+
+    /// The input is not read again: its entity tag says whether it is the file that the job has worked.
+    async fn check_input(&mut self, input: &InputReceipt) -> PortResult<()> {
+        let Some(SourceFile { key, size_bytes, etag, name, .. }) = &self.records.job.source else {
+            self.findings.text("input", RECEIPT_NAME, "no file", Some(&input.name));
+            return Ok(());
+        };
+        self.findings.count("input_size", RECEIPT_NAME, *size_bytes, input.size);
+        match self.files.info(key).await? {
+            Some(info) => self.findings.text("input", name, etag, Some(&info.etag)),
+            None => self.findings.leave_out("input", "the file is not there any more"),
+        }
+        Ok(())
+    }
+
+    async fn document<T: DeserializeOwned>(&self, name: &str) -> PortResult<Document<T>> {
+        let job = &self.records.job;
+        Ok(match self.files.read(&JobFolder::of(job).report_key(job.generation, name), None, None).await? {
+            Read::Found(bytes) => serde_json::from_slice(&bytes).map_or(Document::Damaged, Document::Found),
+            Read::Absent | Read::Changed => Document::Absent,
+        })
+    }
+}
+
+/// Counts as one text.
+fn said(counts: &ResultCounts) -> String {
+    let ResultCounts { succeeded, failed, skipped, unprocessed } = counts;
+    format!("{succeeded} succeeded, {failed} failed, {skipped} skipped, {unprocessed} unprocessed")
+}

@@ -1,0 +1,123 @@
+//! Reads the dead-letter queues: notes each letter once, hands over those that are open, and takes away those that an
+//! operator has replayed or discarded.
+//!
+//! Only here is anything deleted from a queue, and only what its note says is settled: whoever dies between note and delete
+//! leaves a letter that the next sweep meets again. A letter whose note cannot be read is left alone until it can.
+
+use longshore::queues::{DeadLetter, DeadLetterQueues, DeadLetters, Received, Unreadable};
+use longshore::telemetry;
+use longshore_domain::dead_letter::{self, KEPT_S, Letter, Queue};
+use longshore_domain::message::{ChunkMessage, CreateMessage};
+use longshore_domain::ports::{DeadLetterNotes, JobStore, PortResult};
+use longshore_domain::time_stamp::Timestamp;
+use serde::de::DeserializeOwned;
+
+/// Bytes of a body that is kept with its note: what one item of the table has room for. Messages of ours have 64 KiB.
+const BODY_BYTES: usize = 350 * 1024;
+
+/// The open letters that a sweep has read.
+#[derive(Clone, Debug, Default)]
+pub struct OpenLetters {
+    creates: Vec<Received>,
+    chunks: Vec<Received>,
+}
+
+impl DeadLetters for OpenLetters {
+    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
+        Ok(self.creates.iter().map(parse).collect())
+    }
+
+    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
+        Ok(self.chunks.iter().map(parse).collect())
+    }
+}
+
+/// Reads all dead-letter queues. A queue that cannot be read keeps nobody from the others.
+pub async fn read_letters<S, D>(store: &S, queues: &D, now: Timestamp) -> OpenLetters
+where
+    S: DeadLetterNotes + JobStore,
+    D: DeadLetterQueues,
+{
+    let mut open = OpenLetters::default();
+    for queue in Queue::ALL {
+        let read = read_queue(store, queues, queue, now).await.unwrap_or_else(|error| {
+            let error = telemetry::chain(&error);
+            tracing::error!(queue = queue.as_str(), error, "a dead-letter queue cannot be read");
+            Vec::new()
+        });
+        match queue {
+            Queue::Create => open.creates = read,
+            Queue::Chunk => open.chunks = read,
+            // Its job is unfinished: the sweep asks for completion again.
+            Queue::Complete => {}
+        }
+    }
+    open
+}
+
+async fn read_queue<S, D>(store: &S, queues: &D, queue: Queue, now: Timestamp) -> PortResult<Vec<Received>>
+where
+    S: DeadLetterNotes + JobStore,
+    D: DeadLetterQueues,
+{
+    let (all, mut open, mut settled) = (queues.receive(queue).await?, Vec::new(), Vec::new());
+    for letter in &all {
+        match is_open(store, letter, now).await {
+            Ok(true) => open.push(letter.clone()),
+            Ok(false) => settled.push(letter.message_id.as_str()),
+            Err(error) => {
+                let error = telemetry::chain(&error);
+                tracing::error!(message.id = letter.message_id, error, "a dead letter cannot be noted");
+            }
+        }
+    }
+    let (away, stay): (Vec<_>, Vec<_>) = all.iter().partition(|letter| settled.contains(&letter.message_id.as_str()));
+    for letter in away {
+        queues.delete(letter).await?;
+        tracing::info!(message.id = letter.message_id, queue = queue.as_str(), "a settled dead letter is gone");
+    }
+    queues.show(&stay).await?;
+    Ok(open)
+}
+
+/// Whether nobody is done with a letter. One that is new is noted.
+async fn is_open<S: DeadLetterNotes + JobStore>(store: &S, letter: &Received, now: Timestamp) -> PortResult<bool> {
+    let note = note_of(letter, now);
+    if let Some(noted) = store.letter(&note.id).await? {
+        return Ok(noted.is_open());
+    }
+    let kept = match note.letter.job_id() {
+        // The body goes with the job; there is nothing for it to go with if that is gone.
+        Some(id) => store.job(id).await?.is_some_and(|job| !job.is_deleted()),
+        None => true,
+    };
+    let body = Some(letter.body.as_str()).filter(|body| kept && body.len() <= BODY_BYTES);
+    store.note(&note, body).await?;
+    tracing::warn!(letter.id = note.id, queue = note.queue.as_str(), "a dead letter");
+    Ok(true)
+}
+
+fn note_of(letter: &Received, now: Timestamp) -> dead_letter::DeadLetter {
+    dead_letter::DeadLetter {
+        id: dead_letter::DeadLetter::id_of(letter.sent_at, &letter.message_id),
+        queue: letter.queue,
+        letter: Letter::read(letter.queue, &letter.body),
+        sent_at: letter.sent_at,
+        seen_at: now,
+        receives: letter.receives,
+        size_bytes: letter.body.len() as u64,
+        source: letter.source.clone(),
+        group_id: letter.group_id.clone(),
+        settled: None,
+        expires_at: now.plus_seconds(KEPT_S).seconds(),
+    }
+}
+
+fn parse<T: DeserializeOwned>(letter: &Received) -> DeadLetter<T> {
+    serde_json::from_str(&letter.body)
+        .map_err(|error| Unreadable { message_id: letter.message_id.clone(), reason: error.to_string() })
+}
+
+#[cfg(test)]
+#[path = "letters_tests.rs"]
+mod tests;

@@ -1,0 +1,79 @@
+//! The dead-letter queues and the notes in memory.
+
+use longshore::queues::MemoryQueues;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::dead_letter::{Settled, Settlement};
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::Job;
+use longshore_domain::message::CompleteMessage;
+use longshore_domain::ports::Definition;
+
+use super::*;
+
+const NOW: Timestamp = Timestamp(1_700_000_000_000);
+
+/// A message as it lies in its dead-letter queue.
+fn buried(queue: Queue, message_id: &str, body: String) -> Received {
+    let (sent_at, message_id) = (NOW, message_id.to_owned());
+    Received { queue, message_id, body, sent_at, receives: 6, source: None, group_id: None, handle: "h".into() }
+}
+
+fn chunk_of(job: &Job) -> String {
+    let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
+    serde_json::to_string(&ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::of(job, (0, 1), &plan) })
+        .unwrap()
+}
+
+async fn job(store: &MemoryStore) -> Job {
+    let job = Job::waiting(JobId::generate(), "t", "import", NOW);
+    store.create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None).await.unwrap();
+    job
+}
+
+#[tokio::test]
+async fn a_letter_of_each_queue_is_noted_once_with_its_body_and_handed_over_each_time() {
+    let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
+    let job = job(&store).await;
+    let complete = CompleteMessage { job_id: job.job_id, generation: 0, resend: 0 };
+    queues.bury(buried(Queue::Chunk, "m1", chunk_of(&job)));
+    queues.bury(buried(Queue::Complete, "m2", serde_json::to_string(&complete).unwrap()));
+    queues.bury(buried(Queue::Create, "m3", "no message".into()));
+    for later_s in [0, 60] {
+        let open = read_letters(&store, &queues, NOW.plus_seconds(later_s)).await;
+        assert_eq!(open.chunks().await.unwrap()[0].as_ref().unwrap().inline.as_deref(), Some("a row"));
+        assert!(open.creates().await.unwrap()[0].is_err());
+    }
+    let notes = store.letters(None, 9).await.unwrap().items;
+    assert_eq!(
+        notes.iter().map(|note| (note.queue, note.seen_at)).collect::<Vec<_>>(),
+        [(Queue::Create, NOW), (Queue::Complete, NOW), (Queue::Chunk, NOW)]
+    );
+    assert_eq!(store.body(&notes[0]).await.unwrap().as_deref(), Some("no message"));
+    assert_eq!(store.body(&notes[2]).await.unwrap(), Some(chunk_of(&job)));
+    assert_eq!(queues.buried().len(), 3, "nobody has settled them");
+}
+
+#[tokio::test]
+async fn a_settled_letter_is_taken_away_and_not_handed_over() {
+    let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
+    let job = job(&store).await;
+    for id in ["m1", "m2"] {
+        queues.bury(buried(Queue::Chunk, id, chunk_of(&job)));
+    }
+    read_letters(&store, &queues, NOW).await;
+    let settled = Settled { how: Settlement::Replayed, by: "o".into(), at: NOW };
+    store.settle(&dead_letter::DeadLetter::id_of(NOW, "m1"), &settled).await.unwrap();
+    let open = read_letters(&store, &queues, NOW).await;
+    assert_eq!((open.chunks.len(), queues.buried()), (1, vec!["m2".to_owned()]));
+}
+
+#[tokio::test]
+async fn of_a_job_that_is_gone_no_row_is_kept() {
+    let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
+    let job = Job::waiting(JobId::generate(), "t", "import", NOW);
+    queues.bury(buried(Queue::Chunk, "m1", chunk_of(&job)));
+    read_letters(&store, &queues, NOW).await;
+    let note = store.letters(None, 9).await.unwrap().items.remove(0);
+    assert_eq!((note.letter.job_id(), store.body(&note).await.unwrap()), (Some(job.job_id), None));
+}

@@ -1,0 +1,56 @@
+//! Random bits: the machine's, unless a simulation has seeded this thread.
+//!
+//! A run of the simulation must come out the same twice, and so must the names of its attempts and its jitter. Nothing
+//! else may seed a thread: names that come again are no names (`clippy.toml` refuses it outside the simulation).
+
+use std::cell::Cell;
+
+use uuid::Uuid;
+
+thread_local!(static STATE: Cell<Option<u64>> = const { Cell::new(None) });
+
+/// From here on this thread draws from a sequence that the seed decides.
+pub fn seed(seed: u64) {
+    STATE.set(Some(seed));
+}
+
+/// 128 random bits.
+pub(crate) fn bits() -> u128 {
+    match STATE.get() {
+        None => Uuid::new_v4().as_u128(),
+        Some(state) => {
+            let (high, state) = split_mix(state);
+            let (low, state) = split_mix(state);
+            STATE.set(Some(state));
+            (u128::from(high) << 64) | u128::from(low)
+        }
+    }
+}
+
+/// The next number of a SplitMix64 sequence, and the state behind it.
+#[must_use]
+pub const fn split_mix(state: u64) -> (u64, u64) {
+    let state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed ^ (mixed >> 31), state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::nonce;
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "what is tested")]
+    fn a_seeded_thread_draws_the_same_again_and_others_do_not() {
+        let names = || {
+            seed(7);
+            [nonce(), nonce()]
+        };
+        assert_eq!(names(), names());
+        assert_ne!(names()[0], names()[1]);
+        let drawn = || std::thread::spawn(nonce).join().unwrap();
+        assert_ne!(drawn(), drawn());
+    }
+}

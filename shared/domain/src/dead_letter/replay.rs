@@ -1,0 +1,204 @@
+//! What a replay of a dead letter would do: pure.
+//!
+//! While its job runs a letter is its message again, which is harmless however often it is sent. Once the job has ended it is
+//! a retry that is limited to the items that were given up with the letter. Every answer is found again after a crash in the
+//! middle: what a generation was opened for stands on the job.
+
+use super::Letter;
+use crate::cursor::Cursor;
+use crate::job::{Job, Place, Status};
+use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use crate::time_stamp::Timestamp;
+
+/// What a replay would do now.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Replay {
+    /// Its body goes back to the queue that it came from: nobody knows what it says.
+    PutBack,
+    /// Its message is sent again.
+    SendAgain,
+    /// The job opens again, as its next generation.
+    Open,
+    /// Nothing more: the job has been opened again for it.
+    Done,
+    /// Nothing before the job's end: its items have been counted as failed, or are being counted.
+    Wait,
+    /// Nothing, ever.
+    Nothing(Nothing),
+}
+
+/// Why a replay would do nothing.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Nothing {
+    /// The job was deleted, or has expired.
+    JobGone,
+    /// The job was canceled: that is its client's wish.
+    Canceled,
+    /// A later generation has run it again.
+    RunAgain,
+    /// It was done all the same.
+    WasDone,
+}
+
+/// What a replay of this letter would do, by the job as it is stored and, of a letter about a chunk, the chunk's cursor.
+pub fn replay(letter: &Letter, job: Option<&Job>, cursor: Option<&Cursor>, now: Timestamp) -> Replay {
+    if matches!(letter, Letter::Unreadable { .. }) {
+        return Replay::PutBack;
+    }
+    let Some(job) = job.filter(|job| !job.is_deleted() && job.expires_at > now.seconds()) else {
+        return Replay::Nothing(Nothing::JobGone);
+    };
+    match letter {
+        Letter::Create(message) => create(message, job),
+        Letter::Chunk(message) => chunk(message, job, cursor),
+        Letter::Complete(message) => complete(message, job),
+        Letter::Unreadable { .. } => Replay::PutBack,
+    }
+}
+
+fn create(message: &CreateMessage, job: &Job) -> Replay {
+    if message.generation != job.generation {
+        return Replay::Nothing(Nothing::RunAgain);
+    }
+    if job.split_ended {
+        return Replay::Nothing(Nothing::WasDone);
+    }
+    if job.is_live() { Replay::SendAgain } else { after_the_end(job) }
+}
+
+fn chunk(message: &ChunkMessage, job: &Job, cursor: Option<&Cursor>) -> Replay {
+    let place = Place { group: message.group, chunk: message.chunk };
+    if job.only.as_ref().is_some_and(|only| only.contains(&place)) {
+        return Replay::Done;
+    }
+    if message.group < job.base.offered {
+        return Replay::Nothing(Nothing::RunAgain);
+    }
+    let finished = cursor.filter(|cursor| cursor.finished);
+    if finished.is_some_and(|cursor| cursor.file.is_none()) {
+        return Replay::Nothing(Nothing::WasDone);
+    }
+    if job.is_live() && job.owns(message.group) && finished.is_none() {
+        return Replay::SendAgain;
+    }
+    after_the_end(job)
+}
+
+fn complete(message: &CompleteMessage, job: &Job) -> Replay {
+    if message.generation != job.generation {
+        return Replay::Nothing(Nothing::RunAgain);
+    }
+    if job.status.is_final() { Replay::Nothing(Nothing::WasDone) } else { Replay::SendAgain }
+}
+
+/// What is left to a letter whose work its generation can do no more.
+fn after_the_end(job: &Job) -> Replay {
+    match job.status {
+        Status::Waiting | Status::Running => Replay::Wait,
+        Status::Canceled => Replay::Nothing(Nothing::Canceled),
+        Status::Completed | Status::Failed if job.has_rest() => Replay::Open,
+        Status::Completed | Status::Failed => Replay::Nothing(Nothing::WasDone),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::ChunkPlan;
+    use crate::ids::JobId;
+    use crate::job::{Base, Stage};
+    use crate::outcome::Counts;
+
+    fn job(status: Status) -> Job {
+        let job = Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(0));
+        let totals = status.is_final().then_some(Counts { succeeded: 7, failed: 3, skipped: 0 });
+        let stage = if status.is_final() { Stage::Done } else { Stage::Processing };
+        Job { status, stage, generation: 1, item_count: 10, groups: 4, split_ended: true, totals, ..job }
+    }
+
+    fn cursor(finished: bool, file: Option<&str>) -> Cursor {
+        let file = file.map(str::to_owned);
+        Cursor { round: 0, position: 0, token: "t1".into(), file, filed: 0, due: None, finished }
+    }
+
+    fn of_chunk(group: u32, job: &Job, cursor: Option<&Cursor>) -> Replay {
+        let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
+        replay(&Letter::Chunk(ChunkMessage::of(job, (group, 5), &plan)), Some(job), cursor, Timestamp(0))
+    }
+
+    #[test]
+    fn a_chunk_is_its_message_again_while_it_can_be_worked_and_a_generation_once_the_job_has_ended() {
+        let (open, given_up, done) = (cursor(false, None), cursor(true, Some("f")), cursor(true, None));
+        let stopping = Job { stage: Stage::Stopping, ..job(Status::Running) };
+        let (past, wait) = (Replay::Nothing(Nothing::WasDone), Replay::Wait);
+        for (what, job, cursor, expected) in [
+            ("nobody began it", job(Status::Running), None, Replay::SendAgain),
+            ("half-way", job(Status::Running), Some(&open), Replay::SendAgain),
+            ("given up while the job runs", job(Status::Running), Some(&given_up), wait),
+            ("the job stops", stopping, Some(&open), wait),
+            ("every item of it succeeded", job(Status::Running), Some(&done), past),
+            ("given up, and the job completed", job(Status::Completed), Some(&given_up), Replay::Open),
+            ("never come to, and the job failed", job(Status::Failed), None, Replay::Open),
+            ("its client does not want it", job(Status::Canceled), Some(&given_up), Replay::Nothing(Nothing::Canceled)),
+            (
+                "nothing is left",
+                Job { totals: Some(Counts { succeeded: 10, ..Counts::default() }), ..job(Status::Completed) },
+                Some(&given_up),
+                past,
+            ),
+        ] {
+            assert_eq!(of_chunk(3, &job, cursor), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn of_an_older_generation_a_chunk_is_replayed_unless_it_was_offered_again() {
+        let given_up = cursor(true, Some("f"));
+        let base = |offered| Base { groups: 4, offered, ..Base::default() };
+        let only = Some([Place { group: 3, chunk: 5 }].into());
+        for (what, job, expected) in [
+            ("it was left out", Job { base: base(3), ..job(Status::Completed) }, Replay::Open),
+            ("all was offered", Job { base: base(4), ..job(Status::Completed) }, Replay::Nothing(Nothing::RunAgain)),
+            ("a later one runs", Job { base: base(3), ..job(Status::Running) }, Replay::Wait),
+            ("that is for it", Job { base: base(3), only, ..job(Status::Running) }, Replay::Done),
+        ] {
+            assert_eq!(of_chunk(3, &job, Some(&given_up)), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn control_messages_are_for_their_own_generation_only() {
+        let create = |generation| {
+            Letter::Create(CreateMessage { job_id: JobId(uuid::Uuid::nil()), generation, position: 0, resend: 0 })
+        };
+        let complete =
+            |generation| Letter::Complete(CompleteMessage { job_id: JobId(uuid::Uuid::nil()), generation, resend: 0 });
+        let splitting = |status| Job { split_ended: false, ..job(status) };
+        let (past, done) = (Replay::Nothing(Nothing::RunAgain), Replay::Nothing(Nothing::WasDone));
+        for (letter, job, expected) in [
+            (create(1), splitting(Status::Waiting), Replay::SendAgain),
+            (create(1), splitting(Status::Failed), Replay::Open),
+            (create(1), splitting(Status::Canceled), Replay::Nothing(Nothing::Canceled)),
+            (create(1), job(Status::Failed), done),
+            (create(0), splitting(Status::Failed), past),
+            (complete(1), job(Status::Running), Replay::SendAgain),
+            (complete(1), job(Status::Failed), done),
+            (complete(0), job(Status::Running), past),
+        ] {
+            assert_eq!(replay(&letter, Some(&job), None, Timestamp(0)), expected, "{letter:?} {:?}", job.status);
+        }
+    }
+
+    #[test]
+    fn a_job_that_is_gone_leaves_nothing_to_replay_and_what_is_unreadable_is_put_back() {
+        let gone = Replay::Nothing(Nothing::JobGone);
+        let letter = Letter::Complete(CompleteMessage { job_id: JobId(uuid::Uuid::nil()), generation: 1, resend: 0 });
+        let deleted = Job { deleted_at: Some(Timestamp(1)), ..job(Status::Running) };
+        let expired = Job { expires_at: 9, ..job(Status::Running) };
+        for job in [None, Some(&deleted), Some(&expired)] {
+            assert_eq!(replay(&letter, job, None, Timestamp(9_000)), gone);
+        }
+        let unreadable = Letter::Unreadable { reason: "no JSON".into() };
+        assert_eq!(replay(&unreadable, None, None, Timestamp(0)), Replay::PutBack);
+    }
+}

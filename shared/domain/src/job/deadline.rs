@@ -1,0 +1,14 @@
+//! When a job is stopped at the latest.
+
+use crate::time_stamp::Timestamp;
+
+/// Time that a job needs from its deadline to its final status: the sweeper's minute, the grace of its workers, the
+/// report, and all that may have to be repeated.
+const END_S: i64 = 3_600;
+
+/// When a job is stopped that is begun or opened again now: while it, its file and its groups are still kept, whatever time
+/// it was given. `expires_at` in seconds.
+pub fn deadline(now: Timestamp, timeout_s: i64, expires_at: i64) -> Timestamp {
+    let kept_until = Timestamp(expires_at.saturating_sub(END_S).saturating_mul(1000));
+    now.plus_seconds(timeout_s).min(kept_until)
+}

@@ -1,0 +1,113 @@
+//! Who may see what belongs to all tenants.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::{Extension, Router};
+
+use super::tenant::claim_of;
+use super::{Access, Failure};
+use crate::problem::{Kind, Problem};
+
+/// How operators are known: a claim of the token that the gateway has accepted holds a list of words, and this is one of
+/// them. Callers must not be able to choose it.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Operators {
+    /// Name of the claim, `cognito:groups` for instance.
+    pub claim: String,
+    /// The word.
+    pub group: String,
+}
+
+/// Lets the router's handlers know who is an operator: they take [`Operator`] as an argument.
+pub fn with_operators<S: Clone + Send + Sync + 'static>(router: Router<S>, operators: &Operators) -> Router<S> {
+    router.layer(Extension(operators.clone()))
+}
+
+/// An operator, by the claim `sub`: who called, for the record. A handler that takes one answers nobody else: 403
+/// `not-an-operator`. With [`Access::Open`] there is none, for nobody is told from anybody.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Operator(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Operator {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let (access, operators) = (parts.extensions.get::<Access>(), parts.extensions.get::<Operators>());
+        let (Some(access), Some(operators)) = (access, operators) else {
+            return Err(Failure::Ours("the router was built without saying who is an operator".into()));
+        };
+        if *access == Access::Open {
+            let detail = "this deployment is open to anybody, and nobody is an operator; deploy it with Access=cognito or \
+                          Access=oidc";
+            return Err(Problem::new(Kind::NotAnOperator, detail).into());
+        }
+        let groups = claim_of(&parts.extensions, &operators.claim).unwrap_or_default();
+        if !words(groups).any(|word| word == operators.group) {
+            return Err(not_one(operators).into());
+        }
+        Ok(Self(claim_of(&parts.extensions, "sub").unwrap_or("unknown").to_owned()))
+    }
+}
+
+/// The gateway hands a list over as `[a b]`, and a scope as `a b`.
+fn words(claim: &str) -> impl Iterator<Item = &str> {
+    let list = claim.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(claim);
+    list.split(' ').filter(|word| !word.is_empty())
+}
+
+fn not_one(Operators { claim, group }: &Operators) -> Problem {
+    let detail = format!(
+        "dead letters hold rows of all tenants, and so are for operators only: those whose token has {group} in its claim \
+         {claim}; have an administrator make you one, and sign in again"
+    );
+    Problem::new(Kind::NotAnOperator, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Request;
+    use lambda_http::RequestExt;
+    use lambda_http::request::RequestContext;
+    use serde_json::json;
+
+    use super::*;
+
+    async fn ask(access: Option<Access>, claims: serde_json::Value) -> Result<Operator, u16> {
+        let context = json!({"http": {"method": "GET"}, "timeEpoch": 0, "authorizer": {"jwt": {"claims": claims}}});
+        let context = RequestContext::ApiGatewayV2(serde_json::from_value(context).unwrap());
+        let (mut parts, ()) = Request::new(()).with_request_context(context).into_parts();
+        parts.extensions.insert(Operators { claim: "cognito:groups".into(), group: "operators".into() });
+        access.map(|access| parts.extensions.insert(access));
+        Operator::from_request_parts(&mut parts, &()).await.map_err(|failure| match failure {
+            Failure::Problem(problem) => problem.status(),
+            Failure::Ours(_) => 500,
+        })
+    }
+
+    #[tokio::test]
+    async fn an_operator_is_who_has_the_word_in_the_claim_as_a_whole() {
+        let signed_in = Access::SignedIn { tenant_claim: "sub".into() };
+        for (groups, is) in [
+            ("[operators]", true),
+            ("[a operators b]", true),
+            ("operators", true),
+            ("a operators", true),
+            ("[operators2]", false),
+            ("[a,operators]", false),
+            ("[Operators]", false),
+            ("[]", false),
+            ("", false),
+        ] {
+            let asked = ask(Some(signed_in.clone()), json!({"sub": "o", "cognito:groups": groups})).await;
+            assert_eq!(asked, if is { Ok(Operator("o".into())) } else { Err(403) }, "{groups}");
+        }
+        assert_eq!(ask(Some(signed_in), json!({"sub": "operators"})).await, Err(403), "no such claim");
+    }
+
+    #[tokio::test]
+    async fn nobody_is_an_operator_of_an_open_deployment_or_of_one_that_does_not_say() {
+        let claims = json!({"sub": "o", "cognito:groups": "[operators]"});
+        assert_eq!(ask(Some(Access::Open), claims.clone()).await, Err(403));
+        assert_eq!(ask(None, claims).await, Err(500));
+    }
+}

@@ -1,0 +1,203 @@
+//! Dead letters: an operator sees what died, replays it when its cause is gone, and the finished job's counts and report are
+//! repaired; or discards it. Nobody else sees anything.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use longshore_domain::ids::nonce;
+use longshore_tests::harness::by_hand::unsent_chunks;
+use longshore_tests::harness::client::Client;
+use longshore_tests::harness::stack::Stack;
+use longshore_tests::harness::watch::Watch;
+use serde_json::{Value, json};
+
+use crate::shared::{Marks, Story, counts, end, impatient, own, probe_file};
+
+/// A client of an operator of this stack.
+fn operator(stack: &Stack) -> Result<Client> {
+    let user = stack.users.add_operator(&format!("operator-{}", nonce()))?;
+    Ok(stack.client.clone().with_token(&user.token))
+}
+
+/// Open letters, by what a query asks for.
+fn letters(operator: &Client, query: &str) -> Result<Vec<Value>> {
+    let page = operator.get(&format!("/api/dead-letters?limit=100&{query}"))?.expect(200)?;
+    page["deadLetters"].as_array().cloned().context("a page without letters")
+}
+
+fn id(letter: &Value) -> Result<&str> {
+    letter["letterId"].as_str().context("a letter without id")
+}
+
+/// Sweeps until it is so.
+fn sweep_until(stack: &Stack, what: &str, is: impl Fn() -> Result<bool>) -> Story {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    loop {
+        stack.sweep()?;
+        if is()? {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "{what}: not in time\n{}", stack.log_tail(60));
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// Puts a message into a dead-letter queue, as SQS does with one that was received too often.
+fn bury(stack: &Stack, queue: &str, body: &str) -> Story {
+    let send = stack.aws.sqs().send_message().queue_url(stack.output(queue)?).message_body(body);
+    let fifo = queue != "ChunkDlqUrl";
+    let send = if fifo { send.message_group_id("g").message_deduplication_id(nonce()) } else { send };
+    stack.run(send.send()).context("the emulator takes no letter")?;
+    Ok(())
+}
+
+/// Letters in a queue that anybody can receive: the depth that its alarm watches.
+fn depth(stack: &Stack, queue: &str, with: &str) -> Result<usize> {
+    Ok(stack.peek(queue)?.iter().filter(|body| body.contains(with)).count())
+}
+
+/// The whole of it with real deaths: the worker of the second chunk is killed as often as its message is received.
+#[test]
+fn a_replayed_chunk_repairs_the_counts_and_the_report_of_a_finished_job() -> Story {
+    let Some(stack) = own() else { return Ok(()) };
+    let (marks, operator) = (Marks::new(), operator(stack)?);
+    let mark = marks.path().display();
+    // Rows 51 to 100 are the second chunk. Row 10 fails by itself, and stays failed.
+    let file = probe_file((1..=130).map(|n| match n {
+        10 => "reject,,,".to_owned(),
+        60 => format!("kill,,2,{mark}"),
+        _ => "ok,,,".to_owned(),
+    }));
+    let job = stack.client.start("probe", "file.csv", &file, &json!({}))?;
+    let (ended, before) = end(Watch::new(stack, &job).sweeping(), stack, &job, &file)?;
+    assert_eq!((ended["status"].as_str(), counts(&ended)), (Some("completed"), [79, 51, 0]), "{ended}");
+    ensure!(before.codes()[&60] == "dead_lettered" && before.codes()[&10] == "asked_to", "{:?}", before.codes());
+    let found = letters(&operator, &format!("jobId={job}"))?;
+    let letter = found.first().context("the letter is in no list")?;
+    assert_eq!(
+        (&letter["firstItem"], &letter["itemCount"], &letter["replay"]),
+        (&json!(51), &json!(50), &json!("generation"))
+    );
+    ensure!(depth(stack, "ChunkDlqUrl", &job)? >= 1, "the queue has lost the letter");
+    let path = format!("/api/dead-letters/{}", id(letter)?);
+    let shown = operator.get(&path)?.expect(200)?;
+    ensure!(shown["body"].as_str().is_some_and(|body| body.contains("kill,,2")), "no rows: {shown}");
+    let replayed = operator.call("POST", &format!("{path}/replay"), &[], &[])?.expect(202)?;
+    assert_eq!((&replayed["effect"], &replayed["generation"]), (&json!("generation"), &json!(1)), "{replayed}");
+    let (repaired, after) = end(Watch::new(stack, &job).sweeping(), stack, &job, &file)?;
+    assert_eq!((repaired["status"].as_str(), counts(&repaired)), (Some("completed"), [129, 1, 0]), "{repaired}");
+    assert_eq!(
+        (&repaired["attempts"], after.codes().into_iter().collect::<Vec<_>>()),
+        (&json!(2), vec![(10, "asked_to".to_owned())])
+    );
+    let again = operator.call("POST", &format!("{path}/replay"), &[], &[])?.expect(202)?;
+    assert_eq!(again["effect"], "nothing", "{again}");
+    sweep_until(stack, "the letter leaves its queue", || Ok(depth(stack, "ChunkDlqUrl", &job)? == 0))?;
+    ensure!(letters(&operator, &format!("jobId={job}"))?.is_empty(), "a replayed letter is still open");
+    assert_eq!(counts(&stack.client.job(&job)?), [129, 1, 0], "sweeps change nothing");
+    Ok(())
+}
+
+#[test]
+fn all_letters_of_a_job_are_replayed_at_once_and_only_what_they_took_runs() -> Story {
+    let Some(stack) = impatient() else { return Ok(()) };
+    let (marks, operator) = (Marks::new(), operator(stack)?);
+    let mark = marks.path().display();
+    let file = probe_file((1..=60).map(|n| if n == 5 { "reject,,,".to_owned() } else { format!("ok,,,{mark}") }));
+    let (job, messages) = unsent_chunks(stack, "probe", &file, &json!({}), 20)?;
+    let id = job.job_id.to_string();
+    for message in &messages[1..] {
+        bury(stack, "ChunkDlqUrl", &serde_json::to_string(message)?)?;
+    }
+    // The first chunk is not among the letters: its message is lost, and the sweeper sends it.
+    let (ended, _) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
+    assert_eq!((ended["status"].as_str(), counts(&ended)), (Some("completed"), [19, 41, 0]), "{ended}");
+    assert_eq!(letters(&operator, &format!("jobId={id}&queue=chunk"))?.len(), 2);
+    let replayed = operator.post("/api/dead-letters/replay", &json!({ "jobId": id }))?.expect(202)?;
+    assert_eq!((replayed["replayed"].as_array().map(Vec::len), &replayed["left"]), (Some(2), &json!([])), "{replayed}");
+    let (repaired, report) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
+    assert_eq!((repaired["status"].as_str(), counts(&repaired)), (Some("completed"), [59, 1, 0]), "{repaired}");
+    assert_eq!(report.codes().into_iter().collect::<Vec<_>>(), [(5, "asked_to".to_owned())]);
+    let calls = marks.calls(60)?;
+    ensure!((1..=60).all(|n| calls[n - 1] == usize::from(n != 5)), "each row once: {calls:?}");
+    sweep_until(stack, "the letters leave their queue", || Ok(depth(stack, "ChunkDlqUrl", &id)? == 0))
+}
+
+#[test]
+fn a_discarded_letter_leaves_its_queue_and_its_job_stays_as_it_was() -> Story {
+    let Some(stack) = impatient() else { return Ok(()) };
+    let operator = operator(stack)?;
+    let file = probe_file((1..=20).map(|_| "ok,,,"));
+    let (job, messages) = unsent_chunks(stack, "probe", &file, &json!({}), 20)?;
+    let job = job.job_id.to_string();
+    bury(stack, "ChunkDlqUrl", &serde_json::to_string(&messages[0])?)?;
+    let (ended, _) = end(Watch::new(stack, &job).sweeping(), stack, &job, &file)?;
+    assert_eq!(counts(&ended), [0, 20, 0], "{ended}");
+    let found = letters(&operator, &format!("jobId={job}"))?;
+    let path = format!("/api/dead-letters/{}", id(found.first().context("no letter")?)?);
+    for _ in 0..2 {
+        ensure!(operator.call("DELETE", &path, &[], &[])?.status == 204, "a discard is refused");
+    }
+    sweep_until(stack, "the letter leaves its queue", || Ok(depth(stack, "ChunkDlqUrl", &job)? == 0))?;
+    assert_eq!(operator.get(&path)?.expect(200)?["deadLetter"]["state"], "discarded");
+    assert_eq!(stack.client.job(&job)?, ended);
+    operator.call("POST", &format!("{path}/replay"), &[], &[])?.expect(409)?;
+    Ok(())
+}
+
+#[test]
+fn letters_of_all_three_queues_are_noted_and_unreadable_ones_go_back_and_die_again() -> Story {
+    let Some(stack) = impatient() else { return Ok(()) };
+    let operator = operator(stack)?;
+    for (queue, word) in [("CreateJobDlqUrl", "create"), ("ChunkDlqUrl", "chunk"), ("CompleteJobDlqUrl", "complete")] {
+        let body = format!("no message {}", nonce());
+        bury(stack, queue, &body)?;
+        let listed = || -> Result<Vec<Value>> {
+            let mut found = Vec::new();
+            for letter in letters(&operator, &format!("queue={word}"))? {
+                let shown = operator.get(&format!("/api/dead-letters/{}", id(&letter)?))?.expect(200)?;
+                found.extend((shown["body"] == body.as_str()).then_some(letter));
+            }
+            Ok(found)
+        };
+        sweep_until(stack, "the letter is noted", || Ok(!listed()?.is_empty()))?;
+        let letter = listed()?.remove(0);
+        assert_eq!((&letter["kind"], &letter["jobId"]), (&json!("unreadable"), &Value::Null), "{letter}");
+        let path = format!("/api/dead-letters/{}", id(&letter)?);
+        if word == "complete" {
+            let replayed = operator.call("POST", &format!("{path}/replay"), &[], &[])?.expect(202)?;
+            assert_eq!(replayed["effect"], "putBack");
+        } else {
+            ensure!(operator.call("DELETE", &path, &[], &[])?.status == 204, "a discard is refused");
+        }
+        sweep_until(stack, "the letter leaves its queue", || Ok(depth(stack, queue, &body)? == 0))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_tenant_sees_no_letter_not_even_of_its_own_job() -> Story {
+    let Some(stack) = impatient() else { return Ok(()) };
+    let operator = operator(stack)?;
+    let file = probe_file(["ok,,,"]);
+    let (job, messages) = unsent_chunks(stack, "probe", &file, &json!({}), 20)?;
+    bury(stack, "ChunkDlqUrl", &serde_json::to_string(&messages[0])?)?;
+    let query = format!("jobId={}", job.job_id);
+    sweep_until(stack, "the letter is noted", || Ok(!letters(&operator, &query)?.is_empty()))?;
+    let letter = format!("/api/dead-letters/{}", id(&letters(&operator, &query)?[0])?);
+    let replay = format!("{letter}/replay");
+    for (method, path) in [("GET", "/api/dead-letters"), ("GET", &letter), ("DELETE", &letter), ("POST", &replay)] {
+        let refused = stack.client.call(method, path, &[], &[])?;
+        ensure!(
+            (refused.status, &refused.json()["type"]) == (403, &json!("/api/problems/not-an-operator")),
+            "{method} {path}: {}",
+            refused.text()
+        );
+        ensure!(!refused.text().contains(&job.job_id.to_string()), "{}", refused.text());
+    }
+    let refused = stack.client.post("/api/dead-letters/replay", &json!({ "jobId": job.job_id }))?;
+    ensure!(refused.status == 403, "{}", refused.text());
+    ensure!(stack.client.clone().signed_out().get(&letter)?.status == 401, "open to anybody");
+    ensure!(operator.call("DELETE", &letter, &[], &[])?.status == 204, "a refused call has done something");
+    Watch::new(stack, &job.job_id.to_string()).sweeping().end().map(|_| ())
+}

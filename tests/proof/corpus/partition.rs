@@ -1,0 +1,201 @@
+//! Whether the rows of a job's outcome are the rows of its file: by number, by cell, by byte, and by record.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result, bail, ensure};
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::ids::JobId;
+use longshore_domain::ports::Ledger;
+use longshore_tests::harness::stack::Stack;
+use serde_json::Value;
+
+use super::case::{End, File, Format, Run, Work};
+use super::fate::{Fate, by_key};
+use super::reading::{Input, is_blank, rows};
+use super::report::{Listed, Report};
+
+/// Numbers of rows.
+type Numbers = BTreeSet<u64>;
+
+/// Which rows became what.
+#[derive(Debug)]
+pub(super) struct Partition {
+    pub(super) succeeded: Numbers,
+    failed: Numbers,
+    skipped: Numbers,
+    unprocessed: Numbers,
+}
+
+impl Partition {
+    /// Takes the report apart: every row is in one of its files, or in none and so succeeded.
+    pub(super) fn of(report: &Report, input: &Input) -> Result<Self> {
+        let all: Numbers = (1..).take(input.rows.len()).collect();
+        let mut rest = all.clone();
+        let mut take = |rows: &[Listed]| -> Result<Numbers> {
+            rows.iter().try_for_each(|row| {
+                ensure!(all.contains(&row.number), "row {} is not in the input", row.number);
+                ensure!(rest.remove(&row.number), "row {} is in the report twice", row.number);
+                Ok(())
+            })?;
+            Ok(rows.iter().map(|row| row.number).collect())
+        };
+        let (failed, skipped, unprocessed) =
+            (take(&report.failed)?, take(&report.skipped)?, take(&report.unprocessed)?);
+        let partition = Self { succeeded: rest, failed, skipped, unprocessed };
+        for (name, rows) in partition.named() {
+            let told = report.count(name)?;
+            ensure!(told == rows.len() as u64, "{name}: {told} are counted, and {} are there: {rows:?}", rows.len());
+        }
+        ensure!(report.document["itemCount"] == all.len(), "{} items of {}", report.document["itemCount"], all.len());
+        Ok(partition)
+    }
+
+    /// Each part by its name.
+    pub(super) fn named(&self) -> [(&'static str, &Numbers); 4] {
+        let Self { succeeded, failed, skipped, unprocessed } = self;
+        [("succeeded", succeeded), ("failed", failed), ("skipped", skipped), ("unprocessed", unprocessed)]
+    }
+
+    /// Whether each row became what it should; of a stopped job any row may be unprocessed instead.
+    pub(super) fn fits(&self, run: &Run<'_>, fates: &[Fate]) -> Result<()> {
+        let whole = run.end == End::Whole;
+        ensure!(!whole || self.unprocessed.is_empty(), "a job that completed left rows {:?}", self.unprocessed);
+        for (fate, number) in fates.iter().zip(1..) {
+            let fits = self.unprocessed.contains(&number)
+                || match fate {
+                    // Of rows with one key an insert takes one; which one is seen below.
+                    Fate::Succeeds(_) if run.work == Work::Insert => !self.skipped.contains(&number),
+                    Fate::Succeeds(_) => self.succeeded.contains(&number),
+                    Fate::Fails | Fate::Stops => self.failed.contains(&number),
+                    Fate::IsSkipped => self.skipped.contains(&number),
+                };
+            ensure!(fits, "row {number} should be {fate:?}, and is another: {:?}", self.part_of(number));
+        }
+        Ok(())
+    }
+
+    fn part_of(&self, number: u64) -> Option<&'static str> {
+        self.named().into_iter().find(|(_, rows)| rows.contains(&number)).map(|(name, _)| name)
+    }
+
+    /// Whether the dataset holds what the rows that succeeded left there.
+    pub(super) fn fits_records(&self, run: &Run<'_>, fates: &[Fate], records: &BTreeMap<String, Value>) -> Result<()> {
+        let keys = by_key(fates);
+        for (key, record) in records {
+            ensure!(run.work != Work::Validate, "a validation has written {record}");
+            let number = record["row"].as_u64().unwrap_or_default();
+            let rows = keys.get(key.as_str()).with_context(|| format!("no row has the key {key:?}: {record}"))?;
+            let row = rows.iter().find(|(row, _)| *row == number);
+            let (_, expected) = row.with_context(|| format!("row {number} has not the key {key:?}"))?;
+            ensure!(same(&record["record"], expected), "row {number}: {} was {expected}", record["record"]);
+        }
+        if run.work == Work::Validate {
+            return Ok(());
+        }
+        for (key, rows) in &keys {
+            let done: Vec<_> = rows.iter().map(|(row, _)| *row).filter(|row| self.succeeded.contains(row)).collect();
+            let holder = records.get(*key).and_then(|record| record["row"].as_u64());
+            match (run.work, done.last()) {
+                (_, None) if run.end != End::Whole => {}
+                (Work::Insert, _) => {
+                    ensure!(done == holder.as_slice(), "{key:?}: rows {done:?} succeeded, and {holder:?} is there");
+                }
+                (_, last) => {
+                    ensure!(holder >= last.copied(), "{key:?}: row {last:?} succeeded, and {holder:?} is there")
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Equal, numbers by their value.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// Whether each row of the report has the cells that it had in the file, and none that a spreadsheet would run.
+pub(super) fn cells_are_the_inputs(report: &Report, input: &Input) -> Result<()> {
+    for row in report.all() {
+        let index = usize::try_from(row.number)? - 1;
+        let original = input.rows[index].shown(input.columns.len());
+        for (shown, cell) in row.cells.iter().zip(&original) {
+            let neutral = shown.strip_prefix('\'').is_some_and(|rest| rest == cell && is_like_formula(cell));
+            ensure!(shown == cell || neutral, "row {}: {:?} was {original:?}", row.number, row.cells);
+            let harmless = !is_formula(shown) || shown.parse::<f64>().is_ok();
+            ensure!(harmless, "row {}: {shown:?} is a formula", row.number);
+        }
+        ensure!(row.cells.len() == original.len(), "row {} has {} cells", row.number, row.cells.len());
+    }
+    Ok(())
+}
+
+fn is_formula(cell: &str) -> bool {
+    cell.starts_with(['=', '+', '-', '@', '\t', '\r'])
+}
+
+fn is_like_formula(cell: &str) -> bool {
+    is_formula(cell.trim_start_matches('\''))
+}
+
+/// Whether the chunks that the ledger holds are the file's bytes: in order, without gap or overlap, and each with the
+/// rows that its plan says. Rows that no chunk holds are unprocessed.
+pub(super) fn chunks_are_the_files(
+    stack: &Stack,
+    job: JobId,
+    file: &File,
+    input: &Input,
+    partition: &Partition,
+) -> Result<()> {
+    let (mut at, mut number) = (0, 1);
+    for chunk in chunks(stack, job)? {
+        let (start, end) = (usize::try_from(chunk.start)?, usize::try_from(chunk.end)?);
+        ensure!(at <= start && start < end && end <= file.bytes.len(), "{chunk:?} after byte {at}");
+        match number {
+            1 => opens(&file.bytes[..start], file.format)?,
+            _ => ensure!(is_blank(&file.bytes[at..start], file.format), "bytes {at} to {start} are in no chunk"),
+        }
+        ensure!(chunk.first == number, "{chunk:?} comes after item {}", number - 1);
+        let found = rows(&file.bytes[start..end], file.format);
+        let from = usize::try_from(number - 1)?;
+        let planned = input.rows.get(from..from + chunk.items as usize);
+        ensure!(planned == Some(&found[..]), "{chunk:?} holds {} other rows: {found:?}", found.len());
+        (at, number) = (end, number + u64::from(chunk.items));
+    }
+    let unsplit: Vec<_> = (number..).take((input.rows.len() + 1).saturating_sub(usize::try_from(number)?)).collect();
+    ensure!(unsplit.iter().all(|row| partition.unprocessed.contains(row)), "rows {unsplit:?} are in no chunk");
+    let rest = &file.bytes[at..];
+    ensure!(
+        !unsplit.is_empty() || number == 1 || is_blank(rest, file.format),
+        "the bytes from {at} on are in no chunk"
+    );
+    Ok(())
+}
+
+/// What stands before the first chunk: nothing but a header, if rows have one.
+fn opens(bytes: &[u8], format: Format) -> Result<()> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let expected = usize::from(format == Format::Csv);
+    match rows(bytes, format).len() {
+        found if found == expected => Ok(()),
+        found => bail!("{found} rows before the first chunk"),
+    }
+}
+
+fn chunks(stack: &Stack, job: JobId) -> Result<Vec<ChunkPlan>> {
+    let (store, mut chunks) = (stack.store()?, Vec::new());
+    for group in 0.. {
+        match stack.run(store.manifest(job, group))? {
+            Some(manifest) => chunks.extend(manifest.chunks),
+            None => break,
+        }
+    }
+    Ok(chunks)
+}

@@ -1,0 +1,123 @@
+//! Runs the jobs: all are started before the first is looked at, so that their waits are one wait.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use anyhow::{Context, Result, ensure};
+use longshore_domain::ids::{JobId, nonce};
+use longshore_tests::harness::stack::Stack;
+use longshore_tests::harness::watch::Watch;
+use serde_json::{Value, json};
+
+use super::case::{End, Run, Work};
+use super::fate::fates;
+use super::partition::{Partition, cells_are_the_inputs, chunks_are_the_files};
+use super::reading::read;
+use super::report::Report;
+
+/// Calls at the same time: most of their time is waiting.
+const THREADS: usize = 8;
+
+/// Rows of a run in each part: succeeded, failed, skipped, unprocessed.
+pub(super) type Counts = [usize; 4];
+
+/// A job that was created.
+struct Started {
+    id: String,
+    dataset: String,
+}
+
+/// Works through the runs; what came of each, in their order.
+pub(super) fn all(stack: &Stack, runs: &[Run<'_>]) -> Vec<Result<Counts>> {
+    let began = std::time::Instant::now();
+    let jobs = at_once(runs, |run| start(stack, run));
+    println!("{} jobs are started after {:.1} s", jobs.len(), began.elapsed().as_secs_f32());
+    let pairs: Vec<_> = runs.iter().zip(jobs).collect();
+    at_once(&pairs, |(run, job)| match job {
+        Ok(job) => outcome(stack, run, job),
+        Err(error) => Err(anyhow::anyhow!("it was not started: {error:?}")),
+    })
+}
+
+/// Does something with each thing, several at a time; the answers are in the order of the things.
+fn at_once<T: Sync, A: Send>(things: &[T], action: impl Fn(&T) -> A + Sync) -> Vec<A> {
+    let (next, answers) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                while let Some((at, thing)) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, things.get(at)?)))
+                {
+                    let answer = action(thing);
+                    answers.lock().unwrap_or_else(PoisonError::into_inner).push((at, answer));
+                }
+            });
+        }
+    });
+    let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+    answers.sort_by_key(|(at, _)| *at);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+fn start(stack: &Stack, run: &Run<'_>) -> Result<Started> {
+    let dataset = format!("corpus-{}", nonce());
+    let (job_type, options) = request(run, &dataset);
+    let id = stack.client.start(job_type, run.file.upload_name(), &run.file.bytes, &options)?;
+    if run.end == End::Canceled {
+        let answer = stack.client.cancel(&id)?;
+        // A small job may have ended by now.
+        ensure!(matches!(answer.status, 202 | 409), "the cancel is answered {}: {}", answer.status, answer.text());
+    }
+    Ok(Started { id, dataset })
+}
+
+fn request(run: &Run<'_>, dataset: &str) -> (&'static str, Value) {
+    let tolerance = matches!(run.end, End::Stopped("too_many_failures")).then_some(0);
+    let mode = match run.work {
+        Work::Probe => return ("probe", json!({ "maxFailed": tolerance })),
+        Work::Upsert => "upsert",
+        Work::Insert => "insert",
+        Work::Validate => "validate",
+    };
+    let key = match run.file.format {
+        super::case::Format::Csv => read(run.file).columns.into_iter().next().unwrap_or_else(|| "id".to_owned()),
+        super::case::Format::JsonLines => "id".to_owned(),
+    };
+    ("import", json!({ "dataset": dataset, "key": key, "mode": mode, "maxFailed": tolerance }))
+}
+
+/// Waits for the end of a job and holds all that it leaves against its file.
+fn outcome(stack: &Stack, run: &Run<'_>, job: &Started) -> Result<Counts> {
+    let document = Watch::new(stack, &job.id).end()?;
+    ended_as_it_should(run, &document)?;
+    let mut input = read(run.file);
+    if matches!(run.end, End::Refused(_)) {
+        input.rows.clear();
+    }
+    let report = Report::read(&stack.client, &job.id, input.columns.len()).context("the report")?;
+    let partition = Partition::of(&report, &input).context("by number")?;
+    let fates = fates(run, &input);
+    partition.fits(run, &fates).context("by outcome")?;
+    cells_are_the_inputs(&report, &input).context("by cell")?;
+    let id = JobId::parse(&job.id).context("no job id")?;
+    chunks_are_the_files(stack, id, run.file, &input, &partition).context("by byte")?;
+    if run.work != Work::Probe {
+        let records = stack.client.records(&job.dataset)?;
+        partition.fits_records(run, &fates, &records).context("by record")?;
+    }
+    Ok(partition.named().map(|(_, rows)| rows.len()))
+}
+
+fn ended_as_it_should(run: &Run<'_>, document: &Value) -> Result<()> {
+    let status = document["status"].as_str().unwrap_or_default();
+    let code = document["error"]["code"].as_str().unwrap_or_default();
+    let expected = match run.end {
+        End::Whole => status == "completed",
+        End::Refused(expected) | End::Stopped(expected) => (status, code) == ("failed", expected),
+        // It may have been too late.
+        End::Canceled => matches!((status, code), ("canceled", "canceled") | ("completed", "")),
+    };
+    ensure!(expected, "it should end as {:?}: {document}", run.end);
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! One seed, one run: the same every time.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+
+use longshore_domain::chance;
+use longshore_domain::job::Status;
+
+use crate::dice::Dice;
+use crate::plan::Plan;
+use crate::unguarded::{take_out, without};
+use crate::weather::{Rates, Tally};
+use crate::world::World;
+use crate::{trace, weather};
+
+/// What a run came to.
+#[derive(Clone, Debug)]
+pub(crate) struct Ran {
+    /// Steps of functions, by their calls.
+    pub(crate) calls: u64,
+    /// Faults by kind.
+    pub(crate) tally: Tally,
+    /// How the job ended each time.
+    pub(crate) ends: Vec<&'static str>,
+    /// Lines of the trace, and the hash of them and of everything that is left.
+    pub(crate) digest: (u64, u64),
+}
+
+thread_local!(static QUIET: Cell<bool> = const { Cell::new(false) });
+
+/// Runs a seed without a condition or a layer, or with all of them.
+///
+/// # Errors
+/// What was violated.
+pub(crate) fn run(seed: u64, taken_out: Option<&str>, loud: bool) -> Result<Ran, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                hook(info);
+            }
+        }));
+    });
+    QUIET.set(!loud);
+    let ran = catch_unwind(AssertUnwindSafe(|| whole(seed, taken_out, loud)));
+    QUIET.set(false);
+    take_out(None);
+    ran.map_err(|cause| {
+        let text = cause.downcast_ref::<String>().cloned();
+        text.or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+    })
+}
+
+fn whole(seed: u64, taken_out: Option<&str>, loud: bool) -> Ran {
+    let mut dice = Dice::of(seed);
+    #[allow(clippy::disallowed_methods, reason = "this is the simulation")]
+    chance::seed(dice.number());
+    trace::begin(loud);
+    take_out(taken_out);
+    weather::begin(Dice::of(dice.number()), Rates::default());
+    let mut plan = Plan::of(&mut dice);
+    // Without the sweeper only what is well must end, so every second run is.
+    let pushed = !without("sweeper");
+    if !pushed && seed.is_multiple_of(2) {
+        plan = plan.healthy();
+    }
+    let must_end = pushed || plan.manners.nobody_dies;
+    if loud {
+        println!("{plan:#?}");
+    }
+    let mut world = World::of(&plan, dice);
+    let mut ends = Vec::new();
+    for (n, events) in plan.stretches.iter().enumerate() {
+        if n > 0 && !world.opens_again() {
+            break;
+        }
+        world.shake(*events);
+        if !must_end && !world.ends() {
+            break;
+        }
+        world.run_to_the_end();
+        world.check_ended();
+        ends.push(world.stored().map_or("removed", |job| if job.is_deleted() { "deleted" } else { named(job.status) }));
+    }
+    if pushed && world.stored().is_some_and(|job| job.is_deleted()) {
+        world.run_until_removed(usize::MAX);
+        world.check_ended();
+    }
+    world.trace_what_is_left();
+    let (tally, calls) = weather::tally();
+    Ran { calls, tally, ends, digest: trace::digest() }
+}
+
+fn named(status: Status) -> &'static str {
+    match status {
+        Status::Completed => "completed",
+        Status::Failed => "failed",
+        Status::Canceled => "canceled",
+        Status::Waiting | Status::Running => "open",
+    }
+}

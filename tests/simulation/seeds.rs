@@ -1,0 +1,162 @@
+//! Thousands of seeds: none violates anything, unless a condition is taken out.
+//!
+//! `cargo xtask sim` says by environment variables which ones are run; a test run takes the first ten thousand.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt::Display;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use figures::{CONDITIONS, LAYERS};
+
+use crate::run::{Ran, run};
+
+/// Seeds of a test run.
+const SEEDS: u64 = 10_000;
+/// Seeds of a proof.
+const WHOLE: u64 = 100_000;
+/// Seeds within which the lack of every condition shows.
+const SHOWN_WITHIN: u64 = 20_000;
+/// Seeds of a layer that is taken out, in a test run.
+const LAYER_SEEDS: u64 = 500;
+
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// Many runs, as one figure.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    seeds: u64,
+    calls: u64,
+    ends: BTreeMap<&'static str, u64>,
+    tally: BTreeMap<&'static str, u64>,
+}
+
+impl Sum {
+    fn add(&mut self, ran: Ran) {
+        self.seeds += 1;
+        self.calls += ran.calls;
+        ran.ends.into_iter().for_each(|end| *self.ends.entry(end).or_default() += 1);
+        ran.tally.into_iter().for_each(|(kind, count)| *self.tally.entry(kind).or_default() += count);
+    }
+
+    fn end(&self, name: &str) -> u64 {
+        self.ends.get(name).copied().unwrap_or(0)
+    }
+}
+
+/// Runs seeds on all processors, until one of them violates something: then the first that did.
+fn all(from: u64, count: u64, taken_out: Option<&str>) -> Result<Sum, (u64, String)> {
+    let (next, failed, begun) = (AtomicU64::new(from), AtomicBool::new(false), Instant::now());
+    let sum = Mutex::new((Sum::default(), None::<(u64, String)>));
+    let told = number("LONGSHORE_PROGRESS").is_some();
+    let work = || {
+        while !failed.load(Ordering::Relaxed) {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= from + count {
+                return;
+            }
+            let ran = run(seed, taken_out, false);
+            let (sum, first) = &mut *sum.lock().unwrap();
+            match ran {
+                Ok(ran) => sum.add(ran),
+                Err(violation) if first.as_ref().is_none_or(|(before, _)| seed < *before) => {
+                    *first = Some((seed, violation));
+                    failed.store(true, Ordering::Relaxed);
+                }
+                Err(_) => {}
+            }
+            if told && sum.seeds.is_multiple_of(1_000) {
+                let rate = sum.seeds as f64 / begun.elapsed().as_secs_f64();
+                eprint!("\r{} of {count} seeds, {rate:.0}/s ", sum.seeds);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        (0..thread::available_parallelism().map_or(1, usize::from)).for_each(|_| {
+            scope.spawn(work);
+        })
+    });
+    let (sum, first) = sum.into_inner().unwrap();
+    if told {
+        let seconds = begun.elapsed().as_secs_f64();
+        eprintln!("\r{} seeds in {seconds:.1} s, {:.0}/s, {} calls", sum.seeds, sum.seeds as f64 / seconds, sum.calls);
+        eprintln!("ends: {:?}\nfaults: {:?}", sum.ends, sum.tally);
+    }
+    first.map_or(Ok(sum), Err)
+}
+
+/// The command is what a person types to see the same run.
+fn reported((seed, violation): (u64, String), taken_out: Option<&str>) -> String {
+    let without = taken_out.map(|name| format!(" --without {name}")).unwrap_or_default();
+    format!("seed {seed}: {violation}\n\n    cargo xtask sim --seed {seed}{without}\n")
+}
+
+#[test]
+fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reported_once() {
+    let taken_out = figures::without();
+    let taken_out = taken_out.as_deref();
+    if let Some(seed) = number("LONGSHORE_SEED") {
+        return run(seed, taken_out, true)
+            .map(drop)
+            .unwrap_or_else(|violation| panic!("{}", reported((seed, violation), taken_out)));
+    }
+    let count = number("LONGSHORE_SEEDS").unwrap_or(if figures::is_whole() { WHOLE } else { SEEDS });
+    let begun = Instant::now();
+    let sum = all(number("LONGSHORE_SEED_FROM").unwrap_or(0), count, taken_out);
+    let sum = sum.unwrap_or_else(|failed| panic!("{}", reported(failed, taken_out)));
+    let end = |name| sum.end(name);
+    let ends = ["completed", "failed", "canceled", "deleted", "removed"].map(end);
+    let per_second = (sum.seeds as f64 / begun.elapsed().as_secs_f64()) as u64;
+    let cells: [(&str, &dyn Display); 9] = [
+        ("seeds", &sum.seeds),
+        ("calls of services", &sum.calls),
+        ("completed", &ends[0]),
+        ("failed", &ends[1]),
+        ("canceled", &ends[2]),
+        ("deleted", &ends[3]),
+        ("removed", &ends[4]),
+        ("seeds per second", &per_second),
+        ("violations", &0),
+    ];
+    figures::row("simulation", &cells);
+    for (kind, count) in &sum.tally {
+        figures::row("simulation-faults", &[("fault", kind), ("times", count)]);
+    }
+}
+
+#[test]
+fn a_seed_runs_the_same_twice_whatever_ran_before() {
+    let digest = |seed| run(seed, None, false).unwrap().digest;
+    let (forth, back): (Vec<_>, Vec<_>) = ((0..100).map(digest).collect(), (0..100).rev().map(digest).collect());
+    assert!(forth.iter().eq(back.iter().rev()), "a seed has run in two ways");
+    let elsewhere = thread::spawn(move || run(7, None, false).unwrap().digest).join().unwrap();
+    assert_eq!(elsewhere, forth[7]);
+    assert_ne!(forth[7], forth[8]);
+}
+
+#[test]
+fn without_any_of_its_conditions_something_is_violated() {
+    for (name, _) in CONDITIONS {
+        let broken = all(0, SHOWN_WITHIN, Some(name));
+        let (seed, by) = broken.err().unwrap_or_else(|| panic!("{SHOWN_WITHIN} seeds do not miss {name}"));
+        let by = by.lines().next().unwrap_or_default().chars().take(100).collect::<String>();
+        if number("LONGSHORE_PROGRESS").is_some() {
+            eprintln!("{name}: seed {seed}: {by}");
+        }
+        figures::row("simulation-broken", &[("without", &name), ("shown by seed", &seed), ("as", &by)]);
+    }
+}
+
+#[test]
+fn without_a_layer_nothing_is_violated() {
+    let count = if figures::is_whole() { 10 * LAYER_SEEDS } else { LAYER_SEEDS };
+    for (name, _) in LAYERS {
+        let sum = all(0, count, Some(name)).unwrap_or_else(|failed| panic!("{}", reported(failed, Some(name))));
+        figures::row("simulation-layers", &[("without", &name), ("seeds", &sum.seeds), ("violations", &0)]);
+    }
+}

@@ -1,0 +1,49 @@
+//! What has happened in a run, line by line: hashed always, printed if asked for.
+
+use std::cell::{Cell, RefCell};
+use std::collections::hash_map::DefaultHasher;
+use std::fmt::Arguments;
+use std::hash::{Hash, Hasher};
+
+use super::world::true_time;
+
+struct Trace {
+    /// The same in every run of one build: it has no key.
+    hash: DefaultHasher,
+    lines: u64,
+    loud: bool,
+}
+
+thread_local! {
+    static TRACE: RefCell<Option<Trace>> = const { RefCell::new(None) };
+    static SPEAKER: Cell<(&'static str, u64)> = const { Cell::new(("world", 0)) };
+}
+
+/// A run begins.
+pub(crate) fn begin(loud: bool) {
+    TRACE.set(Some(Trace { hash: DefaultHasher::new(), lines: 0, loud }));
+}
+
+/// Who speaks from here on: a function, and which one of them.
+pub(crate) fn speaker(name: &'static str, number: u64) {
+    SPEAKER.set((name, number));
+}
+
+/// Something has happened.
+pub(crate) fn say(what: Arguments<'_>) {
+    TRACE.with_borrow_mut(|trace| {
+        let Some(trace) = trace else { return };
+        let (name, number) = SPEAKER.get();
+        let line = format!("{:>9} {name:>8}-{number:<3} {what}", true_time().0);
+        line.hash(&mut trace.hash);
+        trace.lines += 1;
+        if trace.loud {
+            println!("{line}");
+        }
+    });
+}
+
+/// Lines so far, and the hash of all of them.
+pub(crate) fn digest() -> (u64, u64) {
+    TRACE.with_borrow(|trace| trace.as_ref().map_or((0, 0), |trace| (trace.lines, trace.hash.finish())))
+}

@@ -1,0 +1,382 @@
+//! The in-memory store, and the files, with one of their conditions taken out: what it is for, something must show.
+//!
+//! Which one is said by thread, for one run. Without any the services are as they are.
+
+use std::cell::RefCell;
+
+use longshore::files::MemoryFiles;
+use longshore::queues::MemoryQueues;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::cursor::Cursor;
+use longshore_domain::gate::{Lease, Waiting};
+use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::{Finish, Job, JobError, Reopen, Stage, Stop, Transition};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::ports::{
+    ChunkState, Created, Definition, FileInfo, Files, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted,
+    Ledger, Page, PortResult, Queues, Read, Removal, Reopened, Slots, Started, Upload, WaitingRoom,
+};
+use longshore_domain::time_stamp::Timestamp;
+
+thread_local!(static WITHOUT: RefCell<Option<String>> = const { RefCell::new(None) });
+
+/// Takes this condition or layer out, for this thread.
+pub(crate) fn take_out(name: Option<&str>) {
+    WITHOUT.set(name.map(str::to_owned));
+}
+
+/// Whether it is taken out.
+pub(crate) fn without(name: &str) -> bool {
+    WITHOUT.with_borrow(|without| without.as_deref() == Some(name))
+}
+
+/// A service of which a condition may be missing.
+#[derive(Clone, Default)]
+pub(crate) struct Unguarded<T>(pub(crate) T);
+
+/// Calls that are as they are.
+macro_rules! as_is {
+    ($(async fn $name:ident(&self $(, $arg:ident: $type:ty)*) -> $result:ty;)*) => {
+        $(async fn $name(&self $(, $arg: $type)*) -> $result {
+            self.0.$name($($arg),*).await
+        })*
+    };
+}
+
+impl Unguarded<MemoryStore> {
+    /// A transition that is written whatever the job is like.
+    fn force(&self, id: JobId, write: impl FnOnce(&mut Job)) -> Transition {
+        let written = self.0.amend(id, |job, _| {
+            write(job);
+            job.clone()
+        });
+        written.map_or(Transition::Refused, |job| Transition::Made(Box::new(job)))
+    }
+
+    fn stored(&self, id: JobId) -> Option<Job> {
+        self.0.amend(id, |job, _| job.clone())
+    }
+
+    /// The generation that a caller names, or the job's own if nobody asks.
+    fn generation(&self, id: JobId, named: u32) -> u32 {
+        let own = || self.stored(id).map(|job| job.generation);
+        Some(named).filter(|_| !without("generation")).or_else(own).unwrap_or(named)
+    }
+
+    /// A job as it is shown if the end of its split need not be recorded.
+    fn shown(&self, mut job: Job) -> Job {
+        if without("final-count-first") && job.stage == Stage::Splitting && job.groups > job.base.groups {
+            job.split_ended = true;
+        }
+        job
+    }
+
+    fn shown_in(&self, met: Transition) -> Transition {
+        match met {
+            Transition::Made(job) => Transition::Made(Box::new(self.shown(*job))),
+            Transition::Refused => Transition::Refused,
+        }
+    }
+}
+
+impl JobStore for Unguarded<MemoryStore> {
+    as_is! {
+        async fn create_upload(&self, upload: &Upload, key: Option<&IdempotencyKey>) -> PortResult<Created<FileGuid>>;
+        async fn upload(&self, id: FileGuid) -> PortResult<Option<Upload>>;
+        async fn create_job(&self, job: &Job, definition: &Definition, key: Option<&IdempotencyKey>) -> PortResult<Created<JobId>>;
+        async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started>;
+        async fn created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>>;
+        async fn jobs(&self, wanted: &JobsWanted<'_>) -> PortResult<JobsPage>;
+        async fn definition(&self, id: JobId) -> PortResult<Option<Definition>>;
+        async fn unfinished(&self, after: Option<String>) -> PortResult<Page<JobId>>;
+    }
+
+    async fn job(&self, id: JobId) -> PortResult<Option<Job>> {
+        Ok(self.0.job(id).await?.map(|job| self.shown(job)))
+    }
+}
+
+impl JobTransitions for Unguarded<MemoryStore> {
+    as_is! {
+        async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()>;
+        async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
+    }
+
+    async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
+        if without("begin-once") {
+            return Ok(self.force(id, |job| {
+                (job.status, job.stage) = (longshore_domain::job::Status::Running, Stage::Splitting);
+                (job.started_at, job.updated_at) = (Some(now), now);
+            }));
+        }
+        self.0.begin(id, now).await
+    }
+
+    async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
+        let Some(stored) = self.stored(job.job_id) else { return Ok(Transition::Refused) };
+        let mut plan = plan.clone();
+        plan.generation = self.generation(job.job_id, plan.generation);
+        if without("split-cursor") {
+            plan.manifest.group = stored.groups;
+        }
+        let stage = stored.stage;
+        let stopped = without("no-group-after-stop") && stage != Stage::Splitting;
+        if stopped {
+            self.force(job.job_id, |job| job.stage = Stage::Splitting);
+        }
+        let met = self.0.commit_group(job, &plan, now).await?;
+        if stopped {
+            self.force(job.job_id, |job| job.stage = stage);
+        }
+        Ok(self.shown_in(met))
+    }
+
+    async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
+        let job = Job { generation: self.generation(job.job_id, job.generation), ..job.clone() };
+        let Some(stored) = self.stored(job.job_id) else { return Ok(Transition::Refused) };
+        if without("end-of-split-only-while-splitting") {
+            self.force(job.job_id, |job| job.stage = Stage::Splitting);
+        }
+        let groups = if without("groups-at-the-end-of-the-split") { stored.groups } else { groups };
+        self.0.end_split(&job, groups, issues, now).await
+    }
+
+    async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition> {
+        let generation = self.generation(id, generation);
+        let same = self.stored(id).is_some_and(|job| job.generation == generation);
+        if without("stop-only-while-alive") && same {
+            return Ok(self.force(id, |job| {
+                (job.stage, job.stop, job.updated_at) = (Stage::Stopping, Some(stop.clone()), stop.at);
+            }));
+        }
+        self.0.stop(id, generation, stop).await
+    }
+
+    async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
+        if without("reopen-only-what-has-ended") {
+            let met = self.force(job.job_id, |job| *job = job.reopened(reopen));
+            return Ok(match met {
+                Transition::Made(job) => Reopened::Made(job),
+                Transition::Refused => Reopened::Refused,
+            });
+        }
+        self.0.reopen(job, reopen).await
+    }
+
+    async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
+        let finish = Finish { generation: self.generation(id, finish.generation), ..finish.clone() };
+        let Some(stored) = self.stored(id) else { return Ok(Transition::Refused) };
+        let again = without("final-status") && stored.status.is_final() && stored.generation == finish.generation;
+        let natural = without("no-completion-of-a-stopping-job") && stored.stage == Stage::Stopping;
+        let met = if again || natural {
+            self.force(id, |job| {
+                (job.status, job.stage, job.totals) = (finish.status, Stage::Done, Some(finish.totals));
+                (job.error, job.finished_at, job.updated_at) = (finish.error.clone(), Some(finish.at), finish.at);
+            })
+        } else {
+            self.0.finish(id, &finish).await?
+        };
+        if without("closed-before-status") {
+            self.0.amend(id, |_, groups| groups.values_mut().for_each(|group| group.open = false));
+        }
+        Ok(met)
+    }
+
+    async fn count_resend(&self, id: JobId, seen: u32, now: Timestamp) -> PortResult<Transition> {
+        let stored = self.stored(id).map_or(seen, |job| job.resends);
+        self.0.count_resend(id, if without("pushes-counted-once") { stored } else { seen }, now).await
+    }
+}
+
+impl Removal for Unguarded<MemoryStore> {
+    as_is! {
+        async fn release_upload(&self, id: JobId, upload: FileGuid) -> PortResult<bool>;
+        async fn remove(&self, id: JobId) -> PortResult<()>;
+    }
+}
+
+impl Ledger for Unguarded<MemoryStore> {
+    as_is! {
+        async fn manifest(&self, id: JobId, group: u32) -> PortResult<Option<Manifest>>;
+        async fn called(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()>;
+    }
+
+    async fn chunk_state(&self, id: JobId, group: u32) -> PortResult<Option<ChunkState>> {
+        let state = self.0.chunk_state(id, group).await?;
+        Ok(state.map(|state| ChunkState { job: self.shown(state.job), ..state }))
+    }
+
+    async fn progress(&self, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
+        Ok(self.0.progress(id).await?.map(|(groups, job)| (groups, self.shown(job))))
+    }
+
+    async fn commit(&self, id: JobId, group: u32, commit: &Commit) -> PortResult<CommitOutcome> {
+        let mut commit = commit.clone();
+        if without("unique-cursors") {
+            commit.from.iter_mut().for_each(unnamed);
+            unnamed(&mut commit.to);
+        }
+        let written = self.0.amend(id, |_, groups| {
+            let group = groups.get_mut(&group)?;
+            if without("unique-cursors") {
+                group.cursors.get_mut(&commit.chunk).into_iter().for_each(unnamed);
+            }
+            let before = group.open;
+            if without("cursor-condition") {
+                commit.from = group.cursors.get(&commit.chunk).cloned();
+            }
+            group.open |= without("open-group");
+            let outcome = group.commit(&commit);
+            group.open = before;
+            Some(outcome)
+        });
+        Ok(written.flatten().unwrap_or(CommitOutcome::Absent))
+    }
+
+    async fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<Transition> {
+        if without("no-roll-up-after-the-end") {
+            return Ok(self.force(id, |job| {
+                job.done_groups.insert(group);
+                job.updated_at = now;
+            }));
+        }
+        Ok(self.shown_in(self.0.group_done(id, group, now).await?))
+    }
+
+    async fn close(&self, id: JobId, group: u32) -> PortResult<Option<Group>> {
+        if without("closed-before-status") {
+            return Ok(self.0.amend(id, |_, groups| groups.get(&group).cloned()).flatten());
+        }
+        self.0.close(id, group).await
+    }
+
+    async fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> PortResult<bool> {
+        let stored = self.0.amend(id, |_, groups| groups.get(&group).map(|group| group.resends)).flatten();
+        let seen = stored.filter(|_| without("pushes-counted-once")).unwrap_or(seen);
+        self.0.count_group_resend(id, group, seen).await
+    }
+}
+
+impl Slots for Unguarded<MemoryStore> {
+    as_is! {
+        async fn leases(&self, job_type: &str) -> PortResult<Vec<Lease>>;
+    }
+
+    async fn take(&self, job_type: &str, lease: &Lease, now: Timestamp) -> PortResult<bool> {
+        if without("slots-taken-when-free") {
+            self.vacate(job_type, lease.slot).await?;
+        }
+        self.0.take(job_type, lease, now).await
+    }
+
+    async fn give_back(&self, job_type: &str, lease: &Lease) -> PortResult<()> {
+        if without("slots-given-back-by-their-holder") {
+            return self.vacate(job_type, lease.slot).await;
+        }
+        self.0.give_back(job_type, lease).await
+    }
+}
+
+impl Unguarded<MemoryStore> {
+    /// Gives a slot back, whoever holds it.
+    async fn vacate(&self, job_type: &str, slot: u32) -> PortResult<()> {
+        for held in self.0.leases(job_type).await?.into_iter().filter(|held| held.slot == slot) {
+            self.0.give_back(job_type, &held).await?;
+        }
+        Ok(())
+    }
+
+    /// A chunk that waits, as it is noted now.
+    async fn noted(&self, job_type: &str, waiting: &Waiting) -> PortResult<Waiting> {
+        let all = self.0.waiting(job_type, usize::MAX).await?;
+        Ok(all.into_iter().find(|noted| noted.name() == waiting.name()).unwrap_or_else(|| waiting.clone()))
+    }
+}
+
+impl WaitingRoom for Unguarded<MemoryStore> {
+    as_is! {
+        async fn waiting(&self, job_type: &str, first: usize) -> PortResult<Vec<Waiting>>;
+        async fn wait(&self, job_type: &str, waiting: &Waiting) -> PortResult<()>;
+    }
+
+    async fn call(&self, job_type: &str, waiting: &Waiting, now: Timestamp) -> PortResult<bool> {
+        if without("called-by-one") {
+            return self.0.call(job_type, &self.noted(job_type, waiting).await?, now).await;
+        }
+        self.0.call(job_type, waiting, now).await
+    }
+
+    async fn forget(&self, job_type: &str, waiting: &Waiting) -> PortResult<()> {
+        if without("forgotten-as-it-was-read") {
+            return self.0.forget(job_type, &self.noted(job_type, waiting).await?).await;
+        }
+        self.0.forget(job_type, waiting).await
+    }
+}
+
+impl Queues for Unguarded<MemoryQueues> {
+    as_is! {
+        async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()>;
+    }
+
+    async fn send_create(&self, message: &CreateMessage) -> PortResult<()> {
+        self.forget();
+        self.0.send_create(message).await
+    }
+
+    async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()> {
+        self.forget();
+        self.0.send_complete(message).await
+    }
+}
+
+impl Unguarded<MemoryQueues> {
+    fn forget(&self) {
+        if without("deduplication") {
+            self.0.forget_deduplication();
+        }
+    }
+}
+
+impl Files for Unguarded<MemoryFiles> {
+    type Stream = <MemoryFiles as Files>::Stream;
+    type Sink = <MemoryFiles as Files>::Sink;
+
+    as_is! {
+        async fn info(&self, key: &str) -> PortResult<Option<FileInfo>>;
+        async fn open(&self, key: &str, etag: Option<&str>, start: u64, end: Option<u64>) -> PortResult<Read<Self::Stream>>;
+        async fn remove_some(&self, prefix: &str) -> PortResult<bool>;
+        async fn create(&self, key: &str, content_type: &str) -> PortResult<Self::Sink>;
+    }
+
+    async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
+        self.0.read(&named(key), etag, plan).await
+    }
+
+    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
+        self.0.write(&named(key), content_type, bytes).await
+    }
+
+    async fn remove(&self, key: &str) -> PortResult<()> {
+        Files::remove(&self.0, key).await
+    }
+}
+
+/// Letters of an attempt's name.
+const NONCE: usize = 8;
+
+/// A cursor that does not name its attempt: of its token only the number is left.
+fn unnamed(cursor: &mut Cursor) {
+    if cursor.token.len() > NONCE {
+        cursor.token.drain(..NONCE);
+    }
+}
+
+/// The key of a file; that of a work file without the name of its attempt.
+fn named(key: &str) -> String {
+    match key.rsplit_once('/').filter(|(folder, _)| folder.contains("/chunks/") && without("attempt-in-names")) {
+        Some((folder, name)) => format!("{folder}/{}", name.get(NONCE..).unwrap_or(name)),
+        None => key.to_owned(),
+    }
+}

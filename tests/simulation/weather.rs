@@ -1,0 +1,142 @@
+//! What goes wrong with calls of services, by chance, and the tally of everything that did go wrong.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use longshore_domain::ports::{PortError, PortResult};
+
+use crate::dice::Dice;
+use crate::stepwise::Step;
+use crate::trace;
+
+/// Faults by kind, and how often each struck.
+pub(crate) type Tally = BTreeMap<&'static str, u64>;
+
+/// How often calls go wrong, in a thousand.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Rates {
+    /// The service refuses the call.
+    pub(crate) throttled: u32,
+    /// The call took, and the caller is told that it failed.
+    pub(crate) reply_dropped: u32,
+    /// The call took, its reply was lost, and the client has made it again.
+    pub(crate) sent_twice: u32,
+    /// What is only eventually consistent is behind.
+    pub(crate) behind: u32,
+}
+
+/// What goes wrong with one call.
+#[derive(Copy, Clone, Eq, PartialEq)]
+pub(crate) enum Fault {
+    None,
+    ReplyDropped,
+    SentTwice,
+}
+
+struct Sky {
+    dice: Dice,
+    rates: Rates,
+    tally: Tally,
+    calls: u64,
+    /// Errors since somebody last asked.
+    errors: u32,
+}
+
+thread_local!(static SKY: RefCell<Option<Sky>> = const { RefCell::new(None) });
+
+/// A run begins; whatever happens is decided by these dice.
+pub(crate) fn begin(dice: Dice, rates: Rates) {
+    SKY.set(Some(Sky { dice, rates, tally: Tally::new(), calls: 0, errors: 0 }));
+}
+
+/// Every call is well from now on.
+pub(crate) fn clear() {
+    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.rates = Rates::default()));
+}
+
+/// The weather comes back.
+pub(crate) fn return_to(rates: Rates) {
+    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.rates = rates));
+}
+
+/// A fault of this kind has struck.
+pub(crate) fn note(kind: &'static str) {
+    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| *sky.tally.entry(kind).or_default() += 1));
+}
+
+/// What struck so far, and the calls that were made.
+pub(crate) fn tally() -> (Tally, u64) {
+    SKY.with_borrow(|sky| sky.as_ref().map(|sky| (sky.tally.clone(), sky.calls)).unwrap_or_default())
+}
+
+/// Whether calls have failed since this was last asked.
+pub(crate) fn take_errors() -> u32 {
+    SKY.with_borrow_mut(|sky| sky.as_mut().map_or(0, |sky| std::mem::take(&mut sky.errors)))
+}
+
+/// Whether a read that is only eventually consistent is behind.
+pub(crate) fn is_behind() -> bool {
+    let behind = SKY.with_borrow_mut(|sky| sky.as_mut().is_some_and(|sky| sky.dice.often(sky.rates.behind)));
+    if behind {
+        note("read behind");
+    }
+    behind
+}
+
+/// Before a call: a step, and what goes wrong with it. An error if the service refuses it.
+pub(crate) async fn before(call: &'static str) -> PortResult<Fault> {
+    Step(false).await;
+    let fault = SKY.with_borrow_mut(|sky| sky.as_mut().map(|sky| sky.strike()));
+    match fault {
+        None => Ok(Fault::None),
+        Some(Err(())) => {
+            note("throttled");
+            trace::say(format_args!("{call}: refused"));
+            Err(failed(call))
+        }
+        Some(Ok(fault)) => {
+            trace::say(format_args!("{call}"));
+            Ok(fault)
+        }
+    }
+}
+
+/// Between the two times that a call is made of which the first reply was lost.
+pub(crate) async fn again(call: &'static str) {
+    note("sent twice");
+    Step(false).await;
+    trace::say(format_args!("{call}: again"));
+}
+
+/// After a call: a step, and an error if the reply is dropped.
+pub(crate) async fn after(call: &'static str, fault: Fault) -> PortResult<()> {
+    Step(false).await;
+    if fault != Fault::ReplyDropped {
+        return Ok(());
+    }
+    note("reply dropped");
+    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.errors += 1));
+    trace::say(format_args!("{call}: the reply is dropped"));
+    Err(failed(call))
+}
+
+fn failed(operation: &'static str) -> PortError {
+    PortError { service: "simulated", operation, source: "the weather".into() }
+}
+
+impl Sky {
+    fn strike(&mut self) -> Result<Fault, ()> {
+        self.calls += 1;
+        let Rates { throttled, reply_dropped, sent_twice, .. } = self.rates;
+        let dice = (self.dice.number() % 1000) as u32;
+        if dice < throttled {
+            self.errors += 1;
+            return Err(());
+        }
+        Ok(match dice - throttled {
+            dice if dice < reply_dropped => Fault::ReplyDropped,
+            dice if dice < reply_dropped + sent_twice => Fault::SentTwice,
+            _ => Fault::None,
+        })
+    }
+}

@@ -1,0 +1,161 @@
+//! Messages in their queues: delivered, invisible for a while, deleted, lost, or buried after too many deliveries.
+
+use std::cell::Cell;
+
+use longshore_domain::job::Priority;
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+
+use super::{CLOCK, MAX_RECEIVES, Work, World};
+use crate::{trace, weather};
+
+thread_local! {
+    /// Chunk messages by priority, now and a while ago.
+    static DEPTHS: Cell<[[u64; 3]; 2]> = const { Cell::new([[0; 3]; 2]) };
+}
+
+/// How many chunk messages of this priority there are, or were a while ago.
+pub(crate) fn depth(priority: Priority, behind: bool) -> u64 {
+    DEPTHS.get()[usize::from(behind)][place(priority)]
+}
+
+fn place(priority: Priority) -> usize {
+    Priority::ALL.iter().position(|other| *other == priority).unwrap_or(0)
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Message {
+    Create(CreateMessage),
+    Chunk(ChunkMessage),
+    Complete(CompleteMessage),
+}
+
+impl Message {
+    /// Which chunk it is about.
+    pub(super) fn place(&self) -> Option<(u32, u32)> {
+        match self {
+            Self::Chunk(message) => Some((message.group, message.chunk)),
+            _ => None,
+        }
+    }
+
+    /// The group within which a FIFO queue keeps the order; all are of one job.
+    fn group(&self) -> Option<(&'static str, u32)> {
+        match self {
+            Self::Create(message) => Some(("create", message.resend)),
+            Self::Complete(message) => Some(("complete", message.resend)),
+            Self::Chunk(_) => None,
+        }
+    }
+}
+
+/// A message in its queue.
+#[derive(Debug)]
+pub(super) struct Letter {
+    pub(super) message: Message,
+    pub(super) receives: u32,
+    pub(super) visible_at: i64,
+}
+
+impl World {
+    /// Messages that functions have sent since.
+    pub(super) fn collect(&mut self) {
+        for message in self.queues.take_creates() {
+            self.put(Message::Create(message), 0);
+        }
+        for sent in self.queues.take_chunks() {
+            let place = Some((sent.message.group, sent.message.chunk));
+            // A push in vain: the chunk's message is there, and nobody has come to it.
+            self.troubles += u32::from(self.letters.values().any(|letter| letter.message.place() == place));
+            self.put(Message::Chunk(sent.message), sent.delay_s);
+        }
+        for message in self.queues.take_completes() {
+            self.put(Message::Complete(message), 0);
+        }
+        let mut depths = [0; 3];
+        for letter in self.letters.values() {
+            if let Message::Chunk(message) = &letter.message {
+                depths[place(message.priority)] += 1;
+            }
+        }
+        let [before, older] = DEPTHS.get();
+        if depths != before {
+            DEPTHS.set([depths, if self.numbers.is_multiple_of(2) { before } else { older }]);
+        }
+    }
+
+    fn put(&mut self, message: Message, delay_s: i32) {
+        let (number, visible_at) = (self.number(), CLOCK.get() + i64::from(delay_s) * 1000);
+        self.letters.insert(number, Letter { message, receives: 0, visible_at });
+    }
+
+    pub(super) fn put_again(&mut self, message: Message) {
+        self.put(message, 0);
+    }
+
+    /// Messages that may be delivered now.
+    pub(super) fn visible(&self) -> Vec<u64> {
+        let visible = self.letters.iter().filter(|(_, letter)| letter.visible_at <= CLOCK.get());
+        visible
+            .filter(|(number, letter)| !self.is_behind_another(**number, letter))
+            .map(|(number, _)| *number)
+            .collect()
+    }
+
+    fn is_behind_another(&self, number: u64, letter: &Letter) -> bool {
+        let Some(group) = letter.message.group().filter(|_| self.manners.fifo) else { return false };
+        self.letters.range(..number).any(|(_, before)| before.message.group() == Some(group))
+    }
+
+    /// Delivers a message, unless it was delivered too often. One that is delivered twice at once stays visible.
+    pub(super) fn deliver(&mut self, number: u64, twice: bool) {
+        let visible_at = CLOCK.get() + self.manners.visibility_s * 1000;
+        let Some(letter) = self.letters.get_mut(&number) else { return };
+        if letter.receives >= MAX_RECEIVES {
+            return self.bury(number);
+        }
+        letter.receives += 1;
+        if !twice {
+            letter.visible_at = visible_at;
+        }
+        let (mut message, failures) = (letter.message.clone(), letter.receives - 1);
+        if let Message::Chunk(chunk) = &mut message {
+            chunk.failures += failures;
+        }
+        self.begin(Work::Message(message), Some(number));
+    }
+
+    fn bury(&mut self, number: u64) {
+        let Some(letter) = self.letters.remove(&number) else { return };
+        trace::speaker("queue", number);
+        trace::say(format_args!("buried: {:?}", letter.message));
+        weather::note("buried");
+        match letter.message {
+            Message::Create(message) => {
+                self.queues.bury_create(message);
+                self.buried.1 += 1;
+            }
+            Message::Chunk(message) => {
+                self.queues.bury_chunk(message);
+                self.buried.0 += 1;
+            }
+            Message::Complete(_) => self.buried.1 += 1,
+        }
+    }
+
+    pub(super) fn lose(&mut self, number: u64) {
+        trace::speaker("queue", number);
+        trace::say(format_args!("lost"));
+        weather::note("lost");
+        self.losses += 1;
+        self.troubles += 1;
+        self.letters.remove(&number);
+    }
+
+    /// Takes the messages that are visible and begins their functions; false if there was none.
+    pub(super) fn deliver_all(&mut self) -> bool {
+        self.collect();
+        let visible = self.visible();
+        visible.iter().for_each(|number| self.deliver(*number, false));
+        !visible.is_empty()
+    }
+}

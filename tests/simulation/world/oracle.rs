@@ -1,0 +1,242 @@
+//! What must hold: of every answer that a client could get, and of what is left when a job has ended.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use longshore_domain::group::Group;
+use longshore_domain::job::{Job, Stage, Status};
+use longshore_domain::message::CompleteMessage;
+use longshore_domain::ports::{Files, Ledger};
+use longshore_domain::progress::Progress;
+
+use super::function::Work;
+use super::letters::Message;
+use super::{Task, World, clock, now};
+use crate::handler::{self, ACTIONS, AT_ONCE, bit, only};
+use crate::report;
+use crate::trace;
+
+/// Pushes in vain before something is given up.
+const PUSHES: u32 = sweep::decide::PUSHES;
+
+/// What was seen of the job before.
+#[derive(Default)]
+pub(super) struct Seen {
+    job: Option<Job>,
+    groups: Vec<Group>,
+    progress: (u64, u8),
+    /// What its client was shown, once it had ended.
+    ended: Option<Progress>,
+}
+
+impl World {
+    /// What a client sees: it adds up, never goes back, and never changes once the job has ended.
+    pub(super) fn answer(&mut self) {
+        let seen = &self.seen;
+        let changed = self.store.amend(self.id, |job, groups| {
+            let same = seen.job.as_ref() == Some(job) && seen.groups.iter().eq(groups.values());
+            (!same).then(|| (groups.values().cloned().collect::<Vec<_>>(), job.clone()))
+        });
+        let Some((groups, job)) = changed.flatten() else { return };
+        let progress = Progress::of(&job, &groups, clock());
+        assert!(progress.item_progress() <= progress.item_count, "{progress:?}");
+        assert!(progress.item_count <= self.possible.len() as u64, "rows are invented: {progress:?}");
+        assert!(handler::most_at_once() <= AT_ONCE, "more chunks run at once than may");
+        let apart = Progress::of(&job, &self.seen.groups, clock());
+        assert!(apart.item_progress() <= apart.item_count, "groups that were read before the job: {apart:?}");
+        let now = (progress.item_progress(), progress.percent);
+        if let Some(before) = &self.seen.job {
+            follows(before, &job);
+            let then = self.seen.progress;
+            let same = before.generation == job.generation;
+            assert!(!same || (now.0 >= then.0 && now.1 >= then.1), "progress went back from {then:?} to {now:?}");
+        }
+        if job.status == Status::Completed {
+            assert_eq!(now, (progress.item_count, 100), "a completed job is complete");
+        }
+        let ended = job.status.is_final().then(|| shown(&job, &groups));
+        if let (Some(before), Some(after)) = (&self.seen.ended, &ended)
+            && self.seen.job.as_ref().is_some_and(|before| before.generation == job.generation && !job.is_deleted())
+        {
+            assert_eq!(before, after, "what is shown of a job that has ended changes");
+        }
+        self.seen = Seen { job: Some(job), groups, progress: now, ended };
+    }
+
+    /// What a function says of its end is so.
+    pub(super) fn check_end(&self, task: &Task, end: &str) {
+        let Work::Message(Message::Chunk(message)) = &task.work else { return };
+        let Some((groups, job)) = now(self.store.progress(self.id)).unwrap() else { return };
+        let group = groups.iter().find(|group| group.number == message.group);
+        let finished = group.and_then(|group| group.cursors.get(&message.chunk)).is_some_and(|cursor| cursor.finished);
+        let passed = !job.is_live() || !job.owns(message.group);
+        assert!(end != "Finished" || finished || passed, "a worker says that its chunk is finished, and it is not");
+    }
+
+    /// The message comes once more, and so does the sweeper: nothing changes.
+    pub(super) fn assert_nothing_changes(&mut self) {
+        let before = self.stored();
+        let Some(generation) = before.as_ref().map(|job| job.generation) else { return };
+        let again = CompleteMessage { job_id: self.id, generation, resend: 9 };
+        self.put_again(Message::Complete(again));
+        self.run_until_still();
+        self.sweep();
+        if before.as_ref().is_some_and(|job| !job.is_deleted()) {
+            assert_eq!(self.stored(), before, "after a final status nothing changes");
+        }
+    }
+
+    /// Rows of one file of the report: number and action.
+    pub(crate) fn reported(&self, name: &str) -> BTreeMap<usize, String> {
+        report::rows(&self.files, &self.job(), name)
+    }
+
+    /// Codes of the rows that failed, by number.
+    pub(crate) fn failed_codes(&self) -> BTreeMap<usize, String> {
+        report::codes(&self.files, &self.job())
+    }
+
+    /// Succeeded rows and the rows of the files are the input's rows, each exactly once, with the right outcome.
+    pub(crate) fn check_report(&self, rows: &[usize]) {
+        self.check_rows(&only(rows));
+    }
+
+    /// The end of the job is one that something asked for, and every row ended as it must.
+    pub(crate) fn check_ended(&self) {
+        let Some(job) = self.stored() else { return self.check_removed() };
+        if job.is_deleted() {
+            return;
+        }
+        let code = job.error.as_ref().map(|error| error.code.as_str());
+        trace::say(format_args!("the job: {:?} {code:?} {:?}", job.status, job.totals));
+        match (job.status, code) {
+            (Status::Completed, None) => {}
+            (Status::Canceled, Some("canceled" | "deleted")) => {
+                assert!(self.shared.canceled.borrow().contains(&job.generation), "nobody has canceled it: {job:?}");
+            }
+            (Status::Failed, Some("too_many_failures")) => assert!(job.tolerance.is_set()),
+            (Status::Failed, Some("fatal")) => assert!(self.possible.iter().any(|row| row & bit(handler::FATAL) > 0)),
+            // Errors and deaths explain both; only what dies too often comes here at all.
+            (Status::Failed, Some("split_failed" | "completion_failed")) => {
+                assert!(self.buried.1 > 0 || self.failures() > 0, "nothing has failed: {job:?}");
+            }
+            other => panic!("an end that nothing explains: {other:?} of {job:?}"),
+        }
+        if code != Some("completion_failed") {
+            self.check_rows(&self.possible);
+        }
+    }
+
+    /// Calls that failed, functions that died, messages that were lost.
+    fn failures(&self) -> u64 {
+        let (tally, _) = crate::weather::tally();
+        ["throttled", "reply dropped", "crash", "lost", "delayed"].iter().filter_map(|kind| tally.get(kind)).sum()
+    }
+
+    fn check_rows(&self, possible: &[u8]) {
+        let (job, result) = (self.job(), report::result(&self.files, &self.job()));
+        let [failed, skipped, unprocessed] =
+            ["failed.csv", "skipped.csv", "unprocessed.csv"].map(|name| self.reported(name));
+        let named: BTreeSet<_> = failed.keys().chain(skipped.keys()).chain(unprocessed.keys()).copied().collect();
+        assert_eq!(named.len(), failed.len() + skipped.len() + unprocessed.len(), "a row is in two files");
+        assert!(named.iter().all(|n| (1..=possible.len()).contains(n)), "a row is invented: {named:?}");
+        let totals = job.totals.expect("a finished job has totals");
+        let succeeded: Vec<_> = (1..=possible.len()).filter(|n| !named.contains(n)).collect();
+        assert_eq!(totals.succeeded as usize, succeeded.len(), "rows that succeeded");
+        assert_eq!((totals.failed as usize, totals.skipped as usize), (failed.len(), skipped.len()), "failed, skipped");
+        assert_eq!(
+            (result.status, result.counts.total() as usize),
+            (job.status, possible.len()),
+            "the result document"
+        );
+        assert!(
+            job.status != Status::Completed || unprocessed.is_empty(),
+            "a completed job left rows: {unprocessed:?}"
+        );
+        for n in succeeded {
+            let may = possible[n - 1] & (bit(handler::OK) | bit(handler::RETRY)) > 0;
+            assert!(may && handler::has_succeeded(n as u64), "row {n} counts as done, and no handler did it");
+        }
+        let codes = self.failed_codes();
+        for (n, action) in failed.iter().chain(&skipped).chain(&unprocessed) {
+            let asked =
+                ACTIONS.iter().position(|name| name == action).unwrap_or_else(|| panic!("row {n} is {action:?}"));
+            assert!(possible[n - 1] & bit(asked) > 0, "row {n} never was {action:?}");
+        }
+        skipped.iter().for_each(|(n, action)| assert_eq!(action, "skip", "row {n} was skipped"));
+        failed.iter().for_each(|(n, action)| self.check_failure(*n, action, &codes[n]));
+        assert_eq!(self.audit(), Some(true), "the audit has checked everything");
+    }
+
+    /// The verdict of an audit. At no moment does it find a difference.
+    pub(super) fn audit(&self) -> Option<bool> {
+        let audit = now(jobs_api::audit(&self.store, &self.files, self.id, &|| true)).unwrap()?;
+        assert!(audit.differences.is_empty(), "{audit:?}\n{:?}", self.stored());
+        audit.equal
+    }
+
+    fn check_failure(&self, row: usize, action: &str, code: &str) {
+        match (action, code) {
+            ("reject", "asked_to") | ("never", "retries_exhausted") | ("fatal", "fatal") => {}
+            (_, "dead_lettered") => {
+                let explained = self.buried.0 > 0 || self.troubles >= PUSHES;
+                assert!(explained, "row {row} was given up, and nothing explains it");
+            }
+            other => panic!("row {row} failed: {other:?}"),
+        }
+    }
+
+    /// Nothing of a removed job is left.
+    pub(super) fn check_removed(&self) {
+        let left: Vec<_> = self.left().into_iter().filter(|key| !self.is_unused(key)).collect();
+        assert!(left.is_empty(), "a removed job has left {left:?}");
+    }
+
+    /// A corrected file that no retry was accepted with is nobody's, and expires.
+    fn is_unused(&self, key: &str) -> bool {
+        self.corrected.contains(key)
+            && !self
+                .seen
+                .job
+                .as_ref()
+                .is_some_and(|job| job.uploads().iter().any(|upload| key.ends_with(&upload.to_string())))
+    }
+}
+
+/// What is shown of a job that has ended: one that has completed says everything itself.
+fn shown(job: &Job, groups: &[Group]) -> Progress {
+    Progress::of(job, if job.status == Status::Completed { &[] } else { groups }, clock())
+}
+
+/// Whether a job may look like this after it looked like that.
+fn follows(before: &Job, job: &Job) {
+    if job.generation != before.generation {
+        assert!(before.status.is_final(), "a job that runs was opened again");
+        return assert_eq!(job.generation, before.generation + 1, "generations go one by one");
+    }
+    let stopped = before.stage == Stage::Stopping;
+    assert!(!stopped || matches!(job.stage, Stage::Stopping | Stage::Done), "a job that stops goes on");
+    assert!(!stopped || job.status != Status::Completed, "a job that stops completes");
+    assert!(!stopped || job.groups == before.groups, "a job that stops gets another group");
+    assert!(!stopped || job.stop == before.stop, "the first reason stays");
+    if before.status.is_final() {
+        let same = Job { deleted_at: job.deleted_at, updated_at: job.updated_at, ..before.clone() };
+        let touched = job.updated_at != before.updated_at && job.deleted_at == before.deleted_at;
+        assert!(same == *job && !touched, "a job that has ended changes: {before:?} to {job:?}");
+    }
+}
+
+impl World {
+    /// Everything that is stored, as lines of the trace.
+    pub(crate) fn trace_what_is_left(&self) {
+        trace::speaker("left", 0);
+        trace::say(format_args!("{:?}", self.stored()));
+        trace::say(format_args!("{:?}", now(self.store.progress(self.id)).unwrap().map(|(groups, _)| groups)));
+        for key in self.files.keys() {
+            trace::say(format_args!(
+                "{key}: {} bytes, {:?}",
+                self.files.get(&key).map_or(0, |bytes| bytes.len()),
+                now(self.files.info(&key)).unwrap().map(|info| info.etag)
+            ));
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! `dead-letters`: what an operator does about messages that were received too often, on the command line.
+//!
+//! A thin client of the API: whatever is decided, the API decides. Exit codes: 0 done, 1 refused or failed (the reason and the
+//! way out on stderr), 2 a command line that makes no sense.
+
+mod client;
+mod table;
+
+use crate::project::Project;
+use crate::stack::Stack;
+use crate::users::{self, OPERATOR};
+use crate::{state, tools};
+use anyhow::{Context, Result, bail};
+use clap::Subcommand;
+use client::{Client, Letter, Replayed};
+
+/// Where a token is looked for when none is named.
+const TOKEN: &str = "LONGSHORE_TOKEN";
+
+/// What `dead-letters` can be told.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Without --api-url it is the running local stack, and its user `operator`. Exit codes: 0 done, \
+                        1 refused or failed, 2 wrong usage."
+)]
+pub(crate) struct Options {
+    /// Root of the API of a deployment, its output ApiUrl [default: the local stack]
+    #[arg(long, value_name = "URL", global = true)]
+    api_url: Option<String>,
+    /// An operator's token for it [default: the variable LONGSHORE_TOKEN]
+    #[arg(long, value_name = "TOKEN", global = true, requires = "api_url")]
+    token: Option<String>,
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List the open letters, newest first
+    List {
+        /// Only letters that died in this queue
+        #[arg(long, value_parser = ["create", "chunk", "complete"])]
+        queue: Option<String>,
+        /// Only letters about this job
+        #[arg(long, value_name = "JOB")]
+        job: Option<String>,
+    },
+    /// Print a letter as the API tells it, with its body, which may hold rows
+    Show {
+        #[arg(value_name = "LETTER")]
+        letter: String,
+    },
+    /// Replay letters: their message again, or their job opened again for what failed with them
+    Replay {
+        #[arg(value_name = "LETTER", required_unless_present = "job")]
+        letters: Vec<String>,
+        /// All open letters of this job, in one generation
+        #[arg(long, value_name = "JOB", conflicts_with = "letters")]
+        job: Option<String>,
+    },
+    /// Discard letters; rows that were counted as failed with them stay failed
+    Discard {
+        #[arg(value_name = "LETTER", required = true)]
+        letters: Vec<String>,
+    },
+}
+
+/// The command.
+pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    let client = client(project, options)?;
+    match &options.action {
+        None => list(&client, None, None),
+        Some(Action::List { queue, job }) => list(&client, queue.as_deref(), job.as_deref()),
+        Some(Action::Show { letter }) => {
+            println!("{}", serde_json::to_string_pretty(&client.show(letter)?)?);
+            Ok(())
+        }
+        Some(Action::Replay { job: Some(job), .. }) => {
+            println!("{}", told(&client.replay_job(job)?));
+            Ok(())
+        }
+        Some(Action::Replay { letters, job: None }) => each(letters, |letter| Ok(told(&client.replay(letter)?))),
+        Some(Action::Discard { letters }) => each(letters, |letter| {
+            client.discard(letter)?;
+            Ok(format!("{letter}: discarded; its queue is rid of it at the next sweep"))
+        }),
+    }
+}
+
+fn client(project: &Project, options: &Options) -> Result<Client> {
+    if let Some(url) = &options.api_url {
+        let token = options.token.clone().or_else(|| std::env::var(TOKEN).ok().filter(|token| !token.is_empty()));
+        let token = token.with_context(|| format!("no token: name one by --token, or set {TOKEN}"))?;
+        return Ok(Client::new(url, &token));
+    }
+    let tools = tools::ensure(project)?;
+    let _lock = project.lock_stack()?;
+    let mut state = state::read(project)?;
+    if !state.is_up() {
+        bail!("the local stack is not running: start it with `cargo xtask up`, or name a deployment by --api-url");
+    }
+    let endpoint = state.emulator_url.clone();
+    users::sign_in(&Stack { project, tools: &tools, endpoint: &endpoint }, &mut state)?;
+    state::write(project, &state)?;
+    let operator = state.users.iter().find(|user| user.name == OPERATOR);
+    let operator = operator
+        .context("this stack has no users of its own, and so no operator: name one's token by --api-url and --token")?;
+    Ok(Client::new(&state.api_url, &operator.token))
+}
+
+fn list(client: &Client, queue: Option<&str>, job: Option<&str>) -> Result<()> {
+    let letters = client.list(queue, job)?;
+    if letters.is_empty() {
+        println!("There are no open dead letters{}.", if queue.or(job).is_some() { " of that kind" } else { "" });
+        return Ok(());
+    }
+    print!("{}", table::of(&letters));
+    println!(
+        "\n{} open. `show`, `replay` and `discard` take a letter; `replay --job JOB` all of a job.",
+        letters.len()
+    );
+    Ok(())
+}
+
+/// Does something about each letter; what is refused of one does not keep the others waiting.
+fn each(letters: &[String], act: impl Fn(&str) -> Result<String>) -> Result<()> {
+    let mut failures = 0;
+    for letter in letters {
+        match act(letter) {
+            Ok(said) => println!("{said}"),
+            Err(error) => {
+                failures += 1;
+                eprintln!("{letter}: {error:#}");
+            }
+        }
+    }
+    if failures > 0 {
+        bail!("{failures} of {} letters: nothing was done about them", letters.len());
+    }
+    Ok(())
+}
+
+/// What a replay did, in a sentence.
+fn told(replayed: &Replayed) -> String {
+    let (letters, job) = (replayed.replayed.join(", "), replayed.job_id.as_deref().unwrap_or("-"));
+    let did = match replayed.effect.as_str() {
+        "message" => format!("sent again to job {job}"),
+        "generation" => {
+            format!("job {job} is opened again, as attempt {}", replayed.generation.unwrap_or_default() + 1)
+        }
+        "putBack" => "put back into the queue that it came from".to_owned(),
+        _ => "replayed before; nothing was done".to_owned(),
+    };
+    let left = match replayed.left.len() {
+        0 => String::new(),
+        n => format!("; {n} letters of the job are left"),
+    };
+    format!("{letters}: {did}{left}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replay_is_told_by_what_it_did() {
+        let replayed = |effect: &str, left: usize| Replayed {
+            replayed: vec!["1-a".into(), "1-b".into()],
+            left: vec!["x".into(); left],
+            effect: effect.into(),
+            job_id: Some("j".into()),
+            generation: Some(1),
+        };
+        assert_eq!(told(&replayed("generation", 0)), "1-a, 1-b: job j is opened again, as attempt 2");
+        assert_eq!(told(&replayed("message", 2)), "1-a, 1-b: sent again to job j; 2 letters of the job are left");
+        assert_eq!(told(&replayed("nothing", 0)), "1-a, 1-b: replayed before; nothing was done");
+    }
+}

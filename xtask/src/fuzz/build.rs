@@ -1,0 +1,48 @@
+//! Builds libFuzzer, and the targets with it.
+//!
+//! Only the packages of the workspace are instrumented: cargo calls `tests/fuzz/rustc.sh` in place of the compiler for
+//! them alone, so the AWS SDK is the one that everything else is linked with. libFuzzer is built by itself first, for
+//! in one build with the SDK it would have that built anew.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::cargo;
+use crate::project::Project;
+
+/// The binary.
+pub(super) fn binary(project: &Project) -> Result<PathBuf> {
+    let engine = ["build", "--package", "fuzz-engine", "--features", "libfuzzer"];
+    let built = messages(project, &engine, &[])?;
+    let engine = built.iter().find(|message| {
+        let package = message["package_id"].as_str().unwrap_or_default();
+        message["reason"] == "build-script-executed" && package.contains("libfuzzer-sys")
+    });
+    let folder = engine.and_then(|message| message["linked_paths"][0].as_str()).context("cargo built no libFuzzer")?;
+    let targets = ["rustc", "--package", "fuzz", "--example", "libfuzzer", "--features", "libfuzzer"];
+    let link = ["-L", folder, "-l", "static:+whole-archive=fuzzer", "-l", "stdc++"];
+    let built = messages(project, &targets, &link)?;
+    let binary = built.iter().find_map(|message| message["executable"].as_str());
+    Ok(binary.context("cargo built no binary for libFuzzer")?.into())
+}
+
+/// Runs cargo, instrumenting what it compiles if it links; its messages.
+fn messages(project: &Project, cargo: &[&str], link: &[&str]) -> Result<Vec<Value>> {
+    let mut command = cargo::command(project);
+    command.args(cargo).arg("--message-format=json-render-diagnostics");
+    if !link.is_empty() {
+        command.env("RUSTC_WORKSPACE_WRAPPER", project.root.join("tests/fuzz/rustc.sh")).arg("--").args(link);
+    }
+    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot run cargo")?;
+    let output = child.stdout.take().context("cargo has no output")?;
+    let lines = BufReader::new(output).lines().map_while(Result::ok);
+    let messages = lines.filter_map(|line| serde_json::from_str(&line).ok()).collect();
+    if !child.wait()?.success() {
+        bail!("the build failed: see the compiler's messages above");
+    }
+    Ok(messages)
+}

@@ -1,0 +1,159 @@
+//! Runs libFuzzer on one target, and reads what it prints.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::project::Project;
+
+/// Seconds after which one input is taken for one that never ends: a thousand times what the slowest takes.
+const INPUT_TIMEOUT_S: u32 = 20;
+
+/// The binary with all targets.
+pub(super) struct Fuzzer<'a> {
+    pub(super) binary: PathBuf,
+    pub(super) project: &'a Project,
+}
+
+/// What a run came to.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    executions: String,
+    per_second: String,
+    /// The last line of figures: coverage, and the size of the corpus.
+    pulse: String,
+    /// The input that breaks a promise, and the end of what was said of it.
+    pub(super) crash: Option<(PathBuf, Vec<String>)>,
+}
+
+impl Outcome {
+    /// For the person who waits.
+    pub(super) fn told(&self, project: &Project, target: &str) -> String {
+        let Self { executions, per_second, pulse, crash } = self;
+        let figures = format!("{executions} executions, {per_second}/s, {pulse}");
+        let Some((path, said)) = crash else { return figures };
+        let path = project.short(path);
+        let again = format!("cargo xtask fuzz {target} --input {path}");
+        format!("{figures}\n{}\n  BROKEN by {path}\n  again: {again}", said.join("\n"))
+    }
+
+    fn read(&mut self, line: &str) {
+        if let Some(count) = line.strip_prefix("stat::number_of_executed_units:") {
+            self.executions = count.trim().to_owned();
+        } else if let Some(count) = line.strip_prefix("stat::average_exec_per_sec:") {
+            self.per_second = count.trim().to_owned();
+        } else if let Some((_, path)) = line.split_once("Test unit written to ") {
+            self.crash = Some((path.trim().into(), Vec::new()));
+        } else if let Some(pulse) = pulse(line) {
+            self.pulse = pulse;
+        }
+    }
+}
+
+/// `#1024 NEW cov: 512 ft: 600 corp: 20/3Kb lim: 4 exec/s: 512 …`, as far as it means something here.
+fn pulse(line: &str) -> Option<String> {
+    let rest = line.strip_prefix('#').and(line.split_once(" cov: "))?.1;
+    let mut words = rest.split_whitespace();
+    let (coverage, _, features, _, corpus) =
+        (words.next()?, words.next()?, words.next()?, words.next()?, words.next()?);
+    let (inputs, bytes) = corpus.split_once('/')?;
+    Some(format!("coverage {coverage} ({features} features), corpus {inputs} inputs of {bytes}"))
+}
+
+impl Fuzzer<'_> {
+    fn command(&self, target: &str) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.env("LONGSHORE_FUZZ_TARGET", target).env("RUST_BACKTRACE", "0").current_dir(&self.project.root);
+        command
+    }
+
+    fn committed(&self, target: &str) -> PathBuf {
+        self.project.root.join("tests/fuzz/corpus").join(target)
+    }
+
+    fn found(&self, target: &str) -> Result<PathBuf> {
+        let folder = self.project.root.join("target/fuzz").join(target);
+        fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        Ok(folder)
+    }
+
+    /// Fuzzes a target; `watch` is told how far it is.
+    pub(super) fn fuzz(&self, target: &str, seconds: u32, watch: &dyn Fn(&str)) -> Result<Outcome> {
+        let artifacts = self.project.root.join("tests/fuzz/artifacts");
+        fs::create_dir_all(&artifacts).with_context(|| format!("cannot create {}", artifacts.display()))?;
+        let mut command = self.command(target);
+        command.arg(format!("-max_total_time={seconds}")).arg(format!("-timeout={INPUT_TIMEOUT_S}"));
+        command.arg(format!("-artifact_prefix={}/{target}-", artifacts.display())).arg("-print_final_stats=1");
+        let mut child = command.arg(self.found(target)?).arg(self.committed(target)).stderr(Stdio::piped()).spawn()?;
+        let output = child.stderr.take().context("libFuzzer has no output")?;
+        let (mut outcome, mut said) = (Outcome::default(), Vec::new());
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            outcome.read(&line);
+            watch(&outcome.pulse);
+            if said.len() < 12
+                && (!said.is_empty() || line.contains("panicked at") || line.contains("ERROR: libFuzzer"))
+            {
+                said.push(format!("  | {line}"));
+            }
+        }
+        if !child.wait()?.success() {
+            let (path, _) = outcome
+                .crash
+                .take()
+                .with_context(|| format!("{target} ended, and left no input\n{}", said.join("\n")))?;
+            outcome.crash = Some((path, said));
+        }
+        Ok(outcome)
+    }
+
+    /// Calls a target once; libFuzzer says what happened.
+    pub(super) fn call(&self, target: &str, input: &Path) -> Result<()> {
+        let input = input.canonicalize().with_context(|| format!("cannot find {}", input.display()))?;
+        if !self.command(target).arg(input).status()?.success() {
+            bail!("{target} breaks on it: see above");
+        }
+        Ok(())
+    }
+
+    /// Makes the committed corpus the fewest inputs that reach all that it and what was found reach.
+    pub(super) fn minimise(&self, target: &str) -> Result<()> {
+        let (committed, fresh) = (self.committed(target), self.project.root.join("target/fuzz/minimised").join(target));
+        let _ = fs::remove_dir_all(&fresh);
+        fs::create_dir_all(&fresh).with_context(|| format!("cannot create {}", fresh.display()))?;
+        let mut command = self.command(target);
+        command.arg("-merge=1").arg(&fresh).arg(&committed).arg(self.found(target)?);
+        ensure!(command.stderr(Stdio::null()).status()?.success(), "the corpus of {target} cannot be minimised");
+        fs::remove_dir_all(&committed)?;
+        fs::create_dir_all(&committed)?;
+        for entry in fs::read_dir(&fresh)?.flatten() {
+            fs::copy(entry.path(), committed.join(entry.file_name()))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_libfuzzer_prints_is_read() {
+        let mut outcome = Outcome::default();
+        for line in [
+            "#1024\tNEW    cov: 512 ft: 600 corp: 20/3000b lim: 4 exec/s: 512 rss: 36Mb L: 8/9 MS: 1 EraseBytes-",
+            "stat::number_of_executed_units: 16710",
+            "stat::average_exec_per_sec:     1044",
+            "INFO: seed corpus: files: 20 min: 1b max: 30b",
+        ] {
+            outcome.read(line);
+        }
+        assert_eq!((outcome.executions.as_str(), outcome.per_second.as_str()), ("16710", "1044"));
+        assert_eq!(outcome.pulse, "coverage 512 (600 features), corpus 20 inputs of 3000b");
+        assert!(outcome.crash.is_none());
+        outcome.read("artifact_prefix='a/'; Test unit written to a/rows-crash-0be1");
+        assert_eq!(outcome.crash.map(|(path, _)| path), Some("a/rows-crash-0be1".into()));
+    }
+}

@@ -1,0 +1,72 @@
+//! The receipt, as far as it can be held against files. Written apart from the code that writes it.
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+use std::fs;
+use std::path::Path;
+
+/// `receipt.json`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Receipt {
+    pub(super) item_count: u64,
+    pub(super) counts: Counts,
+    pub(super) input: Option<Input>,
+    pub(super) corrected: Option<Input>,
+    pub(super) files: Vec<Output>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Counts {
+    succeeded: u64,
+    failed: u64,
+    skipped: u64,
+    unprocessed: u64,
+}
+
+/// A file that went in.
+#[derive(Deserialize)]
+pub(super) struct Input {
+    pub(super) name: String,
+    pub(super) size: u64,
+    pub(super) sha256: Option<String>,
+    pub(super) basis: String,
+}
+
+/// A file that came out.
+#[derive(Deserialize)]
+pub(super) struct Output {
+    pub(super) name: String,
+    pub(super) rows: u64,
+    pub(super) size: u64,
+    pub(super) sha256: String,
+}
+
+impl Receipt {
+    /// Reads a receipt, and holds it against itself.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let receipt: Self = serde_json::from_str(&text)
+            .with_context(|| format!("{} is no receipt, or not all of one; download it again", path.display()))?;
+        receipt.adds_up().with_context(|| format!("{} contradicts itself", path.display()))?;
+        Ok(receipt)
+    }
+
+    fn adds_up(&self) -> Result<()> {
+        let Counts { succeeded, failed, skipped, unprocessed } = self.counts;
+        let sum: u64 = [succeeded, failed, skipped, unprocessed].iter().sum();
+        ensure!(sum == self.item_count, "its counts make {sum} items, and it says {}", self.item_count);
+        for (kind, rows) in [("failed", failed), ("skipped", skipped), ("unprocessed", unprocessed)] {
+            let named = self.files.iter().find(|file| file.is(kind)).map_or(0, |file| file.rows);
+            ensure!(named == rows, "it counts {rows} {kind} items, and names a file of {named}");
+        }
+        Ok(())
+    }
+}
+
+impl Output {
+    /// Whether it is the file of failed, skipped or unprocessed items.
+    pub(super) fn is(&self, kind: &str) -> bool {
+        self.name.strip_suffix(".csv").is_some_and(|stem| stem.rsplit('-').next() == Some(kind))
+    }
+}
