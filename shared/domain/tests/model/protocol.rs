@@ -100,7 +100,6 @@ impl Model for Protocol {
             manifests: vec![],
             files: Default::default(),
             reports: Default::default(),
-            only: None,
             queue: Default::default(),
             dead: Default::default(),
             sent: Default::default(),

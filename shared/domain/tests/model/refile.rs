@@ -45,7 +45,7 @@ pub(crate) fn plan(
         entries.extend(succeeded(world, place).into_iter().map(|item| (item, Mark::Ok)));
     }
     let again =
-        protocol.flaw == Flaw::ReplayRunsAll || world.only.is_none_or(|only| only == (place.group, place.chunk));
+        protocol.flaw == Flaw::ReplayRunsAll || world.job.only.as_ref().is_none_or(|only| only.contains(&place));
     for (_, mark) in &mut entries {
         *mark = if *mark == Mark::Failed && !again { Mark::Failed } else { Mark::Transient };
     }

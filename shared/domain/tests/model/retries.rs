@@ -31,7 +31,7 @@ fn a_completion_of_the_generation_before_is_still_at_work() {
     let bounds = Bounds { retries: 1, duplicates: 1, crashes: 1, stops: 1, ..Bounds::default() };
     let small = Protocol { bounds, sights, runs: [1, 1, 2], ..Protocol::of(vec![vec![vec![Mended, Good]]]) };
     holds("retry, zombie completion", small.clone());
-    let bounds = Bounds { retries: 2, duplicates: 1, crashes: 1, stops: 1, ..Bounds::default() };
+    let bounds = Bounds { retries: 2, duplicates: 2, stops: 2, ..Bounds::default() };
     holds_at_large("retries, zombie completions", Protocol { bounds, ..small });
 }
 

@@ -3,7 +3,7 @@
 //! A letter that is replayed while the job runs is the message again. After the end it opens a generation in which the
 //! failed items of its chunk run, and all others stay failed.
 
-use longshore_domain::job::{Reopen, Transition};
+use longshore_domain::job::{self, Reopen, Transition};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::completion::build;
@@ -51,10 +51,10 @@ fn reopen(protocol: &Protocol, world: &mut World, only: Option<(u32, u32)>, sent
     let left_failed = only.map_or(0, |only| failed_beside(protocol, world, only));
     let (generation, deadline_at) = (world.job.generation, Timestamp(i64::MAX));
     let at = Timestamp(i64::from(generation + 1) * 2);
-    if world.job.reopen(&Reopen { generation, at, deadline_at, corrected: None, only: None }) == Transition::Refused {
+    let only = only.map(|(group, chunk)| [job::Place { group, chunk }].into());
+    if world.job.reopen(&Reopen { generation, at, deadline_at, corrected: None, only }) == Transition::Refused {
         return;
     }
-    world.only = only;
     world.record.left_failed = left_failed;
     world.record.finishes = 0;
     world.record.sealed = None;

@@ -23,7 +23,7 @@ pub(crate) const SIGHTS: [(&str, Condition); 20] = [
     ("a dead chunk is given up", |_, world| is(world, Status::Completed) && given_up(world)),
     ("a dead splitter fails the job", |_, w| is(w, Status::Failed) && w.dead.contains(&Message::Create(0))),
     ("a letter is replayed while the job runs", |p, w| w.left.replays < p.bounds.replays && w.job.generation == 0),
-    ("a replay mends its chunk", |_, w| is(w, Status::Completed) && w.only.is_some() && succeeded_more(w)),
+    ("a replay mends its chunk", |_, w| is(w, Status::Completed) && w.job.only.is_some() && succeeded_more(w)),
     ("a replay leaves a failed item alone", |_, w| is(w, Status::Completed) && w.record.left_failed != 0),
     ("retried and all succeeded", |p, w| w.job.generation > 0 && succeeded(w) == p.item_count() as u64),
     ("stopped while it files again", |_, w| is(w, Status::Canceled) && w.job.refiled.group < w.job.base.groups),

@@ -55,8 +55,6 @@ pub(crate) struct World {
     pub(crate) files: BTreeMap<String, File>,
     /// Each generation's report, and the status that it names, where it names one.
     pub(crate) reports: BTreeMap<u32, (Report, Option<Status>)>,
-    /// The one chunk whose failed items the present generation runs again; without it all do.
-    pub(crate) only: Option<(u32, u32)>,
     pub(crate) queue: BTreeMap<Message, u8>,
     /// The dead-letter queue.
     pub(crate) dead: BTreeSet<Message>,
@@ -74,7 +72,7 @@ impl Hash for World {
         self.hash_readable(state);
         self.groups.iter().for_each(|g| g.open.hash(state));
         self.files.hash(state);
-        (&self.manifests, self.only, &self.queue, &self.dead, &self.sent, &self.runs).hash(state);
+        (&self.manifests, &self.queue, &self.dead, &self.sent, &self.runs).hash(state);
         self.reading.iter().flatten().for_each(|g| hash_group(g, state));
         self.reading.is_some().hash(state);
         (&self.left, &self.record).hash(state);
@@ -171,7 +169,7 @@ impl World {
         let job = &self.job;
         (job.status, job.stage, job.groups, job.sent_groups, job.split_ended, job.item_count).hash(state);
         (&job.done_groups, job.stop.is_some(), job.totals, job.resends, job.updated_at).hash(state);
-        (job.generation, job.base, job.refiled, job.split_offset).hash(state);
+        (job.generation, job.base, &job.only, job.refiled, job.split_offset).hash(state);
         self.groups.iter().for_each(|g| hash_group(g, state));
         self.reports.hash(state);
     }
