@@ -82,7 +82,7 @@ pub enum ChunkEnd {
     Lost,
     /// The job stops or has ended.
     NotLive,
-    /// There is no such job: it was deleted.
+    /// The message's tenant has no such job: it was deleted, or is another's.
     Absent,
 }
 
@@ -136,7 +136,9 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
     /// # Errors
     /// See [`ChunkError`]; what was committed before it stays committed.
     pub async fn work(&self, message: &ChunkMessage, mode: Mode, deadline: Timestamp) -> Result<ChunkEnd, ChunkError> {
-        let Some(state) = self.ports.store.chunk_state(message.job_id, message.group).await? else {
+        let state = self.ports.store.chunk_state(message.job_id, message.group).await?;
+        // A plan is true of the job that it was made for: what names another tenant's job is about none.
+        let Some(state) = state.filter(|state| state.job.tenant == message.tenant) else {
             return Ok(ChunkEnd::Absent);
         };
         let limit = self.registry.find(&state.job.job_type).and_then(|job_type| job_type.limits().chunks_at_once);

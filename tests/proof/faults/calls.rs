@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::jobs::{Course, Outcome, work};
 use super::kinds::{KINDS, Kind};
+use super::letters::discard_one;
 use super::operations::{OPERATIONS, Operation};
 use super::stacks::faulty;
 
@@ -99,7 +100,8 @@ fn meet(stack: &Stack, wave: &[Meeting]) -> Result<(Outcome, Vec<u64>)> {
     let is_wide = wave.iter().any(|(operation, _)| operation.is_of_parts());
     let wide = [Course::Wide];
     let courses = [&[Course::Plain, Course::Deleted][..], if is_wide { &wide } else { &[] }].concat();
-    let (outcome, ()) = work(stack, &courses, |_| Ok(()))?;
+    let buries = wave.iter().any(|(operation, _)| operation.is_of_letters());
+    let (outcome, ()) = work(stack, &courses, |_| if buries { discard_one(stack) } else { Ok(()) })?;
     let fired: Result<Vec<_>> = rules.iter().map(Rule::fired).collect();
     let fired = fired?;
     faults.set(&[])?;

@@ -14,6 +14,7 @@ mod calls;
 mod jobs;
 mod kills;
 mod kinds;
+mod letters;
 mod operations;
 mod poison;
 mod restart;

@@ -14,7 +14,7 @@ const fn of(service: &'static str, name: &'static str) -> Operation {
 }
 
 /// All of them. What only large reports need stands last.
-pub(crate) const OPERATIONS: [Operation; 23] = [
+pub(crate) const OPERATIONS: [Operation; 25] = [
     of("dynamodb", "BatchExecuteStatement"),
     of("dynamodb", "BatchGetItem"),
     of("dynamodb", "BatchWriteItem"),
@@ -24,6 +24,8 @@ pub(crate) const OPERATIONS: [Operation; 23] = [
     of("dynamodb", "Query"),
     of("dynamodb", "TransactWriteItems"),
     of("dynamodb", "UpdateItem"),
+    of("sqs", "ChangeMessageVisibilityBatch"),
+    of("sqs", "DeleteMessage"),
     of("sqs", "GetQueueAttributes"),
     of("sqs", "ReceiveMessage"),
     of("sqs", "SendMessage"),
@@ -41,6 +43,11 @@ pub(crate) const OPERATIONS: [Operation; 23] = [
 ];
 
 impl Operation {
+    /// Whether only dead letters need it.
+    pub(crate) fn is_of_letters(self) -> bool {
+        matches!(self.name, "ChangeMessageVisibilityBatch" | "DeleteMessage")
+    }
+
     /// Whether only a report of many parts needs it.
     pub(crate) fn is_of_parts(self) -> bool {
         self.name.contains("Multipart") || self.name == "UploadPart"

@@ -54,7 +54,8 @@ fn poisoned(stack: &Stack) -> Result<(Outcome, usize)> {
         let id = client.start_at(priority, "import", &sample.file, &sample.options())?;
         jobs.push((client, id, sample));
     }
-    let foreign = ChunkMessage { tenant: user.tenant, ..chunks[0].clone() };
+    let mut foreign = ChunkMessage { tenant: user.tenant, ..chunks[0].clone() };
+    foreign.plan.items = 1;
     let (mut sent, mut kept) = (Vec::new(), Vec::new());
     for (queue, dead) in QUEUES {
         for place in [queue, dead] {
@@ -90,7 +91,7 @@ fn ends(stack: &Stack, jobs: &[Job<'_>]) -> Outcome {
     all
 }
 
-/// Not JSON, of another shape, of no job, and of the job of another tenant than it says, which is a duplicate at most.
+/// Not JSON, of another shape, of no job, and of the job of another tenant than it says, with a plan that is not the job's.
 fn poison(queue: &str, foreign: &ChunkMessage) -> [Poison; 4] {
     let absent = ChunkMessage { job_id: JobId::generate(), ..foreign.clone() };
     [
