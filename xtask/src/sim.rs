@@ -27,7 +27,7 @@ pub(crate) struct Options {
     #[arg(long)]
     soak: bool,
     /// Take out a condition or a layer by its name in `tests/figures`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = crate::prove::removable())]
     without: Option<String>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         "--exact",
         "seeds::whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reported_once",
     ]);
-    tests.args(["--quiet", "--nocapture"]).env("RUST_BACKTRACE", "0");
+    tests.arg("--nocapture").env("RUST_BACKTRACE", "0");
     match options.seed {
         Some(seed) => tests.env("LONGSHORE_SEED", seed.to_string()),
         None => {

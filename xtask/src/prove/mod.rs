@@ -35,7 +35,7 @@ pub(crate) struct Options {
 }
 
 /// The conditions and layers by name, with what each of them says.
-fn removable() -> impl clap::builder::TypedValueParser<Value = String> {
+pub(crate) fn removable() -> impl clap::builder::TypedValueParser<Value = String> {
     use clap::builder::TypedValueParser;
     let all = ::figures::CONDITIONS.iter().chain(&::figures::LAYERS);
     clap::builder::PossibleValuesParser::new(all.map(|(name, help)| PossibleValue::new(*name).help(*help)))
