@@ -73,7 +73,7 @@ pub struct Received {
 pub trait DeadLetterQueues: Send + Sync {
     /// Receives some of the messages, the same one perhaps twice: it is hidden for seconds, unless it is shown again.
     fn receive(&self, queue: Queue) -> impl Future<Output = PortResult<Vec<Received>>> + Send;
-    /// Takes a message out for good. Harmless twice.
+    /// Takes a message out for good.
     fn delete(&self, letter: &Received) -> impl Future<Output = PortResult<()>> + Send;
     /// Shows messages of one queue again to whoever looks.
     fn show(&self, letters: &[&Received]) -> impl Future<Output = PortResult<()>> + Send;
