@@ -29,6 +29,11 @@ impl Fingerprinter {
         self.hash.update(bytes);
     }
 
+    /// Bytes taken so far.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
     /// The fingerprint of everything taken.
     pub fn finish(self) -> Fingerprint {
         Fingerprint { size: self.size, sha256: hex(&self.hash.finalize()) }

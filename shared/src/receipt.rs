@@ -65,7 +65,7 @@ pub enum Basis {
     Read,
     /// Not known: the file was not there any more as it was.
     Gone,
-    /// Not known: reading the file once more would have taken longer than the function may run.
+    /// Not known: reading the file once more would have taken longer than the function may run, or broke off again and again.
     TooLong,
 }
 

@@ -109,6 +109,10 @@ fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reporte
     let begun = Instant::now();
     let sum = all(number("LONGSHORE_SEED_FROM").unwrap_or(0), count, taken_out);
     let sum = sum.unwrap_or_else(|failed| panic!("{}", reported(failed, taken_out)));
+    assert!(sum.seeds > 0, "no seed was run");
+    if count >= SEEDS && taken_out.is_none() {
+        must_have_struck(&sum);
+    }
     let end = |name| sum.end(name);
     let ends = ["completed", "failed", "canceled", "deleted", "removed"].map(end);
     let per_second = (sum.seeds as f64 / begun.elapsed().as_secs_f64()) as u64;
@@ -126,6 +130,31 @@ fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reporte
     figures::row("simulation", &cells);
     for (kind, count) in &sum.tally {
         figures::row("simulation-faults", &[("fault", kind), ("times", count)]);
+    }
+}
+
+/// A fault that never strikes any more, or an end that no job comes to, would go unnoticed.
+fn must_have_struck(sum: &Sum) {
+    let faults = [
+        "buried",
+        "clock skew",
+        "crash",
+        "delayed",
+        "delivered again",
+        "duplicate",
+        "lost",
+        "read behind",
+        "reordered",
+        "reply dropped",
+        "sent twice",
+        "throttled",
+        "zombie",
+    ];
+    for kind in faults {
+        assert!(sum.tally.get(kind).is_some_and(|times| *times > 0), "{kind} never struck: {:?}", sum.tally);
+    }
+    for end in ["completed", "failed", "canceled", "deleted", "removed"] {
+        assert!(sum.end(end) > 0, "no job was {end}: {:?}", sum.ends);
     }
 }
 

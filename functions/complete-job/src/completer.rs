@@ -123,8 +123,11 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
                 Transition::Refused => None,
             });
         }
+        let began = (self.clock)();
         let written = write_report(self.ports, ending).await?;
-        self.write_receipt(&ending.job, &written).await?;
+        // Told to stop meanwhile, it is all to be done once more, behind the grace: the input is read for no longer.
+        let spare_ms = (self.clock)().millis_since(began).saturating_add_unsigned(self.stop_grace_ms.unsigned_abs());
+        self.write_receipt(&ending.job, &written, spare_ms).await?;
         let finish = ending.finish((self.clock)());
         let mut finished = ending.job.clone();
         finished.finish(&finish);
@@ -135,8 +138,8 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
         }
     }
 
-    async fn write_receipt(&self, job: &Job, written: &WrittenReport) -> Result<(), CompleteError> {
-        let in_time = || (self.clock)() < self.deadline;
+    async fn write_receipt(&self, job: &Job, written: &WrittenReport, spare_ms: i64) -> Result<(), CompleteError> {
+        let in_time = || self.deadline.millis_since((self.clock)()) > spare_ms;
         let receipt = receipt(self.ports, job, written, &in_time).await?;
         let key = JobFolder::of(job).report_key(job.generation, RECEIPT_NAME);
         let bytes = serde_json::to_vec_pretty(&receipt)?;

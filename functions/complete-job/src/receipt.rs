@@ -9,6 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use longshore::fingerprint::{Fingerprinter, hex};
 use longshore::receipt::{Basis, CodeVersion, InputReceipt, Receipt};
+use longshore::telemetry;
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::ports::{FileStream, Files, JobStore, PortResult, Read};
 
@@ -44,6 +45,9 @@ pub(crate) async fn receipt<S: JobStore, Q, F: Files>(
     })
 }
 
+/// Streams that are begun for one file before it takes too long.
+const STREAMS: u32 = 4;
+
 async fn input<S: JobStore, Q, F: Files>(
     ports: &Ports<S, Q, F>,
     file: Option<&SourceFile>,
@@ -52,7 +56,7 @@ async fn input<S: JobStore, Q, F: Files>(
     let Some(file) = file else { return Ok(None) };
     let (sha256, basis) = match promised(&ports.store, file).await? {
         Some(sha256) => (Some(sha256), Basis::Upload),
-        None => read(&ports.files, file, in_time).await?,
+        None => read(&ports.files, file, in_time).await,
     };
     Ok(Some(InputReceipt { name: file.name.clone(), size: file.size_bytes, sha256, basis }))
 }
@@ -65,21 +69,41 @@ async fn promised(store: &impl JobStore, file: &SourceFile) -> PortResult<Option
     Ok(sha256.map(|sha256| hex(&sha256)))
 }
 
-/// Streams the whole file, block by block, for as long as there is time.
-async fn read(
+/// Streams the whole file, block by block, for as long as there is time. A stream that breaks off is begun again where it was.
+/// Whatever happens, a receipt keeps no job from its end.
+async fn read(files: &impl Files, file: &SourceFile, in_time: &(impl Fn() -> bool + Sync)) -> (Option<String>, Basis) {
+    let mut print = Fingerprinter::default();
+    for _ in 0..STREAMS {
+        match read_on(files, file, &mut print, in_time).await {
+            Ok(Some(basis)) => return (None, basis),
+            Ok(None) => return (Some(print.finish().sha256), Basis::Read),
+            Err(error) => {
+                let error = telemetry::chain(&error);
+                tracing::warn!(file.key = file.key, error, "reading the input for its receipt broke off");
+            }
+        }
+    }
+    (None, Basis::TooLong)
+}
+
+/// The rest of the file; why not, if it cannot be had.
+async fn read_on(
     files: &impl Files,
     file: &SourceFile,
+    print: &mut Fingerprinter,
     in_time: &(impl Fn() -> bool + Sync),
-) -> PortResult<(Option<String>, Basis)> {
-    let Read::Found(mut stream) = files.open(&file.key, Some(&file.etag), 0, None).await? else {
-        return Ok((None, Basis::Gone));
+) -> PortResult<Option<Basis>> {
+    if print.size() == file.size_bytes {
+        return Ok(None);
+    }
+    let Read::Found(mut stream) = files.open(&file.key, Some(&file.etag), print.size(), None).await? else {
+        return Ok(Some(Basis::Gone));
     };
-    let mut print = Fingerprinter::default();
     while let Some(block) = stream.next().await? {
         if !in_time() {
-            return Ok((None, Basis::TooLong));
+            return Ok(Some(Basis::TooLong));
         }
         print.take(&block);
     }
-    Ok((Some(print.finish().sha256), Basis::Read))
+    Ok(None)
 }

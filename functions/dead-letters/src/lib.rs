@@ -66,6 +66,10 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
     /// # Errors
     /// 404 if there is none, or if it has expired and DynamoDB has not yet removed it.
     async fn letter(&self, id: &str) -> Result<DeadLetter, Failure> {
+        // What nobody can have been given is not looked for: the table refuses keys that are too long.
+        if id.len() > ID_BYTES {
+            return Err(Problem::not_found("dead letter").into());
+        }
         let letter = self.ports.store.letter(id).await?;
         let letter = letter.filter(|letter| self.is_kept(letter));
         Ok(letter.ok_or_else(|| Problem::not_found("dead letter"))?)
@@ -75,6 +79,9 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
         letter.expires_at > (self.clock)().seconds()
     }
 }
+
+/// Bytes of the longest id: a time, and what SQS calls a message.
+pub(crate) const ID_BYTES: usize = 128;
 
 /// The function as a router.
 pub fn router<S, Q>(function: DeadLetters<S, Q>) -> Router

@@ -15,6 +15,7 @@ use longshore_domain::dead_letter::{DeadLetter, Queue};
 use longshore_domain::ids::JobId;
 use longshore_domain::ports::{DeadLetterNotes, PortResult, Queues, Store};
 
+use crate::ID_BYTES;
 use crate::openapi::{LettersQuery, ListRefusals, letters_example};
 use crate::{DeadLetterDocument, DeadLetters, DeadLettersDocument};
 
@@ -143,7 +144,7 @@ impl Wanted {
         });
         let limit = paging::limit(query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
         let behind = query.get("cursor").and_then(|cursor| {
-            let place = paging::place(cursor).filter(|place| !place.is_empty());
+            let place = paging::place(cursor).filter(|place| (1..=ID_BYTES).contains(&place.len()));
             errors.extend(place.is_none().then(paging::bad_cursor));
             place
         });

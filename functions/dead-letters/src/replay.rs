@@ -16,7 +16,7 @@ use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
 use longshore::queues::PutBack;
 use longshore::telemetry;
-use longshore_domain::dead_letter::{DeadLetter, Letter, Nothing, Replay, Settled, Settlement};
+use longshore_domain::dead_letter::{DeadLetter, Nothing, Replay, Settled, Settlement};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Place, Reopen, Transition, deadline};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
@@ -50,7 +50,8 @@ struct ReplayRequest {
     operation_id = "replayDeadLetter",
     tag = "dead letters",
     summary = "Replay a dead letter.",
-    description = "For operators. While its job can still take the message, it is sent again. A job that has ended opens again \
+    description = "For operators. While the job runs, a letter about a chunk or a split waits for its end: 409; a completion is \
+        asked for again. A job that has ended opens again \
         as its next generation: of what failed, only the items that were given up with the letter run (code \
         `dead_lettered`), beside what was never processed; counts and report are repaired. Other letters about the \
         same chunk are replayed with it. A job that was canceled is not opened. An unreadable letter goes back \
@@ -170,9 +171,11 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
             }
             _ => self.send_again(job.as_ref(), &replays).await?,
         };
+        // Where a generation was opened nothing was sent.
+        let sends = effect != Effect::Generation;
         let (done, left): (Vec<_>, Vec<_>) = replays
             .into_iter()
-            .partition(|replay| opens(replay) || matches!(replay.1, Replay::SendAgain | Replay::Done));
+            .partition(|replay| opens(replay) || replay.1 == Replay::Done || (sends && replay.1 == Replay::SendAgain));
         let ids = |letters: &[(DeadLetter, Replay)]| letters.iter().map(|(letter, _)| letter.id.clone()).collect();
         let (replayed, open): (Vec<_>, _) = (ids(&done), ids(&left));
         if let (true, Some((_, replay))) = (done.is_empty(), left.first()) {
@@ -203,24 +206,14 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
         }
     }
 
-    /// Sends the messages again that the job can still take.
+    /// Asks again for the completion that a letter is about.
     async fn send_again(&self, job: Option<&Job>, replays: &[(DeadLetter, Replay)]) -> Result<Effect, Failure> {
         let mut effect = Effect::Nothing;
-        for (letter, _) in replays.iter().filter(|(_, replay)| *replay == Replay::SendAgain) {
+        for (_, replay) in replays {
+            let Some(job) = job.filter(|_| *replay == Replay::SendAgain) else { continue };
             effect = Effect::Message;
-            match (&letter.letter, job) {
-                (Letter::Chunk(message), _) => self.ports.queues.send_chunks(std::slice::from_ref(message), 0).await?,
-                (Letter::Create(_), Some(job)) => {
-                    let (job_id, generation, position) = (job.job_id, job.generation, job.groups);
-                    let resend = self.counted(job).await?;
-                    self.ports.queues.send_create(&CreateMessage { job_id, generation, position, resend }).await?;
-                }
-                (Letter::Complete(_), Some(job)) => {
-                    let (job_id, generation, resend) = (job.job_id, job.generation, self.counted(job).await?);
-                    self.ports.queues.send_complete(&CompleteMessage { job_id, generation, resend }).await?;
-                }
-                (Letter::Create(_) | Letter::Complete(_), None) | (Letter::Unreadable { .. }, _) => {}
-            }
+            let (job_id, generation, resend) = (job.job_id, job.generation, self.counted(job).await?);
+            self.ports.queues.send_complete(&CompleteMessage { job_id, generation, resend }).await?;
         }
         Ok(effect)
     }

@@ -32,15 +32,16 @@ impl DeadLetters for OpenLetters {
     }
 }
 
-/// Reads all dead-letter queues. A queue that cannot be read keeps nobody from the others.
-pub async fn read_letters<S, D>(store: &S, queues: &D, now: Timestamp) -> OpenLetters
+/// Reads all dead-letter queues, as long as `in_time` says; what is left is for the next sweep. A queue that cannot be read keeps
+/// nobody from the others.
+pub async fn read_letters<S, D>(store: &S, queues: &D, now: Timestamp, in_time: &impl Fn() -> bool) -> OpenLetters
 where
     S: DeadLetterNotes + JobStore,
     D: DeadLetterQueues,
 {
     let mut open = OpenLetters::default();
     for queue in Queue::ALL {
-        let read = read_queue(store, queues, queue, now).await.unwrap_or_else(|error| {
+        let read = read_queue(store, queues, (queue, now), in_time).await.unwrap_or_else(|error| {
             let error = telemetry::chain(&error);
             tracing::error!(queue = queue.as_str(), error, "a dead-letter queue cannot be read");
             Vec::new()
@@ -55,13 +56,18 @@ where
     open
 }
 
-async fn read_queue<S, D>(store: &S, queues: &D, queue: Queue, now: Timestamp) -> PortResult<Vec<Received>>
+async fn read_queue<S, D>(
+    store: &S,
+    queues: &D,
+    (queue, now): (Queue, Timestamp),
+    in_time: &impl Fn() -> bool,
+) -> PortResult<Vec<Received>>
 where
     S: DeadLetterNotes + JobStore,
     D: DeadLetterQueues,
 {
     let (all, mut open, mut settled) = (queues.receive(queue).await?, Vec::new(), Vec::new());
-    for letter in &all {
+    for letter in all.iter().take_while(|_| in_time()) {
         match is_open(store, letter, now).await {
             Ok(true) => open.push(letter.clone()),
             Ok(false) => settled.push(letter.message_id.as_str()),
@@ -73,10 +79,24 @@ where
     }
     let (away, stay): (Vec<_>, Vec<_>) = all.iter().partition(|letter| settled.contains(&letter.message_id.as_str()));
     for letter in away {
-        queues.delete(letter).await?;
-        tracing::info!(message.id = letter.message_id, queue = queue.as_str(), "a settled dead letter is gone");
+        match queues.delete(letter).await {
+            Ok(()) => {
+                tracing::info!(message.id = letter.message_id, queue = queue.as_str(), "a settled dead letter is gone")
+            }
+            Err(error) => {
+                let error = telemetry::chain(&error);
+                tracing::error!(message.id = letter.message_id, error, "a settled dead letter cannot be deleted");
+            }
+        }
     }
-    queues.show(&stay).await?;
+    // What is not shown comes back by itself. Either way those that are open are accounted for.
+    if let Err(error) = queues.show(&stay).await {
+        tracing::error!(
+            queue = queue.as_str(),
+            error = telemetry::chain(&error),
+            "dead letters are hidden for a while"
+        );
+    }
     Ok(open)
 }
 
@@ -114,8 +134,10 @@ fn note_of(letter: &Received, now: Timestamp) -> dead_letter::DeadLetter {
 }
 
 fn parse<T: DeserializeOwned>(letter: &Received) -> DeadLetter<T> {
-    serde_json::from_str(&letter.body)
-        .map_err(|error| Unreadable { message_id: letter.message_id.clone(), reason: error.to_string() })
+    serde_json::from_str(&letter.body).map_err(|error| {
+        let reason = format!("{:?} at line {}", error.classify(), error.line());
+        Unreadable { message_id: letter.message_id.clone(), reason }
+    })
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ async fn a_letter_of_each_queue_is_noted_once_with_its_body_and_handed_over_each
     queues.bury(buried(Queue::Complete, "m2", serde_json::to_string(&complete).unwrap()));
     queues.bury(buried(Queue::Create, "m3", "no message".into()));
     for later_s in [0, 60] {
-        let open = read_letters(&store, &queues, NOW.plus_seconds(later_s)).await;
+        let open = read_letters(&store, &queues, NOW.plus_seconds(later_s), &|| true).await;
         assert_eq!(open.chunks().await.unwrap()[0].as_ref().unwrap().inline.as_deref(), Some("a row"));
         assert!(open.creates().await.unwrap()[0].is_err());
     }
@@ -61,10 +61,10 @@ async fn a_settled_letter_is_taken_away_and_not_handed_over() {
     for id in ["m1", "m2"] {
         queues.bury(buried(Queue::Chunk, id, chunk_of(&job)));
     }
-    read_letters(&store, &queues, NOW).await;
+    read_letters(&store, &queues, NOW, &|| true).await;
     let settled = Settled { how: Settlement::Replayed, by: "o".into(), at: NOW };
     store.settle(&dead_letter::DeadLetter::id_of(NOW, "m1"), &settled).await.unwrap();
-    let open = read_letters(&store, &queues, NOW).await;
+    let open = read_letters(&store, &queues, NOW, &|| true).await;
     assert_eq!((open.chunks.len(), queues.buried()), (1, vec!["m2".to_owned()]));
 }
 
@@ -73,7 +73,7 @@ async fn of_a_job_that_is_gone_no_row_is_kept() {
     let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
     let job = Job::waiting(JobId::generate(), "t", "import", NOW);
     queues.bury(buried(Queue::Chunk, "m1", chunk_of(&job)));
-    read_letters(&store, &queues, NOW).await;
+    read_letters(&store, &queues, NOW, &|| true).await;
     let note = store.letters(None, 9).await.unwrap().items.remove(0);
     assert_eq!((note.letter.job_id(), store.body(&note).await.unwrap()), (Some(job.job_id), None));
 }

@@ -59,13 +59,16 @@ impl<S: Store + Removal, Q: Queues + Backlog, F: Files, D: DeadLetters> Sweep<S,
         swept
     }
 
+    /// For half of the time that is left: what lies here stays, and jobs have to be looked at.
     async fn dead_letters(&self, actor: &Actor<'_, S, Q, F>, swept: &mut Swept) -> PortResult<()> {
-        for letter in readable(self.dead_letters.chunks().await?, swept) {
+        let (now, left_ms) = ((self.clock)(), actor.deadline.millis_since((self.clock)()));
+        let in_time = || (self.clock)().millis_since(now) < left_ms / 2;
+        for letter in readable(self.dead_letters.chunks().await?, swept).into_iter().take_while(|_| in_time()) {
             if let Err(error) = actor.give_up_chunk(&letter).await {
                 note(swept, "a dead chunk cannot be accounted for", &error);
             }
         }
-        for letter in readable(self.dead_letters.creates().await?, swept) {
+        for letter in readable(self.dead_letters.creates().await?, swept).into_iter().take_while(|_| in_time()) {
             self.fail_split(&letter).await?;
         }
         // A dead completion needs no reading: its job is still unfinished, and the sweep below asks for it again.

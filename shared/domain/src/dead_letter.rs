@@ -74,7 +74,7 @@ impl Letter {
             Queue::Chunk => serde_json::from_str(body).map(|message| Self::chunk(&message)),
             Queue::Complete => serde_json::from_str(body).map(Self::Complete),
         };
-        read.unwrap_or_else(|error| Self::Unreadable { reason: error.to_string() })
+        read.unwrap_or_else(|error| Self::Unreadable { reason: told(&error) })
     }
 
     fn chunk(message: &ChunkMessage) -> Self {
@@ -98,6 +98,16 @@ impl Letter {
             Self::Create(_) | Self::Complete(_) | Self::Unreadable { .. } => None,
         }
     }
+}
+
+/// What is wrong, and where, without what stands there: it may be rows.
+fn told(error: &serde_json::Error) -> String {
+    let what = match error.classify() {
+        serde_json::error::Category::Data => "it is JSON of another shape",
+        serde_json::error::Category::Eof => "its JSON ends too early",
+        serde_json::error::Category::Syntax | serde_json::error::Category::Io => "it is no JSON",
+    };
+    format!("{what}, at line {} column {}", error.line(), error.column())
 }
 
 /// A dead letter as it is noted.

@@ -1,5 +1,7 @@
 //! Files of a seeded generator: every oddity beside every other.
 
+use std::sync::OnceLock;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -9,9 +11,12 @@ use super::case::{File, Work};
 
 /// The seed of this run: the one that is asked for, or one of this moment.
 pub(super) fn seed() -> u64 {
-    let asked = std::env::var("LONGSHORE_SEED").ok().and_then(|seed| seed.parse().ok());
-    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-    asked.unwrap_or(now.as_micros() as u64 % 1_000_000_000)
+    static SEED: OnceLock<u64> = OnceLock::new();
+    *SEED.get_or_init(|| {
+        let asked = std::env::var("LONGSHORE_SEED").ok().and_then(|seed| seed.parse().ok());
+        let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        asked.unwrap_or(now.as_micros() as u64 % 1_000_000_000)
+    })
 }
 
 /// So many files, the same ones for the same seed.

@@ -41,7 +41,7 @@ fn by_hand() -> Vec<File> {
     files.extend(json_files::files());
     files.extend(refused_files::files());
     files.extend(sized_files::files());
-    if figures::is_whole() {
+    if all_are_made() {
         files.extend(sized_files::large_files());
     }
     files
@@ -50,7 +50,7 @@ fn by_hand() -> Vec<File> {
 /// One test: its sets share a stack.
 #[test]
 fn every_row_of_every_nasty_file_is_in_one_part_of_its_jobs_outcome() -> Result<()> {
-    let whole = figures::is_whole();
+    let whole = all_are_made();
     let seed = generated::seed();
     println!("LONGSHORE_SEED={seed}");
     let sets = [("by hand", by_hand()), ("generated", generated::files(seed, GENERATED[usize::from(whole)]))];
@@ -58,6 +58,9 @@ fn every_row_of_every_nasty_file_is_in_one_part_of_its_jobs_outcome() -> Result<
     let parameters = vec![("MaxActiveJobs", "1000"), ("StopGraceSeconds", "0")];
     let stack = Stack::start(&StackOptions { probe: true, parameters, ..StackOptions::default() })?;
     let mut violations = Vec::new();
+    let wanted = wanted();
+    let files = sets.iter().flat_map(|(_, files)| files).filter(|file| file.name.contains(&wanted)).count();
+    ensure!(files > 0, "no file has {wanted:?} in its name");
     for (set, files) in &sets {
         violations.extend(worked(&stack, set, files));
     }
@@ -65,9 +68,19 @@ fn every_row_of_every_nasty_file_is_in_one_part_of_its_jobs_outcome() -> Result<
     Ok(())
 }
 
+/// What the names of the files contain that are worked; nothing, for all of them.
+fn wanted() -> String {
+    std::env::var("LONGSHORE_FILE").unwrap_or_default()
+}
+
+/// Whether all files are to be had: for a proof, and for one of them again.
+fn all_are_made() -> bool {
+    figures::is_whole() || !wanted().is_empty()
+}
+
 /// Works a set and leaves its figures; what was wrong.
 fn worked(stack: &Stack, set: &str, files: &[File]) -> Vec<String> {
-    let wanted = std::env::var("LONGSHORE_FILE").unwrap_or_default();
+    let wanted = wanted();
     let files: Vec<_> = files.iter().filter(|file| file.name.contains(&wanted)).collect();
     let runs: Vec<_> = files.iter().enumerate().flat_map(|(n, file)| file.runs(n)).collect();
     let results = run::all(stack, &runs);
@@ -109,8 +122,10 @@ fn sum(sum: Counts, counts: &Counts) -> Counts {
 fn told(run: &Run<'_>, error: &anyhow::Error) -> String {
     let Run { file, work, end } = run;
     format!(
-        "{:?} ({work:?}, {end:?}): {error:?}\n  again: LONGSHORE_FILE={:?} cargo xtask test every_row_of_every_nasty_file",
-        file.name, file.name
+        "{:?} ({work:?}, {end:?}): {error:?}\n  again: LONGSHORE_SEED={} LONGSHORE_FILE={:?} cargo xtask test every_row_of_every_nasty_file",
+        file.name,
+        generated::seed(),
+        file.name
     )
 }
 

@@ -81,7 +81,8 @@ fn run(stack: &Stack, wave: &[Meeting]) -> Outcome {
 
 fn write(operation: Operation, kind: Kind, [fired, jobs, rows, violations]: [&dyn Display; 4]) {
     let name = format!("{} {}", operation.service, operation.name);
-    let numbers = [("times fired", fired), ("jobs", jobs), ("rows compared", rows), ("violations", violations)];
+    let numbers =
+        [("times fired", fired), ("jobs in its wave", jobs), ("rows in its wave", rows), ("violations", violations)];
     let names: [(&str, &dyn Display); 2] = [("operation", &name), ("fault", &kind.name())];
     figures::row("faults", &[&names[..], &numbers].concat());
 }

@@ -50,7 +50,8 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// Of one job. One that does not end, or cannot be read, is a violation as a wrong row is.
     pub(crate) fn of(job: Result<Vec<String>>) -> Self {
-        Self { jobs: 1, rows: ROWS, violations: job.unwrap_or_else(|error| vec![format!("{error:#}")]) }
+        let rows = if job.is_ok() { ROWS } else { 0 };
+        Self { jobs: 1, rows, violations: job.unwrap_or_else(|error| vec![format!("{error:#}")]) }
     }
 
     pub(crate) fn add(&mut self, other: Self) {

@@ -113,7 +113,17 @@ impl Run<'_> {
         let mut tests = cargo::command(self.project);
         tests.args(["test", "--package", package, "--test", target, "--", "--test-threads", "2", filter]);
         tests.env(figures::FOLDER, self.folder).env("LONGSHORE_FUNCTIONS_DIR", self.project.functions_dir());
-        tests.env_remove(figures::WITHOUT);
+        // What narrows a run by hand would narrow the proof.
+        for name in [
+            figures::WITHOUT,
+            "LONGSHORE_SEED",
+            "LONGSHORE_SEEDS",
+            "LONGSHORE_SEED_FROM",
+            "LONGSHORE_FILE",
+            "LONGSHORE_FAULT",
+        ] {
+            tests.env_remove(name);
+        }
         tests.envs(self.venv.map(|venv| ("LONGSHORE_VENV", venv)));
         tests.envs(self.without.map(|name| (figures::WITHOUT, name)));
         tests

@@ -4,7 +4,7 @@
 
 use longshore::fingerprint::{Fingerprint, Fingerprinter};
 use longshore::ports::JobFolder;
-use longshore::receipt::{FileReceipt, Receipt, download_name};
+use longshore::receipt::{FileReceipt, RECEIPT_NAME, Receipt, download_name};
 use longshore::result::{ReportFile, ResultDocument};
 use longshore_domain::ports::{FileStream, Files, PortResult, Read};
 
@@ -44,6 +44,10 @@ impl<F: Files> ReportAudit<'_, F> {
     /// Compares everything that the files can tell.
     pub(super) async fn check_files(&mut self, result: &ResultDocument, receipt: Option<&Receipt>) -> PortResult<()> {
         let mut numbers = Numbers::of(result.item_count);
+        if let Some(receipt) = receipt {
+            let with_rows = self.expected(result).iter().filter(|expected| expected.rows > 0).count();
+            self.findings.count("receipt_file_count", RECEIPT_NAME, with_rows as u64, receipt.files.len() as u64);
+        }
         for expected in self.expected(result) {
             self.check_listed(&expected);
             let name = expected.name;

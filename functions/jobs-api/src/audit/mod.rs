@@ -122,7 +122,7 @@ async fn settled(store: &impl Ledger, id: JobId) -> PortResult<Option<(Vec<Group
     let read = store.progress(id).await?.filter(|(_, job)| !job.is_deleted());
     match &read {
         Some((groups, job)) if job.totals.is_some_and(|totals| totals != progress::counts(job, groups)) => {
-            store.progress(id).await
+            Ok(store.progress(id).await?.filter(|(_, job)| !job.is_deleted()))
         }
         _ => Ok(read),
     }

@@ -36,7 +36,14 @@ impl<F: Files> ReportAudit<'_, F> {
         self.check_result(&result);
         let receipt = self.receipt(&result).await?;
         self.check_files(&result, receipt.as_ref()).await?;
-        match receipt.and_then(|receipt| receipt.input) {
+        let Some(receipt) = receipt else { return Ok(()) };
+        let job = &self.records.job;
+        let of = |file: &Option<SourceFile>| file.as_ref().map_or("no file", |file| &file.name).to_owned();
+        let told = |input: &Option<InputReceipt>| input.as_ref().map_or("no file", |input| &input.name).to_owned();
+        let (input, corrected) = (of(&job.source), of(&job.corrected));
+        self.findings.text("input_name", RECEIPT_NAME, &input, Some(&told(&receipt.input)));
+        self.findings.text("corrected_name", RECEIPT_NAME, &corrected, Some(&told(&receipt.corrected)));
+        match receipt.input {
             Some(input) => self.check_input(&input).await,
             None => Ok(()),
         }

@@ -11,6 +11,8 @@ enum Class {
     Create,
     /// It reads much.
     List,
+    /// It reads a whole report.
+    Audit,
     /// Neither: it has the limit of the stage.
     Usual,
 }
@@ -25,7 +27,7 @@ const ROWS: [(&str, &str, Class); 24] = [
     ("GET", "/api/jobs/{jobId}", Class::Usual),
     ("GET", "/api/jobs/{jobId}/output", Class::Usual),
     ("GET", "/api/jobs/{jobId}/failures", Class::List),
-    ("GET", "/api/jobs/{jobId}/audit", Class::List),
+    ("GET", "/api/jobs/{jobId}/audit", Class::Audit),
     ("POST", "/api/jobs/{jobId}/cancel", Class::Usual),
     ("POST", "/api/jobs/{jobId}/retry", Class::Create),
     ("POST", "/api/jobs/{jobId}/start", Class::Create),
@@ -62,8 +64,9 @@ fn every_route_has_the_limit_of_its_class() {
                  ThrottlingBurstLimit: !Ref {name}BurstLimit }}"
             )
         };
-        let found =
-            [Class::Create, Class::List].into_iter().find(|class| stage.contains(&setting(&format!("{class:?}"))));
+        let found = [Class::Create, Class::List, Class::Audit]
+            .into_iter()
+            .find(|class| stage.contains(&setting(&format!("{class:?}"))));
         assert_eq!(found.unwrap_or(Class::Usual), class, "{method} {path}");
     }
     let settings = stage.matches("ThrottlingRateLimit").count();

@@ -1,7 +1,8 @@
 //! What a replay of a dead letter would do: pure.
 //!
-//! While its job runs a letter is its message again, which is harmless however often it is sent. Once the job has ended it is
-//! a retry that is limited to the items that were given up with the letter. Every answer is found again after a crash in the
+//! While its job runs, a letter about a chunk or a split waits: the sweep that noted it is about to account for it, and whoever
+//! sent the message again in between would lose letter and rows. Once the job has ended it is a retry that is limited to the
+//! items that were given up with the letter. A completion is asked for again. Every answer is found again after a crash in the
 //! middle: what a generation was opened for stands on the job.
 
 use super::Letter;
@@ -21,7 +22,7 @@ pub enum Replay {
     Open,
     /// Nothing more: the job has been opened again for it.
     Done,
-    /// Nothing before the job's end: its items have been counted as failed, or are being counted.
+    /// Nothing before the job's end: its items have been counted as failed, or will be.
     Wait,
     /// Nothing, ever.
     Nothing(Nothing),
@@ -63,7 +64,7 @@ fn create(message: &CreateMessage, job: &Job) -> Replay {
     if job.split_ended {
         return Replay::Nothing(Nothing::WasDone);
     }
-    if job.is_live() { Replay::SendAgain } else { after_the_end(job) }
+    after_the_end(job)
 }
 
 fn chunk(message: &ChunkMessage, job: &Job, cursor: Option<&Cursor>) -> Replay {
@@ -77,9 +78,6 @@ fn chunk(message: &ChunkMessage, job: &Job, cursor: Option<&Cursor>) -> Replay {
     let finished = cursor.filter(|cursor| cursor.finished);
     if finished.is_some_and(|cursor| cursor.file.is_none()) {
         return Replay::Nothing(Nothing::WasDone);
-    }
-    if job.is_live() && job.owns(message.group) && finished.is_none() {
-        return Replay::SendAgain;
     }
     after_the_end(job)
 }
@@ -127,13 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_is_its_message_again_while_it_can_be_worked_and_a_generation_once_the_job_has_ended() {
+    fn a_chunk_waits_for_its_jobs_end_and_is_a_generation_then() {
         let (open, given_up, done) = (cursor(false, None), cursor(true, Some("f")), cursor(true, None));
         let stopping = Job { stage: Stage::Stopping, ..job(Status::Running) };
         let (past, wait) = (Replay::Nothing(Nothing::WasDone), Replay::Wait);
         for (what, job, cursor, expected) in [
-            ("nobody began it", job(Status::Running), None, Replay::SendAgain),
-            ("half-way", job(Status::Running), Some(&open), Replay::SendAgain),
+            ("nobody began it", job(Status::Running), None, wait),
+            ("half-way", job(Status::Running), Some(&open), wait),
             ("given up while the job runs", job(Status::Running), Some(&given_up), wait),
             ("the job stops", stopping, Some(&open), wait),
             ("every item of it succeeded", job(Status::Running), Some(&done), past),
@@ -176,7 +174,7 @@ mod tests {
         let splitting = |status| Job { split_ended: false, ..job(status) };
         let (past, done) = (Replay::Nothing(Nothing::RunAgain), Replay::Nothing(Nothing::WasDone));
         for (letter, job, expected) in [
-            (create(1), splitting(Status::Waiting), Replay::SendAgain),
+            (create(1), splitting(Status::Waiting), Replay::Wait),
             (create(1), splitting(Status::Failed), Replay::Open),
             (create(1), splitting(Status::Canceled), Replay::Nothing(Nothing::Canceled)),
             (create(1), job(Status::Failed), done),
