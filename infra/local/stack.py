@@ -11,6 +11,7 @@ come from the environment. Prints one JSON document, or lines of text for `event
     stack.py sign-in POOL CLIENT        users of a user pool, made if they are not there, each with a fresh token;
                                         names and passwords come and go by stdin and stdout, where no process list
                                         shows them
+    stack.py return-to POOL CLIENT URL  let the sign-in page return to URL, and to no other address
 """
 
 import io
@@ -134,6 +135,15 @@ def signed_in(cognito, pool, app_client, user):
     }
 
 
+def return_to(pool, app_client, url):
+    cognito = client("cognito-idp")
+    found = cognito.describe_user_pool_client(UserPoolId=pool, ClientId=app_client)["UserPoolClient"]
+    # An update replaces everything, so all that is set is said again.
+    made = ["ClientSecret", "CreationDate", "LastModifiedDate"]
+    kept = {name: value for name, value in found.items() if value != "" and name not in made}
+    cognito.update_user_pool_client(**kept | {"CallbackURLs": [url], "LogoutURLs": [url]})
+
+
 COMMANDS = {
     "describe": describe,
     "events": events,
@@ -141,6 +151,7 @@ COMMANDS = {
     "config": config,
     "routes": routes,
     "sign-in": sign_in,
+    "return-to": return_to,
 }
 
 if __name__ == "__main__":

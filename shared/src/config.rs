@@ -49,6 +49,14 @@ pub fn max_file_bytes() -> Result<u64, ConfigError> {
     parsed("LONGSHORE_MAX_FILE_BYTES")
 }
 
+/// Bytes above which a file is put in parts: `LONGSHORE_MULTIPART_BYTES`.
+///
+/// # Errors
+/// If it is missing or no whole number.
+pub fn multipart_bytes() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_MULTIPART_BYTES")
+}
+
 /// Days until uploads, job files and job records expire: `LONGSHORE_RETENTION_DAYS`.
 ///
 /// # Errors

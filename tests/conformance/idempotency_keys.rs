@@ -25,6 +25,7 @@ pub(crate) fn upload() -> Upload {
         content_type: "text/csv".into(),
         size_bytes: 7,
         sha256: None,
+        multipart: None,
         promised_at: at(0),
         expires_at: 1_800_000_000,
     }

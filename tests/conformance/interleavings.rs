@@ -29,7 +29,7 @@ enum Step {
     Delete(i64),
     Finish { completed: bool, time: i64 },
     Reopen(i64),
-    CountResend { seen: u32, time: i64 },
+    CountResend { seen: u32, generation: u32, time: i64 },
     Commit { group: u32, chunk: u32, from: Option<u32>, token: u32 },
     GroupDone { group: u32, time: i64 },
     Close(u32),
@@ -48,7 +48,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => time.clone().prop_map(Step::Delete),
         1 => (any::<bool>(), time.clone()).prop_map(|(completed, time)| Step::Finish { completed, time }),
         1 => time.clone().prop_map(Step::Reopen),
-        1 => (0_u32..2, time.clone()).prop_map(|(seen, time)| Step::CountResend { seen, time }),
+        1 => (0_u32..2, 0_u32..2, time.clone())
+            .prop_map(|(seen, generation, time)| Step::CountResend { seen, generation, time }),
         8 => (group.clone(), 0_u32..2, proptest::option::of(0_u32..3), 0_u32..4)
             .prop_map(|(group, chunk, from, token)| Step::Commit { group, chunk, from, token }),
         2 => (group.clone(), time).prop_map(|(group, time)| Step::GroupDone { group, time }),
@@ -99,7 +100,10 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Met> {
                 Reopen { generation: job.generation, at: at(*time), deadline_at: at(99), corrected: None, only: None };
             Met::Reopened(store.reopen(&job, &reopen).await?)
         }
-        Step::CountResend { seen, time } => Met::Transition(store.count_resend(id, *seen, at(*time)).await?),
+        Step::CountResend { seen, generation, time } => {
+            let seen = Job { resends: *seen, generation: *generation, ..job.clone() };
+            Met::Transition(store.count_resend(&seen, at(*time)).await?)
+        }
         Step::Commit { group, chunk, from, token: to } => {
             let counts = Counts { succeeded: 1, failed: 2, skipped: 3 };
             let commit = Commit { chunk: *chunk, from: from.map(token), to: token(*to), counts, at: at(9) };

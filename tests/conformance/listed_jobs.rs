@@ -122,6 +122,7 @@ async fn uploads_are_no_jobs(store: impl Store) {
         content_type: "text/csv".into(),
         size_bytes: 1,
         sha256: None,
+        multipart: None,
         promised_at: at(0),
         expires_at: 1_800_000_000,
     };

@@ -56,8 +56,9 @@ async fn a_transition_whose_reply_is_lost_is_made(store: &DynamoStore, faults: &
     made(store.group_done(id, 0, at(3)).await.unwrap());
     lose();
     assert!(made(store.end_split(&job, 1, &[], at(4)).await.unwrap()).all_done());
+    let job = store.job(id).await.unwrap().unwrap();
     lose();
-    assert_eq!(made(store.count_resend(id, 0, at(5)).await.unwrap()).resends, 1);
+    assert_eq!(made(store.count_resend(&job, at(5)).await.unwrap()).resends, 1);
     lose();
     made(store.stop(id, 0, &stop(6)).await.unwrap());
     lose();

@@ -2,8 +2,9 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use longshore::files::PutUrl;
+use longshore::files::{Completion, PutUrl};
 use longshore_domain::ids::FileGuid;
+use longshore_domain::parts::{LEAST_PART_BYTES, Multipart, parts};
 use longshore_domain::ports::{Files, Read, Upload};
 use sha2::{Digest, Sha256};
 
@@ -18,6 +19,7 @@ fn upload(bytes: &[u8]) -> Upload {
         content_type: "text/csv".into(),
         size_bytes: bytes.len() as u64,
         sha256: None,
+        multipart: None,
         promised_at: longshore_domain::time_stamp::Timestamp(0),
         expires_at: 0,
     }
@@ -61,6 +63,65 @@ async fn a_presigned_put_with_a_checksum_refuses_other_bytes() {
     assert!(listed, "{:?}", target.headers);
     assert!(put(&target, b"wrong", "") >= 400);
     assert_eq!(put(&target, b"right", ""), 200);
+}
+
+/// What AWS does beyond the emulator: it refuses a part without a checksum, and a part that is too small.
+#[tokio::test]
+async fn a_presigned_part_takes_its_own_bytes_and_the_file_appears_once_with_all_of_them() {
+    let local = Local::start().await;
+    let files = local.files().await;
+    let bytes = vec![b'a'; 6 << 20];
+    let upload = upload(&bytes);
+    let id = files.begin_parts(&upload).await.unwrap();
+    let multipart = Multipart { id, part_bytes: LEAST_PART_BYTES };
+    let of = (&*upload.key, &multipart);
+    let cut: Vec<_> = parts(upload.size_bytes, multipart.part_bytes).collect();
+    let of_part = |number: usize| bytes.chunks(multipart.part_bytes as usize).nth(number).unwrap();
+    for (number, part) in cut.iter().enumerate() {
+        let sha256 = STANDARD.encode(Sha256::digest(of_part(number)));
+        let target = files.presign_part(of, *part, &sha256, 60).await.unwrap();
+        assert_eq!(target.headers, [("x-amz-checksum-sha256".to_owned(), sha256.clone())]);
+        assert!(target.url.contains("X-Amz-SignedHeaders=content-length%3B"), "{}", target.url);
+        assert!(put(&target, &of_part(number)[1..], "") >= 400, "shorter than signed");
+        let others = vec![b'b'; of_part(number).len()];
+        assert_eq!(put(&target, &others, ""), 400, "other bytes than the checksum's");
+        assert_eq!(put(&target, of_part(number), "x-amz-checksum-sha256"), 403, "without the signed checksum");
+        assert_eq!(put(&target, of_part(number), ""), 200);
+        assert_eq!(put(&target, of_part(number), ""), 200, "a part may be put again");
+    }
+    let received = files.received_parts(of.0, of.1).await.unwrap().unwrap();
+    let said: Vec<_> = received.iter().map(|part| (part.number, part.size_bytes, part.sha256.is_some())).collect();
+    assert_eq!(said, [(1, 5 << 20, true), (2, 1 << 20, true)]);
+    let mut others = received.clone();
+    others[0].etag = "\"0\"".to_owned();
+    assert_eq!(files.complete_parts(&upload, of.1, &others).await.unwrap(), Completion::Changed);
+    let larger = Upload { size_bytes: upload.size_bytes + 1, ..upload.clone() };
+    assert!(files.complete_parts(&larger, of.1, &received).await.is_err(), "another size than was promised");
+    assert_eq!(files.info(&upload.key).await.unwrap(), None);
+    assert_eq!(files.complete_parts(&upload, of.1, &received).await.unwrap(), Completion::Done);
+    assert!(files.read(&upload.key, None, None).await.unwrap() == Read::Found(bytes.clone()), "another file");
+    assert_eq!(files.received_parts(of.0, of.1).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn an_upload_in_parts_is_gone_once_it_was_aborted_or_its_file_is_there() {
+    let local = Local::start().await;
+    let files = local.files().await;
+    let upload = upload(b"a,b\n");
+    let begin = async || Multipart { id: files.begin_parts(&upload).await.unwrap(), part_bytes: LEAST_PART_BYTES };
+    let aborted = begin().await;
+    files.abort_parts(&upload.key, &aborted.id).await;
+    assert_eq!(files.received_parts(&upload.key, &aborted).await.unwrap(), None);
+    assert_eq!(files.complete_parts(&upload, &aborted, &[]).await.unwrap(), Completion::Gone);
+    let late = begin().await;
+    let part = parts(upload.size_bytes, late.part_bytes).next().unwrap();
+    let sha256 = STANDARD.encode(Sha256::digest(b"a,b\n"));
+    let target = files.presign_part((&upload.key, &late), part, &sha256, 60).await.unwrap();
+    assert_eq!(put(&target, b"a,b\n", ""), 200);
+    files.write(&upload.key, "text/csv", b"first".to_vec()).await.unwrap();
+    let received = files.received_parts(&upload.key, &late).await.unwrap().unwrap();
+    assert_eq!(files.complete_parts(&upload, &late, &received).await.unwrap(), Completion::Gone);
+    assert_eq!(files.read(&upload.key, None, None).await.unwrap(), Read::Found(b"first".to_vec()));
 }
 
 #[tokio::test]

@@ -115,6 +115,7 @@ async fn upload(store: &impl Store) -> FileGuid {
         content_type: "text/csv".into(),
         size_bytes: 1,
         sha256: None,
+        multipart: None,
         promised_at: at(0),
         expires_at: 1_800_000_000,
     };

@@ -2,6 +2,7 @@
 
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Status;
+use longshore_domain::parts::Multipart;
 use longshore_domain::ports::{Created, IdempotencyKey, Store, Upload};
 
 use crate::fixtures::{accepted, at, definition, finish, made, split, waiting_job};
@@ -27,11 +28,14 @@ async fn an_upload_is_read_as_it_was_stored(store: impl Store) {
         content_type: "text/csv".into(),
         size_bytes: 5 << 30,
         sha256: Some("ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=".into()),
+        multipart: None,
         promised_at: at(0),
         expires_at: 1_800_000_000,
     };
     let plain = Upload { file_guid: FileGuid::generate(), sha256: None, ..upload.clone() };
-    for upload in [&upload, &upload, &plain] {
+    let multipart = Some(Multipart { id: "2~abc".into(), part_bytes: 26 << 20 });
+    let in_parts = Upload { file_guid: FileGuid::generate(), multipart, ..plain.clone() };
+    for upload in [&upload, &upload, &plain, &in_parts] {
         assert_eq!(store.create_upload(upload, None).await.unwrap(), Created::New);
         assert_eq!(store.upload(upload.file_guid).await.unwrap(), Some(upload.clone()));
     }

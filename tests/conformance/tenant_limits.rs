@@ -226,6 +226,7 @@ fn upload(size_bytes: u64, promised_at: Timestamp) -> Upload {
         content_type: "text/csv".into(),
         size_bytes,
         sha256: None,
+        multipart: None,
         promised_at,
         expires_at: 1_800_000_000,
     }

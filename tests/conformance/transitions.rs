@@ -126,12 +126,15 @@ async fn a_stopping_job_cannot_complete(store: impl Store) {
 
 async fn a_resend_is_counted_once(store: impl Store) {
     let job = accepted(&store).await;
-    let counted = taken(&store, store.count_resend(job.job_id, 0, at(5)).await.unwrap()).await;
+    let counted = taken(&store, store.count_resend(&job, at(5)).await.unwrap()).await;
     assert_eq!((counted.resends, counted.updated_at), (1, at(5)));
-    assert_eq!(store.count_resend(job.job_id, 0, at(6)).await.unwrap(), Transition::Refused);
-    assert_eq!(made(store.count_resend(job.job_id, 1, at(7)).await.unwrap()).resends, 2);
+    assert_eq!(store.count_resend(&job, at(6)).await.unwrap(), Transition::Refused);
+    let before = Job { generation: counted.generation + 1, ..counted.clone() };
+    assert_eq!(store.count_resend(&before, at(6)).await.unwrap(), Transition::Refused, "of another generation");
+    let twice = made(store.count_resend(&counted, at(7)).await.unwrap());
+    assert_eq!(twice.resends, 2);
     let ended = made(store.finish(job.job_id, &finish(Status::Failed, 8)).await.unwrap());
-    assert_eq!(store.count_resend(job.job_id, 2, at(9)).await.unwrap(), Transition::Refused, "it has ended");
+    assert_eq!(store.count_resend(&twice, at(9)).await.unwrap(), Transition::Refused, "it has ended");
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(ended));
 }
 
@@ -143,7 +146,7 @@ async fn an_absent_job_refuses_everything(store: impl Store) {
     assert_eq!(store.end_split(&absent, 0, &[], at(1)).await.unwrap(), Transition::Refused);
     assert_eq!(store.stop(id, 0, &stop(1)).await.unwrap(), Transition::Refused);
     assert_eq!(store.finish(id, &finish(Status::Failed, 1)).await.unwrap(), Transition::Refused);
-    assert_eq!(store.count_resend(id, 0, at(1)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.count_resend(&absent, at(1)).await.unwrap(), Transition::Refused);
     assert_eq!(store.group_done(id, 0, at(1)).await.unwrap(), Transition::Refused);
     assert_eq!(store.job(id).await.unwrap(), None);
     assert_eq!(store.manifest(id, 0).await.unwrap(), None);

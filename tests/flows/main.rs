@@ -23,6 +23,7 @@ mod fuzzed;
 mod gates;
 mod imports;
 mod item_outcomes;
+mod large_uploads;
 mod least_privilege;
 mod limits;
 mod malformed;

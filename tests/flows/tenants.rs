@@ -39,10 +39,11 @@ enum Others {
 }
 
 /// Every route, and what of another's can be named by it. A new route wants a row.
-const ROWS: [(&str, &str, Others); 24] = [
+const ROWS: [(&str, &str, Others); 25] = [
     ("POST", "/api/uploads", Others::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Others::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Others::Upload),
+    ("POST", "/api/uploads/{fileGuid}/complete", Others::Upload),
     ("POST", "/api/jobs", Others::FileInBody),
     ("GET", "/api/jobs", Others::List),
     ("GET", "/api/jobs/{jobId}", Others::Job),

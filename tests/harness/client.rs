@@ -106,7 +106,7 @@ impl Client {
     }
 
     /// The same client, that takes no failure of the server's for an answer for so long: it repeats what may be repeated,
-    /// which is what only reads, or carries an `Idempotency-Key`.
+    /// which is what only reads, or carries an `Idempotency-Key`, or asks for the URLs or the completion of an upload.
     #[must_use]
     pub fn patient(self, patience: Duration) -> Self {
         Self { patience, ..self }
@@ -122,7 +122,8 @@ impl Client {
     /// # Errors
     /// If there is no answer at all.
     pub fn call(&self, method: &str, to: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<Answer> {
-        let repeats = method == "GET" || headers.iter().any(|(name, _)| *name == IDEMPOTENCY_KEY);
+        let is_once_by_itself = to.starts_with("/api/uploads/");
+        let repeats = method == "GET" || is_once_by_itself || headers.iter().any(|(name, _)| *name == IDEMPOTENCY_KEY);
         let until = Instant::now() + if repeats { self.patience } else { Duration::ZERO };
         loop {
             let answer = self.call_once(method, to, headers, body);
@@ -211,7 +212,7 @@ impl Client {
     /// If any step is refused.
     pub fn upload(&self, name: &str, bytes: &[u8]) -> Result<String> {
         let upload = self.promise(name, bytes.len(), None)?;
-        self.put(&upload, bytes)?.expect(200)?;
+        self.put_whole(&upload, bytes)?;
         Ok(upload["fileGuid"].as_str().context("the upload has no fileGuid")?.to_owned())
     }
 
@@ -262,7 +263,7 @@ impl Client {
         };
         let about = json!({ "fileName": "file.csv", "contentType": "text/csv", "size": bytes.len() });
         let upload = make("/api/uploads", about, 201)?;
-        self.put(&upload, bytes)?.expect(200)?;
+        self.put_whole(&upload, bytes)?;
         let request = json!({ "jobType": job_type, "fileGuid": upload["fileGuid"], "options": options });
         let job = make("/api/jobs", request, 202)?;
         Ok(job["jobId"].as_str().context("the job has no id")?.to_owned())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 /// The functions, and whether they know job types: those can be served by the probe's binary.
-const FUNCTIONS: [(&str, bool); 7] = [
+const FUNCTIONS: [(&str, bool); 8] = [
     ("upload", false),
     ("jobs-api", true),
     ("dead-letters", false),
@@ -14,6 +14,7 @@ const FUNCTIONS: [(&str, bool); 7] = [
     ("process-item", true),
     ("complete-job", false),
     ("sweep", false),
+    ("web", false),
 ];
 
 /// Fills `folder`; with `probe`, the binary of the probe stands in wherever job types are known.

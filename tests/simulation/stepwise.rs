@@ -91,7 +91,7 @@ impl<T: JobTransitions> JobTransitions for Stepwise<T> {
         async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
         async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition>;
-        async fn count_resend(&self, id: JobId, seen: u32, now: Timestamp) -> PortResult<Transition>;
+        async fn count_resend(&self, job: &Job, now: Timestamp) -> PortResult<Transition>;
     }
 }
 

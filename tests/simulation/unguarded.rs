@@ -183,9 +183,9 @@ impl JobTransitions for Unguarded<MemoryStore> {
         Ok(met)
     }
 
-    async fn count_resend(&self, id: JobId, seen: u32, now: Timestamp) -> PortResult<Transition> {
-        let stored = self.stored(id).map_or(seen, |job| job.resends);
-        self.0.count_resend(id, if without("pushes-counted-once") { stored } else { seen }, now).await
+    async fn count_resend(&self, job: &Job, now: Timestamp) -> PortResult<Transition> {
+        let stored = self.stored(job.job_id).filter(|_| without("pushes-counted-once"));
+        self.0.count_resend(stored.as_ref().unwrap_or(job), now).await
     }
 }
 

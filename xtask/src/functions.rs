@@ -4,12 +4,16 @@
 //! build every crate a second time. The emulator runs on this very machine, so nothing needs cross-compiling.
 
 use crate::cargo;
+use crate::page;
 use crate::project::Project;
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
+
+/// The function that has the page in its binary.
+const PAGE: &str = "web";
 
 /// Names of all functions: the folders in `functions/` that have a `main.rs`.
 pub(crate) fn names(project: &Project) -> Result<Vec<String>> {
@@ -27,8 +31,9 @@ pub(crate) fn names(project: &Project) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Builds all functions and places those that changed. Returns each one's fingerprint.
+/// Builds the page and all functions, and places those that changed. Returns each one's fingerprint.
 pub(crate) fn build_all(project: &Project) -> Result<BTreeMap<String, String>> {
+    page::build(project)?;
     let names = names(project)?;
     eprintln!("  Building {} functions (the first time takes minutes)...", names.len());
     let binaries = cargo::build_binaries(project, &names)?;
@@ -43,6 +48,9 @@ pub(crate) fn build_all(project: &Project) -> Result<BTreeMap<String, String>> {
 
 /// Builds another package and places its binary as function `name`. Returns the fingerprint.
 pub(crate) fn build_one(project: &Project, name: &str, package: &str) -> Result<String> {
+    if package == PAGE {
+        page::build(project)?;
+    }
     let binaries = cargo::build_binaries(project, &[package.to_owned()])?;
     let by_name = [name, package].into_iter().find_map(|key| binaries.get(key));
     let only = binaries.values().next().filter(|_| binaries.len() == 1);

@@ -19,6 +19,7 @@ mod guard;
 mod machine;
 mod markdown;
 mod openapi;
+mod page;
 mod process;
 mod progress;
 mod project;

@@ -107,6 +107,12 @@ impl Stack<'_> {
         serde_json::from_str(&text).context("cannot read stack.py's answer")
     }
 
+    /// Lets the sign-in page of a client return to `url`, and to no other address.
+    pub(crate) fn return_to(&self, pool: &str, client: &str, url: &str) -> Result<()> {
+        self.run(&["return-to".as_ref(), pool.as_ref(), client.as_ref(), url.as_ref()])?;
+        Ok(())
+    }
+
     fn ask<T: DeserializeOwned>(&self, arguments: &[&OsStr]) -> Result<T> {
         let text = self.run(arguments)?;
         serde_json::from_str(&text).with_context(|| format!("cannot read stack.py's answer {text}"))

@@ -1,10 +1,10 @@
 //! `test`: every test there is, after setting up what the tests on the emulator need.
 //!
-//! The tests start emulators of their own and never touch the stack of `up`. They find the tools and the function
-//! binaries by environment variables, so that plain `cargo test` can say what is missing.
+//! The tests start emulators of their own; only those of the page in a browser use the stack of `up`. They find the tools and
+//! the function binaries by environment variables, so that plain `cargo test` can say what is missing.
 
 use crate::project::Project;
-use crate::{cargo, functions, tools};
+use crate::{cargo, functions, guard, page, state, tools, up};
 use anyhow::{Context, Result, bail};
 use std::process::{Command, Stdio};
 
@@ -26,6 +26,10 @@ pub(crate) struct Options {
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let tools = tools::ensure(project)?;
     functions::build_all(project)?;
+    if options.rest.is_empty() {
+        // Rather now than after all other tests.
+        page::check_browser(project)?;
+    }
     // The stories of faults put this one in place of the functions that know job types.
     cargo::build_binaries(project, &["probe".to_owned()])?;
     let configure = |cargo: &mut Command| {
@@ -65,8 +69,22 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         docs.args(["test", "--workspace", "--doc"]);
         configure(&mut docs);
         check(&mut docs)?;
+        page_in_a_browser(project)?;
     }
     Ok(())
+}
+
+/// Tests of the client and of the page's parts, then of the page in a browser against the stack of `up`, which is taken down
+/// again if it was not there before.
+fn page_in_a_browser(project: &Project) -> Result<()> {
+    page::test(project, "client", "test")?;
+    page::test(project, "client", "test:browser")?;
+    page::test(project, "page", "test")?;
+    let guard = if state::read(project)?.is_up() { None } else { Some(guard::post(project)?) };
+    up::bring_up(project, &up::Options::default())?;
+    let tested = page::test(project, "page", "test:browser");
+    drop(guard);
+    tested
 }
 
 fn has_nextest(project: &Project) -> bool {

@@ -7,6 +7,7 @@ use crate::progress;
 use crate::project::Project;
 use crate::stack::Stack;
 use crate::state::{self, State};
+use crate::users::User;
 use crate::{deploy, down, tools, users};
 use anyhow::{Result, bail};
 
@@ -25,16 +26,23 @@ pub(crate) struct Options {
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let state = bring_up(project, options)?;
     println!();
+    println!("  page      {}", state.web_url);
     println!("  API       {}", state.api_url);
     println!("  emulator  {}", state.emulator_url);
     println!("  state     .longshore/local.json, logs beside it");
-    if let Some(user) = state.users.first() {
-        println!("  sign-in   curl -H \"Authorization: Bearer $(cargo xtask token {})\" …", user.name);
-    }
+    show_sign_in(&state);
     println!();
     println!("Change code and run `cargo xtask up` again, or see `cargo xtask watch --help`.");
     println!("Stop it with `cargo xtask down`.");
     Ok(())
+}
+
+/// By what to sign in: on the page, and in a shell. The password is of this machine's emulator and opens nothing else.
+pub(crate) fn show_sign_in(state: &State) {
+    if let Some(User { name, password, .. }) = state.users.first() {
+        println!("  sign-in   {name}, password {password}");
+        println!("            curl -H \"Authorization: Bearer $(cargo xtask token {name})\" …");
+    }
 }
 
 /// Brings the stack up, or up to date. When it returns, `api_url` answers.
@@ -59,6 +67,7 @@ pub(crate) fn bring_up(project: &Project, options: &Options) -> Result<State> {
     users::sign_in(&stack, &mut state)?;
     state::write(project, &state)?;
     open_front_door(project, options, &mut state)?;
+    users::let_return(&stack, &state)?;
     Ok(state)
 }
 

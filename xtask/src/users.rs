@@ -65,6 +65,14 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// Lets the sign-in page return to the page, whose port the template cannot know.
+pub(crate) fn let_return(stack: &Stack<'_>, state: &State) -> Result<()> {
+    if let (Some(pool), Some(client)) = (state.outputs.get("UserPoolId"), state.outputs.get("UserPoolClientId")) {
+        stack.return_to(pool, client, &format!("{}/", state.web_url))?;
+    }
+    Ok(())
+}
+
 /// Signs every user in and notes their tokens. A stack whose users are somebody else's, or that is open, has none.
 pub(crate) fn sign_in(stack: &Stack<'_>, state: &mut State) -> Result<()> {
     let (Some(pool), Some(client)) = (state.outputs.get("UserPoolId"), state.outputs.get("UserPoolClientId")) else {

@@ -18,6 +18,7 @@ mod list;
 mod openapi;
 mod replay;
 mod show;
+mod wish;
 
 use std::sync::Arc;
 

@@ -32,7 +32,7 @@ const READ: usize = 100;
 const READS: usize = 20;
 
 /// Jobs that are read at the same time.
-const AT_ONCE: usize = 8;
+pub(crate) const AT_ONCE: usize = 8;
 
 /// Which letters.
 struct Wanted {
@@ -110,15 +110,15 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
         Ok((letters, behind))
     }
 
-    /// All open letters about a job.
-    pub(crate) async fn letters_of(&self, job: JobId) -> PortResult<Vec<DeadLetter>> {
-        let mut wanted = Wanted { queue: None, job: Some(job), limit: usize::MAX, behind: None };
+    /// The newest open letters about a job, up to so many.
+    pub(crate) async fn letters_of(&self, job: JobId, limit: usize) -> PortResult<Vec<DeadLetter>> {
+        let mut wanted = Wanted { queue: None, job: Some(job), limit, behind: None };
         let mut all = Vec::new();
         loop {
             let (letters, next) = self.open_letters(&wanted).await?;
             all.extend(letters);
-            wanted.behind = next;
-            if wanted.behind.is_none() {
+            (wanted.limit, wanted.behind) = (limit - all.len(), next);
+            if wanted.limit == 0 || wanted.behind.is_none() {
                 return Ok(all);
             }
         }

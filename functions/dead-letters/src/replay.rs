@@ -4,13 +4,13 @@
 //! runs, the others have to wait. Act first, note then: whoever dies in between leaves open letters, and the next replay sees on
 //! the job what was done for them.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
+use futures::{StreamExt, TryStreamExt, stream};
 use longshore::http::{Answer, Bad, Failure, JsonFields, Operator, PathText};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
@@ -18,20 +18,22 @@ use longshore::queues::PutBack;
 use longshore::telemetry;
 use longshore_domain::dead_letter::{DeadLetter, Nothing, Replay, Settled, Settlement};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Place, Reopen, Transition, deadline};
+use longshore_domain::job::{Job, Reopen, deadline};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
-use longshore_domain::ports::{DeadLetterNotes, Queues, Reopened, Store};
+use longshore_domain::ports::{DeadLetterNotes, PortResult, Queues, Reopened, Store};
 use utoipa::ToSchema;
 
 use crate::document::{ReplayDocument, ReplayLinks};
+use crate::list::AT_ONCE;
 use crate::openapi::{LetterIdInPath, ReplayJobRefusals, ReplayRefusals, replay_example};
+use crate::wish::Wish;
 use crate::{DeadLetters, Effect};
 
 /// The largest body: it names a job, and the rest is room for spaces.
 const BODY_BYTES: usize = 4 * 1024;
 
-/// Chunks for which one generation is opened: they stand on the job, which is written often.
-const CHUNKS: usize = 100;
+/// Letters that one call looks at: each one's chunk is read.
+const LETTERS: usize = 500;
 
 // Only described: it is read by hand, to name every bad field.
 /// Which letters are replayed.
@@ -39,7 +41,7 @@ const CHUNKS: usize = 100;
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ReplayRequest {
-    /// All open letters of this job; of those about chunks up to a hundred.
+    /// The newest 500 open letters of this job; of those about chunks up to a hundred.
     job_id: JobId,
 }
 
@@ -87,7 +89,10 @@ where
     let document = match letter.letter.job_id() {
         None => function.put_back(&operator, &letter).await?,
         Some(job) => {
-            let mut letters = function.letters_of(job).await?;
+            let mut letters = function.letters_of(job, LETTERS).await?;
+            if letters.iter().all(|other| other.id != letter.id) {
+                letters.push(letter.clone());
+            }
             let same_chunk = letter.letter.place().is_some();
             letters
                 .retain(|other| other.id == letter.id || (same_chunk && other.letter.place() == letter.letter.place()));
@@ -135,7 +140,7 @@ where
     let job = fields.required("jobId", |value| value.as_str().and_then(JobId::parse).ok_or_else(bad_id));
     fields.finish()?;
     let letters = match job {
-        Some(job) => function.letters_of(job).await?,
+        Some(job) => function.letters_of(job, LETTERS).await?,
         None => Vec::new(),
     };
     if letters.is_empty() {
@@ -154,19 +159,12 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
     /// # Errors
     /// 409 if none can be now, 429 if the tenant has no room for the job.
     async fn replay_letters(&self, by: &Operator, letters: Vec<DeadLetter>) -> Result<ReplayDocument, Failure> {
-        let (mut job, mut replays) = (None, Vec::new());
-        for letter in letters {
-            let standing = self.standing(&letter).await?;
-            job = standing.job;
-            replays.push((letter, standing.replay));
-        }
-        let only = places(&replays);
-        let opens = |(letter, replay): &(DeadLetter, Replay)| {
-            *replay == Replay::Open && letter.letter.place().is_none_or(|place| only.contains(&place))
-        };
+        let (mut job, replays) = self.standings(letters).await?;
+        let wish = job.as_ref().map(|job| Wish::of(job, &replays)).unwrap_or_default();
+        let opens = |replay: &(DeadLetter, Replay)| wish.serves(replay);
         let effect = match job {
             Some(ended) if replays.iter().any(opens) => {
-                job = Some(self.open(&ended, &only).await?);
+                job = Some(self.open(&ended, &wish).await?);
                 Effect::Generation
             }
             _ => self.send_again(job.as_ref(), &replays).await?,
@@ -185,12 +183,24 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
         Ok(document(job.as_ref(), effect, (replayed, open)))
     }
 
-    /// The job's next generation, for these chunks. If its message is lost, the sweeper sends it.
-    async fn open(&self, job: &Job, only: &BTreeSet<Place>) -> Result<Job, Failure> {
+    /// The job of these letters, and what a replay of each would do.
+    async fn standings(&self, letters: Vec<DeadLetter>) -> PortResult<(Option<Job>, Vec<(DeadLetter, Replay)>)> {
+        let read = |letter: DeadLetter| async move {
+            let standing = self.standing(&letter).await?;
+            PortResult::Ok((standing.job, (letter, standing.replay)))
+        };
+        let read: Vec<_> =
+            stream::iter(letters).map(|letter| Box::pin(read(letter))).buffered(AT_ONCE).try_collect().await?;
+        let (mut jobs, replays): (Vec<_>, _) = read.into_iter().unzip();
+        Ok((jobs.pop().flatten(), replays))
+    }
+
+    /// The job's next generation, as it is wished for. If its message is lost, the sweeper sends it.
+    async fn open(&self, job: &Job, wish: &Wish) -> Result<Job, Failure> {
         let at = (self.clock)();
         let deadline_at = deadline(at, job.timeout_s, job.expires_at);
-        let only = Some(only.clone());
-        let reopen = Reopen { generation: job.generation, at, deadline_at, corrected: None, only };
+        let Wish { corrected, only } = wish.clone();
+        let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, only };
         match self.ports.store.reopen(job, &reopen).await? {
             Reopened::Made(job) => {
                 let message =
@@ -212,20 +222,12 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
         for (_, replay) in replays {
             let Some(job) = job.filter(|_| *replay == Replay::SendAgain) else { continue };
             effect = Effect::Message;
-            let (job_id, generation, resend) = (job.job_id, job.generation, self.counted(job).await?);
+            // Numbered and counted as the sweeper does it: the queue would take one of the same number for one that it has had.
+            let (job_id, generation, resend) = (job.job_id, job.generation, job.resends + 1);
             self.ports.queues.send_complete(&CompleteMessage { job_id, generation, resend }).await?;
+            self.ports.store.count_resend(job, (self.clock)()).await?;
         }
         Ok(effect)
-    }
-
-    /// The number of a control message that is sent again, as the sweeper counts them: the queue would take one of the same
-    /// number for one that it has had. If another was first, that one's message does.
-    async fn counted(&self, job: &Job) -> Result<u32, Failure> {
-        let met = self.ports.store.count_resend(job.job_id, job.resends, (self.clock)()).await?;
-        Ok(match met {
-            Transition::Made(job) => job.resends,
-            Transition::Refused => job.resends + 1,
-        })
     }
 
     /// An unreadable letter goes back as it is.
@@ -245,13 +247,6 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
         }
         Ok(())
     }
-}
-
-/// The chunks for which a job is to be opened.
-fn places(replays: &[(DeadLetter, Replay)]) -> BTreeSet<Place> {
-    let open = replays.iter().filter(|(_, replay)| *replay == Replay::Open);
-    let all: BTreeSet<_> = open.filter_map(|(letter, _)| letter.letter.place()).collect();
-    all.into_iter().take(CHUNKS).collect()
 }
 
 fn document(job: Option<&Job>, effect: Effect, (replayed, left): (Vec<String>, Vec<String>)) -> ReplayDocument {
@@ -279,7 +274,9 @@ fn replayed_before(letter: &DeadLetter) -> ReplayDocument {
 fn refused(replay: Replay) -> Problem {
     let nothing = |detail: &str| Problem::new(Kind::NothingToReplay, format!("{detail}; discard the letter"));
     match replay {
-        Replay::Nothing(Nothing::JobGone) => nothing("the job of the letter was deleted, or has expired"),
+        Replay::Nothing(Nothing::JobGone) => {
+            nothing("the job of the letter was deleted, or expires too soon to run again")
+        }
         Replay::Nothing(Nothing::Canceled) => nothing("the job was canceled, and stays so until its owner retries it"),
         Replay::Nothing(Nothing::RunAgain) => nothing("a later attempt has run again what the letter was about"),
         Replay::Nothing(Nothing::WasDone) => nothing("what the letter was about has ended all the same"),

@@ -106,6 +106,7 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
         .route("/api/uploads", any(async |uri: Uri| wrong_method(&uri, "POST")))
         .route("/api/uploads/{fileGuid}", any(async |uri: Uri| wrong_method(&uri, "GET")))
         .route("/api/uploads/{fileGuid}/url", any(async |uri: Uri| wrong_method(&uri, "POST")))
+        .route("/api/uploads/{fileGuid}/complete", any(async |uri: Uri| wrong_method(&uri, "POST")))
         .route("/api/dead-letters", any(async |uri: Uri| wrong_method(&uri, "GET")))
         .route("/api/dead-letters/replay", any(async |uri: Uri| wrong_method(&uri, "POST")))
         .route("/api/dead-letters/{letterId}", any(async |uri: Uri| wrong_method(&uri, "DELETE,GET")))

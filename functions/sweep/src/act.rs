@@ -1,4 +1,5 @@
-//! Carries out what was decided. Each push is counted by a conditional write first, so that two sweeps send one.
+//! Carries out what was decided. A push is sent before it is counted, so that what is given up was pushed in truth: a sweep
+//! that dies in between, or whose count is refused, leaves a message too many, which is harmless.
 
 use longshore::chunk::{ChunkError, KnownJobs, Mode, Worker, ask_for_completion, roll_up, stop_job};
 use longshore::handler::Registry;
@@ -39,20 +40,16 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
     }
 
     async fn send_create(&self, job: &Job) -> PortResult<()> {
-        let Transition::Made(_) = self.ports.store.count_resend(job.job_id, job.resends, (self.clock)()).await? else {
-            return Ok(());
-        };
         let (job_id, generation) = (job.job_id, job.generation);
         let message = CreateMessage { job_id, generation, position: job.groups, resend: job.resends + 1 };
-        self.ports.queues.send_create(&message).await
+        self.ports.queues.send_create(&message).await?;
+        self.ports.store.count_resend(job, (self.clock)()).await.map(|_| ())
     }
 
     async fn send_complete(&self, job: &Job) -> PortResult<()> {
-        let Transition::Made(_) = self.ports.store.count_resend(job.job_id, job.resends, (self.clock)()).await? else {
-            return Ok(());
-        };
         let message = CompleteMessage { job_id: job.job_id, generation: job.generation, resend: job.resends + 1 };
-        self.ports.queues.send_complete(&message).await
+        self.ports.queues.send_complete(&message).await?;
+        self.ports.store.count_resend(job, (self.clock)()).await.map(|_| ())
     }
 
     /// The counts are exact all the same: every group is closed before they are read.
@@ -72,12 +69,10 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
     }
 
     async fn send_chunks(&self, job: &Job, group: u32, seen: u32, chunks: &[u32]) -> PortResult<()> {
-        if !self.ports.store.count_group_resend(job.job_id, group, seen).await? {
-            return Ok(());
-        }
         let Some(manifest) = self.ports.store.manifest(job.job_id, group).await? else { return Ok(()) };
         let messages: Vec<_> = chunks.iter().filter_map(|chunk| message(job, &manifest, *chunk)).collect();
-        self.ports.queues.send_chunks(&messages, 0).await
+        self.ports.queues.send_chunks(&messages, 0).await?;
+        self.ports.store.count_group_resend(job.job_id, group, seen).await.map(|_| ())
     }
 
     async fn give_up(&self, job: &Job, group: u32, chunks: &[u32]) -> Result<(), ChunkError> {
@@ -109,3 +104,7 @@ fn message(job: &Job, manifest: &Manifest, chunk: u32) -> Option<ChunkMessage> {
     let plan = manifest.chunks.get(chunk as usize)?;
     Some(ChunkMessage::of(job, (manifest.group, chunk), plan))
 }
+
+#[cfg(test)]
+#[path = "act_tests.rs"]
+mod tests;

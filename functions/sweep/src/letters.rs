@@ -66,38 +66,40 @@ where
     S: DeadLetterNotes + JobStore,
     D: DeadLetterQueues,
 {
-    let (all, mut open, mut settled) = (queues.receive(queue).await?, Vec::new(), Vec::new());
-    for letter in all.iter().take_while(|_| in_time()) {
-        match is_open(store, letter, now).await {
-            Ok(true) => open.push(letter.clone()),
-            Ok(false) => settled.push(letter.message_id.as_str()),
+    let (mut open, mut unread) = (Vec::new(), Vec::new());
+    for letter in queues.receive(queue).await? {
+        if !in_time() {
+            unread.push(letter);
+            continue;
+        }
+        match is_open(store, &letter, now).await {
+            Ok(true) => open.push(letter),
+            Ok(false) => take_away(queues, &letter).await,
             Err(error) => {
                 let error = telemetry::chain(&error);
                 tracing::error!(message.id = letter.message_id, error, "a dead letter cannot be noted");
-            }
-        }
-    }
-    let (away, stay): (Vec<_>, Vec<_>) = all.iter().partition(|letter| settled.contains(&letter.message_id.as_str()));
-    for letter in away {
-        match queues.delete(letter).await {
-            Ok(()) => {
-                tracing::info!(message.id = letter.message_id, queue = queue.as_str(), "a settled dead letter is gone")
-            }
-            Err(error) => {
-                let error = telemetry::chain(&error);
-                tracing::error!(message.id = letter.message_id, error, "a settled dead letter cannot be deleted");
+                unread.push(letter);
             }
         }
     }
     // What is not shown comes back by itself. Either way those that are open are accounted for.
+    let stay: Vec<_> = open.iter().chain(&unread).collect();
     if let Err(error) = queues.show(&stay).await {
-        tracing::error!(
-            queue = queue.as_str(),
-            error = telemetry::chain(&error),
-            "dead letters are hidden for a while"
-        );
+        let error = telemetry::chain(&error);
+        tracing::error!(queue = queue.as_str(), error, "dead letters are hidden for a while");
     }
     Ok(open)
+}
+
+async fn take_away<D: DeadLetterQueues>(queues: &D, letter: &Received) {
+    let (id, queue) = (&letter.message_id, letter.queue.as_str());
+    match queues.delete(letter).await {
+        Ok(()) => tracing::info!(message.id = id, queue, "a settled dead letter is gone"),
+        Err(error) => {
+            let error = telemetry::chain(&error);
+            tracing::error!(message.id = id, queue, error, "a settled dead letter cannot be deleted");
+        }
+    }
 }
 
 /// Whether nobody is done with a letter. One that is new is noted.

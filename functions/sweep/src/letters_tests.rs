@@ -77,3 +77,12 @@ async fn of_a_job_that_is_gone_no_row_is_kept() {
     let note = store.letters(None, 9).await.unwrap().items.remove(0);
     assert_eq!((note.letter.job_id(), store.body(&note).await.unwrap()), (Some(job.job_id), None));
 }
+
+#[tokio::test]
+async fn what_there_is_no_time_for_waits_for_the_next_sweep() {
+    let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
+    queues.bury(buried(Queue::Chunk, "m1", chunk_of(&job(&store).await)));
+    let open = read_letters(&store, &queues, NOW, &|| false).await;
+    assert_eq!((open.chunks.len(), queues.buried().len()), (0, 1));
+    assert_eq!(store.letters(None, 9).await.unwrap().items, []);
+}

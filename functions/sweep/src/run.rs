@@ -185,3 +185,7 @@ fn note(swept: &mut Swept, what: &str, error: &(dyn Error + 'static)) {
     swept.failures += 1;
     tracing::error!(error = telemetry::chain(error), "{what}");
 }
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

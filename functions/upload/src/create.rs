@@ -14,8 +14,8 @@ use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::{Created, JobStore, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::openapi::{CreateRefusals, upload_example};
-use crate::{UploadDocument, UploadPlaces, UploadRequest, Uploads};
+use crate::openapi::{CreateRefusals, parts_example, upload_example};
+use crate::{PromisedUpload, UploadPlaces, UploadRequest, Uploads};
 
 /// The largest body of a request: a name of 255 characters in its longest spelling takes 3 KiB.
 const BODY_BYTES: usize = 16 * 1024;
@@ -33,7 +33,11 @@ const SECONDS_PER_DAY: i64 = 86_400;
     description = "The URL takes exactly the promised file, once: its length, content type and checksum (if given) are \
         signed, and a second PUT is refused by S3 with 412. The PUT must begin before `expiresAt`. With an \
         `Idempotency-Key` the same request makes one upload however often it is sent, and each answer has a new URL for \
-        it.",
+        it.\n\n\
+        A file above the deployment's `MultipartBytes` (64 MiB by default) is put in parts, of which the answer has the plan \
+        in place of a URL: for each part, hash its bytes, ask `POST /api/uploads/{fileGuid}/url` for a URL that takes just \
+        these, and PUT them; in any order, some at once. Then `POST /api/uploads/{fileGuid}/complete`. What is not \
+        completed within a day is removed.",
     params(IdempotencyKeyHeader),
     request_body(
         content = UploadRequest,
@@ -44,11 +48,14 @@ const SECONDS_PER_DAY: i64 = 86_400;
         (
             status = 201,
             description = "Put the file there.",
-            body = UploadDocument,
+            body = PromisedUpload,
             headers(
                 ("Location" = inline(OnePath), description = "The upload's status."),
                 ("Cache-Control" = inline(CacheNoStore))),
-            example = json!(upload_example()),
+            examples(
+                ("whole" = (summary = "One PUT", value = json!(upload_example()))),
+                ("in-parts" = (summary = "Parts", value = json!(parts_example()))),
+            ),
         ),
         CreateRefusals,
     ),
@@ -62,15 +69,22 @@ pub(crate) async fn create<S: JobStore, P: UploadPlaces>(
     let now = (uploads.clock)();
     let key = idempotency::key(&headers)?;
     // What a whole day has no room for can never be uploaded: refused for good, not until tomorrow.
-    let request = UploadRequest::read(fields, uploads.max_file_bytes.min(uploads.max_bytes_per_day))?;
+    let max_file_bytes = uploads.max_file_bytes.min(uploads.max_bytes_per_day);
+    let request = UploadRequest::read(fields, max_file_bytes, uploads.multipart_bytes)?;
     let key = key.map(|key| idempotency::of_request(key, &request.meaning(), now));
-    let upload = promised(&tenant, request, (now, uploads.retention_days));
-    let document = uploads.signed(&upload).await?;
-    match uploads.store.create_upload(&upload, key.as_ref()).await? {
+    let upload = uploads.begun(promised(&tenant, request, (now, uploads.retention_days))).await?;
+    let document = uploads.document(&upload).await?;
+    let outcome = uploads.store.create_upload(&upload, key.as_ref()).await?;
+    // After a lost reply the store may say that it has this very upload.
+    let is_stored = matches!(outcome, Created::New) || outcome == Created::Replayed(upload.file_guid);
+    if let (Some(multipart), false) = (&upload.multipart, is_stored) {
+        uploads.places.abort(&upload, multipart).await;
+    }
+    match outcome {
         Created::New => Ok(created(document)),
         Created::Replayed(id) => {
             let first = uploads.upload(&tenant, &id.to_string()).await?;
-            Ok(created(uploads.signed(&first).await?))
+            Ok(created(uploads.document(&first).await?))
         }
         Created::KeyReused => Err(idempotency::key_reused().into()),
         Created::OverLimit(bytes) => Err(over_quota(uploads.max_bytes_per_day.saturating_sub(bytes), now).into()),
@@ -87,6 +101,7 @@ fn promised(tenant: &Tenant, request: UploadRequest, (now, retention_days): (Tim
         content_type: request.content_type,
         size_bytes: request.size_bytes,
         sha256: request.sha256,
+        multipart: None,
         promised_at: now,
         expires_at: now.plus_seconds(retention_days * SECONDS_PER_DAY).seconds(),
     }
@@ -105,9 +120,9 @@ fn over_quota(left: u64, now: Timestamp) -> Problem {
     problem.retry_after(u32::try_from(seconds).unwrap_or(u32::MAX))
 }
 
-fn created(document: UploadDocument) -> Response {
+fn created(document: PromisedUpload) -> Response {
     let about = AppendHeaders([
-        (header::LOCATION, format!("/api/uploads/{}", document.file_guid)),
+        (header::LOCATION, format!("/api/uploads/{}", document.file_guid())),
         (header::CACHE_CONTROL, "no-store".to_owned()),
     ]);
     (StatusCode::CREATED, about, Json(document)).into_response()

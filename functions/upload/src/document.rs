@@ -10,6 +10,30 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
+use crate::standing::Standing;
+use crate::{PartsDocument, ReceivedDocument};
+
+/// What the client needs to put its file: in one piece, or in parts if it is large.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = PromisedUpload)]
+pub enum PromisedUpload {
+    /// By one PUT.
+    Whole(UploadDocument),
+    /// Part by part.
+    InParts(PartsDocument),
+}
+
+impl PromisedUpload {
+    /// Which upload.
+    pub(crate) fn file_guid(&self) -> FileGuid {
+        match self {
+            Self::Whole(upload) => upload.file_guid,
+            Self::InParts(upload) => upload.file_guid,
+        }
+    }
+}
+
 /// What the client needs to put its file.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -31,7 +55,7 @@ pub struct UploadDocument {
 }
 
 /// The one method there is.
-fn put() -> Object {
+pub(crate) fn put() -> Object {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["PUT"])).build()
 }
 
@@ -76,11 +100,25 @@ pub struct UploadStatus {
     /// When the upload and its file are forgotten, in RFC 3339.
     #[schema(format = DateTime)]
     pub expires_at: String,
+    /// Of an upload in parts that is not complete: bytes of each part but the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 5_242_880, value_type = u64, required = false)]
+    pub part_size: Option<u64>,
+    /// Of an upload in parts that is not complete: the parts that S3 has, in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 200, value_type = Vec<ReceivedDocument>, required = false)]
+    pub received_parts: Option<Vec<ReceivedDocument>>,
 }
 
 impl UploadStatus {
-    /// An upload in this state.
-    pub(crate) fn new(upload: Upload, state: UploadState) -> Self {
+    /// An upload as it stands.
+    pub(crate) fn new(upload: Upload, standing: Standing) -> Self {
+        let state = if standing == Standing::Received { UploadState::Received } else { UploadState::Waiting };
+        let (part_size, received_parts) = match standing {
+            Standing::InParts(multipart, received) => (Some(multipart.part_bytes), Some(received)),
+            Standing::Abandoned(multipart) => (Some(multipart.part_bytes), Some(Vec::new())),
+            Standing::Received | Standing::Waiting => (None, None),
+        };
         Self {
             file_guid: upload.file_guid,
             file_name: upload.file_name,
@@ -88,6 +126,8 @@ impl UploadStatus {
             size: upload.size_bytes,
             state,
             expires_at: Timestamp(upload.expires_at.saturating_mul(1000)).to_rfc3339(),
+            part_size,
+            received_parts: received_parts.map(|parts| parts.into_iter().map(ReceivedDocument::new).collect()),
         }
     }
 }

@@ -1,19 +1,30 @@
-//! Promises a place for one file: a presigned URL by which a client puts it straight into S3.
+//! Promises a place for one file: presigned URLs by which a client puts it straight into S3, by one PUT or, if it is large,
+//! part by part.
 //!
-//! - **Trigger:** `POST /api/uploads`, `GET /api/uploads/{fileGuid}`, `POST /api/uploads/{fileGuid}/url`.
+//! - **Trigger:** `POST /api/uploads`, `GET /api/uploads/{fileGuid}`, `POST /api/uploads/{fileGuid}/url` and `…/complete`.
 //! - **Reads and writes:** one record of the upload, so that a job can name it by its `fileGuid`, in one transaction
-//!   with its idempotency key and the count of the bytes that were promised to the tenant that day. The URL is signed without a call. Whether the file was put, a HEAD of it says.
-//! - **Called twice:** with an `Idempotency-Key` the first call's upload with a new URL; without one two uploads, of
-//!   which one stays unused and expires. The file itself can be put only once, however many URLs there are.
-//! - **If it fails:** the client gets a problem and asks again. A record without a URL is never used and expires.
-//! - **Never:** sees a byte of the file; logs a URL; says that there is an upload which is another tenant's.
+//!   with its idempotency key and the count of the bytes that were promised to the tenant that day. URLs are signed without
+//!   a call. Whether the file is there, a HEAD of it says; which parts are, a list of S3's. The file is made of its parts
+//!   once S3 has them all.
+//! - **Called twice:** with an `Idempotency-Key` the first call's upload, with a new URL; without one two uploads, of
+//!   which one stays unused and expires. The file itself can be put or completed only once, however many URLs there are;
+//!   a part can be put again until then.
+//! - **If it fails:** the client gets a problem and asks again. A record without a URL is never used and expires; parts
+//!   that are never completed are removed by the bucket after a day.
+//! - **Never:** sees a byte of the file; believes a client about its parts; logs a URL; says that there is an upload which
+//!   is another tenant's.
 
+mod complete;
 mod create;
 mod document;
 mod openapi;
+mod parts;
 mod places;
 mod read;
+mod renew;
 mod request;
+mod standing;
+mod wanted;
 
 use std::sync::Arc;
 
@@ -23,17 +34,23 @@ use longshore::config::{self, Aws};
 use longshore::http::{self, Access, Failure, Tenant};
 use longshore::problem::Problem;
 use longshore_domain::ids::FileGuid;
+use longshore_domain::parts::{Multipart, part_bytes};
 use longshore_domain::ports::{JobStore, PortResult, TenantLimits, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
-pub use document::{UploadDocument, UploadState, UploadStatus};
+pub use document::{PromisedUpload, UploadDocument, UploadState, UploadStatus};
 pub use openapi::openapi;
-pub use places::UploadPlaces;
+pub use parts::{PartDocument, PartsDocument, ReceivedDocument};
+pub use places::{PartPlaces, UploadPlaces};
 pub use request::UploadRequest;
 
 /// The calls that this function answers.
-pub const ROUTES: [(&str, &str); 3] =
-    [("POST", "/api/uploads"), ("GET", "/api/uploads/{fileGuid}"), ("POST", "/api/uploads/{fileGuid}/url")];
+pub const ROUTES: [(&str, &str); 4] = [
+    ("POST", "/api/uploads"),
+    ("GET", "/api/uploads/{fileGuid}"),
+    ("POST", "/api/uploads/{fileGuid}/url"),
+    ("POST", "/api/uploads/{fileGuid}/complete"),
+];
 
 /// Within this time the PUT must begin; it may last longer. An hour, so that a person can queue up some large files.
 const URL_SECONDS: i64 = 3_600;
@@ -49,6 +66,8 @@ pub struct Uploads<S, P> {
     pub access: Access,
     /// Bytes of the largest file.
     pub max_file_bytes: u64,
+    /// Bytes above which a file is put in parts.
+    pub multipart_bytes: u64,
     /// Bytes that are promised to one tenant in a day. The store counts them.
     pub max_bytes_per_day: u64,
     /// Days until an upload is forgotten.
@@ -72,7 +91,27 @@ impl<S: JobStore, P: UploadPlaces> Uploads<S, P> {
         Ok(upload.ok_or_else(|| Problem::not_found("upload"))?)
     }
 
-    /// A URL for an upload.
+    /// A new upload, as it is to be stored: a large one is begun as one in parts.
+    async fn begun(&self, mut upload: Upload) -> PortResult<Upload> {
+        if upload.size_bytes > self.multipart_bytes {
+            let part_bytes = part_bytes(upload.size_bytes, self.multipart_bytes);
+            upload.multipart = Some(Multipart { id: self.places.begin(&upload).await?, part_bytes });
+        }
+        Ok(upload)
+    }
+
+    /// What the client needs to put the file.
+    async fn document(&self, upload: &Upload) -> PortResult<PromisedUpload> {
+        Ok(match &upload.multipart {
+            None => PromisedUpload::Whole(self.signed(upload).await?),
+            Some(multipart) => {
+                let all = longshore_domain::parts::parts(upload.size_bytes, multipart.part_bytes);
+                PromisedUpload::InParts(PartsDocument::new(upload, multipart, all.map(PartDocument::planned)))
+            }
+        })
+    }
+
+    /// A URL for an upload by one PUT.
     async fn signed(&self, upload: &Upload) -> PortResult<UploadDocument> {
         let signed = self.places.upload_url(upload, URL_SECONDS.unsigned_abs()).await?;
         Ok(UploadDocument::new(upload, signed, (self.clock)().plus_seconds(URL_SECONDS)))
@@ -88,7 +127,8 @@ where
     let router = Router::new()
         .route("/api/uploads", post(create::create::<S, P>))
         .route("/api/uploads/{fileGuid}", get(read::status::<S, P>))
-        .route("/api/uploads/{fileGuid}/url", post(read::renew::<S, P>));
+        .route("/api/uploads/{fileGuid}/url", post(renew::renew::<S, P>))
+        .route("/api/uploads/{fileGuid}/complete", post(complete::complete::<S, P>));
     http::with_access(http::with_problems(router), &uploads.access).with_state(Arc::new(uploads))
 }
 
@@ -104,6 +144,7 @@ pub async fn serve(aws: &Aws) -> Result<(), lambda_http::Error> {
         places: aws.files()?,
         access: config::access()?,
         max_file_bytes: config::max_file_bytes()?,
+        multipart_bytes: config::multipart_bytes()?,
         max_bytes_per_day,
         retention_days: config::retention_days()?,
         clock: Timestamp::now,

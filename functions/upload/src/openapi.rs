@@ -4,8 +4,8 @@ use longshore::refusals;
 use longshore_domain::ids::FileGuid;
 use utoipa::{IntoParams, OpenApi};
 
-use crate::{UploadDocument, UploadState, UploadStatus};
-use crate::{create, read};
+use crate::{PartDocument, PartsDocument, ReceivedDocument, UploadDocument, UploadState, UploadStatus};
+use crate::{complete, create, read, renew};
 
 /// This function's part of the document.
 pub fn openapi() -> utoipa::openapi::OpenApi {
@@ -13,7 +13,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 }
 
 #[derive(OpenApi)]
-#[openapi(paths(create::create, read::status, read::renew))]
+#[openapi(paths(create::create, read::status, renew::renew, complete::complete))]
 struct Calls;
 
 /// The upload that a path names.
@@ -37,8 +37,20 @@ refusals!(
 );
 refusals!(
     /// Of `POST /api/uploads/{fileGuid}/url`.
-    RenewRefusals: NotFound, AlreadyUploaded
+    RenewRefusals: MalformedJson, NotFound, AlreadyUploaded, UploadAbandoned, BodyTooLarge, UnsupportedMediaType,
+    InvalidRequest
 );
+refusals!(
+    /// Of `POST /api/uploads/{fileGuid}/complete`.
+    CompleteRefusals: NotFound, UploadAbandoned, UploadIncomplete
+);
+
+/// Where examples are put.
+const HOST: &str = "https://bucket.s3.eu-central-1.amazonaws.com";
+
+const HASH: &str = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
+
+const PART_BYTES: u64 = 16 << 20;
 
 const GUID: &str = "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b";
 
@@ -48,12 +60,11 @@ fn guid() -> FileGuid {
 
 /// A place for a file.
 pub(crate) fn upload_example() -> UploadDocument {
-    let host = "https://bucket.s3.eu-central-1.amazonaws.com";
     let headers = [("content-type", "text/csv"), ("if-none-match", "*")];
     UploadDocument {
         file_guid: guid(),
         method: "PUT",
-        url: format!("{host}/uploads/acme/{GUID}?X-Amz-Expires=3600&X-Amz-Signature=0f1e2d3c"),
+        url: format!("{HOST}/uploads/acme/{GUID}?X-Amz-Expires=3600&X-Amz-Signature=0f1e2d3c"),
         headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
         expires_at: "2026-07-01T10:00:00Z".to_owned(),
     }
@@ -68,5 +79,50 @@ pub(crate) fn status_example() -> UploadStatus {
         size: 5_242_880,
         state: UploadState::Received,
         expires_at: "2026-07-15T09:00:00Z".to_owned(),
+        part_size: None,
+        received_parts: None,
     }
+}
+
+/// A large upload of which a part is there.
+pub(crate) fn waiting_example() -> UploadStatus {
+    let received = ReceivedDocument { part_number: 1, size: PART_BYTES, sha256: Some(HASH.to_owned()) };
+    let (part_size, received_parts) = (Some(PART_BYTES), Some(vec![received]));
+    UploadStatus {
+        size: PART_BYTES * 5 + 11,
+        state: UploadState::Waiting,
+        part_size,
+        received_parts,
+        ..status_example()
+    }
+}
+
+/// The plan of a large file.
+pub(crate) fn parts_example() -> PartsDocument {
+    let planned = |(part_number, size)| PartDocument {
+        part_number,
+        size,
+        method: None,
+        url: None,
+        headers: None,
+        expires_at: None,
+    };
+    let parts = (1..=5).map(|number| (number, PART_BYTES)).chain([(6, 11)]).map(planned).collect();
+    PartsDocument { file_guid: guid(), part_size: PART_BYTES, parts }
+}
+
+/// A place for one part of it.
+pub(crate) fn part_example() -> PartsDocument {
+    let whole = upload_example();
+    let part = PartDocument {
+        part_number: 3,
+        size: PART_BYTES,
+        method: Some(whole.method),
+        url: Some(format!(
+            "{HOST}/uploads/acme/{GUID}?partNumber=3&uploadId=2~x&X-Amz-Expires=3600&X-Amz-Signature=0f1e2d3c"
+        )),
+        headers: Some([("x-amz-checksum-sha256".to_owned(), HASH.to_owned())].into()),
+        expires_at: Some(whole.expires_at),
+    };
+    PartsDocument { parts: vec![part], ..parts_example() }
 }

@@ -1,16 +1,46 @@
-//! Where uploads are put: a port, so that the router is tested without keys.
+//! Where uploads are put: ports, so that the router is tested without keys.
 
 use std::future::Future;
 
-use longshore::files::{MemoryFiles, PutUrl, S3Files};
+use longshore::files::{Completion, MemoryFiles, PutUrl, ReceivedPart, S3Files};
+use longshore_domain::parts::{Multipart, Part};
 use longshore_domain::ports::{Files, PortResult, Upload};
 
-/// Signs URLs for uploads, and sees whether one was used.
-pub trait UploadPlaces: Send + Sync {
+/// Signs URLs for uploads, and sees whether the file is there.
+pub trait UploadPlaces: PartPlaces {
     /// A URL that takes exactly this upload once, within the next `seconds`. Makes no call.
     fn upload_url(&self, upload: &Upload, seconds: u64) -> impl Future<Output = PortResult<PutUrl>> + Send;
-    /// Whether the file was put.
+    /// Whether the file is there.
     fn is_received(&self, upload: &Upload) -> impl Future<Output = PortResult<bool>> + Send;
+}
+
+/// The same of uploads that are put in parts.
+pub trait PartPlaces: Send + Sync {
+    /// Begins such an upload: its name for the calls below.
+    fn begin(&self, upload: &Upload) -> impl Future<Output = PortResult<String>> + Send;
+    /// A URL that takes exactly this part, of this SHA-256 (base64), within the next `seconds`. Makes no call.
+    fn part_url(
+        &self,
+        of: (&Upload, &Multipart),
+        part: Part,
+        sha256: &str,
+        seconds: u64,
+    ) -> impl Future<Output = PortResult<PutUrl>> + Send;
+    /// The parts that were put, in order; none if there is no such upload any more.
+    fn received_parts(
+        &self,
+        upload: &Upload,
+        multipart: &Multipart,
+    ) -> impl Future<Output = PortResult<Option<Vec<ReceivedPart>>>> + Send;
+    /// Makes the file of these parts, once.
+    fn complete(
+        &self,
+        upload: &Upload,
+        multipart: &Multipart,
+        parts: &[ReceivedPart],
+    ) -> impl Future<Output = PortResult<Completion>> + Send;
+    /// Gives an upload up that nobody will ever name, as well as it can be done.
+    fn abort(&self, upload: &Upload, multipart: &Multipart) -> impl Future<Output = ()> + Send;
 }
 
 impl UploadPlaces for S3Files {
@@ -24,6 +54,34 @@ impl UploadPlaces for S3Files {
     }
 }
 
+impl PartPlaces for S3Files {
+    async fn begin(&self, upload: &Upload) -> PortResult<String> {
+        self.begin_parts(upload).await
+    }
+
+    async fn part_url(
+        &self,
+        (upload, multipart): (&Upload, &Multipart),
+        part: Part,
+        sha256: &str,
+        seconds: u64,
+    ) -> PortResult<PutUrl> {
+        self.presign_part((&upload.key, multipart), part, sha256, seconds).await
+    }
+
+    async fn received_parts(&self, upload: &Upload, multipart: &Multipart) -> PortResult<Option<Vec<ReceivedPart>>> {
+        S3Files::received_parts(self, &upload.key, multipart).await
+    }
+
+    async fn complete(&self, upload: &Upload, multipart: &Multipart, parts: &[ReceivedPart]) -> PortResult<Completion> {
+        self.complete_parts(upload, multipart, parts).await
+    }
+
+    async fn abort(&self, upload: &Upload, multipart: &Multipart) {
+        self.abort_parts(&upload.key, &multipart.id).await;
+    }
+}
+
 /// For tests: nothing can be put there.
 impl UploadPlaces for MemoryFiles {
     async fn upload_url(&self, upload: &Upload, seconds: u64) -> PortResult<PutUrl> {
@@ -34,5 +92,34 @@ impl UploadPlaces for MemoryFiles {
 
     async fn is_received(&self, upload: &Upload) -> PortResult<bool> {
         Ok(self.get(&upload.key).is_some())
+    }
+}
+
+impl PartPlaces for MemoryFiles {
+    async fn begin(&self, upload: &Upload) -> PortResult<String> {
+        Ok(self.begin_parts(&upload.key))
+    }
+
+    async fn part_url(
+        &self,
+        (upload, _): (&Upload, &Multipart),
+        part: Part,
+        sha256: &str,
+        seconds: u64,
+    ) -> PortResult<PutUrl> {
+        let url = format!("memory:{}?part={}&for={seconds}", upload.key, part.number);
+        Ok(PutUrl { url, headers: vec![("x-amz-checksum-sha256".to_owned(), sha256.to_owned())] })
+    }
+
+    async fn received_parts(&self, _: &Upload, multipart: &Multipart) -> PortResult<Option<Vec<ReceivedPart>>> {
+        Ok(MemoryFiles::received_parts(self, &multipart.id))
+    }
+
+    async fn complete(&self, upload: &Upload, multipart: &Multipart, parts: &[ReceivedPart]) -> PortResult<Completion> {
+        Ok(self.complete_parts(&upload.key, &multipart.id, parts))
+    }
+
+    async fn abort(&self, _: &Upload, multipart: &Multipart) {
+        self.abort_parts(&multipart.id);
     }
 }

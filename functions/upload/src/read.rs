@@ -1,18 +1,18 @@
-//! `GET /api/uploads/{fileGuid}` and `POST /api/uploads/{fileGuid}/url`.
+//! `GET /api/uploads/{fileGuid}`.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use longshore::http::{Answer, PathText, Tenant};
 use longshore::openapi::CacheNoStore;
-use longshore::problem::{Kind, Problem};
-use longshore_domain::ports::JobStore;
+use longshore_domain::ports::{JobStore, Upload};
 
-use crate::openapi::{FileGuidInPath, RenewRefusals, StatusRefusals, status_example, upload_example};
-use crate::{UploadDocument, UploadPlaces, UploadState, UploadStatus, Uploads};
+use crate::openapi::{FileGuidInPath, StatusRefusals, status_example, waiting_example};
+use crate::standing::Standing;
+use crate::{UploadPlaces, UploadStatus, Uploads};
 
 /// How an upload stands: 200.
 #[utoipa::path(
@@ -21,6 +21,8 @@ use crate::{UploadDocument, UploadPlaces, UploadState, UploadStatus, Uploads};
     operation_id = "getUpload",
     tag = "uploads",
     summary = "See whether a file was put.",
+    description = "Of an upload in parts that is not complete also which parts S3 has, so that a client can go on where it \
+        stopped.",
     params(FileGuidInPath),
     responses(
         (
@@ -28,7 +30,10 @@ use crate::{UploadDocument, UploadPlaces, UploadState, UploadStatus, Uploads};
             description = "The upload as it stands.",
             body = UploadStatus,
             headers(("Cache-Control" = inline(CacheNoStore))),
-            example = json!(status_example()),
+            examples(
+                ("received" = (summary = "The file is there", value = json!(status_example()))),
+                ("in-parts" = (summary = "Parts are missing", value = json!(waiting_example()))),
+            ),
         ),
         StatusRefusals,
     ),
@@ -39,48 +44,12 @@ pub(crate) async fn status<S: JobStore, P: UploadPlaces>(
     PathText(id): PathText,
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
-    let received = uploads.places.is_received(&upload).await?;
-    let state = if received { UploadState::Received } else { UploadState::Waiting };
-    let document = UploadStatus::new(upload, state);
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+    let standing = Standing::of(&uploads.places, &upload).await?;
+    Ok(stands(upload, standing))
 }
 
-/// Another URL for an upload whose first one has ended, or was lost: 200; 409 once the file was put. Of two URLs for one
-/// upload S3 still takes one PUT.
-#[utoipa::path(
-    post,
-    path = "/api/uploads/{fileGuid}/url",
-    operation_id = "renewUploadUrl",
-    tag = "uploads",
-    summary = "Ask for another URL for the same upload.",
-    description = "For when the first one has ended before the PUT began. It signs the same length, content type and \
-        checksum. Of two URLs for one upload S3 still takes one PUT. A body is ignored.",
-    params(FileGuidInPath),
-    responses(
-        (
-            status = 200,
-            description = "Put the file there.",
-            body = UploadDocument,
-            headers(("Cache-Control" = inline(CacheNoStore))),
-            example = json!(upload_example()),
-        ),
-        RenewRefusals,
-    ),
-)]
-pub(crate) async fn renew<S: JobStore, P: UploadPlaces>(
-    State(uploads): State<Arc<Uploads<S, P>>>,
-    tenant: Tenant,
-    PathText(id): PathText,
-) -> Answer {
-    let upload = uploads.upload(&tenant, &id).await?;
-    if uploads.places.is_received(&upload).await? {
-        return Err(already_uploaded().into());
-    }
-    let document = uploads.signed(&upload).await?;
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
-}
-
-fn already_uploaded() -> Problem {
-    let detail = "the file of this upload was put already; create a job with its fileGuid, or ask for another upload";
-    Problem::new(Kind::AlreadyUploaded, detail)
+/// 200: an upload as it stands.
+pub(crate) fn stands(upload: Upload, standing: Standing) -> Response {
+    let document = UploadStatus::new(upload, standing);
+    ([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response()
 }

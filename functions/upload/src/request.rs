@@ -31,21 +31,25 @@ pub struct UploadRequest {
     /// Bytes, exactly. The largest is a setting of the deployment.
     #[schema(rename = "size", minimum = 1, maximum = 5_368_709_120_usize)]
     pub size_bytes: u64,
-    /// SHA-256 of the file, in 64 hexadecimal digits or 44 characters of base64. S3 then checks it.
+    /// SHA-256 of the file, in 64 hexadecimal digits or 44 characters of base64. S3 then checks it. Refused for a file that
+    /// is put in parts, of which each is checked.
     #[schema(pattern = "^([0-9A-Fa-f]{64}|[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$")]
     pub sha256: Option<String>,
 }
 
 impl UploadRequest {
-    /// Reads a request for a file of up to `max_file_bytes`.
+    /// Reads a request for a file of up to `max_file_bytes`, which above `multipart_bytes` is put in parts.
     ///
     /// # Errors
     /// 422 with every bad field.
-    pub fn read(mut fields: Fields, max_file_bytes: u64) -> Result<Self, Problem> {
+    pub fn read(mut fields: Fields, max_file_bytes: u64, multipart_bytes: u64) -> Result<Self, Problem> {
         let file_name = fields.required("fileName", file_name);
         let content_type = fields.required("contentType", content_type);
         let size_bytes = fields.required("size", |value| size_bytes(value, max_file_bytes));
         let sha256 = fields.optional("sha256", sha256);
+        if sha256.is_some() && size_bytes.is_some_and(|size| size > multipart_bytes) {
+            fields.refuse("sha256", &in_parts(multipart_bytes));
+        }
         let (Some(file_name), Some(content_type), Some(size_bytes)) = (file_name, content_type, size_bytes) else {
             return Err(fields.into_problem());
         };
@@ -108,7 +112,7 @@ fn size_bytes(value: &Value, max: u64) -> Checked<u64> {
 }
 
 /// SHA-256 as people write it (64 hexadecimal digits) or as S3 does (44 characters of base64), as S3 does.
-fn sha256(value: &Value) -> Checked<String> {
+pub(crate) fn sha256(value: &Value) -> Checked<String> {
     let text = value.as_str().unwrap_or_default();
     let bytes = match text.len() {
         64 => from_hex(text),
@@ -116,9 +120,17 @@ fn sha256(value: &Value) -> Checked<String> {
         _ => None,
     };
     bytes.filter(|bytes| bytes.len() == 32).map(|bytes| STANDARD.encode(bytes)).ok_or_else(|| {
-        let detail = "sha256 is the SHA-256 of the file in hexadecimal (64 digits) or base64 (44 characters)";
+        let detail = "sha256 is a SHA-256 in hexadecimal (64 digits) or base64 (44 characters)";
         Bad::new("invalid_sha256", detail)
     })
+}
+
+fn in_parts(multipart_bytes: u64) -> Bad {
+    let detail = format!(
+        "a file of more than {multipart_bytes} bytes is put in parts, and each part is checked by a SHA-256 of its own; \
+         leave sha256 out"
+    );
+    Bad::new("sha256_not_allowed", detail)
 }
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {

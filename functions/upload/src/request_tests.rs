@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::UploadRequest;
 
 const MAX: u64 = 1_000;
+const LIMIT: u64 = 500;
 const HASH: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 const HASH_BASE64: &str = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
 
@@ -16,7 +17,7 @@ fn read(changes: Value) -> Result<UploadRequest, Vec<(String, String)>> {
     }
     let fields = Fields::new(body.as_object().cloned().unwrap());
     let said = |e: longshore::problem::FieldError| (e.pointer, e.code);
-    UploadRequest::read(fields, MAX).map_err(|problem| problem.errors.into_iter().map(said).collect())
+    UploadRequest::read(fields, MAX, LIMIT).map_err(|problem| problem.errors.into_iter().map(said).collect())
 }
 
 fn refused(changes: Value) -> Vec<(String, String)> {
@@ -42,6 +43,14 @@ fn a_checksum_is_taken_in_both_spellings() {
         assert_eq!(refused(json!({"sha256": bad})), one("/sha256", "invalid_sha256"), "{bad}");
     }
     assert_eq!(refused(json!({"sha256": 1})), one("/sha256", "invalid_sha256"));
+}
+
+#[test]
+fn a_file_that_is_put_in_parts_has_no_checksum_of_the_whole() {
+    assert!(read(json!({"sha256": HASH, "size": LIMIT})).is_ok());
+    assert!(read(json!({"size": LIMIT + 1})).is_ok());
+    assert_eq!(refused(json!({"sha256": HASH, "size": LIMIT + 1})), one("/sha256", "sha256_not_allowed"));
+    assert_eq!(refused(json!({"sha256": "x", "size": LIMIT + 1})), one("/sha256", "invalid_sha256"));
 }
 
 #[test]
@@ -101,5 +110,5 @@ fn all_faults_are_said_at_once() {
     let said = refused(json!({"fileName": "", "size": 0, "colour": "red", "sha256": "x"}));
     let pointers: Vec<_> = said.iter().map(|(pointer, _)| pointer.as_str()).collect();
     assert_eq!(pointers, ["/fileName", "/size", "/sha256", "/colour"]);
-    assert_eq!(UploadRequest::read(Fields::new(serde_json::Map::new()), MAX).unwrap_err().errors.len(), 3);
+    assert_eq!(UploadRequest::read(Fields::new(serde_json::Map::new()), MAX, LIMIT).unwrap_err().errors.len(), 3);
 }

@@ -15,7 +15,7 @@ use crate::outcome::Counts;
 use crate::records::Format;
 use crate::time_stamp::Timestamp;
 
-pub use deadline::deadline;
+pub use deadline::{deadline, has_time};
 pub use generation::{Base, CORRECTED_ISSUES, Place, Reopen};
 pub use priority::Priority;
 pub use tolerance::Tolerance;

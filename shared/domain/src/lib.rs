@@ -12,6 +12,7 @@
 //! | [`gate`] | job types of which only so many chunks run at once: slots, and chunks that wait |
 //! | [`dead_letter`] | messages that were received too often, and what a replay of one would do |
 //! | [`split`], [`records`] | cutting a stream into records, records into chunks, chunks into groups |
+//! | [`parts`] | cutting a large file into the parts of its upload |
 //! | [`outcome`], [`work_file`] | what became of an item, and the files that say so |
 //! | [`retry`], [`progress`] | when transient items go round again; percent, rate and ETA |
 //! | [`message`], [`ports`] | what travels in queues; the traits that the adapters implement |
@@ -25,6 +26,7 @@ pub mod ids;
 pub mod job;
 pub mod message;
 pub mod outcome;
+pub mod parts;
 pub mod ports;
 pub mod progress;
 pub mod records;

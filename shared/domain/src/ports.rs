@@ -16,6 +16,7 @@ use crate::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest}
 use crate::ids::{FileGuid, JobId};
 use crate::job::{Finish, Job, JobError, Reopen, Stop, Transition};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use crate::parts::Multipart;
 use crate::time_stamp::Timestamp;
 
 pub use created::{Created, IdempotencyKey, Started};
@@ -66,6 +67,8 @@ pub struct Upload {
     pub size_bytes: u64,
     /// Its SHA-256 in base64, if the client gave one; signed into its URL, too.
     pub sha256: Option<String>,
+    /// How it is put, if it is so large that it goes by parts; else by one PUT.
+    pub multipart: Option<Multipart>,
     /// When it was promised: its bytes count for that day, in UTC.
     pub promised_at: Timestamp,
     /// When it is forgotten, in seconds.
@@ -152,10 +155,9 @@ pub trait JobTransitions: Send + Sync {
     /// Also puts the job on the index of unfinished ones, counts it as active, and notes that it uses its corrected file's
     /// upload, all or nothing.
     fn reopen(&self, job: &Job, reopen: &Reopen) -> impl Future<Output = PortResult<Reopened>> + Send;
-    /// Counts one more re-send of the create or complete message, if it was `seen` before; refused once the status is
-    /// final.
-    fn count_resend(&self, id: JobId, seen: u32, now: Timestamp)
-    -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Counts one more re-send of the create or complete message, if none was counted since `job` was read; refused once
+    /// the status is final, or another generation has begun.
+    fn count_resend(&self, job: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
 }
 
 /// A worker's view of its chunk: the job and its group, read together.

@@ -7,12 +7,17 @@ use longshore_domain::group::ChunkPlan;
 use longshore_domain::ports::{FileInfo, FileSink, FileStream, Files, PortResult, Read};
 use sha2::{Digest, Sha256};
 
+use super::memory_parts::MemoryParts;
+
 /// Bytes of a block of a stream: small, so that tests see many, and odd, so that records lie across them.
 const BLOCK_BYTES: usize = 8191;
 
 /// Files in memory; clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct MemoryFiles(Arc<Mutex<BTreeMap<String, Arc<[u8]>>>>);
+pub struct MemoryFiles {
+    files: Arc<Mutex<BTreeMap<String, Arc<[u8]>>>>,
+    pub(super) parts: MemoryParts,
+}
 
 impl MemoryFiles {
     /// The bytes of a file.
@@ -36,7 +41,7 @@ impl MemoryFiles {
     }
 
     fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<[u8]>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -133,7 +138,7 @@ impl FileSink for MemorySink {
     }
 }
 
-fn etag(bytes: &[u8]) -> String {
+pub(super) fn etag(bytes: &[u8]) -> String {
     let hash = Sha256::digest(bytes);
     format!("\"{}\"", hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>())
 }

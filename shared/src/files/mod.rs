@@ -4,6 +4,8 @@
 //! and get files themselves are made here too, without a call.
 
 mod memory;
+mod memory_parts;
+mod parts;
 mod presign;
 mod remove;
 mod s3;
@@ -13,10 +15,16 @@ mod stream;
 use longshore_domain::ports::PortError;
 
 pub use memory::{MemoryFiles, MemorySink, MemoryStream};
+pub use parts::{Completion, ReceivedPart};
 pub use presign::{PutUrl, content_disposition};
 pub use s3::S3Files;
 pub use sink::S3Sink;
 pub use stream::S3Stream;
+
+/// S3 began an upload without naming it.
+#[derive(Debug, thiserror::Error)]
+#[error("S3 returned no upload id")]
+struct NoUploadId;
 
 /// Names the failed operation in the port's words.
 fn failed<E>(operation: &'static str) -> impl Fn(E) -> PortError

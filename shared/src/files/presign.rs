@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aws_sdk_s3::presigning::PresigningConfig;
+use aws_sdk_s3::presigning::{PresignedRequest, PresigningConfig};
 use longshore_domain::ports::{PortResult, Upload};
 
 use super::{S3Files, failed};
@@ -29,9 +29,7 @@ impl S3Files {
         let put = put.content_type(&upload.content_type).content_length(size);
         let put = put.set_checksum_sha256(upload.sha256.clone());
         let signed = put.presigned(for_seconds(seconds, "presign_put")?).await.map_err(failed("presign_put"))?;
-        let headers = signed.headers().filter(|(name, _)| *name != "content-length");
-        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        Ok(PutUrl { url: signed.uri().to_owned(), headers })
+        Ok(put_url(&signed))
     }
 
     /// A URL by which a browser saves the file under this name.
@@ -46,7 +44,14 @@ impl S3Files {
     }
 }
 
-fn for_seconds(seconds: u64, operation: &'static str) -> PortResult<PresigningConfig> {
+/// The URL and the headers of what was signed.
+pub(super) fn put_url(signed: &PresignedRequest) -> PutUrl {
+    let headers = signed.headers().filter(|(name, _)| *name != "content-length");
+    let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    PutUrl { url: signed.uri().to_owned(), headers }
+}
+
+pub(super) fn for_seconds(seconds: u64, operation: &'static str) -> PortResult<PresigningConfig> {
     PresigningConfig::expires_in(Duration::from_secs(seconds)).map_err(failed(operation))
 }
 

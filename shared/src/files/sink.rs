@@ -3,7 +3,7 @@
 use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
 use longshore_domain::ports::{FileSink, Files, PortResult};
 
-use super::{S3Files, failed};
+use super::{NoUploadId, S3Files, failed};
 
 /// Bytes of a part, and so the most that a sink holds: S3 takes 10,000 parts of at least 5 MiB, which makes 80 GB.
 const PART_BYTES: usize = 8 << 20;
@@ -26,11 +26,6 @@ struct Multipart {
     id: String,
     parts: Vec<CompletedPart>,
 }
-
-/// S3 began an upload without naming it.
-#[derive(Debug, thiserror::Error)]
-#[error("S3 returned no upload id")]
-struct NoUploadId;
 
 impl S3Sink {
     pub(super) fn new(files: S3Files, key: &str, content_type: &str) -> Self {
@@ -78,10 +73,7 @@ impl S3Sink {
     /// Best effort: what stays behind is removed by the bucket's lifecycle.
     async fn abort(&mut self) {
         if let Some(upload) = self.upload.take() {
-            let call = self.files.client.abort_multipart_upload().bucket(&self.files.bucket).key(&self.key);
-            if let Err(error) = call.upload_id(upload.id).send().await {
-                tracing::warn!(error = &error as &dyn std::error::Error, "an unfinished upload could not be aborted");
-            }
+            self.files.abort_parts(&self.key, &upload.id).await;
         }
     }
 }

@@ -156,16 +156,16 @@ impl JobTransitions for MemoryStore {
         self.transition(id, |job| job.finish(finish), |job| replay::finished(job, finish))
     }
 
-    async fn count_resend(&self, id: JobId, seen: u32, now: Timestamp) -> PortResult<Transition> {
+    async fn count_resend(&self, seen: &Job, now: Timestamp) -> PortResult<Transition> {
         let count = |job: &mut Job| {
-            if job.resends != seen || job.status.is_final() {
+            if (job.generation, job.resends) != (seen.generation, seen.resends) || job.status.is_final() {
                 return Transition::Refused;
             }
             job.resends += 1;
             job.updated_at = now;
             Transition::Made(Box::new(job.clone()))
         };
-        self.transition(id, count, |job| replay::resend_counted(job, seen, now))
+        self.transition(seen.job_id, count, |job| replay::resend_counted(job, seen, now))
     }
 }
 

@@ -69,10 +69,9 @@ pub fn started(from: Option<&Job>, own: JobId) -> Started {
     }
 }
 
-/// `count_resend` took: it was counted at the caller's time, and nothing has happened since. Else the message is
-/// sent at the next count.
-pub fn resend_counted(job: &Job, seen: u32, now: Timestamp) -> bool {
-    job.resends == seen + 1 && job.updated_at == now
+/// `count_resend` took: it was counted at the caller's time, and nothing has happened since.
+pub fn resend_counted(job: &Job, seen: &Job, now: Timestamp) -> bool {
+    job.generation == seen.generation && job.resends == seen.resends + 1 && job.updated_at == now
 }
 
 /// What an idempotency key that is taken means to a caller who wanted to make `own` under it: the request was accepted

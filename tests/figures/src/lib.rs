@@ -40,7 +40,7 @@ pub const CONDITIONS: [(&str, &str); 17] = [
 pub const LAYERS: [(&str, &str); 7] = [
     ("deduplication", "queues drop a message that was sent twice"),
     ("sweeper", "what stands still is pushed; without it jobs whose messages were lost wait, and nothing else"),
-    ("pushes-counted-once", "of two sweeps at once one sends a push"),
+    ("pushes-counted-once", "of two sweeps at once one counts a push"),
     ("groups-at-the-end-of-the-split", "the end of the split names the number of groups"),
     ("slots-given-back-by-their-holder", "only who holds a slot gives it back"),
     ("called-by-one", "of two that call a chunk in one sends its message"),

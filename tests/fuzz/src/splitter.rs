@@ -52,6 +52,7 @@ fn partition(format: Format, bytes: &[u8], spans: &[Span]) {
         assert!(before <= start && start < content_end && content_end <= end && end <= bytes.len(), "{span:?}");
         assert!(is_blank(format, &bytes[before..start]), "{before} to {start} is in no record");
         assert!(matches!(&bytes[content_end..end], b"" | b"\n" | b"\r" | b"\r\n"), "{span:?} ends otherwise");
+        assert!(content_end < end || end == bytes.len(), "{span:?} has its line end for content");
         before = end;
     }
     assert!(is_blank(format, &bytes[before..]), "what comes after {before} is in no record");

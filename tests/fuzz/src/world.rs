@@ -90,6 +90,7 @@ impl World {
                 places,
                 access,
                 max_file_bytes: 5 << 30,
+                multipart_bytes: 64 << 20,
                 max_bytes_per_day,
                 retention_days: 14,
                 clock: || NOW,
@@ -113,6 +114,7 @@ impl World {
             content_type: String::new(),
             size_bytes: bytes.len() as u64,
             sha256: None,
+            multipart: None,
             promised_at: NOW,
             expires_at: NOW.plus_seconds(60).seconds(),
         };

@@ -18,7 +18,12 @@ outbound_headers = forward.Upstream._outbound_headers
 stream = forward._stream_to_client
 match = operation.match_rest_operation
 
-OF_PARTS = {"PUT": "UploadPart", "POST": "CompleteMultipartUpload", "DELETE": "AbortMultipartUpload"}
+OF_PARTS = {
+    "GET": "ListParts",
+    "PUT": "UploadPart",
+    "POST": "CompleteMultipartUpload",
+    "DELETE": "AbortMultipartUpload",
+}
 
 
 def with_signed_headers(self, request):

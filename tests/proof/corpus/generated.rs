@@ -135,7 +135,12 @@ fn json_lines() -> impl Strategy<Value = File> {
     let end = prop::sample::select(&["\n", "\n", "\r\n", "\n\n", " \n", "\n \t\r\n", "\t\r\n\r\n "][..]);
     let mark = prop::sample::select(&["", "", "\u{feff}", "\n", " \n\r\n"][..]);
     (mark, vec((line, end), 1..200)).prop_map(|(mark, lines)| {
-        let bad: Vec<_> = (1..).zip(&lines).filter(|(_, ((_, good), _))| !good).map(|(number, _)| number).collect();
+        // The mark in front of a bad line is the file's own if nothing stands before it.
+        let is_good = |number, (line, good): &(String, bool)| {
+            *good || (number == 1 && mark.is_empty() && line.starts_with('\u{feff}'))
+        };
+        let numbered = (1..).zip(&lines);
+        let bad: Vec<_> = numbered.filter(|(n, (line, _))| !is_good(*n, line)).map(|(n, _)| n).collect();
         let text: String = lines.iter().map(|((line, _), end)| format!("{line}{end}")).collect();
         File::json_lines("lines", format!("{mark}{text}"), &bad)
     })

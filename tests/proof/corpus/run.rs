@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use longshore_domain::ids::{JobId, nonce};
@@ -18,6 +19,9 @@ use super::report::Report;
 
 /// Calls at the same time: most of their time is waiting.
 const THREADS: usize = 8;
+
+/// Longer than all files take on a busy machine: the jobs wait for each other.
+const PATIENCE: Duration = Duration::from_secs(900);
 
 /// Rows of a run in each part: succeeded, failed, skipped, unprocessed.
 pub(super) type Counts = [usize; 4];
@@ -89,7 +93,7 @@ fn request(run: &Run<'_>, dataset: &str) -> (&'static str, Value) {
 
 /// Waits for the end of a job and holds all that it leaves against its file.
 fn outcome(stack: &Stack, run: &Run<'_>, job: &Started) -> Result<Counts> {
-    let document = Watch::new(stack, &job.id).end()?;
+    let document = Watch::new(stack, &job.id).patient(PATIENCE).end()?;
     ended_as_it_should(run, &document)?;
     let mut input = read(run.file);
     if matches!(run.end, End::Refused(_)) {

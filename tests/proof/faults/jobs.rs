@@ -35,7 +35,7 @@ pub(crate) enum Course {
     Plain,
     /// Only free keys are written, and in the end the job is deleted, and gone when the sweeper has been.
     Deleted,
-    /// Its report has parts.
+    /// Its upload and its report have parts.
     Wide,
 }
 

@@ -13,8 +13,8 @@ const fn of(service: &'static str, name: &'static str) -> Operation {
     Operation { service, name }
 }
 
-/// All of them. What only large reports need stands last.
-pub(crate) const OPERATIONS: [Operation; 25] = [
+/// All of them. What only large reports and large uploads need stands last.
+pub(crate) const OPERATIONS: [Operation; 26] = [
     of("dynamodb", "BatchExecuteStatement"),
     of("dynamodb", "BatchGetItem"),
     of("dynamodb", "BatchWriteItem"),
@@ -38,6 +38,7 @@ pub(crate) const OPERATIONS: [Operation; 25] = [
     of("s3", "PutObject"),
     of("s3", "CreateMultipartUpload"),
     of("s3", "UploadPart"),
+    of("s3", "ListParts"),
     of("s3", "CompleteMultipartUpload"),
     of("s3", "AbortMultipartUpload"),
 ];
@@ -48,9 +49,9 @@ impl Operation {
         matches!(self.name, "ChangeMessageVisibilityBatch" | "DeleteMessage")
     }
 
-    /// Whether only a report of many parts needs it.
+    /// Whether only a report or an upload of many parts needs it.
     pub(crate) fn is_of_parts(self) -> bool {
-        self.name.contains("Multipart") || self.name == "UploadPart"
+        self.name.contains("Multipart") || matches!(self.name, "ListParts" | "UploadPart")
     }
 }
 

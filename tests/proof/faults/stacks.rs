@@ -9,8 +9,10 @@ use super::jobs::Outcome;
 
 /// The sweeper pushes what is still for five seconds: it heals, too, and has to do it exactly. No message is received so
 /// often that its rows are given up: each of them is to be accounted for by its own fate.
-/// Workers have fifteen seconds, so that on a slow machine only what is late on purpose is too late.
-const PARAMETERS: [(&str, &str); 4] = [
+/// Workers have fifteen seconds, so that on a slow machine only what is late on purpose is too late. A file of several
+/// megabytes is put in parts.
+const PARAMETERS: [(&str, &str); 5] = [
+    ("MultipartBytes", "5242880"),
     ("StallSeconds", "5"),
     ("MaxReceiveCount", "20"),
     ("WorkerTimeoutSeconds", "15"),

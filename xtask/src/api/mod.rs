@@ -1,15 +1,13 @@
 //! Longshore's HTTP API as a browser uses it: four calls, and one to read records back.
 
 mod documents;
+mod upload;
 
 pub(crate) use documents::{ImportOptions, Job, Mode, Output, Page};
+pub(crate) use upload::LocalFile;
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::Path;
 use std::time::Duration;
 use ureq::http::{Response, StatusCode};
 use ureq::typestate::{WithBody, WithoutBody};
@@ -21,25 +19,6 @@ pub(crate) struct Api {
     agent: Agent,
     /// What the API, and nobody else, is shown; empty if it is open.
     bearer: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Upload {
-    file_guid: String,
-    method: String,
-    url: String,
-    headers: BTreeMap<String, String>,
-}
-
-/// A local file that is to be uploaded.
-pub(crate) struct LocalFile<'a> {
-    pub(crate) path: &'a Path,
-    pub(crate) name: &'a str,
-    pub(crate) content_type: &'a str,
-    pub(crate) size_bytes: u64,
-    /// In hexadecimal; the bucket then takes nothing else.
-    pub(crate) sha256: Option<&'a str>,
 }
 
 /// A status document and how long the API asks to wait before the next.
@@ -59,28 +38,6 @@ impl Api {
             .build();
         let bearer = token.map(|token| format!("Bearer {token}")).unwrap_or_default();
         Self { base: base.to_owned(), agent: Agent::new_with_config(config), bearer }
-    }
-
-    /// Asks for an upload and puts the file straight into the bucket. Returns its id.
-    pub(crate) fn upload(&self, file: &LocalFile<'_>) -> Result<String> {
-        let request = serde_json::json!({
-            "fileName": file.name,
-            "contentType": file.content_type,
-            "size": file.size_bytes,
-            "sha256": file.sha256,
-        });
-        let answer = self.post("/api/uploads").send_json(request);
-        let upload: Upload = read(answer, StatusCode::CREATED, "asking for an upload")?;
-        let mut put = ureq::http::Request::builder().method(upload.method.as_str()).uri(&upload.url);
-        for (name, value) in &upload.headers {
-            put = put.header(name, value);
-        }
-        if !upload.headers.keys().any(|name| name.eq_ignore_ascii_case("content-length")) {
-            put = put.header("content-length", file.size_bytes);
-        }
-        let answer = self.agent.run(put.body(File::open(file.path)?)?);
-        expect_status(answer, StatusCode::OK, "putting the file into the bucket")?;
-        Ok(upload.file_guid)
     }
 
     /// Creates the job. Returns the URL to poll, which the answer names.

@@ -3,6 +3,7 @@
 //! It believes nothing that the stack says of itself: rows are counted here with the csv crate, their validity is
 //! decided by another implementation in another language, and the records are read back one by one.
 
+mod browser;
 mod expect;
 mod follow;
 mod receipt;
@@ -48,6 +49,9 @@ pub(crate) struct Options {
     /// Use the AWS emulator that runs at this URL in place of starting one
     #[arg(long, value_name = "URL")]
     endpoint: Option<String>,
+    /// Open the job in a browser while it runs, and leave the stack running
+    #[arg(long)]
+    open: bool,
     /// Leave the stack running afterwards, also if the demo started it
     #[arg(long)]
     keep: bool,
@@ -62,9 +66,9 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     // Before anything is started, so that nothing stays behind even if this process is killed.
     let guard = if was_up { None } else { Some(guard::post(project)?) };
     let up = up::Options { endpoint: options.endpoint.clone(), port: None };
-    let outcome = up::bring_up(project, &up).and_then(|state| import(project, &tools, &plan, &state));
+    let outcome = up::bring_up(project, &up).and_then(|state| import(project, &tools, &plan, &state, options.open));
     if let Some(guard) = guard
-        && options.keep
+        && (options.keep || options.open)
     {
         guard.keep()?;
     }
@@ -115,7 +119,7 @@ fn dataset_name(file: &Path) -> String {
     stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect()
 }
 
-fn import(project: &Project, tools: &Tools, plan: &Plan, state: &State) -> Result<()> {
+fn import(project: &Project, tools: &Tools, plan: &Plan, state: &State, open: bool) -> Result<()> {
     let api = Api::new(&state.api_url, state.token());
     let had_records = api.has_records(&plan.dataset)?;
     let schema = if plan.schema.is_some() { ", checked against its schema" } else { "" };
@@ -128,6 +132,9 @@ fn import(project: &Project, tools: &Tools, plan: &Plan, state: &State) -> Resul
     );
     let file_guid = api.upload(&plan.source.file())?;
     let job = api.create_job(&file_guid, plan.import_options()?, "normal")?;
+    if open {
+        browser::show_job(state, &job);
+    }
     let job = follow::to_its_end(&api, &job)?;
     let output = api.output(&job.job_id)?;
     let folder = project.state_dir()?.join("demo");

@@ -27,8 +27,11 @@ pub(crate) struct Options {
     /// How long each target is fuzzed
     #[arg(long, value_name = "N", default_value_t = 60)]
     seconds: u32,
+    /// Begin with this number: without it each run tries other inputs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    seed: Option<u32>,
     /// Call the one target named once with this file, to see a crash again
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["seconds", "minimise"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seconds", "seed", "minimise"])]
     input: Option<PathBuf>,
     /// Put what was found into the committed corpus, and take out of it what reaches nothing new
     #[arg(long)]
@@ -43,7 +46,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         let [target] = &options.targets[..] else { bail!("--input needs the one target that takes it") };
         return fuzzer.call(target, input);
     }
-    let outcomes = at_once(&fuzzer, &targets, options.seconds)?;
+    let outcomes = at_once(&fuzzer, &targets, (options.seconds, options.seed))?;
     let crashes: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.crash.as_ref()).collect();
     ensure!(crashes.is_empty(), "{} of {} targets break on an input: see above", crashes.len(), targets.len());
     if options.minimise {
@@ -69,7 +72,7 @@ fn wanted(project: &Project, named: &[String]) -> Result<Vec<String>> {
 }
 
 /// Fuzzes the targets, one on each core.
-fn at_once(fuzzer: &Fuzzer<'_>, targets: &[String], seconds: u32) -> Result<Vec<Outcome>> {
+fn at_once(fuzzer: &Fuzzer<'_>, targets: &[String], (seconds, seed): (u32, Option<u32>)) -> Result<Vec<Outcome>> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let step = progress::step(&format!("fuzzing {} for {seconds} s each", targets.join(", ")));
     let (waiting, outcomes) = (Mutex::new(targets.iter()), Mutex::new(Vec::new()));
@@ -77,7 +80,8 @@ fn at_once(fuzzer: &Fuzzer<'_>, targets: &[String], seconds: u32) -> Result<Vec<
         for _ in 0..cores.min(targets.len()) {
             scope.spawn(|| {
                 while let Some(target) = waiting.lock().ok().and_then(|mut waiting| waiting.next()) {
-                    let outcome = fuzzer.fuzz(target, seconds, &|pulse| step.detail(&format!("{target} {pulse}")));
+                    let outcome =
+                        fuzzer.fuzz(target, (seconds, seed), &|pulse| step.detail(&format!("{target} {pulse}")));
                     if let Ok(outcome) = &outcome {
                         eprintln!("  {target}: {}", outcome.told(fuzzer.project, target));
                     }

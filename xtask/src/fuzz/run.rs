@@ -81,11 +81,18 @@ impl Fuzzer<'_> {
     }
 
     /// Fuzzes a target; `watch` is told how far it is.
-    pub(super) fn fuzz(&self, target: &str, seconds: u32, watch: &dyn Fn(&str)) -> Result<Outcome> {
+    pub(super) fn fuzz(
+        &self,
+        target: &str,
+        (seconds, seed): (u32, Option<u32>),
+        watch: &dyn Fn(&str),
+    ) -> Result<Outcome> {
         let artifacts = self.project.root.join("tests/fuzz/artifacts");
         fs::create_dir_all(&artifacts).with_context(|| format!("cannot create {}", artifacts.display()))?;
         let mut command = self.command(target);
         command.arg(format!("-max_total_time={seconds}")).arg(format!("-timeout={INPUT_TIMEOUT_S}"));
+        // Zero is libFuzzer's word for any.
+        command.arg(format!("-seed={}", seed.unwrap_or_default()));
         command.arg(format!("-artifact_prefix={}/{target}-", artifacts.display())).arg("-print_final_stats=1");
         let mut child = command.arg(self.found(target)?).arg(self.committed(target)).stderr(Stdio::piped()).spawn()?;
         let output = child.stderr.take().context("libFuzzer has no output")?;

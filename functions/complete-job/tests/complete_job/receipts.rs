@@ -39,8 +39,19 @@ fn uploaded(fixture: &Fixture, sha256: Option<String>, key: &str) {
     let file_guid = FileGuid::parse(SOURCE_KEY.rsplit('/').next().unwrap()).unwrap();
     let (tenant, file_name, content_type) = ("default".into(), "people.csv".into(), "text/csv".into());
     let (key, promised_at) = (key.to_owned(), Timestamp(0));
-    let upload =
-        Upload { file_guid, tenant, key, file_name, content_type, size_bytes: 1, sha256, promised_at, expires_at: 9 };
+    let (size_bytes, multipart, expires_at) = (1, None, 9);
+    let upload = Upload {
+        file_guid,
+        tenant,
+        key,
+        file_name,
+        content_type,
+        size_bytes,
+        sha256,
+        multipart,
+        promised_at,
+        expires_at,
+    };
     now(fixture.ports.store.create_upload(&upload, None)).unwrap();
 }
 

@@ -139,5 +139,5 @@ async fn with_manifests(store: &impl Ledger, groups: Vec<Group>, job: Job) -> Po
 }
 
 #[cfg(test)]
-#[path = "audit_tests.rs"]
+#[path = "audit_tests/mod.rs"]
 mod tests;

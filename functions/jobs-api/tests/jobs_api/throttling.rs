@@ -18,10 +18,11 @@ enum Class {
 }
 
 /// Every route. A new one wants a row.
-const ROWS: [(&str, &str, Class); 24] = [
+const ROWS: [(&str, &str, Class); 25] = [
     ("POST", "/api/uploads", Class::Create),
     ("GET", "/api/uploads/{fileGuid}", Class::Usual),
     ("POST", "/api/uploads/{fileGuid}/url", Class::Usual),
+    ("POST", "/api/uploads/{fileGuid}/complete", Class::Usual),
     ("POST", "/api/jobs", Class::Create),
     ("GET", "/api/jobs", Class::List),
     ("GET", "/api/jobs/{jobId}", Class::Usual),

@@ -226,6 +226,7 @@ impl World {
             content_type: "text/csv".into(),
             size_bytes: FILE.len() as u64,
             sha256: None,
+            multipart: None,
             promised_at: NOW,
             expires_at: NOW.plus_seconds(60).seconds(),
         };

@@ -7,7 +7,7 @@
 
 use super::Letter;
 use crate::cursor::Cursor;
-use crate::job::{Job, Place, Status};
+use crate::job::{Job, Place, Status, has_time};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 
@@ -31,7 +31,7 @@ pub enum Replay {
 /// Why a replay would do nothing.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Nothing {
-    /// The job was deleted, or has expired.
+    /// The job was deleted, or expires within the hour, too soon to run again.
     JobGone,
     /// The job was canceled: that is its client's wish.
     Canceled,
@@ -46,7 +46,7 @@ pub fn replay(letter: &Letter, job: Option<&Job>, cursor: Option<&Cursor>, now: 
     if matches!(letter, Letter::Unreadable { .. }) {
         return Replay::PutBack;
     }
-    let Some(job) = job.filter(|job| !job.is_deleted() && job.expires_at > now.seconds()) else {
+    let Some(job) = job.filter(|job| !job.is_deleted() && has_time(now, job.expires_at)) else {
         return Replay::Nothing(Nothing::JobGone);
     };
     match letter {

@@ -9,6 +9,14 @@ const END_S: i64 = 3_600;
 /// When a job is stopped that is begun or opened again now: while it, its file and its groups are still kept, whatever time
 /// it was given. `expires_at` in seconds.
 pub fn deadline(now: Timestamp, timeout_s: i64, expires_at: i64) -> Timestamp {
-    let kept_until = Timestamp(expires_at.saturating_sub(END_S).saturating_mul(1000));
-    now.plus_seconds(timeout_s).min(kept_until)
+    now.plus_seconds(timeout_s).min(kept_until(expires_at))
+}
+
+/// Whether a job that is begun or opened again now has any time before it expires.
+pub fn has_time(now: Timestamp, expires_at: i64) -> bool {
+    kept_until(expires_at) > now
+}
+
+fn kept_until(expires_at: i64) -> Timestamp {
+    Timestamp(expires_at.saturating_sub(END_S).saturating_mul(1000))
 }

@@ -113,8 +113,7 @@ impl Ledger for DynamoStore {
         self.update(wish).await.map(|_| ())
     }
 
-    /// UpdateItem of `GROUP#g`, if `resends` is as it was seen. A lost reply reads as false: nothing is sent this
-    /// time, and the next sweep counts on from there.
+    /// UpdateItem of `GROUP#g`, if `resends` is as it was seen. A lost reply reads as false.
     async fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> PortResult<bool> {
         let wish = Update {
             operation: "count_group_resend",

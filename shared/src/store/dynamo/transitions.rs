@@ -117,22 +117,26 @@ impl JobTransitions for DynamoStore {
         self.reopen_counted(job, reopen).await
     }
 
-    /// If `resends` is as it was seen, and the status is not final: a sweep that saw the job before must not change it.
-    async fn count_resend(&self, id: JobId, seen: u32, now: Timestamp) -> PortResult<Transition> {
+    /// If `resends` and `generation` are as they were seen, and the status is not final: a sweep that saw the job before
+    /// must not change it.
+    async fn count_resend(&self, job: &Job, now: Timestamp) -> PortResult<Transition> {
         let wish = Update {
             operation: "count_resend",
-            key: Key::job(id),
+            key: Key::job(job.job_id),
             update: "SET #resends = :next, #updatedAt = :now".into(),
-            condition: "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #resends = :seen".into(),
+            condition: "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation \
+                        AND #resends = :seen"
+                .into(),
             values: vec![
                 (":waiting", word(Status::Waiting, "count_resend")?),
                 (":running", word(Status::Running, "count_resend")?),
-                (":seen", number(seen)),
-                (":next", number(seen + 1)),
+                (":generation", number(job.generation)),
+                (":seen", number(job.resends)),
+                (":next", number(job.resends + 1)),
                 (":now", time(now)),
             ],
         };
-        self.transition(wish, |job| replay::resend_counted(job, seen, now)).await
+        self.transition(wish, |stored| replay::resend_counted(stored, job, now)).await
     }
 }
 

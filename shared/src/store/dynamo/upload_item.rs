@@ -1,6 +1,7 @@
 //! An upload as an item.
 
 use longshore_domain::ids::FileGuid;
+use longshore_domain::parts::Multipart;
 use longshore_domain::ports::Upload;
 use longshore_domain::time_stamp::Timestamp;
 
@@ -18,6 +19,10 @@ pub(super) fn to_item(upload: &Upload) -> Item {
     if let Some(sha256) = &upload.sha256 {
         item.insert("sha256".into(), text(sha256));
     }
+    if let Some(multipart) = &upload.multipart {
+        item.insert("multipartId".into(), text(&multipart.id));
+        item.insert("partBytes".into(), number(multipart.part_bytes));
+    }
     item.insert("promisedAt".into(), time(upload.promised_at));
     item.insert("expiresAt".into(), number(upload.expires_at));
     item
@@ -33,8 +38,13 @@ pub(super) fn from_item(id: FileGuid, item: &Item) -> Result<Upload, ItemError> 
         content_type: read_text(item, "contentType")?.into(),
         size_bytes: read_number(item, "sizeBytes")?,
         sha256: item.contains_key("sha256").then(|| read_text(item, "sha256")).transpose()?.map(str::to_owned),
+        multipart: item.contains_key("multipartId").then(|| multipart(item)).transpose()?,
         // Uploads of an earlier version have none; only those that are being promised are counted.
         promised_at: Timestamp(read_number(item, "promisedAt").unwrap_or_default()),
         expires_at: read_number(item, "expiresAt")?,
     })
+}
+
+fn multipart(item: &Item) -> Result<Multipart, ItemError> {
+    Ok(Multipart { id: read_text(item, "multipartId")?.into(), part_bytes: read_number(item, "partBytes")? })
 }

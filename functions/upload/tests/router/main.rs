@@ -2,82 +2,21 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
 
+mod calls;
+mod parts;
+
 use axum::body::{Body, to_bytes};
-use axum::http::{HeaderValue, Request, Response};
-use lambda_http::request::RequestContext;
+use axum::http::Request;
 use lambda_http::tower::ServiceExt;
-use lambda_http::{Context, RequestExt};
-use longshore::files::{MemoryFiles, PutUrl};
-use longshore::http::Access;
+use longshore::files::MemoryFiles;
 use longshore::ports::upload_key;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::ports::{JobStore, PortError, PortResult, TenantLimits, Upload};
+use longshore_domain::ports::{JobStore, Upload};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
-use upload::{UploadPlaces, Uploads, router};
+use upload::{Uploads, router};
 
-const HASH: &str = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
-
-struct NoSigner;
-
-impl UploadPlaces for NoSigner {
-    async fn upload_url(&self, _: &Upload, _: u64) -> PortResult<PutUrl> {
-        let source = "the secret is hunter2".into();
-        Err(PortError { service: "files", operation: "presign_put", source })
-    }
-
-    async fn is_received(&self, _: &Upload) -> PortResult<bool> {
-        Ok(false)
-    }
-}
-
-fn uploads<P>(places: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
-    let limits = TenantLimits { upload_bytes_per_day: 10_000, ..TenantLimits::default() };
-    let (store, clock) = (MemoryStore::default().with_limits(limits), || Timestamp(1_700_000_000_000));
-    let access = Access::SignedIn { tenant_claim: "sub".into() };
-    (
-        store.clone(),
-        Uploads { store, places, access, max_file_bytes: 1_000, max_bytes_per_day: 10_000, retention_days: 14, clock },
-    )
-}
-
-/// A request as the gateway hands it over once it has accepted a token with these claims.
-fn with_claims(request: Request<Body>, claims: Value) -> Request<Body> {
-    let context = json!({"http": {"method": "GET"}, "timeEpoch": 0, "authorizer": {"jwt": {"claims": claims}}});
-    let mut lambda = Context::default();
-    lambda.request_id = "r-1".into();
-    let request = request.with_lambda_context(lambda);
-    request.with_request_context(RequestContext::ApiGatewayV2(serde_json::from_value(context).unwrap()))
-}
-
-fn people() -> Value {
-    json!({"fileName": "people.csv", "contentType": "text/csv", "size": 1000, "sha256": HASH})
-}
-
-async fn send(router: axum::Router, method: &str, path: &str, body: impl Into<Body>) -> (Response<()>, Value) {
-    send_keyed(router, (method, path), "", body).await
-}
-
-async fn send_keyed(
-    router: axum::Router,
-    (method, path): (&str, &str),
-    key: &str,
-    body: impl Into<Body>,
-) -> (Response<()>, Value) {
-    let mut request = Request::builder().method(method).uri(path).header("content-type", "application/json");
-    if !key.is_empty() {
-        request = request.header("idempotency-key", key);
-    }
-    let request = with_claims(request.body(body.into()).unwrap(), json!({"sub": "acme"}));
-    let (parts, body) = router.oneshot(request).await.unwrap().into_parts();
-    let bytes = to_bytes(body, usize::MAX).await.unwrap();
-    let (status, text) = (parts.status.as_u16(), |value: &HeaderValue| value.to_str().unwrap().to_owned());
-    let headers: Vec<_> = parts.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
-    let answer = contract::Answer { method, path, status, headers: &headers, body: &bytes };
-    answer.check().unwrap_or_else(|wrong| panic!("{wrong}"));
-    (Response::from_parts(parts, ()), serde_json::from_slice(&bytes).unwrap_or_default())
-}
+use calls::{HASH, NoSigner, people, send, send_keyed, uploads, with_claims};
 
 #[tokio::test]
 async fn an_upload_is_promised_and_remembered() {
@@ -199,9 +138,26 @@ async fn another_url_signs_the_same_until_the_file_is_there() {
     let path = format!("/api/uploads/{id}/url");
     let (response, second) = send(router(uploads.clone()), "POST", &path, "").await;
     assert_eq!((response.status().as_u16(), &second), (200, &first), "the checksum is signed again");
+    let of_part = json!({"parts": [{"partNumber": 1, "sha256": HASH}]}).to_string();
+    let (response, problem) = send(router(uploads.clone()), "POST", &path, of_part).await;
+    assert_eq!((response.status().as_u16(), &problem["errors"][0]["code"]), (422, &json!("unknown_part")));
     files.put(&upload_key("acme", id), "x");
     let (response, problem) = send(router(uploads), "POST", &path, "").await;
     assert_eq!((response.status().as_u16(), &problem["type"]), (409, &json!("/api/problems/already-uploaded")));
+}
+
+#[tokio::test]
+async fn one_put_is_complete_by_itself() {
+    let files = MemoryFiles::default();
+    let (_, uploads) = uploads(files.clone());
+    let (_, document) = send(router(uploads.clone()), "POST", "/api/uploads", people().to_string()).await;
+    let id = document["fileGuid"].as_str().and_then(FileGuid::parse).unwrap();
+    let path = format!("/api/uploads/{id}/complete");
+    let (response, problem) = send(router(uploads.clone()), "POST", &path, "").await;
+    assert_eq!((response.status().as_u16(), &problem["type"]), (409, &json!("/api/problems/upload-incomplete")));
+    files.put(&upload_key("acme", id), "x");
+    let (response, status) = send(router(uploads), "POST", &path, "").await;
+    assert_eq!((response.status().as_u16(), &status["state"]), (200, &json!("received")));
 }
 
 #[tokio::test]
@@ -217,7 +173,8 @@ async fn what_is_another_tenants_or_has_expired_is_not_there() {
     for id in
         [others.file_guid.to_string(), expired.file_guid.to_string(), FileGuid::generate().to_string(), "x".into()]
     {
-        for (method, path) in [("GET", format!("/api/uploads/{id}")), ("POST", format!("/api/uploads/{id}/url"))] {
+        for (method, call) in [("GET", ""), ("POST", "/url"), ("POST", "/complete")] {
+            let path = format!("/api/uploads/{id}{call}");
             let (response, problem) = send(router(uploads.clone()), method, &path, "").await;
             let kind = &problem["type"];
             assert_eq!((response.status().as_u16(), kind), (404, &json!("/api/problems/not-found")), "{path}");

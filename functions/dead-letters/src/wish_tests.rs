@@ -1,0 +1,88 @@
+//! What a replay opens a job for.
+
+use longshore_domain::dead_letter::{Letter, Queue};
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::ids::JobId;
+use longshore_domain::message::{ChunkMessage, CreateMessage};
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+
+use super::*;
+
+fn job(generation: u32, only: Option<BTreeSet<Place>>) -> Job {
+    let job = Job::waiting(JobId::generate(), "t", "import", Timestamp(0));
+    Job { generation, only, ..job }
+}
+
+fn place(group: u32) -> Place {
+    Place { group, chunk: 0 }
+}
+
+fn letter(letter: Letter) -> (DeadLetter, Replay) {
+    let (queue, at) = (Queue::Chunk, Timestamp(0));
+    let letter = DeadLetter {
+        id: "id".into(),
+        queue,
+        letter,
+        sent_at: at,
+        seen_at: at,
+        receives: 6,
+        size_bytes: 9,
+        source: None,
+        group_id: None,
+        settled: None,
+        expires_at: 9,
+    };
+    (letter, Replay::Open)
+}
+
+fn of_chunk(job: &Job, group: u32) -> (DeadLetter, Replay) {
+    let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
+    letter(Letter::Chunk(ChunkMessage::of(job, (group, 0), &plan)))
+}
+
+fn of_split(job: &Job) -> (DeadLetter, Replay) {
+    let (job_id, generation) = (job.job_id, job.generation);
+    letter(Letter::Create(CreateMessage { job_id, generation, position: 0, resend: 0 }))
+}
+
+#[test]
+fn of_what_failed_before_only_the_chunks_of_the_letters_run() {
+    let job = job(0, None);
+    let replays = [of_chunk(&job, 1), of_split(&job), (of_chunk(&job, 2).0, Replay::Wait)];
+    let wish = Wish::of(&job, &replays);
+    assert_eq!(wish, Wish { corrected: None, only: Some([place(1)].into()) });
+    assert_eq!(replays.each_ref().map(|replay| wish.serves(replay)), [true, true, false]);
+}
+
+#[test]
+fn chunks_beyond_the_bound_are_left() {
+    let job = job(0, None);
+    let replays: Vec<_> = (0..=CHUNKS as u32).map(|group| of_chunk(&job, group)).collect();
+    let wish = Wish::of(&job, &replays);
+    let served: Vec<_> = replays.iter().map(|replay| wish.serves(replay)).collect();
+    assert_eq!((served[..CHUNKS].iter().all(|s| *s), served[CHUNKS]), (true, false));
+}
+
+/// Its client wanted all that had failed, and the splitter died before it had filed it again.
+#[test]
+fn a_retry_whose_splitter_died_is_opened_for_what_it_was_opened_for() {
+    let all = job(1, None);
+    assert_eq!(Wish::of(&all, &[of_split(&all), of_chunk(&all, 1)]), Wish::default());
+    let some = job(2, Some([place(0)].into()));
+    let wish = Wish::of(&some, &[of_split(&some), of_chunk(&some, 1)]);
+    assert_eq!(wish.only, Some([place(0), place(1)].into()));
+    assert_eq!(Wish::of(&some, &[of_chunk(&some, 1)]).only, Some([place(1)].into()), "its splitter lives");
+}
+
+#[test]
+fn a_retry_with_a_corrected_file_has_it_again_and_chunks_wait() {
+    let size_bytes = 1;
+    let (key, etag, name) = ("k".into(), "e".into(), "f.csv".into());
+    let file = SourceFile { key, size_bytes, etag, format: Format::Csv, name };
+    let job = Job { corrected: Some(file.clone()), ..job(1, None) };
+    let replays = [of_split(&job), of_chunk(&job, 0)];
+    let wish = Wish::of(&job, &replays);
+    assert_eq!(wish, Wish { corrected: Some(file), only: None });
+    assert_eq!(replays.each_ref().map(|replay| wish.serves(replay)), [true, false]);
+}

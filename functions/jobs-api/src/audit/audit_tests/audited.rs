@@ -1,0 +1,173 @@
+//! A sound job to be tampered with, and what its audit says.
+
+use futures::FutureExt;
+use longshore::files::MemoryFiles;
+use longshore::fingerprint::{Fingerprint, Fingerprinter};
+use longshore::receipt::{Basis, CodeVersion, FileReceipt, InputReceipt};
+use longshore::receipt::{RECEIPT_NAME, Receipt};
+use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument};
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{ChunkPlan, Group, Manifest};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Finish, Job, SourceFile, Stage, Status};
+use longshore_domain::outcome::Counts;
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+
+use super::super::document::AuditDocument;
+use super::super::findings::Findings;
+use super::super::ledger::Records;
+use super::super::report::ReportAudit;
+use longshore::ports::JobFolder;
+
+pub(super) const SOURCE: &str = "uploads/t/0b3d3f5e-7d0c-4e34-9c6c-0f3c5d1f9a10";
+pub(super) const FAILED: &str = "row,id,code,field,message\r\n2,b,bad,,no\r\n5,e,bad,,no\r\n";
+pub(super) const SKIPPED: &str = "row,id,reason\r\n3,c,asked\r\n";
+
+/// A job of seven items in two groups, of which 2 and 5 failed and 3 was skipped.
+pub(super) struct Audited {
+    pub(super) records: Records,
+    pub(super) files: MemoryFiles,
+    pub(super) in_time: bool,
+}
+
+impl Audited {
+    pub(super) fn sound() -> Self {
+        let files = MemoryFiles::default();
+        files.put(SOURCE, "id\na\nb\nc\nd\ne\nf\ng\n");
+        let job = ended(&files);
+        let groups = vec![
+            group(0, &[(1, 2, 3, 7), (3, 2, 7, 11)], Counts { succeeded: 2, failed: 1, skipped: 1 }),
+            group(1, &[(5, 3, 12, 17)], Counts { succeeded: 2, failed: 1, skipped: 0 }),
+        ];
+        let audited = Self { records: Records { job, groups }, files, in_time: true };
+        audited.put("failed.csv", FAILED);
+        audited.put("skipped.csv", SKIPPED);
+        audited.write_documents();
+        audited
+    }
+
+    pub(super) fn key(&self, name: &str) -> String {
+        JobFolder::of(&self.records.job).report_key(self.records.job.generation, name)
+    }
+
+    pub(super) fn put(&self, name: &str, text: &str) {
+        self.files.put(&self.key(name), text);
+    }
+
+    /// Result and receipt as completion writes them for the files that are there.
+    pub(super) fn write_documents(&self) {
+        let job = &self.records.job;
+        let counts = ResultCounts { succeeded: 4, failed: 2, skipped: 1, unprocessed: 0 };
+        let file = |name, rows| Some(ReportFile { key: self.key(name), rows });
+        let files = ReportFiles { failed: file("failed.csv", 2), skipped: file("skipped.csv", 1), unprocessed: None };
+        let result = ResultDocument::new(job, Report { counts, issues: Vec::new(), files });
+        let input = InputReceipt { name: "p.csv".into(), size: 17, sha256: None, basis: Basis::Gone };
+        let file = |name: &str, rows| FileReceipt {
+            name: format!("p-{name}"),
+            rows,
+            fingerprint: print(&self.files.get(&self.key(name)).unwrap_or_default()),
+        };
+        let receipt = Receipt {
+            job_id: job.job_id,
+            job_type: job.job_type.clone(),
+            generation: job.generation,
+            item_count: 7,
+            counts,
+            input: Some(input),
+            corrected: None,
+            files: vec![file("failed.csv", 2), file("skipped.csv", 1)],
+            code: CodeVersion { version: "0".into(), commit: None },
+        };
+        self.files.put(&self.key(RESULT_NAME), serde_json::to_vec(&result).unwrap());
+        self.files.put(&self.key(RECEIPT_NAME), serde_json::to_vec(&receipt).unwrap());
+    }
+
+    /// Changes a document's text.
+    pub(super) fn edit(&self, name: &str, from: &str, to: &str) {
+        let text = String::from_utf8(self.files.get(&self.key(name)).unwrap()).unwrap();
+        assert!(text.contains(from), "{text}");
+        self.put(name, &text.replace(from, to));
+    }
+
+    pub(super) fn audit(&self) -> AuditDocument {
+        let mut findings = Findings::default();
+        self.records.check(&mut findings);
+        let in_time = || self.in_time;
+        let (files, records) = (&self.files, &self.records);
+        if records.job.status.is_final() {
+            let report = ReportAudit { files, records, in_time: &in_time, findings: &mut findings };
+            report.check().now_or_never().unwrap().unwrap();
+        }
+        findings.document(&records.job)
+    }
+
+    /// Check, place, expected and found of each difference.
+    pub(super) fn differences(&self) -> Vec<String> {
+        let told = self.audit().differences;
+        told.iter().map(|d| format!("{} of {}: {} {}", d.check, d.place, d.expected, d.found)).collect()
+    }
+}
+
+pub(super) fn print(bytes: &[u8]) -> Fingerprint {
+    let mut print = Fingerprinter::default();
+    print.take(bytes);
+    print.finish()
+}
+
+pub(super) fn ended(files: &MemoryFiles) -> Job {
+    let info = longshore_domain::ports::Files::info(files, SOURCE).now_or_never().unwrap().unwrap().unwrap();
+    let source = SourceFile {
+        key: SOURCE.into(),
+        size_bytes: info.size_bytes,
+        etag: info.etag,
+        format: Format::Csv,
+        name: "p.csv".into(),
+    };
+    let mut job = Job {
+        source: Some(source),
+        status: Status::Running,
+        stage: Stage::Processing,
+        split_ended: true,
+        split_offset: 17,
+        item_count: 7,
+        groups: 2,
+        sent_groups: 2,
+        done_groups: [0, 1].into(),
+        ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0))
+    };
+    let totals = Counts { succeeded: 4, failed: 2, skipped: 1 };
+    job.finish(&Finish { generation: 0, status: Status::Completed, totals, error: None, at: Timestamp(9) });
+    job
+}
+
+/// A group whose chunks (first, items, start, end) are worked to their end.
+pub(super) fn group(number: u32, chunks: &[(u64, u32, u64, u64)], counts: Counts) -> (Group, Option<Manifest>) {
+    let plan = |(first, items, start, end)| ChunkPlan { first, items, start, end, oversize: false };
+    let manifest = Manifest { group: number, chunks: chunks.iter().copied().map(plan).collect() };
+    let cursors = (0..).zip(chunks).map(|(chunk, _)| (chunk, cursor(0, 0, true))).collect();
+    let group = Group::new(number, manifest.items(), manifest.bytes(), Timestamp(1));
+    (Group { counts, cursors, ..group }, Some(manifest))
+}
+
+pub(super) fn cursor(round: u32, position: u32, finished: bool) -> Cursor {
+    Cursor { round, position, token: "n1".into(), file: None, filed: 0, due: None, finished }
+}
+
+pub(super) type Tampering = (&'static str, fn(&mut Audited), &'static [&'static str]);
+
+pub(super) fn plan(audited: &mut Audited, group: usize, chunk: usize) -> &mut ChunkPlan {
+    &mut audited.records.groups[group].1.as_mut().unwrap().chunks[chunk]
+}
+
+/// Check and place of each difference.
+pub(super) fn places(audited: &Audited) -> Vec<String> {
+    audited.audit().differences.iter().map(|d| format!("{} of {}", d.check, d.place)).collect()
+}
+
+/// What could not be checked.
+pub(super) fn unchecked(audited: &Audited) -> (Option<bool>, Vec<String>) {
+    let document = audited.audit();
+    assert_eq!(document.differences, []);
+    (document.equal, document.unchecked.into_iter().map(|unchecked| unchecked.name).collect())
+}

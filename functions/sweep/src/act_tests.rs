@@ -1,0 +1,63 @@
+//! Pushes over the ports in memory.
+
+use longshore::files::MemoryFiles;
+use longshore::queues::MemoryQueues;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::group::{ChunkPlan, GroupPlan};
+use longshore_domain::ids::JobId;
+use longshore_domain::ports::{Definition, JobStore, JobTransitions, Ledger};
+
+use super::*;
+
+const NOW: Timestamp = Timestamp(1_700_000_000_000);
+
+type MemoryPorts = Ports<MemoryStore, MemoryQueues, MemoryFiles>;
+
+fn ports() -> MemoryPorts {
+    Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() }
+}
+
+async fn push(ports: &MemoryPorts, job: &Job, action: Action) {
+    let (registry, known) = (Registry::default(), KnownJobs::default());
+    let actor = Actor { ports, registry: &registry, known: &known, clock: || NOW, deadline: NOW.plus_seconds(60) };
+    actor.act(job, action).await.unwrap();
+}
+
+/// A job with one group of one chunk.
+async fn job(ports: &MemoryPorts) -> Job {
+    let (store, job) = (&ports.store, Job::waiting(JobId::generate(), "t", "import", NOW));
+    store.create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None).await.unwrap();
+    store.begin(job.job_id, NOW).await.unwrap();
+    let job = store.job(job.job_id).await.unwrap().unwrap();
+    let chunks = vec![ChunkPlan { first: 1, items: 2, start: 0, end: 9, oversize: false }];
+    let plan = GroupPlan::of_file(0, Manifest { group: 0, chunks }, 9);
+    store.commit_group(&job, &plan, NOW).await.unwrap();
+    store.job(job.job_id).await.unwrap().unwrap()
+}
+
+/// The second sweep has read what the first did. Its count is refused as that of one whose first reply was lost.
+#[tokio::test]
+async fn a_push_whose_count_is_refused_is_sent_all_the_same() {
+    let ports = ports();
+    let job = job(&ports).await;
+    for time in 1..=2 {
+        push(&ports, &job, Action::SendChunks { group: 0, seen: 0, chunks: vec![0] }).await;
+        assert_eq!(ports.queues.take_chunks().len(), 1, "time {time}");
+    }
+    let stored = ports.store.chunk_state(job.job_id, 0).await.unwrap().unwrap();
+    assert_eq!(stored.group.resends, 1, "both sweeps have pushed at one time");
+}
+
+/// Of two control messages of one number the queue takes one; the next has another.
+#[tokio::test]
+async fn each_push_of_a_control_message_has_a_number_of_its_own() {
+    let ports = ports();
+    let mut job = job(&ports).await;
+    for number in 1..=2 {
+        push(&ports, &job, Action::SendComplete).await;
+        assert_eq!(ports.queues.take_completes().iter().map(|m| m.resend).collect::<Vec<_>>(), [number]);
+        job = ports.store.job(job.job_id).await.unwrap().unwrap();
+    }
+    push(&ports, &job, Action::SendCreate).await;
+    assert_eq!(ports.queues.take_creates().iter().map(|m| m.resend).collect::<Vec<_>>(), [3]);
+}

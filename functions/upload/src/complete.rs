@@ -1,0 +1,101 @@
+//! `POST /api/uploads/{fileGuid}/complete`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use longshore::files::Completion;
+use longshore::http::{Answer, PathText, Tenant};
+use longshore::openapi::CacheNoStore;
+use longshore::problem::{Kind, Problem};
+use longshore_domain::parts::Part;
+use longshore_domain::ports::JobStore;
+
+use crate::openapi::{CompleteRefusals, FileGuidInPath, status_example};
+use crate::read::stands;
+use crate::standing::{Standing, abandoned, missing};
+use crate::{UploadPlaces, UploadStatus, Uploads};
+
+/// Part numbers that an answer names; of more it says how many.
+const NAMED_PARTS: usize = 48;
+
+/// Makes the file of the parts that S3 lists, once: 200, again and again. 409 while parts are missing. What the client
+/// believes to have put is not asked.
+#[utoipa::path(
+    post,
+    path = "/api/uploads/{fileGuid}/complete",
+    operation_id = "completeUpload",
+    tag = "uploads",
+    summary = "Make the file of its parts.",
+    description = "For an upload in parts, once all were put. The API asks S3 which it has: all must be there, each of its \
+        size. Can be repeated: once the file is there the answer is 200. A file that was put by one PUT is complete by \
+        itself. A body is ignored.",
+    params(FileGuidInPath),
+    responses(
+        (
+            status = 200,
+            description = "The file is there.",
+            body = UploadStatus,
+            headers(("Cache-Control" = inline(CacheNoStore))),
+            example = json!(status_example()),
+        ),
+        CompleteRefusals,
+    ),
+)]
+pub(crate) async fn complete<S: JobStore, P: UploadPlaces>(
+    State(uploads): State<Arc<Uploads<S, P>>>,
+    tenant: Tenant,
+    PathText(id): PathText,
+) -> Answer {
+    let upload = uploads.upload(&tenant, &id).await?;
+    let (multipart, received) = match Standing::of(&uploads.places, &upload).await? {
+        Standing::Received => return Ok(stands(upload, Standing::Received)),
+        Standing::Waiting => return Err(incomplete("nothing was put under this upload yet; put the file first").into()),
+        Standing::Abandoned(_) => return Err(abandoned().into()),
+        Standing::InParts(multipart, received) => (multipart, received),
+    };
+    let missing = missing(&upload, &multipart, &received);
+    if !missing.is_empty() {
+        return Err(incomplete(named(&missing)).into());
+    }
+    match uploads.places.complete(&upload, &multipart, &received).await? {
+        Completion::Done => {}
+        Completion::Gone if uploads.places.is_received(&upload).await? => {}
+        Completion::Gone => return Err(incomplete("another call is completing the upload; ask again").into()),
+        Completion::Changed => {
+            return Err(incomplete("a part was put again meanwhile; complete the upload again").into());
+        }
+    }
+    Ok(stands(upload, Standing::Received))
+}
+
+fn incomplete(detail: impl Into<String>) -> Problem {
+    Problem::new(Kind::UploadIncomplete, detail)
+}
+
+/// The numbers of parts, as many as an answer has room for.
+fn named(missing: &[Part]) -> String {
+    let numbers: Vec<_> = missing.iter().take(NAMED_PARTS).map(|part| part.number.to_string()).collect();
+    let more = match missing.len().saturating_sub(NAMED_PARTS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "parts are missing or of another size: {}{more}; put them, and complete the upload again",
+        numbers.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_domain::parts::parts;
+
+    use super::named;
+
+    #[test]
+    fn of_many_missing_parts_some_are_named() {
+        let said = named(&parts(200, 1).collect::<Vec<_>>());
+        assert!(said.contains(": 1, 2, 3,") && said.contains(", 48 and 152 more;"), "{said}");
+        let said = named(&parts(48, 1).collect::<Vec<_>>());
+        assert!(said.contains(", 48; put"), "{said}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Which parts of a large upload a client is about to put, and everything that can be wrong with its list.
+
+use longshore::http::{Bad, Checked, Fields};
+use longshore::problem::{FieldError, Problem};
+use longshore_domain::parts::{MOST_PARTS, Part, parts};
+use longshore_domain::ports::Upload;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::request::sha256;
+
+// Only described: it is read by hand, to name every bad field.
+/// Which parts of a large upload want a URL. An upload by one PUT has none, and takes no list.
+#[allow(dead_code, reason = "only described")]
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct PartsRequest {
+    /// Parts that are about to be put. Left out, the answer names those that S3 does not have, without URLs.
+    #[schema(min_items = 1, max_items = 200)]
+    parts: Option<Vec<WantedPart>>,
+}
+
+/// A part that is about to be put.
+#[allow(dead_code, reason = "only described")]
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WantedPart {
+    /// Its place, from 1.
+    #[schema(minimum = 1, maximum = 200)]
+    part_number: u32,
+    /// SHA-256 of its bytes, in 64 hexadecimal digits or 44 characters of base64. S3 refuses other bytes.
+    #[schema(pattern = "^([0-9A-Fa-f]{64}|[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$")]
+    sha256: String,
+}
+
+/// The parts that a request names, each with its SHA-256 in base64; none if it names no list.
+///
+/// # Errors
+/// 422 with every bad field.
+pub(crate) fn wanted(mut fields: Fields, upload: &Upload) -> Result<Option<Vec<(Part, String)>>, Problem> {
+    let Some(list) = fields.optional("parts", list) else { return fields.finish().map(|()| None) };
+    let cut = upload.multipart.iter().flat_map(|multipart| parts(upload.size_bytes, multipart.part_bytes));
+    let all: Vec<_> = cut.collect();
+    let mut wanted = Vec::new();
+    for (place, members) in list.into_iter().enumerate() {
+        match one(Fields::new(members), &all) {
+            Ok(part) => wanted.push(part),
+            Err(problem) => {
+                let at =
+                    |error: FieldError| FieldError { pointer: format!("/parts/{place}{}", error.pointer), ..error };
+                fields.refuse_all(problem.errors.into_iter().map(at).collect());
+            }
+        }
+    }
+    fields.finish().map(|()| Some(wanted))
+}
+
+fn list(value: &Value) -> Checked<Vec<Map<String, Value>>> {
+    let list = value.as_array().filter(|list| (1..=MOST_PARTS as usize).contains(&list.len()));
+    let objects = list.and_then(|list| list.iter().map(|part| part.as_object().cloned()).collect());
+    objects.ok_or_else(|| {
+        let detail = format!("parts is a list of 1 to {MOST_PARTS} objects, each with partNumber and sha256");
+        Bad::new("invalid_parts", detail)
+    })
+}
+
+fn one(mut fields: Fields, all: &[Part]) -> Result<(Part, String), Problem> {
+    let part = fields.required("partNumber", |value| {
+        let known = all.iter().find(|part| value.as_u64() == Some(u64::from(part.number)));
+        known.copied().ok_or_else(|| Bad::new("unknown_part", unknown(all.len())))
+    });
+    let sha256 = fields.required("sha256", sha256);
+    let (Some(part), Some(sha256)) = (part, sha256) else { return Err(fields.into_problem()) };
+    fields.finish().map(|()| (part, sha256))
+}
+
+fn unknown(parts: usize) -> String {
+    match parts {
+        0 => "the upload is put by one PUT, and has no parts".to_owned(),
+        _ => format!("the upload has the parts 1 to {parts}"),
+    }
+}

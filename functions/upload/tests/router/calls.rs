@@ -1,0 +1,109 @@
+//! The function on fakes, and calls of it that are held against the API's document.
+
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderValue, Request, Response};
+use lambda_http::request::RequestContext;
+use lambda_http::tower::ServiceExt;
+use lambda_http::{Context, RequestExt};
+use longshore::files::{Completion, PutUrl, ReceivedPart};
+use longshore::http::Access;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::parts::{Multipart, Part};
+use longshore_domain::ports::{PortError, PortResult, TenantLimits, Upload};
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::{Value, json};
+use upload::{PartPlaces, UploadPlaces, Uploads};
+
+pub(crate) const HASH: &str = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
+
+pub(crate) struct NoSigner;
+
+impl UploadPlaces for NoSigner {
+    async fn upload_url(&self, _: &Upload, _: u64) -> PortResult<PutUrl> {
+        let source = "the secret is hunter2".into();
+        Err(PortError { service: "files", operation: "presign_put", source })
+    }
+
+    async fn is_received(&self, _: &Upload) -> PortResult<bool> {
+        Ok(false)
+    }
+}
+
+impl PartPlaces for NoSigner {
+    async fn begin(&self, _: &Upload) -> PortResult<String> {
+        Ok(String::new())
+    }
+
+    async fn part_url(&self, (upload, _): (&Upload, &Multipart), _: Part, _: &str, seconds: u64) -> PortResult<PutUrl> {
+        self.upload_url(upload, seconds).await
+    }
+
+    async fn received_parts(&self, _: &Upload, _: &Multipart) -> PortResult<Option<Vec<ReceivedPart>>> {
+        Ok(None)
+    }
+
+    async fn complete(&self, _: &Upload, _: &Multipart, _: &[ReceivedPart]) -> PortResult<Completion> {
+        Ok(Completion::Gone)
+    }
+
+    async fn abort(&self, _: &Upload, _: &Multipart) {}
+}
+
+pub(crate) fn uploads<P>(places: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
+    let limits = TenantLimits { upload_bytes_per_day: 10_000, ..TenantLimits::default() };
+    let (store, clock) = (MemoryStore::default().with_limits(limits), || Timestamp(1_700_000_000_000));
+    let access = Access::SignedIn { tenant_claim: "sub".into() };
+    let uploads = Uploads {
+        store: store.clone(),
+        places,
+        access,
+        max_file_bytes: 1_000,
+        multipart_bytes: 1_000,
+        max_bytes_per_day: 10_000,
+        retention_days: 14,
+        clock,
+    };
+    (store, uploads)
+}
+
+/// A request as the gateway hands it over once it has accepted a token with these claims.
+pub(crate) fn with_claims(request: Request<Body>, claims: Value) -> Request<Body> {
+    let context = json!({"http": {"method": "GET"}, "timeEpoch": 0, "authorizer": {"jwt": {"claims": claims}}});
+    let mut lambda = Context::default();
+    lambda.request_id = "r-1".into();
+    let request = request.with_lambda_context(lambda);
+    request.with_request_context(RequestContext::ApiGatewayV2(serde_json::from_value(context).unwrap()))
+}
+
+pub(crate) fn people() -> Value {
+    json!({"fileName": "people.csv", "contentType": "text/csv", "size": 1000, "sha256": HASH})
+}
+
+pub(crate) async fn send(
+    router: axum::Router,
+    method: &str,
+    path: &str,
+    body: impl Into<Body>,
+) -> (Response<()>, Value) {
+    send_keyed(router, (method, path), "", body).await
+}
+
+pub(crate) async fn send_keyed(
+    router: axum::Router,
+    (method, path): (&str, &str),
+    key: &str,
+    body: impl Into<Body>,
+) -> (Response<()>, Value) {
+    let mut request = Request::builder().method(method).uri(path).header("content-type", "application/json");
+    if !key.is_empty() {
+        request = request.header("idempotency-key", key);
+    }
+    let request = with_claims(request.body(body.into()).unwrap(), json!({"sub": "acme"}));
+    let (parts, body) = router.oneshot(request).await.unwrap().into_parts();
+    let bytes = to_bytes(body, usize::MAX).await.unwrap();
+    let (status, text) = (parts.status.as_u16(), |value: &HeaderValue| value.to_str().unwrap().to_owned());
+    let headers: Vec<_> = parts.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
+    let answer = contract::Answer { method, path, status, headers: &headers, body: &bytes };
+    answer.check().unwrap_or_else(|wrong| panic!("{wrong}"));
+    (Response::from_parts(parts, ()), serde_json::from_slice(&bytes).unwrap_or_default())
+}

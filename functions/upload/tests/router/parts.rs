@@ -1,0 +1,274 @@
+//! Uploads in parts through the router: planned, put, taken up again, completed once.
+
+use axum::body::Body;
+use longshore::files::{Completion, MemoryFiles, PutUrl, ReceivedPart};
+use longshore::ports::upload_key;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::ids::FileGuid;
+use longshore_domain::parts::{Multipart, Part};
+use longshore_domain::ports::{JobStore, PortResult, Upload};
+use serde_json::{Value, json};
+use upload::{PartPlaces, UploadPlaces, Uploads, router};
+
+use crate::calls::{HASH, send, send_keyed, uploads};
+
+const MIB: u64 = 1 << 20;
+
+/// Three parts: two of 5 MiB and one of a MiB.
+const SIZE: u64 = 11 * MIB;
+
+/// A deployment where files above 5 MiB go by parts.
+fn wide<P>(places: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
+    let (store, uploads) = uploads(places);
+    let limits = longshore_domain::ports::TenantLimits::default();
+    let store = store.with_limits(limits);
+    let room = (1 << 40, 5 * MIB);
+    (
+        store.clone(),
+        Uploads { store, max_file_bytes: room.0, max_bytes_per_day: room.0, multipart_bytes: room.1, ..uploads },
+    )
+}
+
+fn large() -> Value {
+    json!({"fileName": "people.csv", "contentType": "text/csv", "size": SIZE})
+}
+
+/// The plan's parts with these numbers.
+fn planned(numbers: impl IntoIterator<Item = u32>) -> Value {
+    let size = |number: u32| if number == 3 { MIB } else { 5 * MIB };
+    numbers.into_iter().map(|number| json!({"partNumber": number, "size": size(number)})).collect()
+}
+
+fn bytes_of(number: u32) -> Vec<u8> {
+    vec![b'0' + u8::try_from(number).unwrap(); usize::try_from(if number == 3 { MIB } else { 5 * MIB }).unwrap()]
+}
+
+/// A large upload on these files.
+struct Large<P> {
+    uploads: Uploads<MemoryStore, P>,
+    id: FileGuid,
+    multipart: Multipart,
+}
+
+impl<P: UploadPlaces + Clone + 'static> Large<P> {
+    async fn promised(places: P) -> Self {
+        let (store, uploads) = wide(places);
+        let (response, document) = send(router(uploads.clone()), "POST", "/api/uploads", large().to_string()).await;
+        assert_eq!(response.status(), 201, "{document}");
+        let id = document["fileGuid"].as_str().and_then(FileGuid::parse).unwrap();
+        assert_eq!(document, json!({"fileGuid": id, "partSize": 5 * MIB, "parts": planned(1..=3)}));
+        assert_eq!(response.headers()["location"], format!("/api/uploads/{id}"));
+        let multipart = store.upload(id).await.unwrap().unwrap().multipart.unwrap();
+        assert_eq!(multipart.part_bytes, 5 * MIB);
+        Self { uploads, id, multipart }
+    }
+
+    async fn call(&self, method: &str, call: &str, body: impl Into<Body>) -> (u16, Value) {
+        let path = format!("/api/uploads/{}{call}", self.id);
+        let (response, body) = send(router(self.uploads.clone()), method, &path, body).await;
+        (response.status().as_u16(), body)
+    }
+
+    async fn refused(&self, call: &str, body: impl Into<Body>, kind: &str) -> String {
+        let (status, problem) = self.call("POST", call, body).await;
+        assert_eq!((status, &problem["type"]), (409, &json!(format!("/api/problems/{kind}"))), "{problem}");
+        problem["detail"].as_str().unwrap().to_owned()
+    }
+}
+
+#[tokio::test]
+async fn a_large_upload_is_put_in_parts_taken_up_again_and_completed_once() {
+    let files = MemoryFiles::default();
+    let large = Large::promised(files.clone()).await;
+    let (_, status) = large.call("GET", "", "").await;
+    assert_eq!((&status["state"], &status["partSize"]), (&json!("waiting"), &json!(5 * MIB)));
+    assert_eq!(status["receivedParts"], json!([]));
+    for number in [1, 3, 1] {
+        files.put_part(&large.multipart.id, number, bytes_of(number));
+    }
+    let (_, status) = large.call("GET", "", "").await;
+    let received: Vec<_> =
+        status["receivedParts"].as_array().unwrap().iter().map(|part| (&part["partNumber"], &part["size"])).collect();
+    assert_eq!(received, [(&json!(1), &json!(5 * MIB)), (&json!(3), &json!(MIB))], "a part that is put twice is one");
+    assert!(status["receivedParts"][0]["sha256"].is_string());
+    let (code, rest) = large.call("POST", "/url", "").await;
+    assert_eq!((code, &rest["parts"]), (200, &planned([2])), "what S3 does not have");
+    assert!(large.refused("/complete", "", "upload-incomplete").await.contains(": 2;"));
+    files.put_part(&large.multipart.id, 2, bytes_of(2));
+    for _ in 0..2 {
+        let (code, status) = large.call("POST", "/complete", "").await;
+        assert_eq!((code, &status["state"], &status["partSize"]), (200, &json!("received"), &Value::Null), "{status}");
+    }
+    let whole: Vec<u8> = (1..=3).flat_map(bytes_of).collect();
+    assert!(files.get(&upload_key("acme", large.id)) == Some(whole), "another file");
+    assert_eq!(large.call("GET", "", "").await.1["receivedParts"], Value::Null);
+    large.refused("/url", "", "already-uploaded").await;
+    let one = json!({"parts": [{"partNumber": 1, "sha256": HASH}]});
+    large.refused("/url", one.to_string(), "already-uploaded").await;
+}
+
+#[tokio::test]
+async fn a_part_has_a_url_for_its_checksum() {
+    let large = Large::promised(MemoryFiles::default()).await;
+    let hex = "BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD";
+    let body = json!({"parts": [{"partNumber": 3, "sha256": hex}, {"partNumber": 1, "sha256": HASH}]});
+    let (code, document) = large.call("POST", "/url", body.to_string()).await;
+    let part = |number: u32, size: u64| {
+        json!({
+            "partNumber": number, "size": size, "method": "PUT",
+            "url": format!("memory:uploads/acme/{}?part={number}&for=3600", large.id),
+            "headers": {"x-amz-checksum-sha256": HASH}, "expiresAt": "2023-11-14T23:13:20Z",
+        })
+    };
+    let expected = json!({"fileGuid": large.id, "partSize": 5 * MIB, "parts": [part(3, MIB), part(1, 5 * MIB)]});
+    assert_eq!((code, document), (200, expected));
+}
+
+#[tokio::test]
+async fn a_list_of_parts_that_is_wrong_is_refused_with_every_fault() {
+    let large = Large::promised(MemoryFiles::default()).await;
+    for (body, expected) in [
+        (json!({"parts": 3}), vec!["/parts invalid_parts"]),
+        (json!({"parts": []}), vec!["/parts invalid_parts"]),
+        (json!({"parts": [3]}), vec!["/parts invalid_parts"]),
+        (json!({"parts": vec![json!({}); 201]}), vec!["/parts invalid_parts"]),
+        (json!({"part": []}), vec!["/part unknown_field"]),
+        (
+            json!({"parts": [
+                {"partNumber": 1},
+                {"partNumber": 0, "sha256": "x", "size": 1},
+                {"partNumber": 4, "sha256": HASH},
+                {"partNumber": "1", "sha256": HASH},
+            ]}),
+            vec![
+                "/parts/0/sha256 required",
+                "/parts/1/partNumber unknown_part",
+                "/parts/1/sha256 invalid_sha256",
+                "/parts/1/size unknown_field",
+                "/parts/2/partNumber unknown_part",
+                "/parts/3/partNumber unknown_part",
+            ],
+        ),
+    ] {
+        let (code, problem) = large.call("POST", "/url", body.to_string()).await;
+        let word = |error: &Value, name: &str| error[name].as_str().unwrap().to_owned();
+        let errors = problem["errors"].as_array().unwrap().iter();
+        let said: Vec<_> = errors.map(|e| format!("{} {}", word(e, "pointer"), word(e, "code"))).collect();
+        assert_eq!((code, said), (422, expected.into_iter().map(str::to_owned).collect()), "{problem}");
+    }
+    assert_eq!(large.call("POST", "/url", "{").await.0, 400);
+    assert_eq!(large.call("POST", "/url", " ".repeat(64 * 1024 + 1)).await.0, 413);
+}
+
+#[tokio::test]
+async fn a_part_of_another_size_is_as_good_as_missing() {
+    let files = MemoryFiles::default();
+    let large = Large::promised(files.clone()).await;
+    for number in 1..=3 {
+        files.put_part(&large.multipart.id, number, bytes_of(number));
+    }
+    files.put_part(&large.multipart.id, 2, "short");
+    assert!(large.refused("/complete", "", "upload-incomplete").await.contains(": 2;"));
+    assert_eq!(large.call("POST", "/url", "").await.1["parts"], planned([2]));
+    assert_eq!(files.get(&upload_key("acme", large.id)), None);
+}
+
+#[tokio::test]
+async fn an_upload_that_was_never_completed_is_abandoned() {
+    let files = MemoryFiles::default();
+    let large = Large::promised(files.clone()).await;
+    files.abort_parts(&large.multipart.id);
+    let (_, status) = large.call("GET", "", "").await;
+    assert_eq!((&status["state"], &status["receivedParts"]), (&json!("waiting"), &json!([])));
+    large.refused("/url", "", "upload-abandoned").await;
+    large.refused("/complete", "", "upload-abandoned").await;
+}
+
+#[tokio::test]
+async fn the_same_large_upload_under_one_key_is_begun_once_and_the_other_is_aborted() {
+    let files = MemoryFiles::default();
+    let (_, uploads) = wide(files.clone());
+    let post = ("POST", "/api/uploads");
+    let (_, first) = send_keyed(router(uploads.clone()), post, "k", large().to_string()).await;
+    let begun = files.unfinished_parts();
+    let (response, second) = send_keyed(router(uploads.clone()), post, "k", large().to_string()).await;
+    assert_eq!((response.status().as_u16(), &second), (201, &first));
+    let mut other = large();
+    other["size"] = (SIZE + 1).into();
+    assert_eq!(send_keyed(router(uploads), post, "k", other.to_string()).await.0.status(), 422);
+    assert_eq!((begun.len(), files.unfinished_parts()), (1, begun));
+}
+
+#[tokio::test]
+async fn a_checksum_of_a_whole_large_file_is_refused() {
+    let (_, uploads) = wide(MemoryFiles::default());
+    let mut request = large();
+    request["sha256"] = HASH.into();
+    let (response, problem) = send(router(uploads), "POST", "/api/uploads", request.to_string()).await;
+    assert_eq!(response.status(), 422);
+    assert_eq!(problem["errors"][0]["code"], "sha256_not_allowed");
+}
+
+/// Places at which another call is faster: it completes the upload, or puts a part again, after the parts were listed.
+#[derive(Clone)]
+struct Raced {
+    files: MemoryFiles,
+    by: fn(&MemoryFiles, &Upload, &Multipart),
+}
+
+impl UploadPlaces for Raced {
+    async fn upload_url(&self, upload: &Upload, seconds: u64) -> PortResult<PutUrl> {
+        self.files.upload_url(upload, seconds).await
+    }
+
+    async fn is_received(&self, upload: &Upload) -> PortResult<bool> {
+        self.files.is_received(upload).await
+    }
+}
+
+impl PartPlaces for Raced {
+    async fn begin(&self, upload: &Upload) -> PortResult<String> {
+        self.files.begin(upload).await
+    }
+
+    async fn part_url(&self, of: (&Upload, &Multipart), part: Part, sha256: &str, seconds: u64) -> PortResult<PutUrl> {
+        self.files.part_url(of, part, sha256, seconds).await
+    }
+
+    async fn received_parts(&self, upload: &Upload, multipart: &Multipart) -> PortResult<Option<Vec<ReceivedPart>>> {
+        PartPlaces::received_parts(&self.files, upload, multipart).await
+    }
+
+    async fn complete(&self, upload: &Upload, multipart: &Multipart, parts: &[ReceivedPart]) -> PortResult<Completion> {
+        (self.by)(&self.files, upload, multipart);
+        self.files.complete(upload, multipart, parts).await
+    }
+
+    async fn abort(&self, upload: &Upload, multipart: &Multipart) {
+        self.files.abort(upload, multipart).await;
+    }
+}
+
+#[tokio::test]
+async fn who_completes_an_upload_second_finds_it_complete() {
+    for (by, expected) in [
+        (
+            (|files, upload, multipart| {
+                let parts = files.received_parts(&multipart.id).unwrap();
+                files.complete_parts(&upload.key, &multipart.id, &parts);
+            }) as fn(&MemoryFiles, &Upload, &Multipart),
+            200,
+        ),
+        (|files, _, multipart| files.put_part(&multipart.id, 1, vec![b'x'; bytes_of(1).len()]), 409),
+        (|files, _, multipart| files.abort_parts(&multipart.id), 409),
+    ] {
+        let files = MemoryFiles::default();
+        let large = Large::promised(Raced { files: files.clone(), by }).await;
+        for number in 1..=3 {
+            files.put_part(&large.multipart.id, number, bytes_of(number));
+        }
+        let (code, document) = large.call("POST", "/complete", "").await;
+        assert_eq!(code, expected, "{document}");
+        assert!(code == 200 || document["type"] == "/api/problems/upload-incomplete", "{document}");
+    }
+}

@@ -1,0 +1,55 @@
+//! Answers with a file: compressed where the browser takes that, and not at all if it has the file.
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::file::PageFile;
+
+/// What is said in place of a page that is not in the binary. Without scripts and styles, as the policy has it.
+const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><title>Longshore</title><h1>The page is not built</h1>\
+    <p>This function was built without it. Build the page with <code>npm ci && npm run build --workspace page</code> \
+    in the folder <code>web</code>, then build the function again. The API is there: see \
+    <a href=\"/api/docs\">its document</a>.</p></html>";
+
+/// The file, or 304 to a browser that has it.
+pub(crate) fn file(file: &PageFile, request: &HeaderMap, cache: &'static str) -> Response {
+    let gzip = file.gzip.as_ref().filter(|_| accepts_gzip(request));
+    // Another one for the compressed copy: it is another sequence of bytes.
+    let etag = format!("\"{}{}\"", file.etag, if gzip.is_some() { "-gzip" } else { "" });
+    let fixed = [(header::CACHE_CONTROL, cache), (header::VARY, "accept-encoding")];
+    let mut response = if has(request, &etag) {
+        (StatusCode::NOT_MODIFIED, fixed).into_response()
+    } else {
+        let body = gzip.unwrap_or(&file.bytes).clone().into_owned();
+        (fixed, [(header::CONTENT_TYPE, file.content_type)], body).into_response()
+    };
+    if let Ok(etag) = HeaderValue::from_str(&etag) {
+        response.headers_mut().insert(header::ETAG, etag);
+    }
+    if gzip.is_some() && response.status() == StatusCode::OK {
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    response
+}
+
+/// 503: the page may be there after the next deployment.
+pub(crate) fn not_built() -> Response {
+    let headers = [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-store")];
+    (StatusCode::SERVICE_UNAVAILABLE, headers, NOT_BUILT).into_response()
+}
+
+fn accepts_gzip(request: &HeaderMap) -> bool {
+    words(request, header::ACCEPT_ENCODING).any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        name.trim() == "gzip" && !matches!(weight.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
+    })
+}
+
+fn has(request: &HeaderMap, etag: &str) -> bool {
+    // Weakly compared, as for every GET.
+    words(request, header::IF_NONE_MATCH).any(|known| known == "*" || known.trim_start_matches("W/") == etag)
+}
+
+fn words(request: &HeaderMap, name: header::HeaderName) -> impl Iterator<Item = &str> {
+    request.get_all(name).iter().filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(',')).map(str::trim)
+}

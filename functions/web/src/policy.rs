@@ -1,0 +1,35 @@
+//! What a browser is told about every answer: run nothing but the page's own files, and talk to nobody else.
+
+use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::Settings;
+
+/// Two years, the usual span. Browsers ignore it on plain HTTP, as on a developer's machine.
+const TRANSPORT: &str = "max-age=63072000; includeSubDomains";
+
+/// A page over rows needs no device.
+const PERMISSIONS: &str = "accelerometer=(), camera=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), \
+    payment=(), usb=()";
+
+/// The headers. A policy that is no header value would forbid everything.
+pub(crate) fn headers(settings: &Settings) -> HeaderMap {
+    let mut connect = vec!["'self'", settings.upload_origin()];
+    connect.extend(settings.sign_in_origin());
+    connect.dedup();
+    let policy = format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src {}; form-action 'none'; \
+         frame-ancestors 'none'; base-uri 'none'",
+        connect.join(" ")
+    );
+    let fallback = HeaderValue::from_static("default-src 'none'");
+    HeaderMap::from_iter([
+        (CONTENT_SECURITY_POLICY, HeaderValue::from_str(&policy).unwrap_or(fallback)),
+        (STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(TRANSPORT)),
+        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (HeaderName::from_static("permissions-policy"), HeaderValue::from_static(PERMISSIONS)),
+        (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+        (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    ])
+}

@@ -1,0 +1,114 @@
+//! What the page must know of its deployment, and may tell everybody: `GET /config.json`.
+
+use longshore::config::{self, ConfigError, text};
+use longshore::http::Access;
+use serde::Serialize;
+
+/// Where the bucket takes files: `https://bucket.s3.region.amazonaws.com`.
+const UPLOAD_ORIGIN: &str = "LONGSHORE_UPLOAD_ORIGIN";
+/// The issuer of tokens, as in their `iss`.
+const ISSUER: &str = "LONGSHORE_SIGN_IN_ISSUER";
+/// The page as the issuer knows it.
+const CLIENT_ID: &str = "LONGSHORE_SIGN_IN_CLIENT_ID";
+/// What is asked for at sign-in, with spaces between.
+const SCOPE: &str = "LONGSHORE_SIGN_IN_SCOPE";
+/// Root of Cognito's hosted sign-in page. Not set for other issuers, which tell their addresses themselves.
+const HOSTED_PAGE: &str = "LONGSHORE_SIGN_IN_PAGE";
+/// The variable by which every AWS SDK is led to an emulator, where all of AWS is at one address.
+const EMULATOR: &str = "AWS_ENDPOINT_URL";
+
+/// The settings. What is serialised is public.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Settings {
+    /// How a person signs in; none where anybody may call.
+    pub sign_in: Option<SignIn>,
+    #[serde(skip)]
+    upload_origin: String,
+}
+
+/// How a person signs in: OpenID Connect, authorization code with PKCE, no secret.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SignIn {
+    /// The issuer of tokens.
+    pub issuer: String,
+    /// The page as the issuer knows it.
+    pub client_id: String,
+    /// What is asked for.
+    pub scope: String,
+    /// Which token the API wants to be shown.
+    pub token: Token,
+    /// Root of Cognito's hosted sign-in page.
+    pub hosted_page: Option<String>,
+}
+
+/// A token of the issuer.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Token {
+    /// What it gives for calling APIs.
+    Access,
+    /// What it says about the user.
+    Id,
+}
+
+impl Settings {
+    /// Settings of a page whose files go to `upload_origin`.
+    #[must_use]
+    pub fn new(sign_in: Option<SignIn>, upload_origin: String) -> Self {
+        Self { sign_in, upload_origin }
+    }
+
+    /// As the template sets them.
+    ///
+    /// # Errors
+    /// If one is missing.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        let emulator = text(EMULATOR).ok();
+        let sign_in = match config::access()? {
+            Access::Open => None,
+            Access::SignedIn { tenant_claim } => {
+                let hosted_page = text(HOSTED_PAGE).ok();
+                // Of Cognito's tokens only the ID token has attributes of the user, such as custom:tenant.
+                let by_attribute = hosted_page.is_some() && tenant_claim != "sub";
+                Some(SignIn {
+                    issuer: text(ISSUER)?,
+                    client_id: text(CLIENT_ID)?,
+                    scope: text(SCOPE)?,
+                    token: if by_attribute { Token::Id } else { Token::Access },
+                    hosted_page: hosted_page.map(|page| emulator.clone().unwrap_or(page)),
+                })
+            }
+        };
+        Ok(Self::new(sign_in, emulator.map_or_else(|| text(UPLOAD_ORIGIN), Ok)?))
+    }
+
+    /// Where the bucket takes files.
+    pub(crate) fn upload_origin(&self) -> &str {
+        &self.upload_origin
+    }
+
+    /// Where the page asks for tokens.
+    pub(crate) fn sign_in_origin(&self) -> Option<&str> {
+        let sign_in = self.sign_in.as_ref()?;
+        Some(origin(sign_in.hosted_page.as_ref().unwrap_or(&sign_in.issuer)))
+    }
+}
+
+/// Scheme, host and port of a URL.
+fn origin(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url[host..].find('/').map_or(url, |end| &url[..host + end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::origin;
+
+    #[test]
+    fn the_origin_of_a_url_ends_before_its_path() {
+        assert_eq!(origin("https://id.example.com/tenant/v2.0"), "https://id.example.com");
+        assert_eq!(origin("http://127.0.0.1:4566"), "http://127.0.0.1:4566");
+    }
+}

@@ -1,0 +1,118 @@
+//! What a browser is answered: the page's files with what they may do, and the settings. They hold whether the page was built
+//! before this test or not; `web/page/tests` looks at the built one in a browser.
+
+#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+
+use axum::body::Body;
+use axum::http::{HeaderMap, Request};
+use lambda_http::tower::ServiceExt;
+use serde_json::{Value, json};
+use web::{ROUTES, Settings, SignIn, Token, router};
+
+const BUCKET: &str = "https://bucket.s3.eu-central-1.amazonaws.com";
+
+fn settings(sign_in: Option<SignIn>) -> Settings {
+    Settings::new(sign_in, BUCKET.to_owned())
+}
+
+fn cognito() -> SignIn {
+    SignIn {
+        issuer: "https://cognito-idp.eu-central-1.amazonaws.com/pool".to_owned(),
+        client_id: "page".to_owned(),
+        scope: "openid email".to_owned(),
+        token: Token::Access,
+        hosted_page: Some("https://sign-in.example.com".to_owned()),
+    }
+}
+
+async fn get(settings: Settings, path: &str, headers: &[(&str, &str)]) -> (u16, HeaderMap, Vec<u8>) {
+    let mut request = Request::builder().uri(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let response = router(settings).oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+    (parts.status.as_u16(), parts.headers, body.to_vec())
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
+    headers.get(name).map_or("", |value| value.to_str().unwrap())
+}
+
+#[tokio::test]
+async fn every_answer_forbids_all_that_the_page_does_not_need() {
+    for path in ROUTES.map(|(_, path)| path).into_iter().chain(["/elsewhere"]) {
+        let (_, headers, _) = get(settings(Some(cognito())), path, &[]).await;
+        let policy = text(&headers, "content-security-policy");
+        let connect = format!("connect-src 'self' {BUCKET} https://sign-in.example.com;");
+        assert!(policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self';"), "{path}: {policy}");
+        assert!(policy.contains(&connect) && !policy.contains("unsafe"), "{path}: {policy}");
+        assert!(policy.ends_with("form-action 'none'; frame-ancestors 'none'; base-uri 'none'"), "{path}: {policy}");
+        assert!(text(&headers, "strict-transport-security").starts_with("max-age="), "{path}");
+        assert_eq!(text(&headers, "x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(text(&headers, "referrer-policy"), "no-referrer", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_settings_say_how_to_sign_in_and_no_more() {
+    let (status, headers, body) = get(settings(Some(cognito())), "/config.json", &[]).await;
+    let said: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!((status, text(&headers, "cache-control")), (200, "no-cache"));
+    let sign_in = json!({
+        "issuer": "https://cognito-idp.eu-central-1.amazonaws.com/pool", "clientId": "page", "scope": "openid email",
+        "token": "access", "hostedPage": "https://sign-in.example.com"
+    });
+    assert_eq!(said, json!({ "signIn": sign_in }));
+    let (_, headers, body) = get(settings(None), "/config.json", &[]).await;
+    assert_eq!(serde_json::from_slice::<Value>(&body).unwrap(), json!({ "signIn": null }));
+    let policy = text(&headers, "content-security-policy");
+    assert!(policy.contains(&format!("connect-src 'self' {BUCKET};")), "{policy}");
+}
+
+/// With the page in the binary its document is sent once; without it a sentence says what to do.
+#[tokio::test]
+async fn every_view_is_one_document_or_says_that_it_is_not_built() {
+    let (status, first, document) = get(settings(None), "/", &[]).await;
+    let said = String::from_utf8_lossy(&document).into_owned();
+    if status == 503 {
+        assert!(said.contains("npm run build"), "{said}");
+        return;
+    }
+    assert_eq!((status, text(&first, "cache-control")), (200, "no-cache"));
+    assert!(!said.contains("<style") && !said.contains("onload") && !said.contains("https://"), "{said}");
+    for path in ["/jobs", "/jobs/7", "/datasets", "/datasets/people"] {
+        assert_eq!(get(settings(None), path, &[]).await.2, document, "{path}");
+    }
+    let etag = text(&first, "etag");
+    assert_eq!(get(settings(None), "/", &[("if-none-match", etag)]).await.0, 304);
+    assert_eq!(get(settings(None), "/", &[("if-none-match", "\"other\"")]).await.0, 200);
+}
+
+#[tokio::test]
+async fn a_file_of_the_page_is_kept_for_ever_and_compressed_where_that_is_taken() {
+    let (_, _, document) = get(settings(None), "/", &[]).await;
+    let document = String::from_utf8(document).unwrap();
+    let Some(script) = document.split('"').find(|word| word.starts_with("/assets/") && word.ends_with(".js")) else {
+        return assert!(document.contains("npm run build"), "{document}");
+    };
+    let (status, headers, plain) = get(settings(None), script, &[]).await;
+    assert_eq!((status, text(&headers, "content-type")), (200, "text/javascript; charset=utf-8"));
+    assert_eq!(text(&headers, "cache-control"), "public, max-age=31536000, immutable");
+    assert_eq!(text(&headers, "content-encoding"), "");
+    let (_, packed, gzip) = get(settings(None), script, &[("accept-encoding", "br, gzip;q=0.8")]).await;
+    assert_eq!((text(&packed, "content-encoding"), text(&packed, "vary")), ("gzip", "accept-encoding"));
+    assert!(gzip.len() * 2 < plain.len() && gzip.starts_with(b"\x1f\x8b"));
+    assert_ne!(text(&packed, "etag"), text(&headers, "etag"));
+    let (_, refused, _) = get(settings(None), script, &[("accept-encoding", "gzip;q=0")]).await;
+    assert_eq!(text(&refused, "content-encoding"), "");
+}
+
+#[tokio::test]
+async fn what_is_no_file_of_the_page_is_a_problem() {
+    for path in ["/assets/other.js", "/assets/..%2findex.html", "/assets/index.html.gz"] {
+        let (status, headers, _) = get(settings(None), path, &[]).await;
+        assert_eq!((status, text(&headers, "content-type")), (404, "application/problem+json"), "{path}");
+    }
+}

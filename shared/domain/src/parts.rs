@@ -1,0 +1,87 @@
+//! How a large file is cut into the parts of an upload, so that a connection that breaks costs one part and not the file.
+
+/// The least that S3 takes for a part that is not the last one.
+pub const LEAST_PART_BYTES: u64 = 5 << 20;
+
+/// A part of a file of usual size: some seconds of a slow line, and little for a browser to hash in memory.
+const PART_BYTES: u64 = 16 << 20;
+
+/// The most parts: few enough to list in one answer and in one call of S3.
+pub const MOST_PARTS: u32 = 200;
+
+const MIB: u64 = 1 << 20;
+
+/// An upload that S3 takes in parts, and how they are cut.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Multipart {
+    /// S3's name for it.
+    pub id: String,
+    /// Bytes of each part but the last.
+    pub part_bytes: u64,
+}
+
+/// One part of a file.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct Part {
+    /// Its place, from 1.
+    pub number: u32,
+    /// Its size, exactly.
+    pub size_bytes: u64,
+}
+
+/// Bytes of each part but the last of a file of this size: 16 MiB, or `limit_bytes` (above which files go by parts) if that
+/// is less; more if there would be too many parts, and never less than S3 takes.
+pub fn part_bytes(size_bytes: u64, limit_bytes: u64) -> u64 {
+    let usual = limit_bytes.clamp(LEAST_PART_BYTES, PART_BYTES);
+    let needed = size_bytes.div_ceil(u64::from(MOST_PARTS)).div_ceil(MIB).saturating_mul(MIB);
+    usual.max(needed)
+}
+
+/// The parts of a file, in order: each of `part_bytes` but the last, and together the whole file. None of an empty file.
+pub fn parts(size_bytes: u64, part_bytes: u64) -> impl Iterator<Item = Part> {
+    let starts = (0..size_bytes).step_by(usize::try_from(part_bytes.max(1)).unwrap_or(usize::MAX));
+    (1..).zip(starts).map(move |(number, start)| Part { number, size_bytes: part_bytes.min(size_bytes - start) })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LARGEST: u64 = 5 << 30;
+
+    #[test]
+    fn a_part_has_16_mib_unless_there_would_be_more_than_200_or_the_limit_is_lower() {
+        for (size, limit, expected) in [
+            (100 * MIB, 64 * MIB, 16 * MIB),
+            (200 * 16 * MIB, 64 * MIB, 16 * MIB),
+            (200 * 16 * MIB + 1, 64 * MIB, 17 * MIB),
+            (LARGEST, 64 * MIB, 26 * MIB),
+            (6 * MIB, LEAST_PART_BYTES, LEAST_PART_BYTES),
+            (6 * MIB, 1, LEAST_PART_BYTES),
+        ] {
+            assert_eq!(part_bytes(size, limit), expected, "{size} above {limit}");
+        }
+    }
+
+    #[test]
+    fn an_empty_file_has_no_part() {
+        assert_eq!(parts(0, LEAST_PART_BYTES).next(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_cover_a_file_exactly(size in 1..=LARGEST, limit in 1..=LARGEST) {
+            let part_bytes = part_bytes(size, limit);
+            prop_assert!(part_bytes >= LEAST_PART_BYTES);
+            let parts: Vec<_> = parts(size, part_bytes).collect();
+            prop_assert!((1..=MOST_PARTS as usize).contains(&parts.len()), "{} parts", parts.len());
+            prop_assert_eq!(parts.iter().map(|part| part.size_bytes).sum::<u64>(), size);
+            prop_assert!(parts.iter().map(|part| part.number).eq(1..=parts.len() as u32));
+            let (last, others) = parts.split_last().expect("a part");
+            prop_assert!(others.iter().all(|part| part.size_bytes == part_bytes));
+            prop_assert!((1..=part_bytes).contains(&last.size_bytes));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Large files, put part by part as a page does it: hash a part, ask for its URL, put it there, complete at the end.
+
+use anyhow::{Context, Result};
+use longshore::fingerprint::Fingerprinter;
+use serde_json::{Value, json};
+
+use super::client::{Answer, Client};
+
+impl Client {
+    /// Puts a whole file where it was promised, by one PUT or by parts.
+    ///
+    /// # Errors
+    /// If any step is refused.
+    pub fn put_whole(&self, upload: &Value, bytes: &[u8]) -> Result<()> {
+        if upload["url"].is_string() {
+            return self.put(upload, bytes)?.expect(200).map(drop);
+        }
+        self.put_parts(upload, upload["parts"].as_array().context("an upload without URL and parts")?, bytes)?;
+        self.complete(guid(upload)?)?.expect(200).map(drop)
+    }
+
+    /// Puts these parts of a file.
+    ///
+    /// # Errors
+    /// If any step is refused.
+    pub fn put_parts(&self, upload: &Value, parts: &[Value], bytes: &[u8]) -> Result<()> {
+        for part in parts {
+            let bytes = bytes_of(upload, part, bytes)?;
+            self.put(&self.part_url(guid(upload)?, part, bytes)?, bytes)?.expect(200)?;
+        }
+        Ok(())
+    }
+
+    /// A URL for a part of these bytes.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub fn part_url(&self, file: &str, part: &Value, bytes: &[u8]) -> Result<Value> {
+        let mut print = Fingerprinter::default();
+        print.take(bytes);
+        let request = json!({ "parts": [{ "partNumber": part["partNumber"], "sha256": print.finish().sha256 }] });
+        Ok(self.post(&format!("/api/uploads/{file}/url"), &request)?.expect(200)?["parts"][0].clone())
+    }
+
+    /// Asks for the file to be made of its parts.
+    ///
+    /// # Errors
+    /// If there is no answer at all.
+    pub fn complete(&self, file: &str) -> Result<Answer> {
+        self.call("POST", &format!("/api/uploads/{file}/complete"), &[], &[])
+    }
+}
+
+/// The bytes of a part of a file.
+///
+/// # Errors
+/// If there is no such part.
+pub fn bytes_of<'a>(upload: &Value, part: &Value, bytes: &'a [u8]) -> Result<&'a [u8]> {
+    let number = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());
+    let (place, size) = (number(&part["partNumber"]), number(&part["size"]));
+    let start = place.zip(number(&upload["partSize"])).map(|(place, part_size)| (place - 1) * part_size);
+    let range = start.zip(size).and_then(|(start, size)| bytes.get(start..start + size));
+    range.with_context(|| format!("{part} is no part of the file"))
+}
+
+fn guid(upload: &Value) -> Result<&str> {
+    upload["fileGuid"].as_str().context("the upload has no fileGuid")
+}

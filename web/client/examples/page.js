@@ -1,0 +1,76 @@
+// A page without a build step: puts a file, creates a job, shows its progress, links to the rows that failed.
+
+import { createClient, ProblemError, UploadError, upload } from "../dist/longshore-client.js";
+
+/** Where an upload that was not finished is kept, to go on with it after the page was loaded anew. */
+const RESUME = "longshore-resume";
+
+const form = document.querySelector("#import");
+const progress = document.querySelector("#progress");
+const message = document.querySelector("#message");
+const failed = document.querySelector("#failed");
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const { start, cancel } = form.elements;
+  start.disabled = true;
+  failed.hidden = true;
+  try {
+    await importFile(new FormData(form), cancel);
+  } catch (error) {
+    message.textContent = error.message;
+  } finally {
+    start.disabled = false;
+    cancel.disabled = true;
+  }
+});
+
+async function importFile(fields, cancel) {
+  const client = createClient({ baseUrl: fields.get("baseUrl"), token: () => fields.get("token") });
+  const fileGuid = await put(client, fields.get("file"), cancel);
+  const options = { dataset: fields.get("dataset"), key: fields.get("key") };
+  const { jobId } = await client.createJob({ jobType: "import", fileGuid, options });
+  cancel.disabled = false;
+  cancel.onclick = () => client.cancel(jobId).catch((error) => show(error.message, progress.value));
+  for await (const job of client.watch(jobId)) show(job.message, job.percent);
+  const { counts, files } = await client.output(jobId);
+  show(`${counts.succeeded} succeeded, ${counts.failed} failed`, 100);
+  if (files.failed) {
+    failed.href = files.failed.url;
+    failed.hidden = false;
+  }
+}
+
+/** Puts the file, or what is missing of it if the same file was left half-way. */
+async function put(client, file, cancel) {
+  const abort = new AbortController();
+  cancel.disabled = false;
+  cancel.onclick = () => abort.abort(new Error("Stopped; import the same file again to go on"));
+  try {
+    const { fileGuid } = await upload(client, file, {
+      signal: abort.signal,
+      resume: kept(file),
+      onBegun: (state) => localStorage.setItem(RESUME, JSON.stringify(state)),
+      onProgress: ({ sentBytes, totalBytes }) => show("Sending the file...", (100 * sentBytes) / totalBytes),
+    });
+    localStorage.removeItem(RESUME);
+    return fileGuid;
+  } catch (error) {
+    // What was refused - forgotten after a day, for instance - is begun anew the next time.
+    if (error instanceof ProblemError || error instanceof UploadError) localStorage.removeItem(RESUME);
+    throw error;
+  }
+}
+
+/** The upload that was begun with this very file, if there is one. */
+function kept(file) {
+  const state = JSON.parse(localStorage.getItem(RESUME));
+  const isSame =
+    state?.fileName === file.name && state.size === file.size && state.lastModified === file.lastModified;
+  return isSame ? state : null;
+}
+
+function show(text, percent) {
+  message.textContent = text;
+  progress.value = percent;
+}

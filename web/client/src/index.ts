@@ -1,0 +1,13 @@
+// Longshore's jobs, typed. `longshore-client/upload` puts files.
+
+export {
+  type ChangeOptions,
+  type Client,
+  type CreateOptions,
+  createClient,
+  type ListJobsOptions,
+  type PageOptions,
+} from "./client.js";
+export * from "./documents.js";
+export type { Access, Call, CallOptions, Send, Token } from "./http.js";
+export { NetworkError, PROBLEM_KINDS, ProblemError, type ProblemKind } from "./problem.js";

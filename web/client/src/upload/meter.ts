@@ -1,0 +1,23 @@
+// Progress over all parts.
+
+import type { Progress } from "./contract.js";
+
+/** Notes how many bytes of a part have gone out. */
+export type Meter = (partNumber: number, bytes: number) => void;
+
+/** Tells the sum whenever it is higher than it ever was: a part that begins again takes nothing back. */
+export function meter(totalBytes: number, onProgress: ((progress: Progress) => void) | undefined): Meter {
+  const sent = new Map<number, number>();
+  let told = 0;
+  return (partNumber, bytes) => {
+    sent.set(partNumber, bytes);
+    // What goes over the wire may be a little more than the file; what is told is not.
+    const sentBytes = Math.min(
+      totalBytes,
+      [...sent.values()].reduce((sum, part) => sum + part, 0),
+    );
+    if (sentBytes <= told) return;
+    told = sentBytes;
+    onProgress?.({ sentBytes, totalBytes });
+  };
+}

@@ -1,0 +1,70 @@
+// One PUT to S3, by a URL that is the right to it.
+
+import { NetworkError } from "../problem.js";
+import type { Ticket } from "./contract.js";
+import { UploadError } from "./errors.js";
+
+/** A PUT of which not a byte has gone out for so long is given up; the network has gone away without a word. */
+const STALL_MS = 60_000;
+
+export interface Put {
+  readonly ticket: Ticket;
+  readonly bytes: Blob;
+  readonly signal: AbortSignal | undefined;
+  readonly onSent: (bytes: number) => void;
+  readonly fetch: typeof fetch | undefined;
+}
+
+/** Puts the bytes. Rejects with `UploadError` if S3 refuses them, with `NetworkError` if it does not answer. */
+export async function put(order: Put): Promise<void> {
+  const { status, text } = await (order.fetch || typeof XMLHttpRequest === "undefined" ? byFetch : byXhr)(
+    order,
+  );
+  if (status < 200 || status > 299)
+    throw new UploadError(status, /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? null);
+  order.onSent(order.bytes.size);
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Without progress: `fetch` does not tell of bytes that went out. */
+async function byFetch({ ticket, bytes, signal, ...order }: Put): Promise<Answer> {
+  try {
+    const { method, headers } = ticket;
+    const init = { method, headers, body: bytes, signal: signal ?? null };
+    const answer = await (order.fetch ?? fetch)(ticket.url, init);
+    return { status: answer.status, text: await answer.text() };
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw new NetworkError("No answer to a PUT", { cause });
+  }
+}
+
+function byXhr({ ticket, bytes, signal, onSent }: Put): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const xhr = new XMLHttpRequest();
+    const abort = () => xhr.abort();
+    const failed = () => reject(signal?.aborted ? signal.reason : new NetworkError("No answer to a PUT"));
+    let stall = setTimeout(abort, STALL_MS);
+    xhr.upload.onprogress = ({ loaded }) => {
+      clearTimeout(stall);
+      stall = setTimeout(abort, STALL_MS);
+      onSent(loaded);
+    };
+    xhr.onload = () => resolve({ status: xhr.status, text: xhr.responseText });
+    xhr.onerror = failed;
+    xhr.onabort = failed;
+    xhr.onloadend = () => {
+      clearTimeout(stall);
+      signal?.removeEventListener("abort", abort);
+    };
+    signal?.addEventListener("abort", abort);
+    xhr.open(ticket.method, ticket.url);
+    for (const [name, value] of Object.entries(ticket.headers)) xhr.setRequestHeader(name, value);
+    xhr.send(bytes);
+  });
+}

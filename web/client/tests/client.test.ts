@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createClient, NetworkError, ProblemError } from "../src/index.js";
+import { completed, JOB_CALL, JOB_ID, jobAt, state } from "./jobs.js";
+import { problem, type Reply, TestServer } from "./server.js";
+
+let server: TestServer;
+
+beforeEach(async () => {
+  server = await TestServer.start();
+  // No jitter, and so the shortest pauses.
+  vi.spyOn(Math, "random").mockReturnValue(0);
+});
+
+afterEach(() => server.stop());
+
+const CREATE = "POST /api/jobs";
+const CANCEL = `POST /api/jobs/${JOB_ID}/cancel`;
+const accepted: Reply = { status: 202, body: jobAt(0) };
+const request = { jobType: "import", fileGuid: "f", options: { dataset: "people", key: "email" } };
+
+/** What a call rejects with. */
+function refusal(call: Promise<unknown>): Promise<ProblemError> {
+  return call.then(
+    () => Promise.reject(new Error("It was not refused")),
+    (error) => error,
+  );
+}
+
+test("a job is created under a fresh idempotency key, or the one given", async () => {
+  server.script(CREATE, accepted, accepted, accepted);
+  expect(await server.client.createJob(request)).toEqual(jobAt(0));
+  await server.client.createJob(request);
+  await server.client.createJob(request, { idempotencyKey: "monday-1" });
+  const [first, second, third] = server.seen(CREATE);
+  expect(JSON.parse(String(first?.body))).toEqual(request);
+  expect(first?.headers["content-type"]).toBe("application/json");
+  expect(first?.headers["idempotency-key"]).toMatch(/^[0-9a-f-]{36}$/);
+  expect(second?.headers["idempotency-key"]).not.toBe(first?.headers["idempotency-key"]);
+  expect(third?.headers["idempotency-key"]).toBe("monday-1");
+});
+
+test("a creation whose reply is lost is repeated under the same key", async () => {
+  server.script(CREATE, "cut", { status: 503, body: { message: "Service Unavailable" } }, accepted);
+  await server.client.createJob(request);
+  const keys = server.seen(CREATE).map(({ headers }) => headers["idempotency-key"]);
+  expect(keys).toHaveLength(3);
+  expect(new Set(keys).size).toBe(1);
+});
+
+test("a network that stays away is a NetworkError, after a few attempts", async () => {
+  server.script(CREATE, "cut", "cut", "cut", "cut", accepted);
+  await expect(server.client.createJob(request)).rejects.toBeInstanceOf(NetworkError);
+  expect(server.seen(CREATE)).toHaveLength(4);
+});
+
+test("a retry and a delete are never repeated: they would be refused where they took", async () => {
+  const retry = `POST /api/jobs/${JOB_ID}/retry`;
+  server.script(retry, "cut", accepted);
+  server.script(`DELETE /api/jobs/${JOB_ID}`, "cut", { status: 204 });
+  await expect(server.client.retry(JOB_ID)).rejects.toBeInstanceOf(NetworkError);
+  await expect(server.client.delete(JOB_ID)).rejects.toBeInstanceOf(NetworkError);
+  expect(server.requests).toHaveLength(2);
+});
+
+test("a problem is an error with all that it says, and is not repeated", async () => {
+  const errors = [{ pointer: "/options/dataset", code: "invalid_dataset", detail: "dataset is missing" }];
+  server.script(CREATE, problem(422, "invalid-request", { errors }), problem(429, "too-many-jobs", {}, 30));
+  const invalid = await refusal(server.client.createJob(request));
+  expect(invalid).toBeInstanceOf(ProblemError);
+  expect(invalid).toMatchObject({ kind: "invalid-request", status: 422, title: "invalid-request", errors });
+  expect(invalid).toMatchObject({ detail: "It is invalid-request.", requestId: "r-1", retryAfter: null });
+  expect(invalid.message).toBe("It is invalid-request.");
+  const full = await refusal(server.client.createJob(request));
+  expect(full).toMatchObject({ kind: "too-many-jobs", status: 429, retryAfter: 30, errors: [] });
+  expect(server.requests).toHaveLength(2);
+});
+
+test("an answer of the gateway, and one that is no JSON, are problems of the kind gateway", async () => {
+  server.script(CREATE, { status: 401, body: { message: "Unauthorized" } });
+  server.script(CREATE, { status: 418, headers: { "content-type": "text/html" }, body: "<p>Tea</p>" });
+  const unauthorized = await refusal(server.client.createJob(request));
+  expect(unauthorized).toMatchObject({
+    kind: "gateway",
+    status: 401,
+    title: "Unauthorized",
+    requestId: null,
+  });
+  expect(await refusal(server.client.createJob(request))).toMatchObject({
+    kind: "gateway",
+    title: "HTTP 418",
+  });
+});
+
+test("an abort rejects with the signal's reason and ends a call, its repetitions included", async () => {
+  server.script(CREATE, "silent");
+  const during = new AbortController();
+  const call = server.client.createJob(request, { signal: during.signal });
+  await vi.waitUntil(() => server.requests.length === 1);
+  during.abort(new Error("enough"));
+  await expect(call).rejects.toThrow("enough");
+  const before = AbortSignal.abort(new Error("too late"));
+  await expect(server.client.getJob(JOB_ID, { signal: before })).rejects.toThrow("too late");
+  expect(server.requests).toHaveLength(1);
+});
+
+test("changes are bound to the job as it was seen, if the caller says so", async () => {
+  server.script(JOB_CALL, state(jobAt(5)));
+  server.script(CANCEL, problem(412, "precondition-failed"), accepted);
+  const { etag } = await server.client.getJob(JOB_ID);
+  expect(await refusal(server.client.cancel(JOB_ID, { ifMatch: etag }))).toMatchObject({
+    kind: "precondition-failed",
+  });
+  await server.client.cancel(JOB_ID);
+  expect(server.seen(CANCEL).map(({ headers }) => headers["if-match"])).toEqual([etag, undefined]);
+});
+
+test("a retry goes with a corrected failures file, or with no body", async () => {
+  const call = `POST /api/jobs/${JOB_ID}/retry`;
+  server.script(call, accepted, accepted);
+  await server.client.retry(JOB_ID);
+  await server.client.retry(JOB_ID, { fileGuid: "corrected", ifMatch: '"1"' });
+  const [plain, corrected] = server.seen(call);
+  expect(String(plain?.body)).toBe("");
+  expect(JSON.parse(String(corrected?.body))).toEqual({ fileGuid: "corrected" });
+  expect(corrected?.headers["if-match"]).toBe('"1"');
+});
+
+test("every other call has its path, its query and its answer", async () => {
+  const { client } = server;
+  const page = { limit: 5, cursor: "abc" };
+  const calls: [string, () => Promise<unknown>, string][] = [
+    [
+      "GET /api/jobs",
+      () => client.listJobs({ status: "failed", jobType: "import", ...page }),
+      "?status=failed&jobType=import&limit=5&cursor=abc",
+    ],
+    ["GET /api/jobs", () => client.listJobs({ cursor: undefined }), ""],
+    [`GET /api/jobs/${JOB_ID}/failures`, () => client.failures(JOB_ID, page), "?limit=5&cursor=abc"],
+    [`GET /api/jobs/${JOB_ID}/output`, () => client.output(JOB_ID), ""],
+    [`GET /api/jobs/${JOB_ID}/audit`, () => client.audit(JOB_ID), ""],
+    [`POST /api/jobs/${JOB_ID}/start`, () => client.start(JOB_ID), ""],
+    ["GET /api/datasets", () => client.listDatasets(page), "?limit=5&cursor=abc"],
+    [
+      "GET /api/datasets/my%2Fpeople/records",
+      () => client.listRecords("my/people", page),
+      "?limit=5&cursor=abc",
+    ],
+  ];
+  for (const [index, [call, send, query]] of calls.entries()) {
+    server.script(call, { status: 200, body: { answer: index } });
+    expect(await send()).toEqual({ answer: index });
+    expect(server.requests.at(-1)?.path).toBe(call.split(" ")[1] + query);
+  }
+  server.script(`DELETE /api/jobs/${JOB_ID}`, { status: 204 });
+  expect(await client.delete(JOB_ID, { ifMatch: "*" })).toBeUndefined();
+});
+
+test("the failures file is read from its own URL, to which no token goes", async () => {
+  const output = (failed: object | null) => ({ status: 200, body: { files: { failed } } });
+  server.script(
+    `GET /api/jobs/${JOB_ID}/output`,
+    output({ url: `${server.url}/s3/failed.csv` }),
+    output(null),
+  );
+  server.script("GET /s3/failed.csv", {
+    status: 200,
+    headers: { "content-type": "text/csv" },
+    body: "row,code\n1,bad\n",
+  });
+  expect(await (await server.client.failuresCsv(JOB_ID)).text()).toBe("row,code\n1,bad\n");
+  expect(server.seen("GET /s3/failed.csv")[0]?.headers.authorization).toBeUndefined();
+
+  const call = `GET /api/jobs/${JOB_ID}/failures`;
+  server.script(call, { status: 200, headers: { "content-type": "text/csv" }, body: "row,code\n" });
+  expect(await (await server.client.failuresCsv(JOB_ID)).text()).toBe("row,code\n");
+  expect(server.seen(call)[0]?.path).toContain("?format=csv");
+});
+
+test("a link that has ended is an error, with S3's status", async () => {
+  server.script("GET /s3/old.csv", {
+    status: 403,
+    headers: { "content-type": "application/xml" },
+    body: "<Error/>",
+  });
+  const error = await refusal(server.client.download({ url: `${server.url}/s3/old.csv` }));
+  expect(error).toMatchObject({ name: "ProblemError", kind: "gateway", status: 403 });
+});
+
+test("the token is asked for each call, may come later, and may be none", async () => {
+  const tokens = ["one", Promise.resolve("two"), null];
+  const client = createClient({ baseUrl: `${server.url}/`, token: () => tokens.shift() });
+  server.script(JOB_CALL, ...Array(3).fill(state(completed())));
+  for (let call = 0; call < 3; call++) await client.getJob(JOB_ID);
+  const sent = server.seen(JOB_CALL).map(({ headers }) => headers.authorization);
+  expect(sent).toEqual(["Bearer one", "Bearer two", undefined]);
+});
+
+test("any other call of the API can be sent", async () => {
+  server.script("GET /api/dead-letters", { status: 200, body: { letters: [] } });
+  const answer = await server.client.send({
+    method: "GET",
+    path: "/api/dead-letters",
+    query: { limit: 1 },
+    repeatable: true,
+  });
+  expect(await answer.json()).toEqual({ letters: [] });
+});

@@ -1,0 +1,114 @@
+// A server that speaks Longshore's contract: uploads as they are (see uploads.ts), everything else as a test scripts it.
+
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Client, createClient } from "../src/index.js";
+import { Uploads } from "./uploads.js";
+
+export interface Request {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: Buffer;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+}
+
+/** An answer; or none: the connection is cut before or after the request was worked, or stays silent. */
+export type Scripted = Reply | "cut" | "taken-and-cut" | "silent" | "as-usual";
+
+export class TestServer {
+  readonly requests: Request[] = [];
+  readonly #scripts: { readonly call: string; readonly replies: Scripted[] }[] = [];
+  readonly #server = createServer((request, response) => this.#serve(request, response));
+  url = "";
+  uploads = new Uploads("");
+  client: Client = createClient({ baseUrl: "" });
+
+  static async start(): Promise<TestServer> {
+    const server = new TestServer();
+    server.#server.listen(0, "127.0.0.1");
+    await once(server.#server, "listening");
+    server.url = `http://127.0.0.1:${(server.#server.address() as AddressInfo).port}`;
+    server.uploads = new Uploads(server.url);
+    server.client = createClient({ baseUrl: server.url, token: () => "the-token" });
+    return server;
+  }
+
+  /** The next answers to a call: `GET /api/jobs/1`, whatever its query, or `PUT /s3/*`. Then it is answered as usual. */
+  script(call: string, ...replies: Scripted[]): void {
+    this.#scripts.push({ call, replies });
+  }
+
+  /** The requests of a call so far. */
+  seen(call: string): Request[] {
+    return this.requests.filter((request) => matches(call, request));
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of message) chunks.push(chunk);
+    } catch {
+      return; // The client went away.
+    }
+    const { method = "", url: path = "", headers } = message;
+    const request = { method, path, headers, body: Buffer.concat(chunks) };
+    this.requests.push(request);
+    const scripted = this.#scriptFor(request);
+    if (scripted === "taken-and-cut") this.#work(request);
+    if (scripted === "cut" || scripted === "taken-and-cut") message.socket.destroy();
+    if (typeof scripted === "string" && scripted !== "as-usual") return;
+    const reply = scripted === "as-usual" ? this.#work(request) : scripted;
+    response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
+    response.end(typeof reply.body === "string" ? reply.body : reply.body && JSON.stringify(reply.body));
+  }
+
+  #scriptFor(request: Request): Scripted {
+    const script = this.#scripts.find(({ call, replies }) => replies.length > 0 && matches(call, request));
+    return script?.replies.shift() ?? "as-usual";
+  }
+
+  #work(request: Request): Reply {
+    return this.uploads.answer(request) ?? problem(404, "not-found");
+  }
+}
+
+/** A problem document as the API answers it. */
+export function problem(status: number, kind: string, more: object = {}, retryAfter?: number): Reply {
+  const headers: Record<string, string> = { "content-type": "application/problem+json" };
+  if (retryAfter !== undefined) headers["retry-after"] = String(retryAfter);
+  const body = {
+    type: `/api/problems/${kind}`,
+    title: kind,
+    status,
+    detail: `It is ${kind}.`,
+    requestId: "r-1",
+  };
+  return { status, headers, body: { ...body, ...more } };
+}
+
+/** Lets the server and the client work until something holds. Time that is faked stands still meanwhile. */
+export async function until(holds: () => boolean): Promise<void> {
+  const limit = performance.now() + 5_000;
+  while (!holds()) {
+    if (performance.now() > limit) throw new Error(`It never came to hold: ${holds}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function matches(call: string, request: Request): boolean {
+  const made = `${request.method} ${request.path.split("?")[0]}`;
+  return call.endsWith("*") ? made.startsWith(call.slice(0, -1)) : made === call;
+}

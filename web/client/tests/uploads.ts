@@ -1,0 +1,176 @@
+// Uploads and S3, as far as a client can tell: signed lengths and checksums, URLs that end, a file that is put once.
+
+import { createHash, randomUUID } from "node:crypto";
+import type { Reply, Request } from "./server.js";
+import { problem } from "./server.js";
+
+interface Upload {
+  readonly fileGuid: string;
+  readonly fileName: string;
+  readonly contentType: string;
+  readonly size: number;
+  readonly key: string;
+  readonly parts: Map<number, Buffer>;
+  whole: Buffer | null;
+}
+
+interface WantedPart {
+  readonly partNumber: number;
+  readonly sha256: string;
+}
+
+interface Signed {
+  readonly upload: Upload;
+  readonly partNumber: number | null;
+  readonly size: number;
+  readonly sha256: string | null;
+}
+
+export class Uploads {
+  readonly all = new Map<string, Upload>();
+  /** URLs that hold, by their signature. A test ends them by `clear`. */
+  readonly signed = new Map<string, Signed>();
+  multipartBytes = 1_000;
+  partSize = 400;
+
+  constructor(readonly origin: string) {}
+
+  /** What stands under an upload once it is received. */
+  contentOf(fileGuid: string): string | undefined {
+    return this.all.get(fileGuid)?.whole?.toString();
+  }
+
+  answer(request: Request): Reply | undefined {
+    const url = new URL(request.path, "http://any");
+    if (request.method === "PUT") return this.#put(request, url);
+    const [, , name, fileGuid = "", action] = url.pathname.split("/");
+    if (name !== "uploads") return undefined;
+    if (!fileGuid) return this.#create(request);
+    const upload = this.all.get(fileGuid);
+    if (!upload) return problem(404, "not-found");
+    if (request.method === "GET") return { status: 200, body: this.#status(upload) };
+    return action === "complete" ? this.#complete(upload) : this.#renew(upload, request);
+  }
+
+  #create({ headers, body }: Request): Reply {
+    const key = String(headers["idempotency-key"]);
+    const asked = JSON.parse(body.toString());
+    const before = [...this.all.values()].find((upload) => upload.key === key);
+    const upload = before ?? { ...asked, fileGuid: randomUUID(), key, parts: new Map(), whole: null };
+    this.all.set(upload.fileGuid, upload);
+    return { status: 201, body: this.#isMultipart(upload) ? this.#plan(upload) : this.#tickets(upload, []) };
+  }
+
+  /** What is still to be put, without URLs: those are asked for with the parts' checksums. */
+  #plan(upload: Upload) {
+    const missing = this.#numbers(upload).filter((number) => !upload.parts.has(number));
+    const parts = missing.map((partNumber) => ({ partNumber, size: this.#length(upload, partNumber) }));
+    return { fileGuid: upload.fileGuid, partSize: this.partSize, parts };
+  }
+
+  #renew(upload: Upload, { body }: Request): Reply {
+    if (upload.whole) return problem(409, "already-uploaded");
+    const wanted: WantedPart[] = body.length > 0 ? JSON.parse(body.toString()).parts : [];
+    const isPlan = this.#isMultipart(upload) && wanted.length === 0;
+    return { status: 200, body: isPlan ? this.#plan(upload) : this.#tickets(upload, wanted) };
+  }
+
+  #complete(upload: Upload): Reply {
+    const missing = this.#numbers(upload).filter(
+      (number) => upload.parts.get(number)?.length !== this.#length(upload, number),
+    );
+    if (!upload.whole && missing.length > 0)
+      return problem(409, "upload-incomplete", { detail: `Missing: ${missing}` });
+    upload.whole ??= Buffer.concat(
+      this.#numbers(upload).map((number) => upload.parts.get(number) ?? Buffer.alloc(0)),
+    );
+    return { status: 200, body: this.#status(upload) };
+  }
+
+  #status(upload: Upload) {
+    const { fileGuid, fileName, contentType, size } = upload;
+    const state = upload.whole ? "received" : "waiting";
+    const base = { fileGuid, fileName, contentType, size, state, expiresAt: "2030-01-01T00:00:00Z" };
+    if (upload.whole || !this.#isMultipart(upload)) return base;
+    const receivedParts = [...upload.parts].map(([partNumber, bytes]) => ({
+      partNumber,
+      size: bytes.length,
+      sha256: sha256(bytes),
+    }));
+    return { ...base, partSize: this.partSize, receivedParts };
+  }
+
+  #tickets(upload: Upload, wanted: WantedPart[]) {
+    const { fileGuid, contentType, size } = upload;
+    if (!this.#isMultipart(upload)) {
+      const headers = { "content-type": contentType, "if-none-match": "*" };
+      return { fileGuid, ...this.#sign({ upload, partNumber: null, size, sha256: null }, headers) };
+    }
+    const parts = wanted.map(({ partNumber, sha256 }) => {
+      const length = this.#length(upload, partNumber);
+      const headers = { "x-amz-checksum-sha256": sha256 };
+      return {
+        partNumber,
+        size: length,
+        ...this.#sign({ upload, partNumber, size: length, sha256 }, headers),
+      };
+    });
+    return { fileGuid, partSize: this.partSize, parts };
+  }
+
+  #sign(signed: Signed, headers: Record<string, string>) {
+    const signature = randomUUID();
+    this.signed.set(signature, signed);
+    return {
+      method: "PUT",
+      url: `${this.origin}/s3/${signature}`,
+      headers,
+      expiresAt: "2030-01-01T00:00:00Z",
+    };
+  }
+
+  #put({ headers, body }: Request, url: URL): Reply {
+    const signed = this.signed.get(url.pathname.slice("/s3/".length));
+    if (!signed || headers.authorization || Number(headers["content-length"]) !== signed.size)
+      return refusal(403, "AccessDenied");
+    if (
+      signed.sha256 &&
+      (headers["x-amz-checksum-sha256"] !== signed.sha256 || sha256(body) !== signed.sha256)
+    ) {
+      return refusal(400, "BadDigest");
+    }
+    const { upload, partNumber } = signed;
+    if (partNumber !== null) {
+      upload.parts.set(partNumber, body);
+    } else {
+      if (headers["if-none-match"] !== "*" || headers["content-type"] !== upload.contentType)
+        return refusal(403, "SignatureDoesNotMatch");
+      if (upload.whole) return refusal(412, "PreconditionFailed");
+      upload.whole = body;
+    }
+    return { status: 200, body: "" };
+  }
+
+  #isMultipart(upload: Upload): boolean {
+    return upload.size > this.multipartBytes;
+  }
+
+  #numbers(upload: Upload): number[] {
+    const count = this.#isMultipart(upload) ? Math.ceil(upload.size / this.partSize) : 0;
+    return Array.from({ length: count }, (_, index) => index + 1);
+  }
+
+  #length(upload: Upload, partNumber: number): number {
+    return Math.min(this.partSize, upload.size - (partNumber - 1) * this.partSize);
+  }
+}
+
+/** A refusal as S3 words it. */
+export function refusal(status: number, code: string): Reply {
+  const body = `<?xml version="1.0"?><Error><Code>${code}</Code></Error>`;
+  return { status, headers: { "content-type": "application/xml" }, body };
+}
+
+export function sha256(bytes: Buffer): string {
+  return createHash("sha256").update(bytes).digest("base64");
+}

@@ -1,0 +1,225 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ProblemError, type VersionedJob } from "../src/index.js";
+import { Clock } from "./clock.js";
+import { completed, etagOf, JOB_CALL, JOB_ID, jobAt, state, unchanged } from "./jobs.js";
+import { problem, TestServer, until } from "./server.js";
+
+let server: TestServer;
+let clock: Clock;
+
+beforeEach(async () => {
+  server = await TestServer.start();
+  clock = new Clock();
+  vi.spyOn(Math, "random").mockReturnValue(0);
+});
+
+afterEach(() => server.stop());
+
+/** Watches in the background, and keeps what it was told. */
+function watching(signal?: AbortSignal) {
+  const told: VersionedJob[] = [];
+  const done = (async () => {
+    for await (const job of server.client.watch(JOB_ID, { signal })) told.push(job);
+  })();
+  done.catch(() => undefined);
+  return { told, done };
+}
+
+const asked = () => server.seen(JOB_CALL).length;
+
+test("a job is told whenever it has changed, and the final status ends it", async () => {
+  const half = jobAt(50);
+  server.script(
+    JOB_CALL,
+    state(jobAt(0)),
+    unchanged(jobAt(0)),
+    state(half),
+    unchanged(half),
+    state(completed()),
+  );
+  const { told, done } = watching();
+  for (let pauses = 0; pauses < 4; pauses++) await clock.pass(1_000);
+  await done;
+  expect(told.map(({ percent }) => percent)).toEqual([0, 50, 100]);
+  const tags = server.seen(JOB_CALL).map(({ headers }) => headers["if-none-match"]);
+  expect(tags).toEqual([undefined, etagOf(jobAt(0)), etagOf(jobAt(0)), etagOf(half), etagOf(half)]);
+  expect(told[2]?.etag).toBe(etagOf(completed()));
+  expect(server.requests[0]?.headers.authorization).toBe("Bearer the-token");
+});
+
+test("it asks again no sooner than Retry-After says, also after a 304", async () => {
+  server.script(JOB_CALL, state(jobAt(1), 7), unchanged(jobAt(1), 3), state(completed()));
+  const { done } = watching();
+  await clock.pass(6_999);
+  expect(asked()).toBe(1);
+  await clock.pass(1);
+  await until(() => asked() === 2);
+  await clock.pass(2_999);
+  expect(asked()).toBe(2);
+  await clock.pass(1);
+  await done;
+  expect(asked()).toBe(3);
+});
+
+test("jitter makes it wait longer than Retry-After, never shorter", async () => {
+  vi.spyOn(Math, "random").mockReturnValue(1);
+  server.script(JOB_CALL, state(jobAt(1), 10), state(completed()));
+  const { done } = watching();
+  await clock.pass(11_999);
+  expect(asked()).toBe(1);
+  await clock.pass(1);
+  await done;
+});
+
+test("an older state, or one that goes back, is never told", async () => {
+  const stale = [
+    jobAt(30),
+    jobAt(41, { percent: 39 }),
+    jobAt(41, { itemProgress: 39 }),
+    jobAt(45, { updatedAt: jobAt(2).updatedAt }),
+  ];
+  server.script(JOB_CALL, state(jobAt(40)), ...stale.map((job) => state(job)), state(completed()));
+  const { told, done } = watching();
+  for (let pauses = 0; pauses < 5; pauses++) await clock.pass(1_000);
+  await done;
+  expect(told.map(({ percent }) => percent)).toEqual([40, 100]);
+});
+
+test("the same state under another ETag is told once", async () => {
+  const again = { ...state(jobAt(40)), headers: { etag: '"another"', "retry-after": "1" } };
+  server.script(JOB_CALL, state(jobAt(40)), again, state(completed()));
+  const { told, done } = watching();
+  for (let pauses = 0; pauses < 2; pauses++) await clock.pass(1_000);
+  await done;
+  expect(told).toHaveLength(2);
+});
+
+test("a retry opens the job again: its next attempt begins below what was told", async () => {
+  server.script(
+    JOB_CALL,
+    state(jobAt(80)),
+    state(jobAt(10, { attempts: 2 })),
+    state(completed({ attempts: 2 })),
+  );
+  const { told, done } = watching();
+  for (let pauses = 0; pauses < 2; pauses++) await clock.pass(1_000);
+  await done;
+  expect(told.map(({ percent }) => percent)).toEqual([80, 10, 100]);
+});
+
+test("lost connections, faults and refusals for too many calls are waited out, longer each time", async () => {
+  const gateway = { status: 429, body: { message: "Too Many Requests" } };
+  const html = { status: 502, headers: { "content-type": "text/html" }, body: "<h1>Bad gateway</h1>" };
+  server.script(JOB_CALL, "cut", problem(500, "internal"), gateway, html, state(completed()));
+  const { done } = watching();
+  // Without jitter: half of 500 ms, doubled each time.
+  for (const [failures, ms] of [250, 500, 1_000, 2_000].entries()) {
+    await clock.pass(ms - 1);
+    expect(asked()).toBe(failures + 1);
+    await clock.pass(1);
+    await until(() => asked() === failures + 2);
+  }
+  await done;
+});
+
+test("the wait between failures is bounded, and they never end it", async () => {
+  const failures = 40;
+  server.script(JOB_CALL, ...Array(failures).fill(problem(500, "internal")), state(completed()));
+  const { told, done } = watching();
+  for (let pauses = 0; pauses < failures; pauses++) await clock.pass(15_000);
+  await done;
+  expect(told).toHaveLength(1);
+});
+
+test("after an answer the pauses begin short again", async () => {
+  server.script(JOB_CALL, "cut", "cut", state(jobAt(1)), "cut", state(completed()));
+  const { done } = watching();
+  for (const ms of [250, 500, 1_000, 250]) await clock.pass(ms);
+  await done;
+});
+
+test("Retry-After of a refusal is held", async () => {
+  server.script(JOB_CALL, problem(503, "busy", {}, 20), state(completed()));
+  const { done } = watching();
+  await clock.pass(19_999);
+  expect(asked()).toBe(1);
+  await clock.pass(1);
+  await done;
+});
+
+test.each([
+  [401, { status: 401, body: { message: "Unauthorized" } }],
+  [403, problem(403, "no-tenant")],
+  [404, problem(404, "not-found")],
+])("%i is thrown", async (status, reply) => {
+  server.script(JOB_CALL, state(jobAt(1)), reply);
+  const { told, done } = watching();
+  await clock.pass(1_000);
+  const error = await done.catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(ProblemError);
+  expect(error.status).toBe(status);
+  expect(told).toHaveLength(1);
+});
+
+test("in a tab that nobody sees it asks less often, and at once when the tab is seen again", async () => {
+  const page = Object.assign(new EventTarget(), { hidden: true });
+  vi.stubGlobal("document", page);
+  server.script(JOB_CALL, state(jobAt(1), 2), state(jobAt(2), 2), state(completed()));
+  const { done } = watching();
+  await clock.pass(2_000);
+  await clock.pass(7_999);
+  expect(asked()).toBe(1);
+  await clock.pass(1);
+  await until(() => asked() === 2);
+  await clock.pass(2_000);
+  await until(() => clock.isPausing);
+  page.hidden = false;
+  page.dispatchEvent(new Event("visibilitychange"));
+  await done;
+  expect(asked()).toBe(3);
+});
+
+test("a tab that is seen again waits for Retry-After all the same", async () => {
+  const page = Object.assign(new EventTarget(), { hidden: true });
+  vi.stubGlobal("document", page);
+  server.script(JOB_CALL, state(jobAt(1), 2), state(completed()));
+  const { done } = watching();
+  await clock.pass(1_000);
+  page.hidden = false;
+  page.dispatchEvent(new Event("visibilitychange"));
+  await clock.pass(999);
+  expect(asked()).toBe(1);
+  await clock.pass(1);
+  await done;
+});
+
+test("when the network is back it asks at once", async () => {
+  const tab = new EventTarget();
+  vi.stubGlobal("addEventListener", tab.addEventListener.bind(tab));
+  server.script(JOB_CALL, "cut", "cut", "cut", "cut", state(completed()));
+  const { done } = watching();
+  for (let failures = 1; failures <= 4; failures++) {
+    await until(() => asked() === failures && clock.isPausing);
+    tab.dispatchEvent(new Event("online"));
+  }
+  await done;
+});
+
+test("an abort ends it with the signal's reason: in a pause, during a call, and before the first", async () => {
+  server.script(JOB_CALL, state(jobAt(1)), "silent");
+  const inPause = new AbortController();
+  const first = watching(inPause.signal);
+  await until(() => first.told.length === 1 && clock.isPausing);
+  inPause.abort(new Error("enough"));
+  await expect(first.done).rejects.toThrow("enough");
+  expect(clock.isPausing).toBe(false);
+
+  const inCall = new AbortController();
+  const second = watching(inCall.signal);
+  await until(() => asked() === 2);
+  inCall.abort(new Error("enough"));
+  await expect(second.done).rejects.toThrow("enough");
+
+  await expect(watching(AbortSignal.abort(new Error("enough"))).done).rejects.toThrow("enough");
+  expect(asked()).toBe(2);
+});

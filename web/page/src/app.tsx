@@ -1,0 +1,90 @@
+/** The frame of every view: header, sign-in, and what the address names. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { announcement } from "./announce";
+import { Header } from "./parts/header";
+import { listen, route } from "./router";
+import { standing, startSession } from "./session";
+import { text } from "./text";
+import { DatasetsView } from "./views/datasets";
+import { ImportView } from "./views/import";
+import { JobView } from "./views/job";
+import { JobsView } from "./views/jobs";
+import { NotFound } from "./views/not-found";
+import { RecordsView } from "./views/records";
+import { SignInView } from "./views/sign-in";
+
+export function App() {
+  useEffect(() => {
+    listen();
+    void startSession();
+  }, []);
+  const main = useRef<HTMLElement>(null);
+  const shown = useRef(route.value);
+  useEffect(() => {
+    document.title = `${text.titles[route.value.view]} - ${text.app}`;
+    // A view that came by a click is where the keyboard goes on.
+    if (shown.current !== route.value) main.current?.focus();
+    shown.current = route.value;
+  }, [route.value]);
+  return (
+    <>
+      <a class="skip" href="#main">
+        {text.skip}
+      </a>
+      <Header />
+      <main id="main" ref={main} tabIndex={-1}>
+        <Offline />
+        <View />
+      </main>
+      <p class="unseen" aria-live="polite">
+        {announcement}
+      </p>
+    </>
+  );
+}
+
+function View() {
+  const where = standing.value;
+  if (where === "loading") return <p class="quiet">{text.loading}</p>;
+  if (where === "unreachable") {
+    return (
+      <div class="notice bad" role="alert">
+        <p>{text.unreachable}</p>
+        <button type="button" onClick={() => void startSession()}>
+          {text.tryAgain}
+        </button>
+      </div>
+    );
+  }
+  if (where === "signed-out" || where === "expired") return <SignInView expired={where === "expired"} />;
+  const to = route.value;
+  switch (to.view) {
+    case "import":
+      return <ImportView />;
+    case "jobs":
+      return <JobsView />;
+    case "job":
+      return <JobView key={to.jobId} jobId={to.jobId} />;
+    case "datasets":
+      return <DatasetsView />;
+    case "records":
+      return <RecordsView key={to.dataset} dataset={to.dataset} />;
+    case "unknown":
+      return <NotFound />;
+  }
+}
+
+function Offline() {
+  const [online, setOnline] = useState(navigator.onLine);
+  useEffect(() => {
+    const look = () => setOnline(navigator.onLine);
+    addEventListener("online", look);
+    addEventListener("offline", look);
+    return () => {
+      removeEventListener("online", look);
+      removeEventListener("offline", look);
+    };
+  }, []);
+  return <div role="status">{!online && <p class="notice warn">{text.offline}</p>}</div>;
+}

@@ -1,0 +1,54 @@
+/**
+ * The beginning of a file, read in the browser before anything is sent. It judges as the server does
+ * (`shared/domain/src/records/sniff.rs`): what that refuses is told here at once.
+ */
+
+/** What is read: enough for a header and some rows to show. */
+const HEAD_BYTES = 256 * 1024;
+
+/** Why a file cannot be read at all. */
+export type Unreadable = "empty" | "workbook" | "archive" | "pdf" | "binary" | "not-utf8";
+
+/** The beginning as text. */
+export interface Head {
+  text: string;
+  /** Bytes before the text: a byte order mark. */
+  markBytes: number;
+  /** The text is the whole file. */
+  whole: boolean;
+}
+
+const MAGICS: [number[], Unreadable][] = [
+  [[0xff, 0xfe], "not-utf8"],
+  [[0xfe, 0xff], "not-utf8"],
+  [[0x50, 0x4b, 0x03, 0x04], "archive"],
+  [[0x50, 0x4b, 0x05, 0x06], "archive"],
+  [[0x1f, 0x8b], "archive"],
+  [[0x25, 0x50, 0x44, 0x46, 0x2d], "pdf"],
+  [[0xd0, 0xcf, 0x11, 0xe0], "workbook"],
+];
+
+/** Reads it, or says why that cannot be. */
+export async function readHead(file: File): Promise<Head | Unreadable> {
+  const bytes = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
+  const whole = file.size <= HEAD_BYTES;
+  const known = MAGICS.find(([magic]) => magic.every((byte, at) => bytes[at] === byte))?.[1];
+  if (known) return known === "archive" && /\.(xlsx|ods)$/i.test(file.name) ? "workbook" : known;
+  if (bytes.includes(0)) return "binary";
+  const markBytes = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  let text: string;
+  try {
+    // `stream`: the last character may be cut in two.
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(markBytes), { stream: !whole });
+  } catch {
+    // One bad byte fails its own row; the header decides about the file.
+    text = new TextDecoder().decode(bytes.subarray(markBytes), { stream: !whole });
+    if (text.slice(0, firstLineEnd(text)).includes("\ufffd")) return "not-utf8";
+  }
+  return text.trim() === "" && whole ? "empty" : { text, markBytes, whole };
+}
+
+function firstLineEnd(text: string): number {
+  const end = text.indexOf("\n");
+  return end < 0 ? text.length : end;
+}

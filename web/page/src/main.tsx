@@ -1,0 +1,12 @@
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/controls.css";
+import "./styles/parts.css";
+import "./styles/tables.css";
+import { render } from "preact";
+import { App } from "./app";
+import { applyTheme } from "./theme";
+
+applyTheme();
+const root = document.getElementById("app");
+if (root) render(<App />, root);

@@ -1,0 +1,78 @@
+/**
+ * What this browser remembers to be kind: what a job was about, which schema a dataset had, and the upload that was not
+ * ended. The API does not tell, and nothing depends on it. Forgotten at sign-out.
+ */
+
+import type { ResumeState } from "longshore-client/upload";
+
+/** What a job was about. */
+export interface About {
+  file: string;
+  dataset: string;
+}
+
+const JOBS = "longshore.jobs";
+const SCHEMAS = "longshore.schemas";
+const UPLOAD = "longshore.upload";
+/** Entries of each kind; the oldest give way. */
+const KEPT = 200;
+
+/** What a job was about, if it was created in this browser. */
+export function aboutJob(jobId: string): About | undefined {
+  return read<About>(JOBS)[jobId];
+}
+
+export function rememberJob(jobId: string, about: About): void {
+  write(JOBS, jobId, about);
+}
+
+/** The schema with which a dataset was imported last: its file's name and text. */
+export function schemaOf(dataset: string): { name: string; text: string } | undefined {
+  return read<{ name: string; text: string }>(SCHEMAS)[dataset];
+}
+
+export function rememberSchema(dataset: string, schema: { name: string; text: string }): void {
+  write(SCHEMAS, dataset, schema);
+}
+
+/** The upload that was begun last and has not ended, if it is of this file: it goes on where it was left. */
+export function begunUpload({ name, size, lastModified }: File): ResumeState | null {
+  const begun = parse<ResumeState>(localStorage.getItem(UPLOAD));
+  const same = begun?.fileName === name && begun.size === size && begun.lastModified === lastModified;
+  return same ? begun : null;
+}
+
+/** Remembers that an upload has begun; null when it has ended. */
+export function rememberUpload(begun: ResumeState | null): void {
+  if (begun) localStorage.setItem(UPLOAD, JSON.stringify(begun));
+  else localStorage.removeItem(UPLOAD);
+}
+
+export function forgetAll(): void {
+  localStorage.removeItem(UPLOAD);
+  localStorage.removeItem(JOBS);
+  localStorage.removeItem(SCHEMAS);
+}
+
+function read<T>(key: string): Record<string, T> {
+  return parse<Record<string, T>>(localStorage.getItem(key)) ?? {};
+}
+
+/** Null for what an older page wrote otherwise. */
+function parse<T>(text: string | null): T | null {
+  try {
+    return JSON.parse(text ?? "null") as T | null;
+  } catch {
+    return null;
+  }
+}
+
+function write<T>(key: string, name: string, value: T): void {
+  const { [name]: _, ...others } = read<T>(key);
+  const entries = [...Object.entries(others), [name, value]].slice(-KEPT);
+  try {
+    localStorage.setItem(key, JSON.stringify(Object.fromEntries(entries)));
+  } catch {
+    // Full: it is only kindness.
+  }
+}

@@ -1,0 +1,165 @@
+/** Where the rows go and what becomes of them: dataset, key, mode, schema. */
+
+import { useState } from "preact/hooks";
+import { api } from "../api";
+import { readSchema, type Schema } from "../file/schema";
+import { useLoad } from "../load";
+import { schemaOf } from "../memory";
+import { text } from "../text";
+
+type Mode = "upsert" | "insert" | "validate";
+const MODES: Mode[] = ["upsert", "insert", "validate"];
+
+/** What the person has chosen. */
+export interface Chosen {
+  dataset: string;
+  key: string;
+  mode: Mode;
+  schema: Schema | null;
+}
+
+/** The choice to begin with: by the file's name, and what was chosen for that dataset before. */
+export function dataset(fileName: string, columns: string[]): Chosen {
+  const stem = fileName.replace(/\.[^.]*$/, "");
+  const name = stem
+    .normalize("NFKD")
+    .replace(/[^A-Za-z0-9_-]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 64);
+  return {
+    dataset: name.toLowerCase() || "records",
+    key: columns[0] ?? "",
+    mode: "upsert",
+    schema: kept(name),
+  };
+}
+
+function kept(dataset: string): Schema | null {
+  const found = schemaOf(dataset.toLowerCase());
+  return found ? readSchema(found.name, found.text) : null;
+}
+
+interface Props {
+  chosen: Chosen;
+  columns: string[];
+  keyColumn: string;
+  onChange: (change: Partial<Chosen>) => void;
+}
+
+export function ImportForm({ chosen, columns, keyColumn, onChange }: Props) {
+  const t = text.options;
+  const datasets = useLoad((signal) => api.listDatasets({ limit: 1000, signal }), []);
+  return (
+    <section class="card" aria-labelledby="options-title">
+      <h2 id="options-title">{t.title}</h2>
+      <div class="fields">
+        <label>
+          <span>{t.dataset}</span>
+          <input
+            value={chosen.dataset}
+            required
+            pattern="[A-Za-z0-9_\-]{1,64}"
+            title={t.datasetBad}
+            list="datasets"
+            autocomplete="off"
+            spellcheck={false}
+            aria-describedby="dataset-hint"
+            onInput={(event) => onChange({ dataset: event.currentTarget.value })}
+          />
+          <datalist id="datasets">
+            {datasets.value?.datasets.map(({ name }) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+          <small id="dataset-hint">{t.datasetHint}</small>
+        </label>
+        <label>
+          <span>{t.key}</span>
+          <select
+            value={keyColumn}
+            required
+            aria-describedby="key-hint"
+            onChange={(event) => onChange({ key: event.currentTarget.value })}
+          >
+            {keyColumn === "" && <option value="">{t.keyNone}</option>}
+            {columns.map((column) => (
+              <option key={column} value={column}>
+                {column}
+              </option>
+            ))}
+          </select>
+          <small id="key-hint">{t.keyHint}</small>
+        </label>
+        <SchemaField schema={chosen.schema} onChange={(schema) => onChange({ schema })} />
+      </div>
+      <fieldset>
+        <legend>{t.mode}</legend>
+        {MODES.map((mode) => (
+          <label class="choice" key={mode}>
+            <input
+              type="radio"
+              name="mode"
+              value={mode}
+              checked={chosen.mode === mode}
+              onChange={() => onChange({ mode })}
+            />
+            <span>
+              {t.modes[mode][0]}
+              <small>{t.modes[mode][1]}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+    </section>
+  );
+}
+
+function SchemaField({
+  schema,
+  onChange,
+}: {
+  schema: Schema | null;
+  onChange: (schema: Schema | null) => void;
+}) {
+  const t = text.options;
+  const [bad, setBad] = useState<string | null>(null);
+  const take = async (file: File) => {
+    const read = readSchema(file.name, await file.text());
+    setBad(read ? null : t.schemaBad(file.name));
+    if (read) onChange(read);
+  };
+  return (
+    <div class="field">
+      <span id="schema-label">{t.schema}</span>
+      {schema ? (
+        <span class="kept">
+          {t.schemaKept(schema.name, schema.fields.length)}
+          <button type="button" class="plain" onClick={() => onChange(null)}>
+            {t.schemaRemove}
+          </button>
+        </span>
+      ) : (
+        <label class="button">
+          {t.schemaChoose}
+          <input
+            type="file"
+            class="unseen"
+            accept=".json,application/json,application/schema+json"
+            aria-describedby="schema-hint"
+            onChange={(event) => {
+              const file = event.currentTarget.files?.[0];
+              if (file) void take(file);
+              event.currentTarget.value = "";
+            }}
+          />
+        </label>
+      )}
+      <small id="schema-hint">{t.schemaHint}</small>
+      {bad && (
+        <small class="wrong" role="alert">
+          {bad}
+        </small>
+      )}
+    </div>
+  );
+}

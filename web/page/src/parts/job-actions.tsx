@@ -1,0 +1,88 @@
+/** What a person can do with a job as it stands. */
+
+import { hasEnded, type Job } from "longshore-client";
+import { useState } from "preact/hooks";
+import { api, guarded } from "../api";
+import { aboutJob, rememberJob } from "../memory";
+import { go } from "../router";
+import { text } from "../text";
+import { ConfirmDelete } from "./confirm";
+import { Fault } from "./fault";
+
+export function JobActions({ job, onReopened }: { job: Job; onReopened: () => void }) {
+  const t = text.job;
+  const [busy, setBusy] = useState(false);
+  const [asked, setAsked] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const doIt = async (change: () => Promise<unknown>, then: (done: unknown) => void = () => {}) => {
+    setBusy(true);
+    setError(null);
+    try {
+      then(await guarded(change));
+    } catch (error) {
+      setError(error);
+    }
+    setBusy(false);
+  };
+  const start = () =>
+    doIt(
+      () => api.start(job.jobId),
+      (started) => {
+        const { jobId } = started as Job;
+        const about = aboutJob(job.jobId);
+        if (about) rememberJob(jobId, about);
+        go(`/jobs/${jobId}`);
+      },
+    );
+  const stopping = job.stage === "stopping";
+  const left = job.counts.failed + job.counts.pending > 0;
+  return (
+    <>
+      <Fault error={error} />
+      <div class="actions">
+        {job.links.start && (
+          <button type="button" class="main" disabled={busy} onClick={() => void start()}>
+            {t.start}
+          </button>
+        )}
+        {job.startedAs && <a href={`/jobs/${job.startedAs}`}>{t.startedAs}</a>}
+        {job.startedFrom && <a href={`/jobs/${job.startedFrom}`}>{t.startedFrom}</a>}
+        {!hasEnded(job) && (
+          <button
+            type="button"
+            disabled={busy || stopping || !job.links.cancel}
+            onClick={() => void doIt(() => api.cancel(job.jobId))}
+          >
+            {stopping ? t.canceling : t.cancel}
+          </button>
+        )}
+        {hasEnded(job) && left && (
+          <button
+            type="button"
+            disabled={busy}
+            onClick={() => void doIt(() => api.retry(job.jobId), onReopened)}
+          >
+            {t.retry}
+          </button>
+        )}
+        {hasEnded(job) && (
+          <button type="button" class="plain" disabled={busy} onClick={() => setAsked(true)}>
+            {t.delete}
+          </button>
+        )}
+      </div>
+      {asked && (
+        <ConfirmDelete
+          onAnswer={(yes) => {
+            setAsked(false);
+            if (yes)
+              void doIt(
+                () => api.delete(job.jobId),
+                () => go("/jobs"),
+              );
+          }}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,49 @@
+/** The first rows of the file, under the names that the import will see. */
+
+import type { Sheet } from "../file/sheet";
+import { text } from "../text";
+import { Table } from "./table";
+
+/** Rows that are shown. */
+const SHOWN = 5;
+
+export function Preview({ sheet, names }: { sheet: Sheet; names: string[] }) {
+  if (sheet.rows.length === 0) return null;
+  return (
+    <section aria-labelledby="preview-title">
+      <h2 id="preview-title">{text.preview.title}</h2>
+      <Table
+        caption={text.preview.caption}
+        head={
+          <>
+            <th scope="col" class="figure">
+              {text.preview.row}
+            </th>
+            {names.map((name, at) => (
+              <th scope="col" key={sheet.columns[at]}>
+                {name}
+              </th>
+            ))}
+          </>
+        }
+      >
+        {sheet.rows.slice(0, SHOWN).map((row, at) => (
+          <tr key={at}>
+            <td class="figure quiet">{at + 1}</td>
+            {sheet.columns.map((column) => (
+              <td key={column} class="clip">
+                {shown(row[column])}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+}
+
+/** A value as a cell. */
+export function shown(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,89 @@
+/** What a job that has ended came to: why it stopped, what is good to know, its failures, its files. */
+
+import type { Job, Output } from "longshore-client";
+import { useState } from "preact/hooks";
+import { api, guarded } from "../api";
+import { useLoad } from "../load";
+import { aboutJob } from "../memory";
+import { text } from "../text";
+import { Failures } from "./failures";
+import { Fault } from "./fault";
+import { Mend } from "./mend";
+
+/** A file of the report by name. */
+type FileName = "failed" | "skipped" | "unprocessed" | "receipt";
+
+export function Result({ job, onReopened }: { job: Job; onReopened: () => void }) {
+  const output = useLoad((signal) => api.output(job.jobId, { signal }), [job.jobId, job.attempts]);
+  const failed = job.counts.failed;
+  const about = aboutJob(job.jobId);
+  const wrote = job.counts.succeeded > 0 && about && !job.links.start && !job.startedAs;
+  return (
+    <>
+      {job.error && <p class="notice bad">{job.error.message}</p>}
+      <Issues issues={job.issues} />
+      {job.status === "completed" && failed === 0 && <p class="notice good">{text.job.allRight}</p>}
+      {failed > 0 && <Mend job={job} onReopened={onReopened} download={() => save(job.jobId, "failed")} />}
+      {failed > 0 && <Failures job={job} />}
+      {output.value && <Files jobId={job.jobId} output={output.value} />}
+      <Fault error={output.error} retry={output.reload} />
+      {wrote && (
+        <p>
+          <a href={`/datasets/${about.dataset}`}>{text.job.dataset(about.dataset)}</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Issues({ issues }: { issues: Job["issues"] }) {
+  if (issues.length === 0) return null;
+  return (
+    <div class="notice">
+      <div>
+        <strong>{text.job.issues}</strong>
+        <ul>
+          {issues.map(({ code, message }) => (
+            <li key={code + message}>{message}</li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+function Files({ jobId, output }: { jobId: string; output: Output }) {
+  const [error, setError] = useState<unknown>(null);
+  const names: FileName[] = ["failed", "skipped", "unprocessed", "receipt"];
+  const there = names.filter((name) => linkOf(output, name));
+  if (there.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="files-title">
+      <h2 id="files-title">{text.job.files}</h2>
+      <ul class="files">
+        {there.map((name) => (
+          <li key={name}>
+            <button type="button" class="plain" onClick={() => void save(jobId, name).catch(setError)}>
+              {text.job.fileNames[name]}
+            </button>
+            {name !== "receipt" && (
+              <span class="quiet small">{text.job.fileRows(output.files[name]?.rows ?? 0)}</span>
+            )}
+          </li>
+        ))}
+      </ul>
+      <Fault error={error} />
+    </section>
+  );
+}
+
+/** Saves a file, under a fresh link: a link ends after minutes, and a page may be open for days. */
+async function save(jobId: string, name: FileName): Promise<void> {
+  const output = await guarded(() => api.output(jobId));
+  const url = linkOf(output, name)?.url;
+  if (url) location.assign(url);
+}
+
+function linkOf(output: Output, name: FileName): { url: string } | null {
+  return name === "receipt" ? output.receipt : output.files[name];
+}

@@ -1,0 +1,8 @@
+/** The status of a job as a word with a colour. */
+
+import type { Status } from "longshore-client";
+import { text } from "../text";
+
+export function StatusBadge({ status }: { status: Status }) {
+  return <span class={`badge ${status}`}>{text.status[status]}</span>;
+}

@@ -1,0 +1,75 @@
+/** One job: its progress while it runs, its result when it has ended. The address is all that this view needs. */
+
+import { hasEnded, ProblemError, type VersionedJob } from "longshore-client";
+import { useEffect, useState } from "preact/hooks";
+import { announce } from "../announce";
+import { api, isRenewed } from "../api";
+import { aboutJob } from "../memory";
+import { Fault } from "../parts/fault";
+import { JobActions } from "../parts/job-actions";
+import { Progress } from "../parts/progress";
+import { Result } from "../parts/result";
+import { StatusBadge } from "../parts/status";
+import { moment, text } from "../text";
+import { NotFound } from "./not-found";
+
+export function JobView({ jobId }: { jobId: string }) {
+  const { job, error, again } = useJob(jobId);
+  useEffect(() => {
+    if (job) announce(spoken(job));
+  }, [job?.message, job?.status]);
+  if (error instanceof ProblemError && error.status === 404) return <NotFound />;
+  if (!job) {
+    return error ? <Fault error={error} retry={again} /> : <p class="quiet">{text.loading}</p>;
+  }
+  const about = aboutJob(job.jobId);
+  return (
+    <>
+      <div class="heading">
+        <div>
+          <h1>{about ? text.job.of(about.file, about.dataset) : text.job.title}</h1>
+          <p class="quiet small">
+            {text.job.created(moment(job.createdAt))}
+            {job.attempts > 1 && ` · ${text.job.attempt(job.attempts)}`}
+          </p>
+        </div>
+        <StatusBadge status={job.status} />
+      </div>
+      <Fault error={error} retry={again} />
+      <section class="card">
+        <Progress key={job.attempts} job={job} />
+        <JobActions job={job} onReopened={again} />
+      </section>
+      {hasEnded(job) && <Result key={job.attempts} job={job} onReopened={again} />}
+    </>
+  );
+}
+
+/** Follows a job; `again` takes it up anew, after a retry or an error. */
+function useJob(jobId: string) {
+  const [job, setJob] = useState<VersionedJob | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    const stop = new AbortController();
+    setError(null);
+    const follow = async (): Promise<void> => {
+      try {
+        for await (const state of api.watch(jobId, { signal: stop.signal })) setJob(state);
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        if (await isRenewed(error)) return follow();
+        setError(error);
+      }
+    };
+    void follow();
+    return () => stop.abort();
+  }, [jobId, round]);
+  return { job, error, again: () => setRound((round) => round + 1) };
+}
+
+/** What is said aloud: each tenth of the way, and the end. */
+function spoken(job: VersionedJob): string {
+  if (job.status !== "running") return job.message;
+  return text.job.announced(Math.floor(job.percent / 10) * 10);
+}

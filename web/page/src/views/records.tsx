@@ -1,0 +1,63 @@
+/** The records of a dataset, as they stand. */
+
+import { api } from "../api";
+import { useList } from "../load";
+import { Fault } from "../parts/fault";
+import { More } from "../parts/more";
+import { Table } from "../parts/table";
+import { moment, text } from "../text";
+
+export function RecordsView({ dataset }: { dataset: string }) {
+  const list = useList(
+    async (cursor, signal) => {
+      const { records, nextCursor } = await api.listRecords(dataset, { limit: 100, cursor, signal });
+      return { items: records, nextCursor };
+    },
+    [dataset],
+  );
+  const records = list.items ?? [];
+  const columns = [...new Set(records.flatMap(({ record }) => Object.keys(record)))];
+  const { back, none, caption, key, updated } = text.records;
+  return (
+    <>
+      <p class="small">
+        <a href="/datasets">{back}</a>
+      </p>
+      <h1>{dataset}</h1>
+      <Fault error={list.error} retry={list.reload} />
+      {list.items?.length === 0 && <p class="card quiet">{none}</p>}
+      {records.length > 0 && (
+        <Table
+          caption={caption(dataset)}
+          head={
+            <>
+              <th scope="col">{key}</th>
+              {columns.map((column) => (
+                <th scope="col" key={column}>
+                  {column}
+                </th>
+              ))}
+              <th scope="col">{updated}</th>
+            </>
+          }
+        >
+          {records.map(({ key, record, updatedAt }) => (
+            <tr key={key}>
+              <th scope="row">{key}</th>
+              {columns.map((column) => (
+                <td key={column}>{cell((record as Record<string, unknown>)[column])}</td>
+              ))}
+              <td class="nowrap">{moment(updatedAt)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <More list={list} />
+    </>
+  );
+}
+
+function cell(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,69 @@
+/** A file of 200 MB: put in parts, stopped half-way, and gone on with after a reload from where it was left. */
+
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "@playwright/test";
+import { complete, figure, fresh, open, start } from "./support";
+
+const SIZE = 200_000_000;
+/** Rows of a kilobyte: what takes time is the upload. */
+const ROW_BYTES = 1_000;
+/** As the API cuts a file of this size. */
+const PART_BYTES = 16 * 1024 * 1024;
+const PARTS = Math.ceil(SIZE / PART_BYTES);
+const HELD = 6;
+
+function largeFile(path: string): void {
+  const file = openSync(path, "w");
+  const header = `id,name,${"x".repeat(ROW_BYTES - 9)}\n`;
+  writeSync(file, header);
+  for (let row = 1; row < SIZE / ROW_BYTES; ) {
+    const rows = Array.from({ length: 1000 }, () => row++).filter((number) => number < SIZE / ROW_BYTES);
+    writeSync(
+      file,
+      rows
+        .map((number) => `${number},${"n".repeat(ROW_BYTES - 3)}`.slice(0, ROW_BYTES - 2))
+        .map((text) => `${text},\n`)
+        .join(""),
+    );
+  }
+  closeSync(file);
+}
+
+test("a large file goes up in parts, is stopped, and goes on after a reload", async ({ page }) => {
+  const folder = mkdtempSync(join(tmpdir(), "longshore-"));
+  const path = join(folder, `${fresh("large")}.csv`);
+  try {
+    largeFile(path);
+    expect(statSync(path).size).toBe(SIZE);
+    const sent: number[] = [];
+    const part = (url: string) => Number(new URL(url).searchParams.get("partNumber"));
+    page.on("response", (response) => {
+      if (response.request().method() === "PUT" && response.ok()) sent.push(part(response.url()));
+    });
+    await open(page);
+
+    // The parts from the sixth on are never answered, until the reload.
+    const held = (url: URL) => part(url.href) >= HELD;
+    await page.route(held, () => new Promise(() => {}));
+    await page.locator("main input[type=file]").first().setInputFiles(path);
+    await expect(page.getByRole("button", { name: /^Start/ })).toBeEnabled();
+    await expect.poll(() => sent.length, { timeout: 120_000 }).toBe(HELD - 1);
+    await page.reload();
+    await page.unroute(held);
+
+    const before = sent.splice(0);
+    await page.locator("main input[type=file]").first().setInputFiles(path);
+    await page.getByText("Check only").click();
+    await start(page);
+    await complete(page);
+    expect(before.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5]);
+    expect(sent.sort((a, b) => a - b)).toEqual(
+      Array.from({ length: PARTS - HELD + 1 }, (_, at) => HELD + at),
+    );
+    expect(await figure(page, "Succeeded")).toBe("199,999");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

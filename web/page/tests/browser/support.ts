@@ -1,0 +1,102 @@
+/** What the stories share: the running stack, its user, files, and the ways through the page. */
+
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, type Page } from "@playwright/test";
+
+interface State {
+  apiUrl: string;
+  webUrl: string;
+  users: { name: string; password: string; token: string }[];
+}
+
+const STATE = new URL("../../../../.longshore/local.json", import.meta.url);
+
+/** The local stack, as `cargo xtask up` has left it. */
+export function stack(): State {
+  try {
+    return JSON.parse(readFileSync(process.env.LONGSHORE_STATE ?? STATE, "utf8")) as State;
+  } catch {
+    throw new Error("The local stack is not running: start it with `cargo xtask up`.");
+  }
+}
+
+/** Where a picture of the page goes, for people to look at. */
+export function picture(name: string): string {
+  return fileURLToPath(new URL(`screenshots/${name}`, STATE));
+}
+
+/** Opens a path of the page as the first user. */
+export async function open(page: Page, path = "/"): Promise<void> {
+  await page.goto(stack().webUrl + path);
+  await signIn(page);
+}
+
+/** Goes through the sign-in page, and comes back. */
+export async function signIn(page: Page): Promise<void> {
+  const { webUrl, users } = stack();
+  const [user] = users;
+  if (!user) throw new Error("The local stack has no users.");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL((url) => url.origin !== webUrl);
+  await page.locator("input[name=username]").fill(user.name);
+  await page.locator("input[name=password]").fill(user.password);
+  await page.locator("button[type=submit], input[type=submit]").first().click();
+  await expect(page.getByRole("button", { name: "Sign out" })).toBeVisible();
+}
+
+/** A name that no other story has. */
+export function fresh(stem: string): string {
+  return `${stem}-${Date.now().toString(36)}${Math.floor(Math.random() * 1e6).toString(36)}`;
+}
+
+/** People by row; each `bad`th one has an age that is no number. */
+export function people(rows: number, bad = 0): string {
+  const lines = Array.from({ length: rows }, (_, at) => {
+    const age = bad > 0 && (at + 1) % bad === 0 ? "unknown" : String(20 + (at % 60));
+    return `${at + 1},Person ${at + 1},${age}`;
+  });
+  return ["id,name,age", ...lines, ""].join("\n");
+}
+
+/** What `people` must be. */
+export const SCHEMA = JSON.stringify({
+  type: "object",
+  required: ["id", "name", "age"],
+  properties: { id: { type: "string" }, name: { type: "string" }, age: { type: "integer", minimum: 0 } },
+});
+
+/** Picks a file on the first view. */
+export async function pick(page: Page, name: string, content: string | Buffer): Promise<void> {
+  const buffer = Buffer.from(content);
+  await page.locator("main input[type=file]").first().setInputFiles({ name, mimeType: "text/csv", buffer });
+}
+
+/** Picks a schema for the file. */
+export async function pickSchema(page: Page, schema = SCHEMA): Promise<void> {
+  const file = { name: "people.schema.json", mimeType: "application/json", buffer: Buffer.from(schema) };
+  await page.locator('main input[type=file][accept^=".json,"]').setInputFiles(file);
+  await expect(page.getByRole("region", { name: "Which column of the file is which field" })).toBeVisible();
+}
+
+/** Starts what is on the first view, and waits for the job's view. */
+export async function start(page: Page): Promise<string> {
+  await page.getByRole("button", { name: /^Start/ }).click();
+  await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/);
+  await expect(page.getByRole("progressbar", { name: "Progress" })).toBeVisible();
+  return new URL(page.url()).pathname;
+}
+
+/** Waits until the job has said that it is complete. */
+export async function complete(page: Page): Promise<void> {
+  await expect(page.getByText("Job complete", { exact: true }).first()).toBeVisible({ timeout: 240_000 });
+}
+
+/** A figure of the job by its name. */
+export async function figure(page: Page, name: string): Promise<string | null> {
+  return page
+    .locator("dl div")
+    .filter({ has: page.getByText(name, { exact: true }) })
+    .locator("dd")
+    .textContent();
+}

@@ -1,0 +1,82 @@
+/** How the beginning of a file is read. */
+
+import { expect, test } from "vitest";
+import { applyMapping, guessMapping, renamed } from "../../src/file/mapping";
+import { readSheet, type Sheet } from "../../src/file/sheet";
+
+const file = (name: string, ...parts: BlobPart[]) => new File(parts, name);
+
+async function sheet(name: string, ...parts: BlobPart[]): Promise<Sheet> {
+  const found = await readSheet(file(name, ...parts));
+  if (typeof found === "string") throw new Error(found);
+  return found;
+}
+
+test("columns, rows and delimiter are found", async () => {
+  for (const delimiter of [",", ";", "\t"]) {
+    const content = `id,"full name"\r\n1,"Ann\nB"\r\n2,\r\n`.replaceAll(",", delimiter);
+    const found = await sheet("people.csv", content);
+    expect(found).toMatchObject({ delimiter, columns: ["id", "full name"], whole: true });
+    expect(found.rows).toEqual([{ id: "1", "full name": "Ann\nB" }, { id: "2" }]);
+  }
+});
+
+test("a row that the end of what was read cuts off is left out", async () => {
+  const line = `1,${"x".repeat(9999)}\n`;
+  const found = await sheet("wide.csv", "id,text\n", line.repeat(40));
+  expect(found.whole).toBe(false);
+  expect(found.rows.every((row) => String(row.text).length === 9999)).toBe(true);
+  expect(found.rows.length).toBeGreaterThan(20);
+});
+
+test("what is no text is refused by its kind", async () => {
+  const refused: [File, string][] = [
+    [file("a.xlsx", "PK\x03\x04"), "workbook"],
+    [file("a.csv", "PK\x03\x04"), "archive"],
+    [file("a.csv", "%PDF-1.7"), "pdf"],
+    [file("a.csv", "id\0name"), "binary"],
+    [file("a.csv", new Uint8Array([0xff, 0xfe, 0x69, 0x00])), "not-utf8"],
+    [file("a.csv", new Uint8Array([0x69, 0xe4, 0x0a, 0x31])), "not-utf8"],
+    [file("a.csv", " \n\n"), "empty"],
+  ];
+  for (const [given, reason] of refused) expect(await readSheet(given), given.name).toBe(reason);
+});
+
+test("a bad byte below the header is its row's own affair", async () => {
+  const found = await sheet("a.csv", "id,name\n1,", new Uint8Array([0xe4]), "\n");
+  expect(found.columns).toEqual(["id", "name"]);
+});
+
+test("JSON Lines are read by line, and lines that are none are named", async () => {
+  const found = await sheet("a.jsonl", '{"id":1}\n\nnot\n{"id":2,"name":"Bob"}\n');
+  expect(found).toMatchObject({ format: "json-lines", columns: ["id", "name"], badLines: [2] });
+  expect(found.rows).toEqual([{ id: 1 }, { id: 2, name: "Bob" }]);
+});
+
+test("fields are guessed by name, each column once", () => {
+  const fields = ["id", "e_mail", "name", "birthday"].map((name) => field(name));
+  const guess = guessMapping(fields, ["ID", "E-Mail", "Full name", "shoe size"]);
+  expect(guess).toEqual({ id: "ID", e_mail: "E-Mail", name: "Full name" });
+  expect(renamed(["ID", "E-Mail", "Full name", "shoe size"], guess)).toEqual([
+    "id",
+    "e_mail",
+    "name",
+    "shoe size",
+  ]);
+});
+
+test("a mapped file has another header and the same rows, byte for byte", async () => {
+  const mark = new Uint8Array([0xef, 0xbb, 0xbf]);
+  const rows = new Uint8Array([0x31, 0x2c, 0xe4, 0x0a, 0x32, 0x2c, 0x22, 0x0a, 0x22]);
+  const given = file("a.csv", mark, "Id,Größe\r\n", rows);
+  const found = await sheet("a.csv", mark, "Id,Größe\r\n", rows);
+  expect(applyMapping(given, found, { Id: "Id" })).toBe(given);
+  const mapped = applyMapping(given, found, { id: "Id", "size, cm": "Größe" });
+  const bytes = new Uint8Array(await mapped.arrayBuffer());
+  const header = new TextEncoder().encode('id,"size, cm"\r\n');
+  expect([...bytes]).toEqual([...header, ...rows]);
+});
+
+function field(name: string) {
+  return { name, required: false, types: ["string"], description: "" };
+}

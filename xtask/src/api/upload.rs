@@ -1,0 +1,101 @@
+//! Puts a local file straight into the bucket: by one PUT or, where the API says so, part by part.
+
+use super::{Api, expect_status, read};
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use ureq::AsSendBody;
+use ureq::http::StatusCode;
+
+/// A local file that is to be uploaded.
+pub(crate) struct LocalFile<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) name: &'a str,
+    pub(crate) content_type: &'a str,
+    pub(crate) size_bytes: u64,
+    /// In hexadecimal; the bucket then takes nothing else.
+    pub(crate) sha256: Option<&'a str>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Upload {
+    file_guid: String,
+    #[serde(flatten)]
+    whole: Option<Target>,
+    #[serde(default)]
+    parts: Vec<Part>,
+}
+
+/// Where to put something.
+#[derive(Deserialize)]
+struct Target {
+    url: String,
+    headers: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Part {
+    part_number: u32,
+    size: u64,
+    #[serde(flatten)]
+    target: Option<Target>,
+}
+
+impl Api {
+    /// Asks for an upload and puts the file straight into the bucket. Returns its id.
+    pub(crate) fn upload(&self, file: &LocalFile<'_>) -> Result<String> {
+        let upload = self.promise(file)?;
+        let mut source = File::open(file.path)?;
+        match &upload.whole {
+            Some(target) => self.put(target, file.size_bytes, source)?,
+            None => self.put_parts(&upload, &mut source)?,
+        }
+        Ok(upload.file_guid)
+    }
+
+    /// The API alone knows from which size on a file goes by parts, and that such a file has no checksum of the whole.
+    fn promise(&self, file: &LocalFile<'_>) -> Result<Upload> {
+        let mut request = json!({ "fileName": file.name, "contentType": file.content_type, "size": file.size_bytes });
+        request["sha256"] = file.sha256.into();
+        let mut answer = self.post("/api/uploads").send_json(&request).context("asking for an upload got no answer")?;
+        if answer.status() == StatusCode::UNPROCESSABLE_ENTITY && file.sha256.is_some() {
+            let problem: Value = serde_json::from_str(&answer.body_mut().read_to_string()?)?;
+            ensure!(problem["errors"][0]["code"] == "sha256_not_allowed", "asking for an upload: {problem}");
+            request["sha256"] = Value::Null;
+            answer = self.post("/api/uploads").send_json(&request).context("asking for an upload got no answer")?;
+        }
+        read(Ok(answer), StatusCode::CREATED, "asking for an upload")
+    }
+
+    fn put_parts(&self, upload: &Upload, source: &mut File) -> Result<()> {
+        let path = format!("/api/uploads/{}", upload.file_guid);
+        for part in &upload.parts {
+            let mut bytes = vec![0; usize::try_from(part.size)?];
+            source.read_exact(&mut bytes)?;
+            let sha256: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            let wanted = json!({ "parts": [{ "partNumber": part.part_number, "sha256": sha256 }] });
+            let answer = self.post(&format!("{path}/url")).send_json(wanted);
+            let asked: Upload = read(answer, StatusCode::OK, "asking where to put a part")?;
+            let target = asked.parts.first().and_then(|part| part.target.as_ref()).context("no URL for a part")?;
+            self.put(target, part.size, &bytes[..])?;
+        }
+        let answer = self.post(&format!("{path}/complete")).send_empty();
+        expect_status(answer, StatusCode::OK, "completing the upload").map(drop)
+    }
+
+    fn put(&self, target: &Target, size_bytes: u64, body: impl AsSendBody) -> Result<()> {
+        let mut put = ureq::http::Request::put(&target.url).header("content-length", size_bytes);
+        for (name, value) in &target.headers {
+            put = put.header(name, value);
+        }
+        let answer = self.agent.run(put.body(body)?);
+        expect_status(answer, StatusCode::OK, "putting the file into the bucket").map(drop)
+    }
+}

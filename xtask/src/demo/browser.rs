@@ -1,0 +1,25 @@
+//! Shows the demo's job on the page, in the browser of this machine.
+
+use crate::state::State;
+use crate::up;
+use std::process::{Command, Stdio};
+
+/// Opens the page of the job at `url` of the API, or says where it is if there is no browser to be opened.
+pub(super) fn show_job(state: &State, url: &str) {
+    // `/api/jobs/ID` is the job for programs, `/jobs/ID` for people.
+    let page = url.replacen("/api/jobs/", "/jobs/", 1);
+    println!("\n  page      {page}");
+    up::show_sign_in(state);
+    println!();
+    let (program, arguments): (_, &[&str]) = match std::env::consts::OS {
+        "macos" => ("open", &[]),
+        "windows" => ("cmd", &["/C", "start"]),
+        _ => ("xdg-open", &[]),
+    };
+    // Its own messages are about the desktop, not about the demo.
+    let mut browser = Command::new(program);
+    browser.args(arguments).arg(&page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if browser.spawn().is_err() {
+        println!("  No browser could be opened here: open the address in one.");
+    }
+}
