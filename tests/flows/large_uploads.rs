@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
-use longshore_tests::harness::parts::bytes_of;
+use longshore_tests::harness::parts::{bytes_of, sha256};
 use longshore_tests::harness::stack::{Stack, StackOptions};
 use serde_json::{Value, json};
 
@@ -68,6 +68,24 @@ fn a_large_file_is_put_in_parts_goes_on_after_half_of_them_and_is_imported() -> 
     let (job, report) = finish(stack, job["jobId"].as_str().context("a job without id")?, &file)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [19_980, 20, 0]), "{job}");
     assert_eq!(report.codes().len(), 20);
+    Ok(())
+}
+
+#[test]
+fn who_knows_the_checksums_of_all_parts_has_all_urls_by_one_call() -> Story {
+    let Some(stack) = wide() else { return Ok(()) };
+    let (client, file) = (&stack.client, people(20_000));
+    let wanted = |(number, bytes): (usize, &[u8])| json!({ "partNumber": number, "sha256": sha256(bytes) });
+    let parts: Vec<_> = (1..).zip(file.chunks(5 * MIB)).map(wanted).collect();
+    let request = json!({
+        "fileName": "f.csv", "contentType": "text/csv", "size": file.len(), "partSize": 5 * MIB, "parts": parts,
+    });
+    let upload = client.post("/api/uploads", &request)?.expect(201)?;
+    for (part, bytes) in upload["parts"].as_array().context("no parts")?.iter().zip(file.chunks(5 * MIB)) {
+        client.put(part, bytes)?.expect(200)?;
+    }
+    let id = upload["fileGuid"].as_str().context("an upload without id")?;
+    assert_eq!(client.complete(id)?.expect(200)?["state"], "received");
     Ok(())
 }
 

@@ -36,9 +36,7 @@ impl Client {
     /// # Errors
     /// If it is refused.
     pub fn part_url(&self, file: &str, part: &Value, bytes: &[u8]) -> Result<Value> {
-        let mut print = Fingerprinter::default();
-        print.take(bytes);
-        let request = json!({ "parts": [{ "partNumber": part["partNumber"], "sha256": print.finish().sha256 }] });
+        let request = json!({ "parts": [{ "partNumber": part["partNumber"], "sha256": sha256(bytes) }] });
         Ok(self.post(&format!("/api/uploads/{file}/url"), &request)?.expect(200)?["parts"][0].clone())
     }
 
@@ -61,6 +59,13 @@ pub fn bytes_of<'a>(upload: &Value, part: &Value, bytes: &'a [u8]) -> Result<&'a
     let start = place.zip(number(&upload["partSize"])).map(|(place, part_size)| (place - 1) * part_size);
     let range = start.zip(size).and_then(|(start, size)| bytes.get(start..start + size));
     range.with_context(|| format!("{part} is no part of the file"))
+}
+
+/// As the API wants it of a part.
+pub fn sha256(bytes: &[u8]) -> String {
+    let mut print = Fingerprinter::default();
+    print.take(bytes);
+    print.finish().sha256
 }
 
 fn guid(upload: &Value) -> Result<&str> {

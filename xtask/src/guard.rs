@@ -3,8 +3,8 @@
 //! The guard is a process of its own, in a process group that Ctrl-C does not reach, and it reads from a pipe that
 //! only the guarded command holds. When the command is gone the pipe ends; then the guard stops the stack.
 
-use crate::down;
 use crate::project::{Build, Project};
+use crate::{down, process};
 use anyhow::{Context, Result};
 use std::io::{Read, Write, stdin};
 use std::os::unix::process::CommandExt;
@@ -28,7 +28,7 @@ pub(crate) struct Guard {
 
 /// Posts a guard. To be done before anything is started.
 pub(crate) fn post(project: &Project) -> Result<Guard> {
-    let process = Command::new(std::env::current_exe()?)
+    let process = Command::new(process::this_program()?)
         .arg("guard")
         .args((project.build == Build::Release).then_some("--release"))
         .stdin(Stdio::piped())

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -15,6 +15,13 @@ use std::time::{Duration, Instant};
 /// How long a process may take to stop by itself before it is killed. Short: none of ours has anything to save, and the
 /// emulator would wait for its functions.
 const STOP_PATIENCE: Duration = Duration::from_secs(1);
+
+/// This very program, to be started once more: on Linux also when its file was replaced in between, which a build of the
+/// whole workspace within `test` does.
+pub(crate) fn this_program() -> Result<PathBuf> {
+    let by_link = PathBuf::from("/proc/self/exe");
+    if by_link.exists() { Ok(by_link) } else { Ok(std::env::current_exe()?) }
+}
 
 /// A background process of ours, leader of its own process group.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]

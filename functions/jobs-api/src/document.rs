@@ -17,6 +17,9 @@ pub struct JobDocument {
     pub job_id: JobId,
     /// Name of its job type.
     pub job_type: String,
+    /// The client's name for its file; `null` if it has none.
+    #[schema(required = true)]
+    pub file_name: Option<String>,
     /// How urgent it is.
     pub priority: Priority,
     /// Where it stands.
@@ -131,6 +134,7 @@ impl JobDocument {
         Self {
             job_id: job.job_id,
             job_type: job.job_type.clone(),
+            file_name: job.source.as_ref().map(|source| source.name.clone()),
             priority: job.priority,
             status: job.status,
             stage: shown_stage(job),

@@ -54,7 +54,7 @@ fn the_document_is_the_one_of_the_contract() {
     let job = running();
     let path = format!("/api/jobs/{}", job.job_id);
     let expected = json!({
-        "jobId": job.job_id, "jobType": "import", "priority": "normal", "status": "running", "stage": "splitting",
+        "jobId": job.job_id, "jobType": "import", "fileName": "people.csv", "priority": "normal", "status": "running", "stage": "splitting",
         "message": "Job running, 50% complete...",
         "itemCount": 100, "itemCountFinal": false, "itemProgress": 50,
         "counts": {"succeeded": 40, "failed": 6, "skipped": 4, "pending": 50},

@@ -15,10 +15,7 @@ use longshore_domain::ports::{Created, JobStore, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::openapi::{CreateRefusals, parts_example, upload_example};
-use crate::{PromisedUpload, UploadPlaces, UploadRequest, Uploads};
-
-/// The largest body of a request: a name of 255 characters in its longest spelling takes 3 KiB.
-const BODY_BYTES: usize = 16 * 1024;
+use crate::{BODY_BYTES, PromisedUpload, UploadPlaces, UploadRequest, Uploads};
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
@@ -34,15 +31,28 @@ const SECONDS_PER_DAY: i64 = 86_400;
         signed, and a second PUT is refused by S3 with 412. The PUT must begin before `expiresAt`. With an \
         `Idempotency-Key` the same request makes one upload however often it is sent, and each answer has a new URL for \
         it.\n\n\
-        A file above the deployment's `MultipartBytes` (64 MiB by default) is put in parts, of which the answer has the plan \
-        in place of a URL: for each part, hash its bytes, ask `POST /api/uploads/{fileGuid}/url` for a URL that takes just \
-        these, and PUT them; in any order, some at once. Then `POST /api/uploads/{fileGuid}/complete`. What is not \
-        completed within a day is removed.",
+        A file above the deployment's `MultipartBytes` (64 MiB by default), or above `partSize`, is put in parts, each by a \
+        URL that takes just the bytes of its SHA-256. The answer has all `parts`, with URLs for those whose checksums the \
+        request has. A client that has not read the whole file yet hashes part by part, and asks `POST \
+        /api/uploads/{fileGuid}/url` for the others, as for a new URL in place of one that has ended. Put parts in any order, \
+        some at once; then `POST /api/uploads/{fileGuid}/complete`. What is not completed within a day is removed.",
     params(IdempotencyKeyHeader),
     request_body(
         content = UploadRequest,
-        description = "Up to 16 KiB.",
-        example = json!({ "fileName": "people.csv", "contentType": "text/csv", "size": 5_242_880 }),
+        description = "Up to 64 KiB.",
+        examples(
+            ("whole" = (
+                summary = "One PUT",
+                value = json!({ "fileName": "people.csv", "contentType": "text/csv", "size": 5_242_880 }),
+            )),
+            ("in-parts" = (summary = "Parts, the first of them with its URL", value = json!({
+                "fileName": "people.csv",
+                "contentType": "text/csv",
+                "size": 83_886_091,
+                "partSize": 16_777_216,
+                "parts": [{ "partNumber": 1, "sha256": "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=" }],
+            }))),
+        ),
     ),
     responses(
         (
@@ -72,8 +82,10 @@ pub(crate) async fn create<S: JobStore, P: UploadPlaces>(
     let max_file_bytes = uploads.max_file_bytes.min(uploads.max_bytes_per_day);
     let request = UploadRequest::read(fields, max_file_bytes, uploads.multipart_bytes)?;
     let key = key.map(|key| idempotency::of_request(key, &request.meaning(), now));
-    let upload = uploads.begun(promised(&tenant, request, (now, uploads.retention_days))).await?;
-    let document = uploads.document(&upload).await?;
+    let part_bytes = request.part_bytes(uploads.multipart_bytes);
+    let wanted = request.parts.clone().unwrap_or_default();
+    let upload = uploads.begun(promised(&tenant, request, (now, uploads.retention_days)), part_bytes).await?;
+    let document = uploads.document(&upload, &wanted).await?;
     let outcome = uploads.store.create_upload(&upload, key.as_ref()).await?;
     // After a lost reply the store may say that it has this very upload.
     let is_stored = matches!(outcome, Created::New) || outcome == Created::Replayed(upload.file_guid);
@@ -84,7 +96,7 @@ pub(crate) async fn create<S: JobStore, P: UploadPlaces>(
         Created::New => Ok(created(document)),
         Created::Replayed(id) => {
             let first = uploads.upload(&tenant, &id.to_string()).await?;
-            Ok(created(uploads.document(&first).await?))
+            Ok(created(uploads.document(&first, &wanted).await?))
         }
         Created::KeyReused => Err(idempotency::key_reused().into()),
         Created::OverLimit(bytes) => Err(over_quota(uploads.max_bytes_per_day.saturating_sub(bytes), now).into()),

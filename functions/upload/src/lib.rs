@@ -34,7 +34,7 @@ use longshore::config::{self, Aws};
 use longshore::http::{self, Access, Failure, Tenant};
 use longshore::problem::Problem;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::parts::{Multipart, part_bytes};
+use longshore_domain::parts::{Multipart, Part};
 use longshore_domain::ports::{JobStore, PortResult, TenantLimits, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
@@ -51,6 +51,9 @@ pub const ROUTES: [(&str, &str); 4] = [
     ("POST", "/api/uploads/{fileGuid}/url"),
     ("POST", "/api/uploads/{fileGuid}/complete"),
 ];
+
+/// The largest body: the checksums of 200 parts take 20 KiB, a name of 255 characters in its longest spelling 3 KiB.
+const BODY_BYTES: usize = 64 * 1024;
 
 /// Within this time the PUT must begin; it may last longer. An hour, so that a person can queue up some large files.
 const URL_SECONDS: i64 = 3_600;
@@ -91,30 +94,46 @@ impl<S: JobStore, P: UploadPlaces> Uploads<S, P> {
         Ok(upload.ok_or_else(|| Problem::not_found("upload"))?)
     }
 
-    /// A new upload, as it is to be stored: a large one is begun as one in parts.
-    async fn begun(&self, mut upload: Upload) -> PortResult<Upload> {
-        if upload.size_bytes > self.multipart_bytes {
-            let part_bytes = part_bytes(upload.size_bytes, self.multipart_bytes);
+    /// A new upload, as it is to be stored: one with parts is begun.
+    async fn begun(&self, mut upload: Upload, part_bytes: Option<u64>) -> PortResult<Upload> {
+        if let Some(part_bytes) = part_bytes {
             upload.multipart = Some(Multipart { id: self.places.begin(&upload).await?, part_bytes });
         }
         Ok(upload)
     }
 
-    /// What the client needs to put the file.
-    async fn document(&self, upload: &Upload) -> PortResult<PromisedUpload> {
-        Ok(match &upload.multipart {
-            None => PromisedUpload::Whole(self.signed(upload).await?),
-            Some(multipart) => {
-                let all = longshore_domain::parts::parts(upload.size_bytes, multipart.part_bytes);
-                PromisedUpload::InParts(PartsDocument::new(upload, multipart, all.map(PartDocument::planned)))
-            }
-        })
+    /// What the client needs to put the file: in parts, those of them that it wants have their URLs.
+    async fn document(&self, upload: &Upload, wanted: &[(Part, String)]) -> PortResult<PromisedUpload> {
+        let Some(multipart) = &upload.multipart else {
+            return Ok(PromisedUpload::Whole(self.signed(upload).await?));
+        };
+        let mut signed = self.signed_parts((upload, multipart), wanted).await?;
+        let all = longshore_domain::parts::parts(upload.size_bytes, multipart.part_bytes).map(|part| {
+            let place = signed.iter().position(|signed| signed.part_number == part.number);
+            place.map_or_else(|| PartDocument::planned(part), |place| signed.swap_remove(place))
+        });
+        Ok(PromisedUpload::InParts(PartsDocument::new(upload, multipart, all.collect())))
     }
 
     /// A URL for an upload by one PUT.
     async fn signed(&self, upload: &Upload) -> PortResult<UploadDocument> {
         let signed = self.places.upload_url(upload, URL_SECONDS.unsigned_abs()).await?;
         Ok(UploadDocument::new(upload, signed, (self.clock)().plus_seconds(URL_SECONDS)))
+    }
+
+    /// URLs for parts, each with its SHA-256.
+    async fn signed_parts(
+        &self,
+        of: (&Upload, &Multipart),
+        wanted: &[(Part, String)],
+    ) -> PortResult<Vec<PartDocument>> {
+        let until = (self.clock)().plus_seconds(URL_SECONDS);
+        let mut signed = Vec::with_capacity(wanted.len());
+        for (part, sha256) in wanted {
+            let url = self.places.part_url(of, *part, sha256, URL_SECONDS.unsigned_abs()).await?;
+            signed.push(PartDocument::signed(*part, url, until));
+        }
+        Ok(signed)
     }
 }
 

@@ -29,8 +29,8 @@ pub struct PartsDocument {
 
 impl PartsDocument {
     /// Some parts of an upload.
-    pub(crate) fn new(upload: &Upload, multipart: &Multipart, parts: impl Iterator<Item = PartDocument>) -> Self {
-        Self { file_guid: upload.file_guid, part_size: multipart.part_bytes, parts: parts.collect() }
+    pub(crate) fn new(upload: &Upload, multipart: &Multipart, parts: Vec<PartDocument>) -> Self {
+        Self { file_guid: upload.file_guid, part_size: multipart.part_bytes, parts }
     }
 }
 

@@ -6,18 +6,16 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use longshore::http::{Answer, OptionalFields, PathText, Tenant};
+use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant};
 use longshore::openapi::CacheNoStore;
-use longshore_domain::parts::{Multipart, Part};
-use longshore_domain::ports::{JobStore, PortResult, Upload};
+use longshore::problem::Problem;
+use longshore_domain::parts::{Part, parts};
+use longshore_domain::ports::{JobStore, Upload};
 
 use crate::openapi::{FileGuidInPath, RenewRefusals, part_example, upload_example};
 use crate::standing::{Standing, abandoned, already_uploaded, missing};
-use crate::wanted::{PartsRequest, wanted};
-use crate::{PartDocument, PartsDocument, PromisedUpload, URL_SECONDS, UploadPlaces, Uploads};
-
-/// The largest body: 200 parts with their checksums take 20 KiB.
-const BODY_BYTES: usize = 64 * 1024;
+use crate::wanted::{PartsRequest, list, wanted};
+use crate::{BODY_BYTES, PartDocument, PartsDocument, PromisedUpload, UploadPlaces, Uploads};
 
 /// URLs for the parts of a large upload, or another URL for one by one PUT whose first one has ended, or was lost: 200; 409
 /// once the file is there. Of two URLs for one file S3 still takes one PUT; a part may be put again.
@@ -59,7 +57,7 @@ pub(crate) async fn renew<S: JobStore, P: UploadPlaces>(
     OptionalFields(fields): OptionalFields<BODY_BYTES>,
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
-    let wanted = wanted(fields, &upload)?;
+    let wanted = read(fields, &upload)?;
     let document = match Standing::of(&uploads.places, &upload).await? {
         Standing::Received => return Err(already_uploaded().into()),
         Standing::Abandoned(_) => return Err(abandoned().into()),
@@ -69,25 +67,16 @@ pub(crate) async fn renew<S: JobStore, P: UploadPlaces>(
                 None => missing(&upload, &multipart, &received).into_iter().map(PartDocument::planned).collect(),
                 Some(wanted) => uploads.signed_parts((&upload, &multipart), &wanted).await?,
             };
-            PromisedUpload::InParts(PartsDocument::new(&upload, &multipart, parts.into_iter()))
+            PromisedUpload::InParts(PartsDocument::new(&upload, &multipart, parts))
         }
     };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
 }
 
-impl<S: JobStore, P: UploadPlaces> Uploads<S, P> {
-    /// URLs for parts, each with its SHA-256.
-    async fn signed_parts(
-        &self,
-        of: (&Upload, &Multipart),
-        wanted: &[(Part, String)],
-    ) -> PortResult<Vec<PartDocument>> {
-        let until = (self.clock)().plus_seconds(URL_SECONDS);
-        let mut signed = Vec::with_capacity(wanted.len());
-        for (part, sha256) in wanted {
-            let url = self.places.part_url(of, *part, sha256, URL_SECONDS.unsigned_abs()).await?;
-            signed.push(PartDocument::signed(*part, url, until));
-        }
-        Ok(signed)
-    }
+/// The parts that a request names; none if it names no list.
+fn read(mut fields: Fields, upload: &Upload) -> Result<Option<Vec<(Part, String)>>, Problem> {
+    let cut = upload.multipart.iter().flat_map(|multipart| parts(upload.size_bytes, multipart.part_bytes));
+    let all: Vec<_> = cut.collect();
+    let wanted = fields.optional("parts", list).map(|list| wanted(&mut fields, list, &all));
+    fields.finish().map(|()| wanted)
 }

@@ -4,14 +4,20 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use longshore::http::{Bad, Checked, Fields};
 use longshore::problem::Problem;
+use longshore_domain::parts::{LEAST_PART_BYTES, MOST_PARTS, Part, part_bytes, parts};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+
+use crate::wanted::{WantedPart, list, wanted};
 
 /// The longest file name, in characters: more than any file system takes.
 const MAX_NAME_CHARS: usize = 255;
 
 /// The longest media type with its parameters; it becomes a header.
 const MAX_TYPE_BYTES: usize = 255;
+
+/// The most that S3 takes for a part.
+const MOST_PART_BYTES: u64 = 5 << 30;
 
 /// A promise to put a file.
 #[derive(Clone, Eq, PartialEq, Debug, ToSchema)]
@@ -35,6 +41,14 @@ pub struct UploadRequest {
     /// is put in parts, of which each is checked.
     #[schema(pattern = "^([0-9A-Fa-f]{64}|[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$")]
     pub sha256: Option<String>,
+    /// Put a file of more than so many bytes in parts of this size. Left out, the deployment's `MultipartBytes` says which
+    /// files are, and the answer how they are cut.
+    #[schema(minimum = 5_242_880, maximum = 5_368_709_120_usize)]
+    pub part_size: Option<u64>,
+    /// Parts that are to have their URLs in the answer, as in `POST /api/uploads/{fileGuid}/url`: all of them, or those that are
+    /// put first. Wants `partSize`, for each checksum is that of a part's bytes.
+    #[schema(min_items = 1, max_items = 200, value_type = Option<Vec<WantedPart>>)]
+    pub parts: Option<Vec<(Part, String)>>,
 }
 
 impl UploadRequest {
@@ -47,20 +61,43 @@ impl UploadRequest {
         let content_type = fields.required("contentType", content_type);
         let size_bytes = fields.required("size", |value| size_bytes(value, max_file_bytes));
         let sha256 = fields.optional("sha256", sha256);
-        if sha256.is_some() && size_bytes.is_some_and(|size| size > multipart_bytes) {
-            fields.refuse("sha256", &in_parts(multipart_bytes));
+        let part_size = fields.optional("partSize", |value| part_size(value, size_bytes));
+        let limit = part_size.unwrap_or(multipart_bytes);
+        if sha256.is_some() && size_bytes.is_some_and(|size| size > limit) {
+            fields.refuse("sha256", &in_parts(limit));
         }
+        let list = fields.optional("parts", list);
+        if list.is_some() && part_size.is_none() {
+            fields.refuse(
+                "partSize",
+                &Bad::new("required", "parts have checksums of this many bytes each; say how many"),
+            );
+        }
+        let parts = list.zip(size_bytes).zip(part_size).map(|((list, size), part_size)| {
+            let all: Vec<_> = if size > part_size { parts(size, part_size).collect() } else { Vec::new() };
+            wanted(&mut fields, list, &all)
+        });
         let (Some(file_name), Some(content_type), Some(size_bytes)) = (file_name, content_type, size_bytes) else {
             return Err(fields.into_problem());
         };
         fields.finish()?;
-        Ok(Self { file_name, content_type, size_bytes, sha256 })
+        Ok(Self { file_name, content_type, size_bytes, sha256, part_size, parts })
+    }
+
+    /// Bytes of each part but the last, if the file is put in parts: where a request does not say, all above `multipart_bytes` are.
+    pub(crate) fn part_bytes(&self, multipart_bytes: u64) -> Option<u64> {
+        let is_large = self.size_bytes > self.part_size.unwrap_or(multipart_bytes);
+        is_large.then(|| self.part_size.unwrap_or_else(|| part_bytes(self.size_bytes, multipart_bytes)))
     }
 
     /// What it says, in one spelling: the same for two bodies that mean the same.
     pub(crate) fn meaning(&self) -> Value {
-        let Self { file_name, content_type, size_bytes, sha256 } = self;
-        json!({ "fileName": file_name, "contentType": content_type, "size": size_bytes, "sha256": sha256 })
+        let Self { file_name, content_type, size_bytes, sha256, part_size, parts } = self;
+        let parts = parts.iter().flatten().map(|(part, sha256)| (part.number, sha256)).collect::<Vec<_>>();
+        json!({
+            "fileName": file_name, "contentType": content_type, "size": size_bytes, "sha256": sha256, "partSize": part_size,
+            "parts": parts,
+        })
     }
 }
 
@@ -109,6 +146,18 @@ fn size_bytes(value: &Value, max: u64) -> Checked<u64> {
         }
         Some(size) => Ok(size),
     }
+}
+
+/// A size that cuts a file into as many parts as S3's list of them has room for, none smaller than S3 takes.
+fn part_size(value: &Value, size_bytes: Option<u64>) -> Checked<u64> {
+    let least = size_bytes.unwrap_or(0).div_ceil(u64::from(MOST_PARTS)).max(LEAST_PART_BYTES);
+    value.as_u64().filter(|size| (least..=MOST_PART_BYTES).contains(size)).ok_or_else(|| {
+        let detail = format!(
+            "partSize is a number of bytes from {LEAST_PART_BYTES} to {MOST_PART_BYTES} that makes up to {MOST_PARTS} parts; for this \
+             file at least {least}"
+        );
+        Bad::new("invalid_part_size", detail)
+    })
 }
 
 /// SHA-256 as people write it (64 hexadecimal digits) or as S3 does (44 characters of base64), as S3 does.

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 
 use super::UploadRequest;
 
-const MAX: u64 = 1_000;
+const MAX: u64 = 20 << 30;
 const LIMIT: u64 = 500;
+const MIB: u64 = 1 << 20;
 const HASH: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 const HASH_BASE64: &str = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
 
@@ -51,6 +52,56 @@ fn a_file_that_is_put_in_parts_has_no_checksum_of_the_whole() {
     assert!(read(json!({"size": LIMIT + 1})).is_ok());
     assert_eq!(refused(json!({"sha256": HASH, "size": LIMIT + 1})), one("/sha256", "sha256_not_allowed"));
     assert_eq!(refused(json!({"sha256": "x", "size": LIMIT + 1})), one("/sha256", "invalid_sha256"));
+    let (fits, larger) = (json!({"sha256": HASH, "size": 5 * MIB, "partSize": 5 * MIB}), 5 * MIB + 1);
+    assert!(read(fits).is_ok());
+    let of_larger = json!({"sha256": HASH, "size": larger, "partSize": 5 * MIB});
+    assert_eq!(refused(of_larger), one("/sha256", "sha256_not_allowed"));
+}
+
+#[test]
+fn a_file_is_cut_as_the_request_says_or_else_the_deployment() {
+    for (request, expected) in [
+        (json!({"size": LIMIT}), None),
+        (json!({"size": LIMIT + 1}), Some(5 * MIB)),
+        (json!({"size": 100 * MIB, "partSize": 7 * MIB + 1}), Some(7 * MIB + 1)),
+        (json!({"size": 7 * MIB, "partSize": 7 * MIB}), None),
+    ] {
+        assert_eq!(read(request.clone()).unwrap().part_bytes(LIMIT), expected, "{request}");
+    }
+}
+
+#[test]
+fn a_part_size_is_one_that_s3_takes_and_makes_up_to_200_parts() {
+    for good in
+        [json!({"partSize": 5 * MIB}), json!({"partSize": 5 << 30}), json!({"size": 1000 * MIB, "partSize": 5 * MIB})]
+    {
+        assert!(read(good.clone()).is_ok(), "{good}");
+    }
+    for bad in [
+        json!({"partSize": 5 * MIB - 1}),
+        json!({"partSize": (5_u64 << 30) + 1}),
+        json!({"partSize": "5"}),
+        json!({"size": 1000 * MIB + 1, "partSize": 5 * MIB}),
+    ] {
+        assert_eq!(refused(bad.clone()), one("/partSize", "invalid_part_size"), "{bad}");
+    }
+}
+
+#[test]
+fn parts_that_want_urls_are_those_of_the_size_that_is_said() {
+    let of = |number: u32| json!({"partNumber": number, "sha256": HASH});
+    let request = read(json!({"size": 11 * MIB, "partSize": 5 * MIB, "parts": [of(3), of(1)]})).unwrap();
+    let parts: Vec<_> =
+        request.parts.iter().flatten().map(|(part, sha)| (part.number, part.size_bytes, &**sha)).collect();
+    assert_eq!(parts, [(3, MIB, HASH_BASE64), (1, 5 * MIB, HASH_BASE64)]);
+    for (bad, expected) in [
+        (json!({"size": 11 * MIB, "parts": [of(1)]}), one("/partSize", "required")),
+        (json!({"size": 11 * MIB, "partSize": 5 * MIB, "parts": [of(4)]}), one("/parts/0/partNumber", "unknown_part")),
+        (json!({"size": 5 * MIB, "partSize": 5 * MIB, "parts": [of(1)]}), one("/parts/0/partNumber", "unknown_part")),
+        (json!({"size": 0, "partSize": 5 * MIB, "parts": [of(1)]}), one("/size", "empty_file")),
+    ] {
+        assert_eq!(refused(bad.clone()), expected, "{bad}");
+    }
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use longshore::http::{Bad, Checked, Fields};
 use longshore::problem::{FieldError, Problem};
-use longshore_domain::parts::{MOST_PARTS, Part, parts};
-use longshore_domain::ports::Upload;
+use longshore_domain::parts::{MOST_PARTS, Part};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -24,7 +23,7 @@ pub(crate) struct PartsRequest {
 #[allow(dead_code, reason = "only described")]
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct WantedPart {
+pub(crate) struct WantedPart {
     /// Its place, from 1.
     #[schema(minimum = 1, maximum = 200)]
     part_number: u32,
@@ -33,17 +32,11 @@ struct WantedPart {
     sha256: String,
 }
 
-/// The parts that a request names, each with its SHA-256 in base64; none if it names no list.
-///
-/// # Errors
-/// 422 with every bad field.
-pub(crate) fn wanted(mut fields: Fields, upload: &Upload) -> Result<Option<Vec<(Part, String)>>, Problem> {
-    let Some(list) = fields.optional("parts", list) else { return fields.finish().map(|()| None) };
-    let cut = upload.multipart.iter().flat_map(|multipart| parts(upload.size_bytes, multipart.part_bytes));
-    let all: Vec<_> = cut.collect();
+/// Those of `all` parts that the field `parts` names, each with its SHA-256 in base64. What is bad of it is left with `fields`.
+pub(crate) fn wanted(fields: &mut Fields, list: Vec<Map<String, Value>>, all: &[Part]) -> Vec<(Part, String)> {
     let mut wanted = Vec::new();
     for (place, members) in list.into_iter().enumerate() {
-        match one(Fields::new(members), &all) {
+        match one(Fields::new(members), all) {
             Ok(part) => wanted.push(part),
             Err(problem) => {
                 let at =
@@ -52,10 +45,11 @@ pub(crate) fn wanted(mut fields: Fields, upload: &Upload) -> Result<Option<Vec<(
             }
         }
     }
-    fields.finish().map(|()| Some(wanted))
+    wanted
 }
 
-fn list(value: &Value) -> Checked<Vec<Map<String, Value>>> {
+/// The field `parts`, of which each member is still to be read.
+pub(crate) fn list(value: &Value) -> Checked<Vec<Map<String, Value>>> {
     let list = value.as_array().filter(|list| (1..=MOST_PARTS as usize).contains(&list.len()));
     let objects = list.and_then(|list| list.iter().map(|part| part.as_object().cloned()).collect());
     objects.ok_or_else(|| {

@@ -12,6 +12,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("file_too_large", "The file is larger than the deployment takes."),
     ("invalid_sha256", "The checksum is neither 64 hexadecimal digits nor 44 characters of base64."),
     ("sha256_not_allowed", "A file that is put in parts is checked part by part, and not as a whole."),
+    ("invalid_part_size", "The parts' size is not within what S3 takes, or makes too many of them."),
     ("invalid_parts", "The parts are a list of up to 200 objects, each with the number and the SHA-256 of a part."),
     ("unknown_part", "The upload has no part of this number."),
     ("unknown_job_type", "The deployment has no such job type."),

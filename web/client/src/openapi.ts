@@ -17,7 +17,7 @@ export interface paths {
          * Ask where to put a file.
          * @description The URL takes exactly the promised file, once: its length, content type and checksum (if given) are signed, and a second PUT is refused by S3 with 412. The PUT must begin before `expiresAt`. With an `Idempotency-Key` the same request makes one upload however often it is sent, and each answer has a new URL for it.
          *
-         *     A file above the deployment's `MultipartBytes` (64 MiB by default) is put in parts, of which the answer has the plan in place of a URL: for each part, hash its bytes, ask `POST /api/uploads/{fileGuid}/url` for a URL that takes just these, and PUT them; in any order, some at once. Then `POST /api/uploads/{fileGuid}/complete`. What is not completed within a day is removed.
+         *     A file above the deployment's `MultipartBytes` (64 MiB by default), or above `partSize`, is put in parts, each by a URL that takes just the bytes of its SHA-256. The answer has all `parts`, with URLs for those whose checksums the request has. A client that has not read the whole file yet hashes part by part, and asks `POST /api/uploads/{fileGuid}/url` for the others, as for a new URL in place of one that has ended. Put parts in any order, some at once; then `POST /api/uploads/{fileGuid}/complete`. What is not completed within a day is removed.
          */
         post: operations["createUpload"];
         delete?: never;
@@ -807,6 +807,8 @@ export interface components {
             jobId: components["schemas"]["JobId"];
             /** @description Name of its job type. */
             jobType: string;
+            /** @description The client's name for its file; `null` if it has none. */
+            fileName: string | null;
             /** @description How urgent it is. */
             priority: components["schemas"]["Priority"];
             /** @description Where it stands. */
@@ -1343,6 +1345,17 @@ export interface components {
              *     is put in parts, of which each is checked.
              */
             sha256?: string | null;
+            /**
+             * Format: int64
+             * @description Put a file of more than so many bytes in parts of this size. Left out, the deployment's `MultipartBytes` says which
+             *     files are, and the answer how they are cut.
+             */
+            partSize?: number | null;
+            /**
+             * @description Parts that are to have their URLs in the answer, as in `POST /api/uploads/{fileGuid}/url`: all of them, or those that are
+             *     put first. Wants `partSize`, for each checksum is that of a part's bytes.
+             */
+            parts?: components["schemas"]["WantedPart"][] | null;
         };
         /**
          * @description Whether the file of an upload was put.
@@ -1454,16 +1467,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Up to 16 KiB. */
+        /** @description Up to 64 KiB. */
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "contentType": "text/csv",
-                 *       "fileName": "people.csv",
-                 *       "size": 5242880
-                 *     }
-                 */
                 "application/json": components["schemas"]["UploadRequest"];
             };
         };
@@ -2082,6 +2088,7 @@ export interface operations {
                      *           "error": null,
                      *           "etaSeconds": null,
                      *           "expiresAt": "2026-07-15T09:00:00Z",
+                     *           "fileName": "people.csv",
                      *           "finishedAt": "2026-07-01T09:00:05.9Z",
                      *           "issues": [],
                      *           "itemCount": 100000,
@@ -2271,6 +2278,7 @@ export interface operations {
                      *       "error": null,
                      *       "etaSeconds": null,
                      *       "expiresAt": "2026-07-15T09:00:00Z",
+                     *       "fileName": "people.csv",
                      *       "finishedAt": null,
                      *       "issues": [],
                      *       "itemCount": 0,
@@ -2521,6 +2529,7 @@ export interface operations {
                      *       "error": null,
                      *       "etaSeconds": null,
                      *       "expiresAt": "2026-07-15T09:00:00Z",
+                     *       "fileName": "people.csv",
                      *       "finishedAt": "2026-07-01T09:00:05.9Z",
                      *       "issues": [],
                      *       "itemCount": 100000,
@@ -3340,6 +3349,7 @@ export interface operations {
                      *       "error": null,
                      *       "etaSeconds": 3,
                      *       "expiresAt": "2026-07-15T09:00:00Z",
+                     *       "fileName": "people.csv",
                      *       "finishedAt": null,
                      *       "issues": [],
                      *       "itemCount": 100000,
@@ -3531,6 +3541,7 @@ export interface operations {
                      *       "error": null,
                      *       "etaSeconds": null,
                      *       "expiresAt": "2026-07-15T09:00:00Z",
+                     *       "fileName": "people.csv",
                      *       "finishedAt": null,
                      *       "issues": [],
                      *       "itemCount": 100000,
@@ -3783,6 +3794,7 @@ export interface operations {
                      *       "error": null,
                      *       "etaSeconds": null,
                      *       "expiresAt": "2026-07-15T09:00:00Z",
+                     *       "fileName": "people.csv",
                      *       "finishedAt": null,
                      *       "issues": [],
                      *       "itemCount": 0,

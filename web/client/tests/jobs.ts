@@ -12,6 +12,7 @@ export function jobAt(percent: number, more: Partial<Job> = {}): Job {
   return {
     jobId: JOB_ID,
     jobType: "import",
+    fileName: "people.csv",
     priority: "normal",
     status: "running",
     stage: "processing",

@@ -1,29 +1,23 @@
 /**
- * What this browser remembers to be kind: what a job was about, which schema a dataset had, and the upload that was not
+ * What this browser remembers to be kind: which dataset a job wrote, which schema a dataset had, and the upload that was not
  * ended. The API does not tell, and nothing depends on it. Forgotten at sign-out.
  */
 
 import type { ResumeState } from "longshore-client/upload";
 
-/** What a job was about. */
-export interface About {
-  file: string;
-  dataset: string;
-}
-
-const JOBS = "longshore.jobs";
+const DATASETS = "longshore.datasets";
 const SCHEMAS = "longshore.schemas";
 const UPLOAD = "longshore.upload";
 /** Entries of each kind; the oldest give way. */
 const KEPT = 200;
 
-/** What a job was about, if it was created in this browser. */
-export function aboutJob(jobId: string): About | undefined {
-  return read<About>(JOBS)[jobId];
+/** Which dataset a job writes, if it was created in this browser. */
+export function datasetOf(jobId: string): string | undefined {
+  return read<string>(DATASETS)[jobId];
 }
 
-export function rememberJob(jobId: string, about: About): void {
-  write(JOBS, jobId, about);
+export function rememberDataset(jobId: string, dataset: string): void {
+  write(DATASETS, jobId, dataset);
 }
 
 /** The schema with which a dataset was imported last: its file's name and text. */
@@ -50,7 +44,7 @@ export function rememberUpload(begun: ResumeState | null): void {
 
 export function forgetAll(): void {
   localStorage.removeItem(UPLOAD);
-  localStorage.removeItem(JOBS);
+  localStorage.removeItem(DATASETS);
   localStorage.removeItem(SCHEMAS);
 }
 

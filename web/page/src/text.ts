@@ -1,5 +1,7 @@
 /** All that the page says, in one place, ready to be translated. */
 
+import type { Job } from "longshore-client";
+
 const plural = (count: number, one: string, many: string) => `${number(count)} ${count === 1 ? one : many}`;
 
 /** A whole number with separators. */
@@ -27,6 +29,11 @@ export function duration(seconds: number): string {
 /** A moment. */
 export function moment(iso: string): string {
   return new Date(iso).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** What a person knows a job by. */
+export function jobName({ fileName, jobType, jobId }: Job): string {
+  return fileName ?? `${jobType} ${jobId.slice(-6)}`;
 }
 
 export const text = {
@@ -159,8 +166,6 @@ export const text = {
   },
 
   job: {
-    title: "Job",
-    of: (file: string, dataset: string) => `${file} into ${dataset}`,
     progress: "Progress",
     rows: (done: number, all: number) => `${number(done)} of ${number(all)}`,
     counting: (done: number, all: number) => `${number(done)} of ${number(all)} counted so far`,

@@ -9,7 +9,7 @@ mod request;
 
 pub(crate) use forward::Upstream;
 
-use crate::process::Background;
+use crate::process::{self, Background};
 use crate::project::Project;
 use anyhow::{Context, Result, bail};
 use forward::PATIENCE;
@@ -67,7 +67,7 @@ pub(crate) fn spawn(project: &Project, port: u16, upstream: &str) -> Result<Back
     // For the good message: the same attempt in the background would end in a log.
     drop(listen(port)?);
     let log = project.log("front-door")?;
-    let mut command = Command::new(std::env::current_exe()?);
+    let mut command = Command::new(process::this_program()?);
     command.args(["front-door", "--port", &port.to_string(), "--upstream", upstream]);
     let process = Background::spawn(&mut command, &log)?;
     let deadline = Instant::now() + Duration::from_secs(5);

@@ -82,6 +82,7 @@ pub(crate) fn completed() -> JobDocument {
     JobDocument {
         job_id: id(),
         job_type: "import".to_owned(),
+        file_name: Some("people.csv".to_owned()),
         priority: Priority::Normal,
         status: Status::Completed,
         stage: Stage::Done,

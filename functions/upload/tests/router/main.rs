@@ -184,7 +184,7 @@ async fn what_is_another_tenants_or_has_expired_is_not_there() {
 
 #[tokio::test]
 async fn every_refusal_is_a_problem_document() {
-    let long = format!("{{\"fileName\": \"{}\"}}", "x".repeat(20_000));
+    let long = format!("{{\"fileName\": \"{}\"}}", "x".repeat(70_000));
     for (method, path, body, status, kind) in [
         ("POST", "/api/uploads", "{}", 422, "invalid-request"),
         ("POST", "/api/uploads", "{", 400, "malformed-json"),

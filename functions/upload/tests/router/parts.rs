@@ -125,6 +125,29 @@ async fn a_part_has_a_url_for_its_checksum() {
 }
 
 #[tokio::test]
+async fn parts_whose_checksums_are_known_have_their_urls_at_once() {
+    let files = MemoryFiles::default();
+    let (_, uploads) = wide(files.clone());
+    let mut request = large();
+    request["partSize"] = (6 * MIB).into();
+    request["parts"] = json!([{"partNumber": 2, "sha256": HASH}]);
+    let post = ("POST", "/api/uploads");
+    let (response, document) = send_keyed(router(uploads.clone()), post, "k", request.to_string()).await;
+    assert_eq!(response.status(), 201, "{document}");
+    let id = document["fileGuid"].as_str().unwrap();
+    let signed = json!({
+        "partNumber": 2, "size": 5 * MIB, "method": "PUT",
+        "url": format!("memory:uploads/acme/{id}?part=2&for=3600"),
+        "headers": {"x-amz-checksum-sha256": HASH}, "expiresAt": "2023-11-14T23:13:20Z",
+    });
+    let parts = json!([{"partNumber": 1, "size": 6 * MIB}, signed]);
+    assert_eq!(document, json!({"fileGuid": id, "partSize": 6 * MIB, "parts": parts}));
+    assert_eq!(send_keyed(router(uploads.clone()), post, "k", request.to_string()).await.1, document, "asked again");
+    let (_, rest) = send(router(uploads), "POST", &format!("/api/uploads/{id}/url"), "").await;
+    assert_eq!(rest["partSize"], 6 * MIB, "the upload keeps its parts' size");
+}
+
+#[tokio::test]
 async fn a_list_of_parts_that_is_wrong_is_refused_with_every_fault() {
     let large = Large::promised(MemoryFiles::default()).await;
     for (body, expected) in [

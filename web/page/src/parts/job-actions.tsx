@@ -3,7 +3,7 @@
 import { hasEnded, type Job } from "longshore-client";
 import { useState } from "preact/hooks";
 import { api, guarded } from "../api";
-import { aboutJob, rememberJob } from "../memory";
+import { datasetOf, rememberDataset } from "../memory";
 import { go } from "../router";
 import { text } from "../text";
 import { ConfirmDelete } from "./confirm";
@@ -29,8 +29,8 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
       () => api.start(job.jobId),
       (started) => {
         const { jobId } = started as Job;
-        const about = aboutJob(job.jobId);
-        if (about) rememberJob(jobId, about);
+        const dataset = datasetOf(job.jobId);
+        if (dataset) rememberDataset(jobId, dataset);
         go(`/jobs/${jobId}`);
       },
     );

@@ -4,7 +4,7 @@ import type { Job, Output } from "longshore-client";
 import { useState } from "preact/hooks";
 import { api, guarded } from "../api";
 import { useLoad } from "../load";
-import { aboutJob } from "../memory";
+import { datasetOf } from "../memory";
 import { text } from "../text";
 import { Failures } from "./failures";
 import { Fault } from "./fault";
@@ -16,8 +16,8 @@ type FileName = "failed" | "skipped" | "unprocessed" | "receipt";
 export function Result({ job, onReopened }: { job: Job; onReopened: () => void }) {
   const output = useLoad((signal) => api.output(job.jobId, { signal }), [job.jobId, job.attempts]);
   const failed = job.counts.failed;
-  const about = aboutJob(job.jobId);
-  const wrote = job.counts.succeeded > 0 && about && !job.links.start && !job.startedAs;
+  const dataset = datasetOf(job.jobId);
+  const wrote = job.counts.succeeded > 0 && !job.links.start && !job.startedAs;
   return (
     <>
       {job.error && <p class="notice bad">{job.error.message}</p>}
@@ -27,9 +27,9 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
       {failed > 0 && <Failures job={job} />}
       {output.value && <Files jobId={job.jobId} output={output.value} />}
       <Fault error={output.error} retry={output.reload} />
-      {wrote && (
+      {wrote && dataset && (
         <p>
-          <a href={`/datasets/${about.dataset}`}>{text.job.dataset(about.dataset)}</a>
+          <a href={`/datasets/${dataset}`}>{text.job.dataset(dataset)}</a>
         </p>
       )}
     </>

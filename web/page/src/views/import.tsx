@@ -8,7 +8,7 @@ import type { Unreadable } from "../file/head";
 import { applyMapping, guessMapping, type Mapping, renamed } from "../file/mapping";
 import { findProblems } from "../file/problems";
 import { readSheet, type Sheet } from "../file/sheet";
-import { rememberJob, rememberSchema } from "../memory";
+import { rememberDataset, rememberSchema } from "../memory";
 import { DropZone } from "../parts/drop-zone";
 import { Fault } from "../parts/fault";
 import { FileCard } from "../parts/file-card";
@@ -119,7 +119,7 @@ function Plan({ file, sheet, upload, onRemove }: PlanProps) {
         ...(schema && { schema: schema.document }),
       } satisfies ImportOptions;
       const job = await guarded(() => api.createJob({ jobType: "import", fileGuid, options }));
-      rememberJob(job.jobId, { file: file.name, dataset: chosen.dataset });
+      rememberDataset(job.jobId, chosen.dataset);
       if (schema)
         rememberSchema(chosen.dataset, { name: schema.name, text: JSON.stringify(schema.document) });
       go(`/jobs/${job.jobId}`);

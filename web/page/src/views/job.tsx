@@ -4,13 +4,12 @@ import { hasEnded, ProblemError, type VersionedJob } from "longshore-client";
 import { useEffect, useState } from "preact/hooks";
 import { announce } from "../announce";
 import { api, isRenewed } from "../api";
-import { aboutJob } from "../memory";
 import { Fault } from "../parts/fault";
 import { JobActions } from "../parts/job-actions";
 import { Progress } from "../parts/progress";
 import { Result } from "../parts/result";
 import { StatusBadge } from "../parts/status";
-import { moment, text } from "../text";
+import { jobName, moment, text } from "../text";
 import { NotFound } from "./not-found";
 
 export function JobView({ jobId }: { jobId: string }) {
@@ -22,12 +21,11 @@ export function JobView({ jobId }: { jobId: string }) {
   if (!job) {
     return error ? <Fault error={error} retry={again} /> : <p class="quiet">{text.loading}</p>;
   }
-  const about = aboutJob(job.jobId);
   return (
     <>
       <div class="heading">
         <div>
-          <h1>{about ? text.job.of(about.file, about.dataset) : text.job.title}</h1>
+          <h1>{jobName(job)}</h1>
           <p class="quiet small">
             {text.job.created(moment(job.createdAt))}
             {job.attempts > 1 && ` · ${text.job.attempt(job.attempts)}`}

@@ -5,13 +5,12 @@ import { useState } from "preact/hooks";
 import { announce } from "../announce";
 import { api, guarded } from "../api";
 import { useList } from "../load";
-import { aboutJob } from "../memory";
 import { ConfirmDelete } from "../parts/confirm";
 import { Fault } from "../parts/fault";
 import { More } from "../parts/more";
 import { StatusBadge } from "../parts/status";
 import { Table } from "../parts/table";
-import { moment, number, text } from "../text";
+import { jobName, moment, number, text } from "../text";
 
 const STATUSES: Status[] = ["waiting", "running", "completed", "failed", "canceled"];
 
@@ -39,7 +38,7 @@ export function JobsView() {
     guarded(() => api.delete(job.jobId))
       .then(() => {
         setGone((gone) => new Set([...gone, job.jobId]));
-        announce(text.jobs.deleted(nameOf(job)));
+        announce(text.jobs.deleted(jobName(job)));
       })
       .catch(setError);
   };
@@ -102,7 +101,7 @@ function JobTable({ jobs, onDelete }: { jobs: Job[]; onDelete: (job: Job) => voi
       {jobs.map((job) => (
         <tr key={job.jobId}>
           <th scope="row">
-            <a href={`/jobs/${job.jobId}`}>{nameOf(job)}</a>
+            <a href={`/jobs/${job.jobId}`}>{jobName(job)}</a>
           </th>
           <td>
             <StatusBadge status={job.status} />
@@ -114,7 +113,7 @@ function JobTable({ jobs, onDelete }: { jobs: Job[]; onDelete: (job: Job) => voi
             <button
               type="button"
               class="plain"
-              aria-label={text.jobs.deleteOf(nameOf(job))}
+              aria-label={text.jobs.deleteOf(jobName(job))}
               onClick={() => onDelete(job)}
             >
               {text.jobs.delete}
@@ -124,10 +123,4 @@ function JobTable({ jobs, onDelete }: { jobs: Job[]; onDelete: (job: Job) => voi
       ))}
     </Table>
   );
-}
-
-/** What a person may know the job by. */
-function nameOf(job: Job): string {
-  const about = aboutJob(job.jobId);
-  return about ? text.job.of(about.file, about.dataset) : `${job.jobType} ${job.jobId.slice(-6)}`;
 }
