@@ -12,7 +12,7 @@ use longshore_domain::ports::JobStore;
 
 use crate::openapi::{CompleteRefusals, FileGuidInPath, status_example};
 use crate::read::stands;
-use crate::standing::{Standing, abandoned, missing};
+use crate::standing::{Standing, abandoned, completing, missing};
 use crate::{UploadPlaces, UploadStatus, Uploads};
 
 /// Part numbers that an answer names; of more it says how many.
@@ -27,8 +27,8 @@ const NAMED_PARTS: usize = 48;
     tag = "uploads",
     summary = "Make the file of its parts.",
     description = "For an upload in parts, once all were put. The API asks S3 which it has: all must be there, each of its \
-        size. Can be repeated: once the file is there the answer is 200. A file that was put by one PUT is complete by \
-        itself. A body is ignored.",
+        size. Can be repeated: once the file is there the answer is 200; while another call makes it, 409 with \
+        `Retry-After`. A file that was put by one PUT is complete by itself. A body is ignored.",
     params(FileGuidInPath),
     responses(
         (
@@ -47,10 +47,11 @@ pub(crate) async fn complete<S: JobStore, P: UploadPlaces>(
     PathText(id): PathText,
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
-    let (multipart, received) = match Standing::of(&uploads.places, &upload).await? {
+    let (multipart, received) = match Standing::of(&uploads.places, &upload, (uploads.clock)()).await? {
         Standing::Received => return Ok(stands(upload, Standing::Received)),
         Standing::Waiting => return Err(incomplete("nothing was put under this upload yet; put the file first").into()),
-        Standing::Abandoned(_) => return Err(abandoned().into()),
+        Standing::Completing(_) => return Err(completing().into()),
+        Standing::Abandoned => return Err(abandoned().into()),
         Standing::InParts(multipart, received) => (multipart, received),
     };
     let missing = missing(&upload, &multipart, &received);
@@ -59,8 +60,9 @@ pub(crate) async fn complete<S: JobStore, P: UploadPlaces>(
     }
     match uploads.places.complete(&upload, &multipart, &received).await? {
         Completion::Done => {}
-        Completion::Gone if uploads.places.is_received(&upload).await? => {}
-        Completion::Gone => return Err(incomplete("another call is completing the upload; ask again").into()),
+        // S3 tells the second of two calls this or that; the file tells which came to its end.
+        Completion::Gone | Completion::Changed if uploads.places.is_received(&upload).await? => {}
+        Completion::Gone => return Err(completing().into()),
         Completion::Changed => {
             return Err(incomplete("a part was put again meanwhile; complete the upload again").into());
         }

@@ -76,10 +76,12 @@ impl UploadDocument {
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UploadState {
-    /// Nothing was put.
+    /// Nothing was put, or not all parts.
     Waiting,
     /// The file is there, as it was promised: S3 takes no other.
     Received,
+    /// It was not completed within a day, and its parts are gone.
+    Abandoned,
 }
 
 /// An upload as it stands.
@@ -100,11 +102,11 @@ pub struct UploadStatus {
     /// When the upload and its file are forgotten, in RFC 3339.
     #[schema(format = DateTime)]
     pub expires_at: String,
-    /// Of an upload in parts that is not complete: bytes of each part but the last.
+    /// Of an upload in parts that waits: bytes of each part but the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 5_242_880, value_type = u64, required = false)]
     pub part_size: Option<u64>,
-    /// Of an upload in parts that is not complete: the parts that S3 has, in order.
+    /// Of an upload in parts that waits: the parts that S3 has, in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 200, value_type = Vec<ReceivedDocument>, required = false)]
     pub received_parts: Option<Vec<ReceivedDocument>>,
@@ -113,11 +115,14 @@ pub struct UploadStatus {
 impl UploadStatus {
     /// An upload as it stands.
     pub(crate) fn new(upload: Upload, standing: Standing) -> Self {
-        let state = if standing == Standing::Received { UploadState::Received } else { UploadState::Waiting };
-        let (part_size, received_parts) = match standing {
-            Standing::InParts(multipart, received) => (Some(multipart.part_bytes), Some(received)),
-            Standing::Abandoned(multipart) => (Some(multipart.part_bytes), Some(Vec::new())),
-            Standing::Received | Standing::Waiting => (None, None),
+        let (state, part_size, received_parts) = match standing {
+            Standing::Received => (UploadState::Received, None, None),
+            Standing::Waiting => (UploadState::Waiting, None, None),
+            Standing::InParts(multipart, received) => {
+                (UploadState::Waiting, Some(multipart.part_bytes), Some(received))
+            }
+            Standing::Completing(multipart) => (UploadState::Waiting, Some(multipart.part_bytes), Some(Vec::new())),
+            Standing::Abandoned => (UploadState::Abandoned, None, None),
         };
         Self {
             file_guid: upload.file_guid,

@@ -37,8 +37,8 @@ refusals!(
 );
 refusals!(
     /// Of `POST /api/uploads/{fileGuid}/url`.
-    RenewRefusals: MalformedJson, NotFound, AlreadyUploaded, UploadAbandoned, BodyTooLarge, UnsupportedMediaType,
-    InvalidRequest
+    RenewRefusals: MalformedJson, NotFound, AlreadyUploaded, UploadAbandoned, UploadIncomplete, BodyTooLarge,
+    UnsupportedMediaType, InvalidRequest
 );
 refusals!(
     /// Of `POST /api/uploads/{fileGuid}/complete`.

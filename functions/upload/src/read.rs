@@ -44,7 +44,7 @@ pub(crate) async fn status<S: JobStore, P: UploadPlaces>(
     PathText(id): PathText,
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
-    let standing = Standing::of(&uploads.places, &upload).await?;
+    let standing = Standing::of(&uploads.places, &upload, (uploads.clock)()).await?;
     Ok(stands(upload, standing))
 }
 

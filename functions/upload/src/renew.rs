@@ -13,7 +13,7 @@ use longshore_domain::parts::{Part, parts};
 use longshore_domain::ports::{JobStore, Upload};
 
 use crate::openapi::{FileGuidInPath, RenewRefusals, part_example, upload_example};
-use crate::standing::{Standing, abandoned, already_uploaded, missing};
+use crate::standing::{Standing, abandoned, already_uploaded, completing, missing};
 use crate::wanted::{PartsRequest, list, wanted};
 use crate::{BODY_BYTES, PartDocument, PartsDocument, PromisedUpload, UploadPlaces, Uploads};
 
@@ -58,9 +58,10 @@ pub(crate) async fn renew<S: JobStore, P: UploadPlaces>(
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
     let wanted = read(fields, &upload)?;
-    let document = match Standing::of(&uploads.places, &upload).await? {
+    let document = match Standing::of(&uploads.places, &upload, (uploads.clock)()).await? {
         Standing::Received => return Err(already_uploaded().into()),
-        Standing::Abandoned(_) => return Err(abandoned().into()),
+        Standing::Completing(_) => return Err(completing().into()),
+        Standing::Abandoned => return Err(abandoned().into()),
         Standing::Waiting => PromisedUpload::Whole(uploads.signed(&upload).await?),
         Standing::InParts(multipart, received) => {
             let parts = match wanted {

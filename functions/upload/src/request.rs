@@ -1,5 +1,7 @@
 //! What a client says about the file that it wants to put, and everything that can be wrong with it.
 
+use std::collections::BTreeMap;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use longshore::http::{Bad, Checked, Fields};
@@ -90,14 +92,18 @@ impl UploadRequest {
         is_large.then(|| self.part_size.unwrap_or_else(|| part_bytes(self.size_bytes, multipart_bytes)))
     }
 
-    /// What it says, in one spelling: the same for two bodies that mean the same.
+    /// What it says, in one spelling: the same for two bodies that mean the same. What is not said is left out, so that a
+    /// key outlives the deployment that first knew of it.
     pub(crate) fn meaning(&self) -> Value {
         let Self { file_name, content_type, size_bytes, sha256, part_size, parts } = self;
-        let parts = parts.iter().flatten().map(|(part, sha256)| (part.number, sha256)).collect::<Vec<_>>();
-        json!({
-            "fileName": file_name, "contentType": content_type, "size": size_bytes, "sha256": sha256, "partSize": part_size,
-            "parts": parts,
-        })
+        let mut meaning =
+            json!({ "fileName": file_name, "contentType": content_type, "size": size_bytes, "sha256": sha256 });
+        if let Some(part_size) = part_size {
+            let parts: BTreeMap<_, _> = parts.iter().flatten().map(|(part, sha256)| (part.number, sha256)).collect();
+            meaning["partSize"] = json!(part_size);
+            meaning["parts"] = json!(parts);
+        }
+        meaning
     }
 }
 

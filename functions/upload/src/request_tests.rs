@@ -99,6 +99,10 @@ fn parts_that_want_urls_are_those_of_the_size_that_is_said() {
         (json!({"size": 11 * MIB, "partSize": 5 * MIB, "parts": [of(4)]}), one("/parts/0/partNumber", "unknown_part")),
         (json!({"size": 5 * MIB, "partSize": 5 * MIB, "parts": [of(1)]}), one("/parts/0/partNumber", "unknown_part")),
         (json!({"size": 0, "partSize": 5 * MIB, "parts": [of(1)]}), one("/size", "empty_file")),
+        (
+            json!({"size": 11 * MIB, "partSize": 5 * MIB, "parts": [of(1), of(2), of(1)]}),
+            one("/parts/2/partNumber", "repeated_part"),
+        ),
     ] {
         assert_eq!(refused(bad.clone()), expected, "{bad}");
     }

@@ -34,9 +34,9 @@ pub(crate) struct WantedPart {
 
 /// Those of `all` parts that the field `parts` names, each with its SHA-256 in base64. What is bad of it is left with `fields`.
 pub(crate) fn wanted(fields: &mut Fields, list: Vec<Map<String, Value>>, all: &[Part]) -> Vec<(Part, String)> {
-    let mut wanted = Vec::new();
+    let mut wanted: Vec<(Part, String)> = Vec::new();
     for (place, members) in list.into_iter().enumerate() {
-        match one(Fields::new(members), all) {
+        match one(Fields::new(members), all, &wanted) {
             Ok(part) => wanted.push(part),
             Err(problem) => {
                 let at =
@@ -58,10 +58,16 @@ pub(crate) fn list(value: &Value) -> Checked<Vec<Map<String, Value>>> {
     })
 }
 
-fn one(mut fields: Fields, all: &[Part]) -> Result<(Part, String), Problem> {
+fn one(mut fields: Fields, all: &[Part], before: &[(Part, String)]) -> Result<(Part, String), Problem> {
     let part = fields.required("partNumber", |value| {
         let known = all.iter().find(|part| value.as_u64() == Some(u64::from(part.number)));
-        known.copied().ok_or_else(|| Bad::new("unknown_part", unknown(all.len())))
+        match known {
+            None => Err(Bad::new("unknown_part", unknown(all.len()))),
+            Some(part) if before.iter().any(|(other, _)| other == part) => {
+                Err(Bad::new("repeated_part", "the part is named twice; a part has one checksum"))
+            }
+            Some(part) => Ok(*part),
+        }
     });
     let sha256 = fields.required("sha256", sha256);
     let (Some(part), Some(sha256)) = (part, sha256) else { return Err(fields.into_problem()) };

@@ -30,9 +30,9 @@ pub struct ReceivedPart {
 pub enum Completion {
     /// The file is there.
     Done,
-    /// There is no such upload any more, or a file is there already: it was completed by another call, or removed.
+    /// There is no such upload any more, or a file is there already: it is or was completed by another call, or removed.
     Gone,
-    /// A part is another one than was listed: it was put again meanwhile.
+    /// A part is another one than was listed: it was put again meanwhile, or the upload was completed by another call.
     Changed,
 }
 
@@ -99,7 +99,9 @@ impl S3Files {
         match call.mpu_object_size(size).send().await {
             Ok(_) => Ok(Completion::Done),
             Err(error) => match code(&error) {
-                "NoSuchUpload" | "PreconditionFailed" | "ConditionalRequestConflict" => Ok(Completion::Gone),
+                "NoSuchUpload" | "PreconditionFailed" | "ConditionalRequestConflict" | "OperationAborted" => {
+                    Ok(Completion::Gone)
+                }
                 "InvalidPart" => Ok(Completion::Changed),
                 _ => Err(failed("complete_parts")(error)),
             },

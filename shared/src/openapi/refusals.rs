@@ -75,7 +75,7 @@ pub fn refused_publicly(kinds: &[Kind]) -> Responses {
 fn response(status: u16, kinds: &[Kind]) -> Response {
     let said: Vec<_> = kinds.iter().map(|kind| format!("`{}`: {}", kind.name(), kind.about().meaning)).collect();
     let mut response = ResponseBuilder::new().content("application/problem+json", problem(kinds));
-    if matches!(status, 429 | 503) {
+    if matches!(status, 429 | 503) || kinds.contains(&Kind::UploadIncomplete) {
         let come_again = HeaderBuilder::new().schema(Some(ComeAgainSeconds::schema()));
         response = response.header("Retry-After", come_again.description(Some("Of a problem: seconds.")).build());
     }

@@ -15,6 +15,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("invalid_part_size", "The parts' size is not within what S3 takes, or makes too many of them."),
     ("invalid_parts", "The parts are a list of up to 200 objects, each with the number and the SHA-256 of a part."),
     ("unknown_part", "The upload has no part of this number."),
+    ("repeated_part", "The list names the part twice."),
     ("unknown_job_type", "The deployment has no such job type."),
     ("file_required", "The job type works through a file, and none is named."),
     ("file_not_allowed", "The job type takes no file."),

@@ -49,8 +49,8 @@ kinds! {
         "Another URL was asked for an upload whose file is there. A file is put once and stays as it is."
         "Create a job with the upload's fileGuid, or ask for another upload.";
     BodyTooLarge = 413 "body-too-large" "Request body too large"
-        "The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that \
-         read none included."
+        "The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for \
+         any other, those that read none included."
         "Send less. Data belongs into an uploaded file, and a schema has up to 64 KiB.";
     Busy = 503 "busy" "Busy"
         "More chunks of the job's priority wait than the deployment allows. Nothing was done; reads are answered as ever."
@@ -142,8 +142,9 @@ kinds! {
         "The upload was to be put in parts, and was not completed within a day. The parts that were put are gone."
         "Ask for another upload.";
     UploadIncomplete = 409 "upload-incomplete" "Upload incomplete"
-        "The file of the upload is not there as a whole: nothing was put, or parts are missing or of another size. The detail          names the parts."
-        "Put what is missing, and complete the upload again.";
+        "The file of the upload is not there as a whole: nothing was put, parts are missing or of another size, or another \
+         call is making the file of them. The detail says which, and names the parts."
+        "Put what is missing, and complete the upload again; where there is a Retry-After, after its seconds.";
     UploadQuotaExceeded = 429 "upload-quota-exceeded" "Upload quota exceeded"
         "The uploads that were promised to the tenant in this UTC day, put or not, leave no room for a file of this size. \
          Nothing was promised."

@@ -79,7 +79,7 @@ export interface paths {
         put?: never;
         /**
          * Make the file of its parts.
-         * @description For an upload in parts, once all were put. The API asks S3 which it has: all must be there, each of its size. Can be repeated: once the file is there the answer is 200. A file that was put by one PUT is complete by itself. A body is ignored.
+         * @description For an upload in parts, once all were put. The API asks S3 which it has: all must be there, each of its size. Can be repeated: once the file is there the answer is 200; while another call makes it, 409 with `Retry-After`. A file that was put by one PUT is complete by itself. A body is ignored.
          */
         post: operations["completeUpload"];
         delete?: never;
@@ -1361,7 +1361,7 @@ export interface components {
          * @description Whether the file of an upload was put.
          * @enum {string}
          */
-        UploadState: "waiting" | "received";
+        UploadState: "waiting" | "received" | "abandoned";
         /** @description An upload as it stands. */
         UploadStatus: {
             /** @description Names the file when a job is created. */
@@ -1384,10 +1384,10 @@ export interface components {
             expiresAt: string;
             /**
              * Format: int64
-             * @description Of an upload in parts that is not complete: bytes of each part but the last.
+             * @description Of an upload in parts that waits: bytes of each part but the last.
              */
             partSize?: number;
-            /** @description Of an upload in parts that is not complete: the parts that S3 has, in order. */
+            /** @description Of an upload in parts that waits: the parts that S3 has, in order. */
             receivedParts?: components["schemas"]["ReceivedPart"][];
         };
         /** @description A part that is about to be put. */
@@ -1529,7 +1529,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1682,7 +1682,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1820,9 +1820,13 @@ export interface operations {
              * @description `already-uploaded`: Another URL was asked for an upload whose file is there. A file is put once and stays as it is.
              *
              *     `upload-abandoned`: The upload was to be put in parts, and was not completed within a day. The parts that were put are gone.
+             *
+             *     `upload-incomplete`: The file of the upload is not there as a whole: nothing was put, parts are missing or of another size, or another call is making the file of them. The detail says which, and names the parts.
              */
             409: {
                 headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1830,7 +1834,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1971,10 +1975,12 @@ export interface operations {
             /**
              * @description `upload-abandoned`: The upload was to be put in parts, and was not completed within a day. The parts that were put are gone.
              *
-             *     `upload-incomplete`: The file of the upload is not there as a whole: nothing was put, or parts are missing or of another size. The detail          names the parts.
+             *     `upload-incomplete`: The file of the upload is not there as a whole: nothing was put, parts are missing or of another size, or another call is making the file of them. The detail says which, and names the parts.
              */
             409: {
                 headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1982,7 +1988,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2152,7 +2158,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2361,7 +2367,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2619,7 +2625,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2742,7 +2748,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2846,7 +2852,7 @@ export interface operations {
                      *         "document": {
                      *           "code": {
                      *             "commit": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-                     *             "version": "0.2.0"
+                     *             "version": "0.3.0"
                      *           },
                      *           "corrected": null,
                      *           "counts": {
@@ -2924,7 +2930,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3090,7 +3096,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3246,7 +3252,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3428,7 +3434,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3633,7 +3639,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3883,7 +3889,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4052,7 +4058,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4208,7 +4214,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4309,7 +4315,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4401,7 +4407,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4493,7 +4499,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4600,7 +4606,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4752,7 +4758,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4916,7 +4922,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5099,7 +5105,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5219,7 +5225,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5363,7 +5369,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 16 KiB for an upload, 64 KiB for the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
              *
              *     As `application/json` the gateway's own answer.
              */

@@ -172,7 +172,7 @@ fn receipt() -> Receipt {
         corrected: None,
         files: vec![FileReceipt { name: "people-failed.csv".to_owned(), rows: 250, fingerprint }],
         code: CodeVersion {
-            version: "0.2.0".to_owned(),
+            version: "0.3.0".to_owned(),
             commit: Some("4b825dc642cb6eb9a060e54bf8d69288fbee4904".to_owned()),
         },
     }

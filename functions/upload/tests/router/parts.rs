@@ -7,6 +7,7 @@ use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::parts::{Multipart, Part};
 use longshore_domain::ports::{JobStore, PortResult, Upload};
+use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
 use upload::{PartPlaces, UploadPlaces, Uploads, router};
 
@@ -130,19 +131,31 @@ async fn parts_whose_checksums_are_known_have_their_urls_at_once() {
     let (_, uploads) = wide(files.clone());
     let mut request = large();
     request["partSize"] = (6 * MIB).into();
-    request["parts"] = json!([{"partNumber": 2, "sha256": HASH}]);
+    let of = |number: u32| json!({"partNumber": number, "sha256": HASH});
+    request["parts"] = json!([of(2), of(1)]);
     let post = ("POST", "/api/uploads");
     let (response, document) = send_keyed(router(uploads.clone()), post, "k", request.to_string()).await;
     assert_eq!(response.status(), 201, "{document}");
     let id = document["fileGuid"].as_str().unwrap();
-    let signed = json!({
-        "partNumber": 2, "size": 5 * MIB, "method": "PUT",
-        "url": format!("memory:uploads/acme/{id}?part=2&for=3600"),
-        "headers": {"x-amz-checksum-sha256": HASH}, "expiresAt": "2023-11-14T23:13:20Z",
-    });
-    let parts = json!([{"partNumber": 1, "size": 6 * MIB}, signed]);
+    let signed = |number: u32, size: u64| {
+        json!({
+            "partNumber": number, "size": size, "method": "PUT",
+            "url": format!("memory:uploads/acme/{id}?part={number}&for=3600"),
+            "headers": {"x-amz-checksum-sha256": HASH}, "expiresAt": "2023-11-14T23:13:20Z",
+        })
+    };
+    let parts = [signed(1, 6 * MIB), signed(2, 5 * MIB)];
     assert_eq!(document, json!({"fileGuid": id, "partSize": 6 * MIB, "parts": parts}));
+    request["parts"] = json!([of(1), of(2)]);
     assert_eq!(send_keyed(router(uploads.clone()), post, "k", request.to_string()).await.1, document, "asked again");
+    request["parts"] = json!([of(2)]);
+    let of_one = request.to_string();
+    assert_eq!(send_keyed(router(uploads.clone()), post, "k", of_one.clone()).await.0.status(), 422, "another request");
+    let (_, document) = send(router(uploads.clone()), post.0, post.1, of_one).await;
+    assert_eq!(
+        (&document["parts"][0], &document["parts"][1]["method"]),
+        (&json!({"partNumber": 1, "size": 6 * MIB}), &json!("PUT"))
+    );
     let (_, rest) = send(router(uploads), "POST", &format!("/api/uploads/{id}/url"), "").await;
     assert_eq!(rest["partSize"], 6 * MIB, "the upload keeps its parts' size");
 }
@@ -199,10 +212,17 @@ async fn a_part_of_another_size_is_as_good_as_missing() {
 #[tokio::test]
 async fn an_upload_that_was_never_completed_is_abandoned() {
     let files = MemoryFiles::default();
-    let large = Large::promised(files.clone()).await;
+    let mut large = Large::promised(files.clone()).await;
     files.abort_parts(&large.multipart.id);
+    // Before its day is over nobody but a completing call takes the parts away.
     let (_, status) = large.call("GET", "", "").await;
     assert_eq!((&status["state"], &status["receivedParts"]), (&json!("waiting"), &json!([])));
+    for call in ["/url", "/complete"] {
+        assert!(large.refused(call, "", "upload-incomplete").await.contains("ask again"));
+    }
+    large.uploads.clock = || Timestamp(1_700_000_000_000 + 86_400_000);
+    let (_, status) = large.call("GET", "", "").await;
+    assert_eq!((&status["state"], &status["receivedParts"]), (&json!("abandoned"), &Value::Null));
     large.refused("/url", "", "upload-abandoned").await;
     large.refused("/complete", "", "upload-abandoned").await;
 }
@@ -237,6 +257,8 @@ async fn a_checksum_of_a_whole_large_file_is_refused() {
 struct Raced {
     files: MemoryFiles,
     by: fn(&MemoryFiles, &Upload, &Multipart),
+    /// What S3 says to the second, if not what it found.
+    says: Option<Completion>,
 }
 
 impl UploadPlaces for Raced {
@@ -264,7 +286,8 @@ impl PartPlaces for Raced {
 
     async fn complete(&self, upload: &Upload, multipart: &Multipart, parts: &[ReceivedPart]) -> PortResult<Completion> {
         (self.by)(&self.files, upload, multipart);
-        self.files.complete(upload, multipart, parts).await
+        let found = self.files.complete(upload, multipart, parts).await?;
+        Ok(self.says.unwrap_or(found))
     }
 
     async fn abort(&self, upload: &Upload, multipart: &Multipart) {
@@ -274,24 +297,24 @@ impl PartPlaces for Raced {
 
 #[tokio::test]
 async fn who_completes_an_upload_second_finds_it_complete() {
-    for (by, expected) in [
-        (
-            (|files, upload, multipart| {
-                let parts = files.received_parts(&multipart.id).unwrap();
-                files.complete_parts(&upload.key, &multipart.id, &parts);
-            }) as fn(&MemoryFiles, &Upload, &Multipart),
-            200,
-        ),
-        (|files, _, multipart| files.put_part(&multipart.id, 1, vec![b'x'; bytes_of(1).len()]), 409),
-        (|files, _, multipart| files.abort_parts(&multipart.id), 409),
+    let by_another = |files: &MemoryFiles, upload: &Upload, multipart: &Multipart| {
+        let parts = files.received_parts(&multipart.id).unwrap();
+        files.complete_parts(&upload.key, &multipart.id, &parts);
+    };
+    for (by, says, expected, said) in [
+        (by_another as fn(&MemoryFiles, &Upload, &Multipart), None, 200, ""),
+        (by_another, Some(Completion::Changed), 200, ""),
+        (|files, _, multipart| files.put_part(&multipart.id, 1, vec![b'x'; bytes_of(1).len()]), None, 409, "put again"),
+        (|files, _, multipart| files.abort_parts(&multipart.id), None, 409, "ask again"),
     ] {
         let files = MemoryFiles::default();
-        let large = Large::promised(Raced { files: files.clone(), by }).await;
+        let large = Large::promised(Raced { files: files.clone(), by, says }).await;
         for number in 1..=3 {
             files.put_part(&large.multipart.id, number, bytes_of(number));
         }
         let (code, document) = large.call("POST", "/complete", "").await;
         assert_eq!(code, expected, "{document}");
         assert!(code == 200 || document["type"] == "/api/problems/upload-incomplete", "{document}");
+        assert!(document["detail"].as_str().unwrap_or_default().contains(said), "{document}");
     }
 }
