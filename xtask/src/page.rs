@@ -16,10 +16,12 @@ use std::process::{Command, Stdio};
 const OLDEST_NODE: u32 = 20;
 
 /// What goes into the page, below `web/`.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 11] = [
+    "package.json",
     "package-lock.json",
     "client/package.json",
     "client/tsconfig.json",
+    "client/tsconfig.build.json",
     "client/src",
     "page/package.json",
     "page/tsconfig.json",

@@ -4,6 +4,7 @@
 
 mod calls;
 mod parts;
+mod template;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
