@@ -7,7 +7,7 @@
 //! | [`faults`], [`scoped_faults`] | a proxy in front of the emulator that loses replies, refuses, or throttles |
 //! | [`stack`], [`behind`] | the whole system, deployed from the template |
 //! | [`users`] | users of the stack's pool, signed in |
-//! | [`client`], [`parts`], [`watch`], [`report`] | a browser that doubts every answer |
+//! | [`client`], [`jobs`], [`parts`], [`watch`], [`report`] | a browser that doubts every answer |
 //! | [`by_hand`] | states that a crash leaves behind, made without one |
 //! | [`schedule`] | the sweeper's own schedule, started and stopped |
 
@@ -19,6 +19,7 @@ pub mod cloud;
 pub mod emulator;
 pub mod faults;
 pub mod guard;
+mod jobs;
 pub mod parts;
 pub mod process;
 pub mod remains;

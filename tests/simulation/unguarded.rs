@@ -2,20 +2,19 @@
 //!
 //! Which one is said by thread, for one run. Without any the services are as they are.
 
+mod gates;
+mod services;
+
 use std::cell::RefCell;
 
-use longshore::files::MemoryFiles;
-use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::cursor::Cursor;
-use longshore_domain::gate::{Lease, Waiting};
-use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
+use longshore_domain::group::{Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, Reopen, Stage, Stop, Transition};
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
-    ChunkState, Created, Definition, FileInfo, Files, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted,
-    Ledger, Page, PortResult, Queues, Read, Removal, Reopened, Slots, Started, Upload, WaitingRoom,
+    ChunkState, Created, Definition, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted, Ledger, Page,
+    PortResult, Removal, Reopened, Started, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -43,6 +42,7 @@ macro_rules! as_is {
         })*
     };
 }
+use as_is;
 
 impl Unguarded<MemoryStore> {
     /// A transition that is written whatever the job is like.
@@ -258,111 +258,6 @@ impl Ledger for Unguarded<MemoryStore> {
     }
 }
 
-impl Slots for Unguarded<MemoryStore> {
-    as_is! {
-        async fn leases(&self, job_type: &str) -> PortResult<Vec<Lease>>;
-    }
-
-    async fn take(&self, job_type: &str, lease: &Lease, now: Timestamp) -> PortResult<bool> {
-        if without("slots-taken-when-free") {
-            self.vacate(job_type, lease.slot).await?;
-        }
-        self.0.take(job_type, lease, now).await
-    }
-
-    async fn give_back(&self, job_type: &str, lease: &Lease) -> PortResult<()> {
-        if without("slots-given-back-by-their-holder") {
-            return self.vacate(job_type, lease.slot).await;
-        }
-        self.0.give_back(job_type, lease).await
-    }
-}
-
-impl Unguarded<MemoryStore> {
-    /// Gives a slot back, whoever holds it.
-    async fn vacate(&self, job_type: &str, slot: u32) -> PortResult<()> {
-        for held in self.0.leases(job_type).await?.into_iter().filter(|held| held.slot == slot) {
-            self.0.give_back(job_type, &held).await?;
-        }
-        Ok(())
-    }
-
-    /// A chunk that waits, as it is noted now.
-    async fn noted(&self, job_type: &str, waiting: &Waiting) -> PortResult<Waiting> {
-        let all = self.0.waiting(job_type, usize::MAX).await?;
-        Ok(all.into_iter().find(|noted| noted.name() == waiting.name()).unwrap_or_else(|| waiting.clone()))
-    }
-}
-
-impl WaitingRoom for Unguarded<MemoryStore> {
-    as_is! {
-        async fn waiting(&self, job_type: &str, first: usize) -> PortResult<Vec<Waiting>>;
-        async fn wait(&self, job_type: &str, waiting: &Waiting) -> PortResult<()>;
-    }
-
-    async fn call(&self, job_type: &str, waiting: &Waiting, now: Timestamp) -> PortResult<bool> {
-        if without("called-by-one") {
-            return self.0.call(job_type, &self.noted(job_type, waiting).await?, now).await;
-        }
-        self.0.call(job_type, waiting, now).await
-    }
-
-    async fn forget(&self, job_type: &str, waiting: &Waiting) -> PortResult<()> {
-        if without("forgotten-as-it-was-read") {
-            return self.0.forget(job_type, &self.noted(job_type, waiting).await?).await;
-        }
-        self.0.forget(job_type, waiting).await
-    }
-}
-
-impl Queues for Unguarded<MemoryQueues> {
-    as_is! {
-        async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()>;
-    }
-
-    async fn send_create(&self, message: &CreateMessage) -> PortResult<()> {
-        self.forget();
-        self.0.send_create(message).await
-    }
-
-    async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()> {
-        self.forget();
-        self.0.send_complete(message).await
-    }
-}
-
-impl Unguarded<MemoryQueues> {
-    fn forget(&self) {
-        if without("deduplication") {
-            self.0.forget_deduplication();
-        }
-    }
-}
-
-impl Files for Unguarded<MemoryFiles> {
-    type Stream = <MemoryFiles as Files>::Stream;
-    type Sink = <MemoryFiles as Files>::Sink;
-
-    as_is! {
-        async fn info(&self, key: &str) -> PortResult<Option<FileInfo>>;
-        async fn open(&self, key: &str, etag: Option<&str>, start: u64, end: Option<u64>) -> PortResult<Read<Self::Stream>>;
-        async fn remove_some(&self, prefix: &str) -> PortResult<bool>;
-        async fn create(&self, key: &str, content_type: &str) -> PortResult<Self::Sink>;
-    }
-
-    async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
-        self.0.read(&named(key), etag, plan).await
-    }
-
-    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
-        self.0.write(&named(key), content_type, bytes).await
-    }
-
-    async fn remove(&self, key: &str) -> PortResult<()> {
-        Files::remove(&self.0, key).await
-    }
-}
-
 /// Letters of an attempt's name.
 const NONCE: usize = 8;
 
@@ -370,13 +265,5 @@ const NONCE: usize = 8;
 fn unnamed(cursor: &mut Cursor) {
     if cursor.token.len() > NONCE {
         cursor.token.drain(..NONCE);
-    }
-}
-
-/// The key of a file; that of a work file without the name of its attempt.
-fn named(key: &str) -> String {
-    match key.rsplit_once('/').filter(|(folder, _)| folder.contains("/chunks/") && without("attempt-in-names")) {
-        Some((folder, name)) => format!("{folder}/{}", name.get(NONCE..).unwrap_or(name)),
-        None => key.to_owned(),
     }
 }

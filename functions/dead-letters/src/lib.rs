@@ -16,6 +16,7 @@ mod document;
 mod effect;
 mod list;
 mod openapi;
+mod refused;
 mod replay;
 mod show;
 mod wish;

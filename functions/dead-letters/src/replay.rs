@@ -13,10 +13,10 @@ use axum::response::IntoResponse;
 use futures::{StreamExt, TryStreamExt, stream};
 use longshore::http::{Answer, Bad, Failure, JsonFields, Operator, PathText};
 use longshore::openapi::CacheNoStore;
-use longshore::problem::{Kind, Problem};
+use longshore::problem::Problem;
 use longshore::queues::PutBack;
 use longshore::telemetry;
-use longshore_domain::dead_letter::{DeadLetter, Nothing, Replay, Settled, Settlement};
+use longshore_domain::dead_letter::{DeadLetter, Replay, Settled, Settlement};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Reopen, deadline};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
@@ -26,6 +26,7 @@ use utoipa::ToSchema;
 use crate::document::{ReplayDocument, ReplayLinks};
 use crate::list::AT_ONCE;
 use crate::openapi::{LetterIdInPath, ReplayJobRefusals, ReplayRefusals, replay_example};
+use crate::refused::{discarded, no_room, refused, too_long};
 use crate::wish::Wish;
 use crate::{DeadLetters, Effect};
 
@@ -268,40 +269,4 @@ fn replayed_before(letter: &DeadLetter) -> ReplayDocument {
         links: ReplayLinks { job: job.map(|job| format!("/api/jobs/{job}")) },
         ..document(None, Effect::Nothing, (vec![letter.id.clone()], Vec::new()))
     }
-}
-
-/// Why nothing could be replayed.
-fn refused(replay: Replay) -> Problem {
-    let nothing = |detail: &str| Problem::new(Kind::NothingToReplay, format!("{detail}; discard the letter"));
-    match replay {
-        Replay::Nothing(Nothing::JobGone) => {
-            nothing("the job of the letter was deleted, or expires too soon to run again")
-        }
-        Replay::Nothing(Nothing::Canceled) => nothing("the job was canceled, and stays so until its owner retries it"),
-        Replay::Nothing(Nothing::RunAgain) => nothing("a later attempt has run again what the letter was about"),
-        Replay::Nothing(Nothing::WasDone) => nothing("what the letter was about has ended all the same"),
-        Replay::PutBack | Replay::SendAgain | Replay::Open | Replay::Done | Replay::Wait => {
-            let detail = "the job has not ended, and what the letter was about is counted as failed; replay it after the \
-                          job's end, with all other letters of the job";
-            Problem::new(Kind::NotEnded, detail)
-        }
-    }
-}
-
-fn discarded() -> Problem {
-    let detail =
-        "the letter was discarded before; a retry of its job runs the rows that were counted as failed with it";
-    Problem::new(Kind::LetterSettled, detail)
-}
-
-fn too_long() -> Problem {
-    let detail = "the letter is unreadable and too long to be kept with its note; move it by the console of the queue, or discard it";
-    Problem::new(Kind::NothingToReplay, detail)
-}
-
-fn no_room(active: u64) -> Problem {
-    let detail = format!(
-        "{active} jobs of the job's tenant have not ended, and more may not be active at once; wait until one has"
-    );
-    Problem::new(Kind::TooManyJobs, detail).retry_after(10)
 }

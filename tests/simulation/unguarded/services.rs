@@ -1,0 +1,65 @@
+//! Queues and files.
+
+use longshore::files::MemoryFiles;
+use longshore::queues::MemoryQueues;
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::ports::{FileInfo, Files, PortResult, Queues, Read};
+
+use super::{NONCE, Unguarded, as_is, without};
+
+impl Queues for Unguarded<MemoryQueues> {
+    as_is! {
+        async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()>;
+    }
+
+    async fn send_create(&self, message: &CreateMessage) -> PortResult<()> {
+        self.forget();
+        self.0.send_create(message).await
+    }
+
+    async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()> {
+        self.forget();
+        self.0.send_complete(message).await
+    }
+}
+
+impl Unguarded<MemoryQueues> {
+    fn forget(&self) {
+        if without("deduplication") {
+            self.0.forget_deduplication();
+        }
+    }
+}
+
+impl Files for Unguarded<MemoryFiles> {
+    type Stream = <MemoryFiles as Files>::Stream;
+    type Sink = <MemoryFiles as Files>::Sink;
+
+    as_is! {
+        async fn info(&self, key: &str) -> PortResult<Option<FileInfo>>;
+        async fn open(&self, key: &str, etag: Option<&str>, start: u64, end: Option<u64>) -> PortResult<Read<Self::Stream>>;
+        async fn remove_some(&self, prefix: &str) -> PortResult<bool>;
+        async fn create(&self, key: &str, content_type: &str) -> PortResult<Self::Sink>;
+    }
+
+    async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
+        self.0.read(&named(key), etag, plan).await
+    }
+
+    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
+        self.0.write(&named(key), content_type, bytes).await
+    }
+
+    async fn remove(&self, key: &str) -> PortResult<()> {
+        Files::remove(&self.0, key).await
+    }
+}
+
+/// The key of a file; that of a work file without the name of its attempt.
+fn named(key: &str) -> String {
+    match key.rsplit_once('/').filter(|(folder, _)| folder.contains("/chunks/") && without("attempt-in-names")) {
+        Some((folder, name)) => format!("{folder}/{}", name.get(NONCE..).unwrap_or(name)),
+        None => key.to_owned(),
+    }
+}
