@@ -7,7 +7,7 @@ import { type Browser, type Page, chromium as playwright } from "playwright-core
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { ARGUMENTS, chromium } from "../../chromium.js";
 import { completed, JOB_CALL, JOB_ID, jobAt, state } from "../tests/jobs.js";
-import { TestServer } from "../tests/server.js";
+import { problem, TestServer } from "../tests/server.js";
 
 let browser: Browser;
 let folder: string;
@@ -28,6 +28,7 @@ beforeEach(async () => {
   server = await TestServer.start();
   await serve("examples/page.html", "text/html");
   await serve("examples/page.js", "text/javascript");
+  await serve("examples/short.html", "text/html");
   await serve("dist/longshore-client.js", "text/javascript");
   page = await browser.newPage();
   page.setDefaultTimeout(20_000);
@@ -61,13 +62,15 @@ function scriptJob(): void {
   });
 }
 
+/** Presses the button with the name. */
+const press = (name: string) => page.getByRole("button", { name }).click();
 const says = (text: string) => page.getByRole("status").filter({ hasText: text }).waitFor();
 const puts = () => server.seen("PUT /s3/*");
 
 test("a small file is imported, from the button to the rows that failed", async () => {
   scriptJob();
   await choose("people.csv", "email,name\nann@example.com,Ann\n");
-  await page.getByRole("button", { name: "Import" }).click();
+  await press("Import");
   await says("Job running, 41% complete...");
   await says("98 succeeded, 2 failed");
   const failed = page.getByRole("link", { name: "Rows that failed" });
@@ -83,18 +86,56 @@ test("a large file that was stopped goes on after the page was loaded anew", {
   server.uploads.partSize = 1_000_000;
   server.script("PUT /s3/*", "as-usual", "silent", "as-usual");
   await choose("large.csv", text);
-  await page.getByRole("button", { name: "Import" }).click();
+  await press("Import");
   await vi.waitUntil(() => [...server.uploads.all.values()][0]?.parts.size === 2, { timeout: 20_000 });
   expect(Number(await page.locator("progress").getAttribute("value"))).toBeGreaterThan(0);
-  await page.getByRole("button", { name: "Cancel" }).click();
+  await press("Cancel");
   await says("Stopped");
 
   await page.reload();
   // Not written again: its date would be another.
   await page.getByLabel("File").setInputFiles(join(folder, "large.csv"));
-  await page.getByRole("button", { name: "Import" }).click();
+  await press("Import");
   await says("98 succeeded, 2 failed");
   expect(puts()).toHaveLength(4);
   expect(server.uploads.all.size).toBe(1);
   expect([...server.uploads.all.values()][0]?.whole?.toString()).toBe(text);
+});
+
+test("a file is not sent again where only its job was refused", async () => {
+  server.script("POST /api/jobs", problem(422, "invalid-request"));
+  await choose("people.csv", "email,name\nann@example.com,Ann\n");
+  await press("Import");
+  await says("It is invalid-request.");
+  scriptJob();
+  await press("Import");
+  await says("98 succeeded, 2 failed");
+  expect(puts()).toHaveLength(1);
+  expect(server.uploads.all.size).toBe(1);
+});
+
+test("a PUT of which nothing goes out for a minute is given up, and sent again", async () => {
+  scriptJob();
+  await page.clock.install();
+  server.script("PUT /s3/*", "silent");
+  await choose("people.csv", "email,name\nann@example.com,Ann\n");
+  await press("Import");
+  await vi.waitUntil(() => puts().length === 1, { timeout: 20_000 });
+  await page.clock.runFor(50_000);
+  expect(puts()).toHaveLength(1);
+  await page.clock.runFor(11_000);
+  await vi.waitUntil(() => puts().length === 2, { timeout: 20_000 });
+  await says("98 succeeded, 2 failed");
+});
+
+test("the README's page sends a file and shows the job's progress", async () => {
+  scriptJob();
+  await page.goto(`${server.url}/examples/short.html`);
+  await page.evaluate(() => sessionStorage.setItem("token", "the-token"));
+  const path = join(folder, "people.csv");
+  await writeFile(path, "email,name\nann@example.com,Ann\n");
+  await page.locator("input").setInputFiles(path);
+  await says("Job complete");
+  expect(await page.locator("progress").getAttribute("value")).toBe("100");
+  expect(server.seen("POST /api/jobs")[0]?.headers.authorization).toBe("Bearer the-token");
 });

@@ -1,7 +1,7 @@
 // Imports a CSV file and waits for it: LONGSHORE_API_URL=… LONGSHORE_TOKEN=… node examples/node.mjs people.csv [key column]
 
-import { openAsBlob } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { openAsBlob, writeFileSync } from "node:fs";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { createClient, ProblemError } from "longshore-client";
 import { upload } from "longshore-client/upload";
@@ -13,23 +13,26 @@ if (!path || !baseUrl) {
   process.exit(2);
 }
 
-/** Ctrl-C ends the waiting. The upload can be resumed, and the job goes on. */
+/** Where an upload is kept until its job is created: the same call goes on with it. */
+const statePath = `${path}.upload.json`;
+
+/** Ctrl-C ends the waiting. The upload goes on with the next call, and the job without one. */
 const interrupted = new AbortController();
 process.once("SIGINT", () => interrupted.abort(new Error("Interrupted")));
 const { signal } = interrupted;
 
 async function importFile() {
   const client = createClient({ baseUrl, token: () => token });
-  const file = await openAsBlob(path);
-  const fileName = basename(path);
-  const onProgress = ({ sentBytes, totalBytes }) => console.log(`Sent ${sentBytes} of ${totalBytes} bytes`);
-  const { fileGuid } = await upload(client, file, { fileName, onProgress, signal });
+  const file = await open();
+  const fileGuid = await send(client, file);
 
   const dataset = basename(path, extname(path))
     .replace(/[^A-Za-z0-9_-]/g, "-")
     .slice(0, 64);
   const options = { dataset, key: keyColumn ?? (await firstColumn(file)) };
   const { jobId } = await client.createJob({ jobType: "import", fileGuid, options }, { signal });
+  // Not before: were the job refused, the file would have to be sent again.
+  await rm(statePath, { force: true });
 
   let job;
   for await (job of client.watch(jobId, { signal })) console.log(job.message);
@@ -43,6 +46,33 @@ async function importFile() {
     console.log(`What failed, and why: ${dataset}-failed.csv`);
   }
   return job.status === "completed";
+}
+
+/** The file with its name and date, by which an upload of it is known again. */
+async function open() {
+  const lastModified = Math.trunc((await stat(path)).mtimeMs);
+  return new File([await openAsBlob(path)], basename(path), { lastModified });
+}
+
+/** Sends the file, or what is missing of it if that was interrupted before. */
+async function send(client, file) {
+  const resume = await kept(file);
+  const onBegun = (state) => writeFileSync(statePath, JSON.stringify(state));
+  const onProgress = ({ sentBytes, totalBytes }) => console.log(`Sent ${sentBytes} of ${totalBytes} bytes`);
+  try {
+    return (await upload(client, file, { resume, onBegun, onProgress, signal })).fileGuid;
+  } catch (error) {
+    // What the API has forgotten, after a day, is begun anew the next time.
+    if (["not-found", "upload-abandoned"].includes(error.kind)) await rm(statePath, { force: true });
+    throw error;
+  }
+}
+
+/** The upload that was begun with this very file, if there is one. */
+async function kept({ name, size, lastModified }) {
+  const state = JSON.parse(await readFile(statePath, "utf8").catch(() => "null"));
+  const isSame = state?.fileName === name && state.size === size && state.lastModified === lastModified;
+  return isSame ? state : null;
 }
 
 async function firstColumn(file) {

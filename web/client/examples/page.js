@@ -1,8 +1,8 @@
 // A page without a build step: puts a file, creates a job, shows its progress, links to the rows that failed.
 
-import { createClient, ProblemError, UploadError, upload } from "../dist/longshore-client.js";
+import { createClient, upload } from "../dist/longshore-client.js";
 
-/** Where an upload that was not finished is kept, to go on with it after the page was loaded anew. */
+/** Where an upload is kept until its job is created, to go on with it after the page was loaded anew. */
 const RESUME = "longshore-resume";
 
 const form = document.querySelector("#import");
@@ -30,6 +30,8 @@ async function importFile(fields, cancel) {
   const fileGuid = await put(client, fields.get("file"), cancel);
   const options = { dataset: fields.get("dataset"), key: fields.get("key") };
   const { jobId } = await client.createJob({ jobType: "import", fileGuid, options });
+  // Not before: were the job refused, the file would have to be sent again.
+  localStorage.removeItem(RESUME);
   cancel.disabled = false;
   cancel.onclick = () => client.cancel(jobId).catch((error) => show(error.message, progress.value));
   for await (const job of client.watch(jobId)) show(job.message, job.percent);
@@ -53,11 +55,10 @@ async function put(client, file, cancel) {
       onBegun: (state) => localStorage.setItem(RESUME, JSON.stringify(state)),
       onProgress: ({ sentBytes, totalBytes }) => show("Sending the file...", (100 * sentBytes) / totalBytes),
     });
-    localStorage.removeItem(RESUME);
     return fileGuid;
   } catch (error) {
-    // What was refused - forgotten after a day, for instance - is begun anew the next time.
-    if (error instanceof ProblemError || error instanceof UploadError) localStorage.removeItem(RESUME);
+    // What the API has forgotten, after a day, is begun anew the next time.
+    if (["not-found", "upload-abandoned"].includes(error.kind)) localStorage.removeItem(RESUME);
     throw error;
   }
 }

@@ -14,6 +14,7 @@ import type {
 } from "./documents.js";
 import { download } from "./download.js";
 import { type Access, type CallOptions, type Send, sender } from "./http.js";
+import { isKind } from "./problem.js";
 import { watch } from "./watch.js";
 
 /** Which page of a list. */
@@ -50,7 +51,7 @@ export interface Client {
   listJobs(options?: ListJobsOptions): Promise<Jobs>;
   /** The job at once, then whenever it has changed; the last one is that with the final status. Goes on while the network is away. */
   watch(jobId: string, options?: CallOptions): AsyncGenerator<VersionedJob, void, undefined>;
-  /** Stops a job. */
+  /** Stops a job; answers it, also where it is canceled already. */
   cancel(jobId: string, options?: ChangeOptions): Promise<Job>;
   /**
    * Runs again what failed: as it was, or as it stands in the corrected failures file that was uploaded as `fileGuid`.
@@ -108,7 +109,17 @@ export function createClient(access: Access): Client {
     },
     listJobs: (options) => get("/api/jobs", options),
     watch: (jobId, options) => watch(send, jobPath(jobId), options),
-    cancel: (jobId, options) => change(jobId, "cancel", options),
+    cancel: async (jobId, options = {}) => {
+      try {
+        return await change(jobId, "cancel", options);
+      } catch (error) {
+        if (!isKind(error, "job-ended")) throw error;
+        // By this very call, perhaps, whose first reply was lost.
+        const job = await get<Job>(jobPath(jobId), { signal: options.signal });
+        if (job.status !== "canceled") throw error;
+        return job;
+      }
+    },
     retry: (jobId, { fileGuid, ...options } = {}) =>
       change(jobId, "retry", options, false, fileGuid === undefined ? undefined : { fileGuid }),
     start: (jobId, options) => change(jobId, "start", options),

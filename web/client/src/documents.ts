@@ -28,6 +28,16 @@ export type Records = Schemas["Records"];
 export type Problem = Schemas["Problem"];
 export type FieldError = Schemas["FieldError"];
 export type UploadRequest = Schemas["UploadRequest"];
+/** Where to put a file that goes as a whole. */
+export type Upload = Schemas["Upload"];
+/** How a file is cut that goes in parts. */
+export type UploadInParts = Schemas["UploadInParts"];
+/** A part; with where to put it, if that was asked for. */
+export type UploadPart = Schemas["UploadPart"];
+/** An upload as it stands. */
+export type UploadStatus = Schemas["UploadStatus"];
+/** A part that S3 has. */
+export type ReceivedPart = Schemas["ReceivedPart"];
 
 /** Whether a job has a final status. Only a retry (or an operator's replay) opens it again, with `attempts` one more. */
 export function hasEnded(job: Pick<Job, "status">): boolean {

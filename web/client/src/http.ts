@@ -1,11 +1,14 @@
 // One call of the API: token, JSON, errors, and its repetition where that is harmless.
 
+import { within } from "./limit.js";
 import { backOffMs, rest } from "./pause.js";
 import { NetworkError, ProblemError, problemOf } from "./problem.js";
 
-/** Of one call, its repetitions included, so that a person is told of a failure within some ten seconds. */
+/** Of one call, its repetitions included: a failure that is told at once is passed on within some seconds. */
 const ATTEMPTS = 4;
-/** A little more than API Gateway lets a function take. */
+/** Of one call, its repetitions included: a person does not wait longer, even where no answer ever comes. */
+const CALL_LIMIT_MS = 60_000;
+/** Of one attempt, from its token to the last byte; a little more than API Gateway lets a function take. */
 const ANSWER_LIMIT_MS = 35_000;
 
 /**
@@ -47,25 +50,35 @@ export type Send = (call: Call) => Promise<Response>;
 
 /** Makes calls with this access. */
 export function sender(access: Access): Send {
-  return async (call) => {
-    for (let failures = 0; ; failures++) {
-      try {
-        return await sendOnce(access, call);
-      } catch (error) {
-        call.signal?.throwIfAborted();
-        if (!call.repeatable || failures + 1 >= ATTEMPTS || !isPassing(error)) throw error;
-        await rest(backOffMs(failures), call.signal);
-      }
-    }
-  };
+  return (call) => within(CALL_LIMIT_MS, call.signal, (signal) => sendAgain(access, { ...call, signal }));
 }
 
-/** Whether a failure is likely to pass within seconds: no answer, or one of the gateway's own that has nothing to do with the request. */
-export function isPassing(error: unknown): boolean {
-  if (error instanceof NetworkError) return true;
-  return (
-    error instanceof ProblemError && error.kind === "gateway" && (error.status === 429 || error.status >= 500)
-  );
+/**
+ * Whether it is worth asking again: no answer or an unreadable one, too many calls, or a fault on the other side. Not where the
+ * bytes of a day are used up: that takes hours.
+ */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof NetworkError || error instanceof SyntaxError) return true;
+  if (!(error instanceof ProblemError) || error.kind === "upload-quota-exceeded") return false;
+  return error.status === 429 || error.status >= 500;
+}
+
+async function sendAgain(access: Access, call: Call): Promise<Response> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await within(ANSWER_LIMIT_MS, call.signal, (signal) => sendOnce(access, { ...call, signal }));
+    } catch (error) {
+      call.signal?.throwIfAborted();
+      if (!call.repeatable || failures + 1 >= ATTEMPTS || !isUnheard(error)) throw error;
+      await rest(backOffMs(failures), call.signal);
+    }
+  }
+}
+
+/** Whether the API itself has not answered: nobody has, or its gateway. What the API says is for the caller to judge. */
+function isUnheard(error: unknown): boolean {
+  if (error instanceof ProblemError) return error.kind === "gateway" && mayPass(error);
+  return error instanceof NetworkError;
 }
 
 async function sendOnce(access: Access, call: Call): Promise<Response> {
@@ -75,34 +88,33 @@ async function sendOnce(access: Access, call: Call): Promise<Response> {
   if (call.body !== undefined) headers.set("content-type", "application/json");
   for (const [name, value] of Object.entries(call.headers ?? {}))
     if (value !== undefined) headers.set(name, value);
-  const answer = await fetchOrFail(access.fetch ?? fetch, urlOf(access, call), {
+  const { answer, body } = await fetchWhole(access.fetch, urlOf(access, call), {
     method: call.method,
     headers,
-    cache: "no-store",
     signal: call.signal,
     ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
   });
-  if (answer.ok || answer.status === 304) return answer;
-  throw await problemOf(answer);
+  const hasBody = answer.status !== 204 && answer.status !== 304;
+  if (answer.ok || answer.status === 304) return new Response(hasBody ? body : null, answer);
+  throw problemOf(answer, await body.text());
 }
 
-/** `fetch` with its body, whose failures are told apart from an abort. */
-export async function fetchOrFail(
-  fetcher: typeof fetch,
+/**
+ * `fetch` with its body, whose failures are told apart from an abort. An address that is none is the `TypeError` of `URL`: asking
+ * again would never help.
+ */
+export async function fetchWhole(
+  fetcher = fetch,
   url: string,
-  init: Omit<RequestInit, "signal"> & CallOptions,
-  limitMs: number | null = ANSWER_LIMIT_MS,
-): Promise<Response> {
-  const signals = init.signal ? [init.signal] : [];
-  if (limitMs !== null) signals.push(AbortSignal.timeout(limitMs));
+  { signal, ...init }: Omit<RequestInit, "signal"> & CallOptions,
+): Promise<{ readonly answer: Response; readonly body: Blob }> {
+  const { href, host } = new URL(url, typeof location === "undefined" ? undefined : location.href);
   try {
-    const answer = await fetcher(url, { ...init, signal: AbortSignal.any(signals) });
-    const hasBody = answer.status !== 204 && answer.status !== 304;
-    const { status, statusText, headers } = answer;
-    return new Response(hasBody ? await answer.blob() : null, { status, statusText, headers });
+    const answer = await fetcher(href, { ...init, cache: "no-store", signal: signal ?? null });
+    return { answer, body: await answer.blob() };
   } catch (cause) {
-    init.signal?.throwIfAborted();
-    throw new NetworkError(`No answer from ${new URL(url, "http://page").host}`, { cause });
+    signal?.throwIfAborted();
+    throw new NetworkError(`No answer from ${host}`, { cause });
   }
 }
 

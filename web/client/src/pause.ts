@@ -9,6 +9,14 @@ export function backOffMs(failures: number, random = Math.random): number {
   return full / 2 + (full / 2) * random();
 }
 
+/**
+ * How long to wait where an answer says so: what it says, and up to a fifth more, so that many pages do not ask at the same moment.
+ * Between a second, or it would ask without a pause, and five minutes, for a browser's timers end at once beyond 24 days.
+ */
+export function retryAfterMs(seconds: number): number {
+  return Math.min(300, Math.max(1, seconds)) * 1000 * (1 + Math.random() / 5);
+}
+
 /** Whether the page is in a tab that nobody sees. Always false where there is no page. */
 export function isHidden(): boolean {
   return typeof document !== "undefined" && document.hidden;

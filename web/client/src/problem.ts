@@ -76,9 +76,13 @@ export class NetworkError extends Error {
 }
 
 /** Makes an error of an answer that is none of the expected ones. A body that is no problem document is read as the gateway's. */
-export async function problemOf(answer: Response): Promise<ProblemError> {
-  const text = await answer.text().catch(() => "");
+export function problemOf(answer: Response, text: string): ProblemError {
   return new ProblemError(answer.status, parseProblem(answer, text), secondsOf(answer));
+}
+
+/** Whether the API refused by this problem. */
+export function isKind(error: unknown, kind: ProblemKind): error is ProblemError {
+  return error instanceof ProblemError && error.kind === kind;
 }
 
 /** `Retry-After` in seconds. Longshore never answers the form with a date. */
@@ -90,8 +94,9 @@ export function secondsOf(answer: Response): number | null {
 function parseProblem(answer: Response, text: string): Partial<Problem> {
   try {
     const body = JSON.parse(text);
+    if (typeof body !== "object" || body === null) return {};
     if (answer.headers.get("content-type")?.startsWith("application/problem+json")) return body as Problem;
-    return typeof body?.message === "string" ? { title: body.message } : {};
+    return typeof body.message === "string" ? { title: body.message } : {};
   } catch {
     return {};
   }

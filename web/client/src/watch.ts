@@ -1,8 +1,8 @@
 // Following a job: asks as often as the API says, tells what has changed, and never tells of less than it told before.
 
 import { hasEnded, type Job, type VersionedJob } from "./documents.js";
-import { type CallOptions, isPassing, type Send } from "./http.js";
-import { backOffMs, isHidden, rest, wait } from "./pause.js";
+import { type CallOptions, mayPass, type Send } from "./http.js";
+import { backOffMs, isHidden, rest, retryAfterMs, wait } from "./pause.js";
 import { ProblemError, secondsOf } from "./problem.js";
 
 /** Where an answer does not say when to ask again. */
@@ -29,21 +29,27 @@ export async function* watch(
         if (hasEnded(job)) return;
       }
       failures = 0;
-      const ms = askAgainMs(secondsOf(answer));
+      const ms = retryAfterMs(secondsOf(answer) ?? USUAL_S);
       await wait(ms, signal);
       if (isHidden()) await rest(hiddenMs(ms), signal);
     } catch (error) {
       signal?.throwIfAborted();
       if (!mayPass(error)) throw error;
-      if (error instanceof ProblemError && error.retryAfter) await wait(askAgainMs(error.retryAfter), signal);
+      if (error instanceof ProblemError && error.retryAfter)
+        await wait(retryAfterMs(error.retryAfter), signal);
       else await rest(backOffMs(failures++), signal);
     }
   }
 }
 
-/** Whether `next` tells more than `told`: something has changed, and nothing went back. A copy of an older state is no news. */
+/**
+ * Whether `next` tells more than `told`: something has changed, and nothing went back. A copy of an older state is no news, a final
+ * status always is.
+ */
 function isNews(next: Job, told: Job): boolean {
   if (next.attempts !== told.attempts) return next.attempts > told.attempts;
+  // Also one that seems older: the clock of the machine that ended the job may be behind.
+  if (hasEnded(next)) return true;
   if (next.itemProgress < told.itemProgress || next.percent < told.percent) return false;
   if (Date.parse(next.updatedAt) < Date.parse(told.updatedAt)) return false;
   return JSON.stringify({ ...next, etag: null }) !== JSON.stringify({ ...told, etag: null });
@@ -54,18 +60,7 @@ async function read(answer: Response): Promise<VersionedJob | undefined> {
   return { ...((await answer.json()) as Job), etag: answer.headers.get("etag") };
 }
 
-/** What the answer says, and up to a fifth more, so that many pages do not ask at the same moment. */
-function askAgainMs(retryAfter: number | null): number {
-  return (retryAfter ?? USUAL_S) * 1000 * (1 + Math.random() / 5);
-}
-
 /** How much longer a hidden tab waits. */
 function hiddenMs(ms: number): number {
   return Math.max(0, Math.min(ms * HIDDEN_FACTOR, HIDDEN_LIMIT_MS) - ms);
-}
-
-/** Too many calls, or a fault on the other side: to be asked again. An unreadable answer is one, too. */
-function mayPass(error: unknown): boolean {
-  if (error instanceof SyntaxError || isPassing(error)) return true;
-  return error instanceof ProblemError && (error.status === 429 || error.status >= 500);
 }

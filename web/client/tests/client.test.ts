@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createClient, NetworkError, ProblemError } from "../src/index.js";
+import { hurryLimits, skipPauses } from "./clock.js";
 import { completed, JOB_CALL, JOB_ID, jobAt, state } from "./jobs.js";
 import { problem, type Reply, TestServer } from "./server.js";
 
@@ -103,6 +104,56 @@ test("an abort rejects with the signal's reason and ends a call, its repetitions
   expect(server.requests).toHaveLength(1);
 });
 
+test("a token that never comes ends by the limit of an answer, and by the signal", async () => {
+  hurryLimits();
+  const client = createClient({ baseUrl: server.url, token: () => new Promise(() => undefined) });
+  await expect(client.retry(JOB_ID)).rejects.toBeInstanceOf(NetworkError);
+  const abort = new AbortController();
+  const call = client.retry(JOB_ID, { signal: abort.signal });
+  abort.abort(new Error("enough"));
+  await expect(call).rejects.toThrow("enough");
+  expect(server.requests).toHaveLength(0);
+});
+
+test("a call ends within a minute, its repetitions included, also where nothing answers at all", async () => {
+  hurryLimits();
+  skipPauses();
+  server.script(CREATE, "silent", "silent", "silent", "silent");
+  await expect(server.client.createJob(request)).rejects.toThrow("No answer within 60 s");
+  expect(server.seen(CREATE)).toHaveLength(2);
+});
+
+test("a problem document that is no object is read as an answer of the gateway", async () => {
+  for (const body of ["null", '"no"', "7"]) {
+    server.script(CREATE, { ...problem(400, "malformed-json"), body });
+    expect(await refusal(server.client.createJob(request))).toMatchObject({
+      name: "ProblemError",
+      kind: "gateway",
+      status: 400,
+    });
+  }
+});
+
+test("an address that is none is thrown as it is; without one it is the page's origin", async () => {
+  const client = createClient({ baseUrl: "" });
+  await expect(client.getJob(JOB_ID)).rejects.toThrow(TypeError);
+  vi.stubGlobal("location", { href: `${server.url}/page/index.html` });
+  server.script(JOB_CALL, state(completed()));
+  expect((await client.getJob(JOB_ID)).status).toBe("completed");
+});
+
+test("a cancel whose reply was lost answers the job that it has canceled", async () => {
+  server.script(CANCEL, "cut", problem(409, "job-ended"));
+  server.script(JOB_CALL, state(completed({ status: "canceled" })));
+  expect(await server.client.cancel(JOB_ID)).toMatchObject({ jobId: JOB_ID, status: "canceled" });
+});
+
+test("a cancel of a job that has ended otherwise is refused", async () => {
+  server.script(CANCEL, problem(409, "job-ended"));
+  server.script(JOB_CALL, state(completed()));
+  expect(await refusal(server.client.cancel(JOB_ID))).toMatchObject({ kind: "job-ended" });
+});
+
 test("changes are bound to the job as it was seen, if the caller says so", async () => {
   server.script(JOB_CALL, state(jobAt(5)));
   server.script(CANCEL, problem(412, "precondition-failed"), accepted);
@@ -184,6 +235,14 @@ test("a link that has ended is an error, with S3's status", async () => {
   });
   const error = await refusal(server.client.download({ url: `${server.url}/s3/old.csv` }));
   expect(error).toMatchObject({ name: "ProblemError", kind: "gateway", status: 403 });
+});
+
+test("a download is the answer's own Blob, and is not held twice", async () => {
+  const body = new Blob(["a,b\n"], { type: "text/csv" });
+  const answer = new Response("");
+  vi.spyOn(answer, "blob").mockResolvedValue(body);
+  const client = createClient({ baseUrl: server.url, fetch: async () => answer });
+  expect(await client.download({ url: `${server.url}/s3/file.csv` })).toBe(body);
 });
 
 test("the token is asked for each call, may come later, and may be none", async () => {

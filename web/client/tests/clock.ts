@@ -11,6 +11,14 @@ export function skipPauses(): void {
   );
 }
 
+/** For tests of limits: a second of them takes ten milliseconds, until the test ends. */
+export function hurryLimits(): void {
+  const { setTimeout } = globalThis;
+  vi.stubGlobal("setTimeout", (end: (...rest: unknown[]) => void, ms: number, ...rest: unknown[]) =>
+    setTimeout(end, isSetBy("limit.ts") ? ms / 100 : ms, ...rest),
+  );
+}
+
 export class Clock {
   #now = 0;
   readonly #pauses = new Map<object, { readonly due: number; readonly end: () => void }>();
@@ -56,5 +64,10 @@ export class Clock {
 
 /** Whether the client's own waiting has set the timer. */
 function isPause(): boolean {
-  return new Error().stack?.includes("/src/pause.ts") ?? false;
+  return isSetBy("pause.ts");
+}
+
+/** Whether the timer was set in this file of the client: of its files, that is the first in the stack. */
+function isSetBy(file: string): boolean {
+  return /\/src\/([\w-]+\.ts)/.exec(new Error().stack ?? "")?.[1] === file;
 }

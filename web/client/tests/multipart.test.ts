@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ProblemError } from "../src/index.js";
+import { createClient, ProblemError } from "../src/index.js";
 import {
   type Progress,
   type ResumeState,
@@ -8,8 +8,8 @@ import {
   upload,
 } from "../src/upload/index.js";
 import { meter } from "../src/upload/meter.js";
-import { skipPauses } from "./clock.js";
-import { problem, type Request, TestServer } from "./server.js";
+import { Clock, skipPauses } from "./clock.js";
+import { problem, type Request, TestServer, until } from "./server.js";
 import { refusal, sha256 } from "./uploads.js";
 
 let server: TestServer;
@@ -69,18 +69,21 @@ test("a large file is put part by part, each with its SHA-256, and made a whole"
 
 test("no more parts are sent at once than the caller says", async () => {
   server.uploads.partSize = 100;
-  let now = 0;
-  let most = 0;
-  const counting: typeof fetch = async (...call) => {
-    most = Math.max(most, ++now);
-    const answer = await fetch(...call);
-    now--;
-    return answer;
+  const mostAtOnce = async (expected: number, options: UploadOptions) => {
+    let now = 0;
+    let most = 0;
+    const counting: typeof fetch = async (...call) => {
+      most = Math.max(most, ++now);
+      await until(() => most >= expected);
+      const answer = await fetch(...call);
+      now--;
+      return answer;
+    };
+    await upload(server.client, file, { ...options, fetch: counting });
+    return most;
   };
-  await upload(server.client, file, { partsAtOnce: 2, fetch: counting });
-  expect(most).toBe(2);
-  await upload(server.client, file, { fetch: counting });
-  expect(most).toBe(3);
+  expect(await mostAtOnce(2, { partsAtOnce: 2 })).toBe(2);
+  expect(await mostAtOnce(3, {})).toBe(3);
 });
 
 test("a part that fails is sent again by a fresh URL, the others only once", async () => {
@@ -110,9 +113,84 @@ test("a part that S3 refuses again and again ends the upload, which can be resum
 test("the first part that fails for good stops the others", async () => {
   // 103 parts.
   server.uploads.partSize = 10;
-  server.script("PUT /s3/*", refusal(404, "NoSuchUpload"));
-  await expect(upload(server.client, file)).rejects.toThrow("S3 answered 404 NoSuchUpload");
+  server.script("POST /api/uploads/*", "as-usual", problem(409, "upload-abandoned"));
+  await expect(upload(server.client, file)).rejects.toMatchObject({ kind: "upload-abandoned" });
   expect(puts().length).toBeLessThan(10);
+});
+
+test("a part that fails for good ends the calls for the URLs of the others, too", async () => {
+  server.uploads.partSize = 10;
+  let silent = 0;
+  server.script("POST /api/uploads/*", "as-usual", "silent", "silent", problem(409, "upload-abandoned"));
+  const counting: typeof fetch = (url, init) => {
+    init?.signal?.addEventListener("abort", () => silent++);
+    return fetch(url, init);
+  };
+  const client = createClient({ baseUrl: server.url, fetch: counting });
+  await expect(upload(client, file)).rejects.toMatchObject({ kind: "upload-abandoned" });
+  expect(silent).toBe(2);
+});
+
+test("a fault of the API is waited out, also where the API itself tells of it", async () => {
+  const fault = problem(500, "internal");
+  server.script("POST /api/uploads/*", fault, fault, problem(503, "busy"));
+  const { fileGuid } = await upload(server.client, file);
+  expect(server.uploads.contentOf(fileGuid)).toBe(text);
+  expect(server.seen(`POST /api/uploads/${fileGuid}/url`)).toHaveLength(6);
+});
+
+test("an upload that is refused because the bytes of the day are used up is not insisted on", async () => {
+  server.script("POST /api/uploads/*", ...Array(9).fill(problem(429, "upload-quota-exceeded")));
+  const error = await upload(server.client, file, { partsAtOnce: 1 }).catch((thrown) => thrown);
+  expect(error).toMatchObject({ kind: "upload-quota-exceeded" });
+  expect(server.requests).toHaveLength(2);
+});
+
+test("a part that comes after another page has completed the upload counts as sent", async () => {
+  let begun: ResumeState | undefined;
+  const slow: typeof fetch = async (...call) => {
+    const { fileGuid = "" } = begun ?? {};
+    putAll(fileGuid);
+    const path = `/api/uploads/${fileGuid}/complete`;
+    await server.client.send({ method: "POST", path, repeatable: false });
+    return fetch(...call);
+  };
+  const progress: Progress[] = [];
+  const { fileGuid } = await upload(server.client, file, {
+    fetch: slow,
+    onBegun: (state) => (begun = state),
+    onProgress: (step) => progress.push(step),
+  });
+  expect(server.uploads.contentOf(fileGuid)).toBe(text);
+  expect(puts().length).toBeLessThanOrEqual(3);
+  expect(progress.at(-1)).toEqual({ sentBytes: 1_023, totalBytes: 1_023 });
+});
+
+test("a part that comes after the upload was given up ends it with its problem", async () => {
+  let begun: ResumeState | undefined;
+  const slow: typeof fetch = (...call) => {
+    server.uploads.abandon(begun?.fileGuid ?? "");
+    return fetch(...call);
+  };
+  const call = upload(server.client, file, { fetch: slow, onBegun: (state) => (begun = state) });
+  await expect(call).rejects.toMatchObject({ name: "ProblemError", kind: "upload-abandoned" });
+  expect(puts().length).toBeLessThanOrEqual(3);
+});
+
+test("an upload that was given up is not resumed: its problem is thrown at once", async () => {
+  const state = await leftOff();
+  server.uploads.abandon(state.fileGuid);
+  const before = server.requests.length;
+  const hash = vi.spyOn(crypto.subtle, "digest");
+  const call = upload(server.client, file, { resume: state });
+  await expect(call).rejects.toMatchObject({ name: "ProblemError", kind: "upload-abandoned" });
+  expect(hash).not.toHaveBeenCalled();
+  expect(server.requests).toHaveLength(before + 2);
+});
+
+test("with no parts at once a part is sent all the same", async () => {
+  const { fileGuid } = await upload(server.client, file, { partsAtOnce: 0 });
+  expect(server.uploads.contentOf(fileGuid)).toBe(text);
 });
 
 test("after an abort it is resumed: what S3 has is not sent again", async () => {
@@ -132,6 +210,13 @@ test("after an abort it is resumed: what S3 has is not sent again", async () => 
   expect(progress[0]?.sentBytes).toBeGreaterThanOrEqual(223);
 });
 
+test("a fault of the API is waited out when an upload is resumed", async () => {
+  const state = await leftOff();
+  server.script(`GET /api/uploads/${state.fileGuid}`, problem(500, "internal"));
+  await upload(server.client, file, { resume: state });
+  expect(server.uploads.contentOf(state.fileGuid)).toBe(text);
+});
+
 test("what S3 has of another length or with other bytes is sent again", async () => {
   const { fileGuid, ...rest } = await leftOff();
   const parts = server.uploads.all.get(fileGuid)?.parts;
@@ -144,27 +229,13 @@ test("what S3 has of another length or with other bytes is sent again", async ()
   expect(puts()).toHaveLength(before + 2);
 });
 
-test("a checksum may be told in hexadecimal, or not at all", async () => {
-  const { fileGuid, ...rest } = await leftOff();
-  const received = PARTS.map((part, index) => {
-    const hash =
-      index === 0 ? { sha256: Buffer.from(sha256(Buffer.from(part)), "base64").toString("hex") } : {};
-    return { partNumber: index + 1, size: part.length, ...hash };
-  });
-  putAll(fileGuid);
-  const status = { fileGuid, size: 1_023, state: "waiting", partSize: 400, receivedParts: received };
-  server.script(`GET /api/uploads/${fileGuid}`, { status: 200, body: status });
-  const before = puts().length;
-  await upload(server.client, file, { resume: { fileGuid, ...rest } });
-  expect(puts()).toHaveLength(before);
-});
-
-test("without a checksum, what S3 has of another length is sent again", async () => {
+test("a part without a checksum is sent again: it may be one of another file", async () => {
   const { fileGuid, ...rest } = await leftOff();
   putAll(fileGuid);
   const receivedParts = PARTS.map((part, index) => ({
     partNumber: index + 1,
-    size: part.length - (index % 2),
+    size: part.length,
+    ...(index !== 1 && { sha256: sha256(Buffer.from(part)) }),
   }));
   const status = { fileGuid, size: 1_023, state: "waiting", partSize: 400, receivedParts };
   server.script(`GET /api/uploads/${fileGuid}`, { status: 200, body: status });
@@ -210,6 +281,63 @@ test("parts that are missing at the end are sent again, but not for ever", async
   expect(error).toMatchObject({ kind: "upload-incomplete", detail: "Part 2 is missing." });
 });
 
+test("between the rounds it waits: longer each time, and as long as the API asks for", async () => {
+  const clock = new Clock();
+  vi.spyOn(Math, "random").mockReturnValue(0);
+  const replies = [problem(409, "upload-incomplete"), problem(409, "upload-incomplete", {}, 20)];
+  const call = upload(server.client, file, {
+    onBegun: ({ fileGuid }) => server.script(`POST /api/uploads/${fileGuid}/complete`, ...replies),
+  });
+  await clock.pass(499);
+  expect(server.seen("GET /api/uploads/*")).toHaveLength(0);
+  await clock.pass(1);
+  await until(() => completions().length === 2);
+  await clock.pass(19_999);
+  expect(server.seen("GET /api/uploads/*")).toHaveLength(1);
+  await clock.pass(1);
+  await call;
+  expect(completions()).toHaveLength(3);
+});
+
+test("while another call completes the upload it is waited for, and then it is done", async () => {
+  let begun: ResumeState | undefined;
+  const slow: typeof fetch = (...call) => {
+    const { fileGuid = "" } = begun ?? {};
+    putAll(fileGuid);
+    server.uploads.beginCompletion(fileGuid, 12);
+    return fetch(...call);
+  };
+  const { fileGuid } = await upload(server.client, file, {
+    fetch: slow,
+    partsAtOnce: 1,
+    onBegun: (state) => (begun = state),
+  });
+  expect(server.uploads.contentOf(fileGuid)).toBe(text);
+  expect(server.seen(`GET /api/uploads/${fileGuid}`)).toHaveLength(12);
+  expect(completions()).toHaveLength(0);
+  expect(puts()).toHaveLength(1);
+});
+
+test("another call that never comes to an end is not waited for without one", async () => {
+  const state = await leftOff();
+  server.uploads.beginCompletion(state.fileGuid, 1_000);
+  const call = upload(server.client, file, { resume: state });
+  await expect(call).rejects.toMatchObject({ kind: "upload-incomplete", retryAfter: 2 });
+});
+
+test("each part is hashed once, however many rounds there are, and the fault of a status is waited out", async () => {
+  const hash = vi.spyOn(crypto.subtle, "digest");
+  await upload(server.client, file, {
+    onBegun: ({ fileGuid }) => {
+      const incomplete = Array(5).fill(problem(409, "upload-incomplete"));
+      server.script(`POST /api/uploads/${fileGuid}/complete`, ...incomplete);
+      server.script(`GET /api/uploads/${fileGuid}`, problem(500, "internal"));
+    },
+  });
+  expect(hash).toHaveBeenCalledTimes(3);
+  expect(completions()).toHaveLength(6);
+});
+
 test("an upload that another page has completed meanwhile is done", async () => {
   const state = await leftOff();
   putAll(state.fileGuid);
@@ -232,14 +360,20 @@ test("an upload that another page has completed meanwhile is done", async () => 
 });
 
 test("memory holds the parts that are on their way, never the file", async () => {
-  const whole = vi.spyOn(File.prototype, "arrayBuffer");
-  const read: number[] = [];
-  const slice = Blob.prototype.arrayBuffer;
-  vi.spyOn(Blob.prototype, "arrayBuffer").mockImplementation(function (this: Blob) {
-    read.push(this.size);
-    return slice.call(this);
+  server.uploads.partSize = 100;
+  const sizes: number[] = [];
+  let now = 0;
+  let most = 0;
+  const read = Blob.prototype.arrayBuffer;
+  vi.spyOn(Blob.prototype, "arrayBuffer").mockImplementation(async function (this: Blob) {
+    sizes.push(this.size);
+    most = Math.max(most, ++now);
+    await new Promise((resolve) => setImmediate(resolve));
+    now--;
+    return read.call(this);
   });
-  await upload(server.client, file);
-  expect(whole).not.toHaveBeenCalled();
-  expect(read.filter((size) => size > 400)).toEqual([]);
+  await upload(server.client, file, { partsAtOnce: 2 });
+  expect(most).toBe(2);
+  expect(sizes).toHaveLength(11);
+  expect(Math.max(...sizes)).toBe(100);
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NetworkError, ProblemError } from "../src/index.js";
 import { OtherFileError, type Progress, type ResumeState, UploadError, upload } from "../src/upload/index.js";
-import { skipPauses } from "./clock.js";
+import { hurryLimits, skipPauses } from "./clock.js";
 import { problem, TestServer } from "./server.js";
 import { refusal } from "./uploads.js";
 
@@ -58,9 +58,9 @@ test("the name tells JSON Lines, which browsers do not know; a Blob wants a name
 });
 
 test("a URL that has ended is renewed", async () => {
-  server.script("PUT /s3/*", refusal(403, "AccessDenied"));
-  const { fileGuid } = await upload(server.client, file);
+  const { fileGuid } = await upload(server.client, file, { onBegun: () => server.uploads.signed.clear() });
   expect(server.uploads.contentOf(fileGuid)).toBe(text);
+  expect(server.seen("PUT /s3/*")).toHaveLength(2);
   expect(server.seen(`POST /api/uploads/${fileGuid}/url`)).toHaveLength(1);
 });
 
@@ -144,6 +144,14 @@ test("an upload is not resumed with another file", async () => {
 
   server.script("GET /api/uploads/f", { status: 200, body: { state: "waiting", size: file.size + 1 } });
   await expect(upload(server.client, file, { resume: state })).rejects.toBeInstanceOf(OtherFileError);
+});
+
+test("a PUT that gets no answer is given up after a time by its size, and sent again", async () => {
+  hurryLimits();
+  server.script("PUT /s3/*", "silent");
+  const { fileGuid } = await upload(server.client, file);
+  expect(server.uploads.contentOf(fileGuid)).toBe(text);
+  expect(server.seen("PUT /s3/*")).toHaveLength(2);
 });
 
 test("a creation whose reply is lost makes one upload", async () => {

@@ -12,6 +12,10 @@ interface Upload {
   readonly key: string;
   readonly parts: Map<number, Buffer>;
   whole: Buffer | null;
+  /** Not completed within a day; its parts are gone. */
+  abandoned: boolean;
+  /** While another call makes the file of the parts: how often its state may be asked for until it has. */
+  completing: number;
 }
 
 interface WantedPart {
@@ -40,6 +44,20 @@ export class Uploads {
     return this.all.get(fileGuid)?.whole?.toString();
   }
 
+  /** Lets the day pass in which an upload in parts is to be completed. */
+  abandon(fileGuid: string): void {
+    const upload = this.all.get(fileGuid);
+    if (!upload) throw new Error("There is no such upload");
+    upload.abandoned = true;
+    upload.parts.clear();
+  }
+
+  /** Has another call make the file of these parts: it is there once its state was asked for so many times. */
+  beginCompletion(fileGuid: string, asks: number): void {
+    const upload = this.all.get(fileGuid);
+    if (upload) upload.completing = asks;
+  }
+
   answer(request: Request): Reply | undefined {
     const url = new URL(request.path, "http://any");
     if (request.method === "PUT") return this.#put(request, url);
@@ -56,7 +74,15 @@ export class Uploads {
     const key = String(headers["idempotency-key"]);
     const asked = JSON.parse(body.toString());
     const before = [...this.all.values()].find((upload) => upload.key === key);
-    const upload = before ?? { ...asked, fileGuid: randomUUID(), key, parts: new Map(), whole: null };
+    const fresh = {
+      fileGuid: randomUUID(),
+      key,
+      parts: new Map(),
+      whole: null,
+      abandoned: false,
+      completing: 0,
+    };
+    const upload = before ?? { ...asked, ...fresh };
     this.all.set(upload.fileGuid, upload);
     return { status: 201, body: this.#isMultipart(upload) ? this.#plan(upload) : this.#tickets(upload, []) };
   }
@@ -70,29 +96,40 @@ export class Uploads {
 
   #renew(upload: Upload, { body }: Request): Reply {
     if (upload.whole) return problem(409, "already-uploaded");
+    if (upload.abandoned) return problem(409, "upload-abandoned");
+    if (upload.completing) return problem(409, "upload-incomplete", {}, 2);
     const wanted: WantedPart[] = body.length > 0 ? JSON.parse(body.toString()).parts : [];
     const isPlan = this.#isMultipart(upload) && wanted.length === 0;
     return { status: 200, body: isPlan ? this.#plan(upload) : this.#tickets(upload, wanted) };
   }
 
   #complete(upload: Upload): Reply {
+    if (upload.abandoned) return problem(409, "upload-abandoned");
+    if (upload.completing) return problem(409, "upload-incomplete", {}, 2);
     const missing = this.#numbers(upload).filter(
       (number) => upload.parts.get(number)?.length !== this.#length(upload, number),
     );
     if (!upload.whole && missing.length > 0)
       return problem(409, "upload-incomplete", { detail: `Missing: ${missing}` });
+    this.#join(upload);
+    return { status: 200, body: this.#status(upload) };
+  }
+
+  #join(upload: Upload): void {
     upload.whole ??= Buffer.concat(
       this.#numbers(upload).map((number) => upload.parts.get(number) ?? Buffer.alloc(0)),
     );
-    return { status: 200, body: this.#status(upload) };
   }
 
   #status(upload: Upload) {
     const { fileGuid, fileName, contentType, size } = upload;
-    const state = upload.whole ? "received" : "waiting";
+    if (upload.completing && --upload.completing === 0) this.#join(upload);
+    const state = upload.whole ? "received" : upload.abandoned ? "abandoned" : "waiting";
     const base = { fileGuid, fileName, contentType, size, state, expiresAt: "2030-01-01T00:00:00Z" };
-    if (upload.whole || !this.#isMultipart(upload)) return base;
-    const receivedParts = [...upload.parts].map(([partNumber, bytes]) => ({
+    if (state !== "waiting" || !this.#isMultipart(upload)) return base;
+    // S3 has no list of the parts any more once it makes the file of them.
+    const parts = upload.completing ? [] : [...upload.parts];
+    const receivedParts = parts.map(([partNumber, bytes]) => ({
       partNumber,
       size: bytes.length,
       sha256: sha256(bytes),
@@ -141,6 +178,7 @@ export class Uploads {
     }
     const { upload, partNumber } = signed;
     if (partNumber !== null) {
+      if (upload.whole || upload.abandoned || upload.completing) return refusal(404, "NoSuchUpload");
       upload.parts.set(partNumber, body);
     } else {
       if (headers["if-none-match"] !== "*" || headers["content-type"] !== upload.contentType)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ProblemError, type VersionedJob } from "../src/index.js";
+import { createClient, ProblemError, type VersionedJob } from "../src/index.js";
 import { Clock } from "./clock.js";
 import { completed, etagOf, JOB_CALL, JOB_ID, jobAt, state, unchanged } from "./jobs.js";
 import { problem, TestServer, until } from "./server.js";
@@ -85,6 +85,16 @@ test("an older state, or one that goes back, is never told", async () => {
   expect(told.map(({ percent }) => percent)).toEqual([40, 100]);
 });
 
+test("a final status is told even where it seems older than what was told", async () => {
+  const running = jobAt(99);
+  const updatedAt = new Date(Date.parse(running.updatedAt) - 9).toISOString();
+  server.script(JOB_CALL, state(running), state(completed({ updatedAt, percent: 98, itemProgress: 98 })));
+  const { told, done } = watching();
+  await clock.pass(1_000);
+  await done;
+  expect(told.map(({ status }) => status)).toEqual(["running", "completed"]);
+});
+
 test("the same state under another ETag is told once", async () => {
   const again = { ...state(jobAt(40)), headers: { etag: '"another"', "retry-after": "1" } };
   server.script(JOB_CALL, state(jobAt(40)), again, state(completed()));
@@ -145,6 +155,24 @@ test("Retry-After of a refusal is held", async () => {
   expect(asked()).toBe(1);
   await clock.pass(1);
   await done;
+});
+
+test("Retry-After is held between a second and five minutes", async () => {
+  server.script(JOB_CALL, state(jobAt(1), 0), state(jobAt(2), 9_999_999_999), state(completed()));
+  const { done } = watching();
+  await clock.pass(999);
+  expect(asked()).toBe(1);
+  await clock.pass(1);
+  await until(() => asked() === 2);
+  await clock.pass(299_999);
+  expect(asked()).toBe(2);
+  await clock.pass(1);
+  await done;
+});
+
+test("an address that is none is thrown, and not taken for a network that is away", async () => {
+  const watched = createClient({ baseUrl: "not an address" }).watch(JOB_ID);
+  await expect(watched.next()).rejects.toThrow("Invalid URL");
 });
 
 test.each([

@@ -1,11 +1,6 @@
 // Putting files: `longshore-client/upload`.
 
-export type {
-  Progress,
-  ReceivedPart,
-  ResumeState,
-  UploadOptions,
-  UploadStatus,
-} from "./contract.js";
+export type { ReceivedPart, UploadStatus } from "../documents.js";
 export { OtherFileError, UploadError } from "./errors.js";
+export type { Progress, ResumeState, UploadOptions } from "./options.js";
 export { upload } from "./upload.js";

@@ -1,11 +1,10 @@
 // Trying again, for as long as it may help.
 
-import { isPassing } from "../http.js";
+import { mayPass } from "../http.js";
 import { backOffMs, onceOnline, rest } from "../pause.js";
-import { NetworkError } from "../problem.js";
 import { UploadError } from "./errors.js";
 
-/** Some 15 seconds of S3's refusals. Time without a network does not count. */
+/** Some 15 seconds of refusals and faults. Time without a network does not count. */
 const ATTEMPTS = 6;
 
 /** Does a step until it succeeds, or fails for good. It must get itself a fresh URL each time: the last one may have ended. */
@@ -15,19 +14,12 @@ export async function insist<T>(signal: AbortSignal | undefined, step: () => Pro
       return await step();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!mayPass(error)) throw error;
+      // S3 refuses nothing for good: a URL that has ended is a 403, bytes that were changed on their way a 400, an upload that
+      // has come to its end a 404. Whether it was completed or given up then says the API, asked for the next URL.
+      if (!(error instanceof UploadError || mayPass(error))) throw error;
       if (await onceOnline(signal)) continue;
       if (++failures >= ATTEMPTS) throw error;
       await rest(backOffMs(failures), signal);
     }
   }
-}
-
-/** A URL that has ended is a 403, bytes that were changed on their way a 400. A 404 is an upload that was given up. */
-function mayPass(error: unknown): boolean {
-  return (
-    error instanceof NetworkError ||
-    isPassing(error) ||
-    (error instanceof UploadError && error.status !== 404)
-  );
 }

@@ -1,6 +1,6 @@
 // Progress over all parts.
 
-import type { Progress } from "./contract.js";
+import type { Progress } from "./options.js";
 
 /** Notes how many bytes of a part have gone out. */
 export type Meter = (partNumber: number, bytes: number) => void;

@@ -1,16 +1,20 @@
 // A file that is put part by part. S3 checks each against its SHA-256; what S3 already has is not sent again.
 
-import { ProblemError } from "../problem.js";
+import type { ReceivedPart } from "../documents.js";
+import { backOffMs, rest, retryAfterMs, wait } from "../pause.js";
+import { isKind, type ProblemError } from "../problem.js";
 import type { UploadCalls } from "./calls.js";
-import type { ReceivedPart, UploadOptions } from "./contract.js";
-import { base64Of, sha256Of } from "./hash.js";
+import { sha256Of } from "./hash.js";
 import { insist } from "./insist.js";
 import type { Meter } from "./meter.js";
+import type { UploadOptions } from "./options.js";
 import { put } from "./put.js";
 
 const USUAL_PARTS_AT_ONCE = 3;
-/** How often the API may find parts missing that S3 took, before it is believed. */
-const ROUNDS = 3;
+/** How often the API may find parts missing that S3 took, before it is believed: half a minute. */
+const ROUNDS = 6;
+/** How often it may say that another call is completing the upload: some five minutes. For a very large file S3 takes minutes. */
+const ROUNDS_OF_ANOTHER = 15;
 
 /** The parts' size, and those that S3 has. */
 export interface Parts {
@@ -27,52 +31,64 @@ export async function putParts(
   file: Blob,
   options: PartsOptions,
 ): Promise<void> {
+  // Kept over the rounds, or each would read the whole file again.
+  const hashes = new Map<number, string>();
   let received = parts.received;
   for (let round = 1; ; round++) {
-    await putMissing(calls, { ...parts, received }, file, options);
     try {
+      await putMissing(calls, { ...parts, received, hashes }, file, options);
       await insist(options.signal, calls.complete);
       return;
     } catch (error) {
-      if (!isKind(error, "upload-incomplete") || round === ROUNDS) throw error;
-      received = (await calls.status()).receivedParts ?? [];
+      if (!isKind(error, "upload-incomplete")) throw error;
+      // Only where another call is completing the upload the API says when to come again.
+      if (round >= (error.retryAfter ? ROUNDS_OF_ANOTHER : ROUNDS)) throw error;
+      await pause(error, round, options.signal);
     }
+    const status = await insist(options.signal, calls.status);
+    if (status.state === "received") return;
+    received = status.receivedParts ?? [];
   }
 }
 
 async function putMissing(
   calls: UploadCalls,
-  parts: Parts,
+  parts: Parts & { readonly hashes: Map<number, string> },
   file: Blob,
   options: PartsOptions,
 ): Promise<void> {
   const numbers = Array.from({ length: Math.ceil(file.size / parts.partSize) }, (_, index) => index + 1);
   const known = new Map(parts.received.map((part) => [part.partNumber, part]));
-  const width = options.partsAtOnce ?? USUAL_PARTS_AT_ONCE;
+  const width = Math.max(1, options.partsAtOnce ?? USUAL_PARTS_AT_ONCE);
   await atOnce(numbers, width, options.signal, async (number, signal) => {
     const bytes = file.slice((number - 1) * parts.partSize, number * parts.partSize);
-    const sha256 = await sha256Of(bytes);
+    const sha256 = parts.hashes.get(number) ?? (await sha256Of(bytes));
+    parts.hashes.set(number, sha256);
     signal.throwIfAborted();
     const onSent = (count: number) => options.meter(number, count);
     if (isSame(known.get(number), bytes, sha256)) return onSent(bytes.size);
     await insist(signal, async () => {
       try {
-        const ticket = await calls.partTicket(number, sha256);
+        const ticket = await calls.partTicket(number, sha256, signal);
         await put({ ticket, bytes, signal, onSent, fetch: options.fetch });
       } catch (error) {
-        // Made of its parts before, and only the reply was lost: completing it says so again.
+        // Made of its parts before, by another page or by a call whose reply was lost: completing it says so again.
         if (!isKind(error, "already-uploaded")) throw error;
+        onSent(bytes.size);
       }
     });
   });
 }
 
+/** A part without a checksum may be one of another file. */
 function isSame(part: ReceivedPart | undefined, bytes: Blob, sha256: string): boolean {
-  return part?.size === bytes.size && (part.sha256 == null || base64Of(part.sha256) === sha256);
+  return part?.size === bytes.size && part.sha256 === sha256;
 }
 
-function isKind(error: unknown, kind: ProblemError["kind"]): boolean {
-  return error instanceof ProblemError && error.kind === kind;
+/** Between two rounds: longer each time, and never shorter than the API asks for. */
+function pause({ retryAfter }: ProblemError, round: number, signal: AbortSignal | undefined): Promise<void> {
+  const ms = backOffMs(round);
+  return retryAfter ? wait(Math.max(ms, retryAfterMs(retryAfter)), signal) : rest(ms, signal);
 }
 
 /** Works all items, `width` of them at a time. The first that fails stops the others, and is thrown when they have stopped. */
@@ -84,9 +100,9 @@ async function atOnce<T>(
 ): Promise<void> {
   const stop = new AbortController();
   const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
-  const rest = items.values();
+  const left = items.values();
   const worker = async () => {
-    for (const item of rest) await work(item, either);
+    for (const item of left) await work(item, either);
   };
   await Promise.all(Array.from({ length: width }, () => worker().catch((error) => stop.abort(error))));
   if (stop.signal.aborted) throw stop.signal.reason;

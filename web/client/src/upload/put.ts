@@ -1,11 +1,14 @@
 // One PUT to S3, by a URL that is the right to it.
 
+import { within } from "../limit.js";
 import { NetworkError } from "../problem.js";
-import type { Ticket } from "./contract.js";
+import type { Ticket } from "./calls.js";
 import { UploadError } from "./errors.js";
 
 /** A PUT of which not a byte has gone out for so long is given up; the network has gone away without a word. */
 const STALL_MS = 60_000;
+/** Slower than any network over which people send files; see `byFetch`. */
+const SLOWEST_BYTES_PER_S = 16 * 1024;
 
 export interface Put {
   readonly ticket: Ticket;
@@ -30,13 +33,15 @@ interface Answer {
   readonly text: string;
 }
 
-/** Without progress: `fetch` does not tell of bytes that went out. */
+/** Without progress: `fetch` does not tell of bytes that went out. So a stall cannot be seen, and the whole PUT has a limit by its size. */
 async function byFetch({ ticket, bytes, signal, ...order }: Put): Promise<Answer> {
+  const limitMs = STALL_MS + (bytes.size / SLOWEST_BYTES_PER_S) * 1000;
+  const { method, headers } = ticket;
   try {
-    const { method, headers } = ticket;
-    const init = { method, headers, body: bytes, signal: signal ?? null };
-    const answer = await (order.fetch ?? fetch)(ticket.url, init);
-    return { status: answer.status, text: await answer.text() };
+    return await within(limitMs, signal, async (signal) => {
+      const answer = await (order.fetch ?? fetch)(ticket.url, { method, headers, body: bytes, signal });
+      return { status: answer.status, text: await answer.text() };
+    });
   } catch (cause) {
     signal?.throwIfAborted();
     throw new NetworkError("No answer to a PUT", { cause });

@@ -1,11 +1,11 @@
 // A file that is put as a whole. S3 takes it once: whoever finds it there has put it before, and lost the reply.
 
-import { ProblemError } from "../problem.js";
-import type { UploadCalls } from "./calls.js";
-import type { Ticket, UploadOptions } from "./contract.js";
+import { isKind } from "../problem.js";
+import type { Ticket, UploadCalls } from "./calls.js";
 import { UploadError } from "./errors.js";
 import { insist } from "./insist.js";
 import type { Meter } from "./meter.js";
+import type { UploadOptions } from "./options.js";
 import { put } from "./put.js";
 
 /** Puts the file by `first`, and by a renewed URL where there is none or it failed. */
@@ -30,6 +30,6 @@ export async function putWhole(
 }
 
 async function wasPutBefore(calls: UploadCalls, error: unknown): Promise<boolean> {
-  if (error instanceof ProblemError && error.kind === "already-uploaded") return true;
+  if (isKind(error, "already-uploaded")) return true;
   return error instanceof UploadError && error.status === 412 && (await calls.status()).state === "received";
 }

@@ -1,10 +1,12 @@
 // Puts one file: as a whole or in parts, as the API says; from the beginning or from where it was left.
 
 import { type Client, creation, json } from "../client.js";
+import type { Upload, UploadInParts } from "../documents.js";
 import { type UploadCalls, uploadCalls } from "./calls.js";
-import type { MultipartUpload, ResumeState, SingleUpload, UploadOptions } from "./contract.js";
 import { OtherFileError } from "./errors.js";
+import { insist } from "./insist.js";
 import { meter } from "./meter.js";
+import type { ResumeState, UploadOptions } from "./options.js";
 import { putParts } from "./parts.js";
 import { putWhole } from "./single.js";
 
@@ -34,11 +36,7 @@ export async function upload(
   return { fileGuid };
 }
 
-async function begin(
-  client: Client,
-  file: Blob,
-  options: UploadOptions,
-): Promise<SingleUpload | MultipartUpload> {
+async function begin(client: Client, file: Blob, options: UploadOptions): Promise<Upload | UploadInParts> {
   const { fileName, size } = describe(file, options);
   const contentType = options.contentType ?? contentTypeOf(fileName, file);
   const { sha256 } = options;
@@ -46,11 +44,12 @@ async function begin(
 }
 
 async function goOn(calls: UploadCalls, file: Blob, options: Parameters<typeof putParts>[3]): Promise<void> {
-  const { state, size, partSize, receivedParts } = await calls.status();
+  const { state, size, partSize, receivedParts } = await insist(options.signal, calls.status);
   if (size !== file.size)
     throw new OtherFileError(`The upload is one of ${size} bytes, the file has ${file.size}`);
   if (state === "received") options.meter(1, file.size);
   else if (partSize) await putParts(calls, { partSize, received: receivedParts ?? [] }, file, options);
+  // Also of an upload that was abandoned: its URL is refused with that problem.
   else await putWhole(calls, null, file, options);
 }
 
