@@ -99,7 +99,9 @@ export class Draft {
       this.send();
       const fileGuid = await this.upload.finished(signal);
       this.stage.value = "creating";
-      return await this.#create(fileGuid);
+      const job = await this.#create(fileGuid);
+      this.upload.forget();
+      return job;
     } catch (error) {
       if (signal.aborted) return null;
       if (error !== this.upload.error.value) this.error.value = error;
@@ -137,15 +139,22 @@ export class Draft {
     try {
       return await guarded(() => api.createJob(request, { idempotencyKey }));
     } catch (error) {
-      // Its job was there, and is deleted: who presses the button once more wants another one.
-      if (error instanceof ProblemError && error.kind === "job-deleted") this.#lastRequest.text = "";
+      if (error instanceof ProblemError) this.#startOver(error);
       throw error;
     }
+  }
+
+  /** What the server does not have any more is not asked for again: who presses the button once more wants another one. */
+  #startOver({ kind, errors }: ProblemError): void {
+    if (kind === "job-deleted") this.#lastRequest.text = "";
+    if (!errors.some(({ pointer }) => pointer === "/fileGuid")) return;
+    this.upload.forget();
+    this.upload.remove();
   }
 }
 
 /** The import that is being prepared, if there is one. */
-export const draft = signal<Draft | null>(null);
+export const currentDraft = signal<Draft | null>(null);
 
 /** The last job that was started while the person looked at something else, to be found on the way back. */
 export const startedUnseen = signal<{ fileName: string; jobId: string } | null>(null);
@@ -168,15 +177,15 @@ export async function pick(file: File): Promise<string | null> {
     return refusal;
   }
   if (!next.blocked.value) next.send();
-  draft.value = next;
+  currentDraft.value = next;
   return null;
 }
 
 /** Gives the file up, and a start that waits for it. */
 export function remove(): void {
   picked++;
-  draft.peek()?.close();
-  draft.value = null;
+  currentDraft.peek()?.close();
+  currentDraft.value = null;
   startedUnseen.value = null;
 }
 
@@ -186,13 +195,14 @@ export async function start(from: Draft): Promise<void> {
   const seen = route.peek().view === "import";
   const { name } = from.file;
   if (!job) {
-    if (!seen && draft.peek() === from && from.stage.peek() === "none") announce(text.start.notStarted(name));
+    if (!seen && currentDraft.peek() === from && from.stage.peek() === "none")
+      announce(text.start.notStarted(name));
     return;
   }
   const { dataset, schema } = from.chosen.peek();
   rememberDataset(job.jobId, dataset);
   if (schema) rememberSchema(dataset, { name: schema.name, text: JSON.stringify(schema.document) });
-  if (draft.peek() === from) remove();
+  if (currentDraft.peek() === from) remove();
   if (seen) return go(`/jobs/${job.jobId}`);
   startedUnseen.value = { fileName: name, jobId: job.jobId };
   announce(text.start.started(name));

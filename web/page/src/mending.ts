@@ -38,12 +38,14 @@ export class Mending {
       const fileGuid = await this.upload.finished(signal);
       this.stage.value = "retrying";
       await guarded(() => api.retry(this.jobId, { fileGuid }));
+      this.upload.forget();
       return this.#reopened();
     } catch (error) {
       if (signal.aborted) return;
       this.error.value = error;
       // Whether the retry has arrived, only the job can tell.
       if (error instanceof NetworkError && this.stage.value === "retrying") this.onReopened?.();
+      if (!this.onReopened) announce(text.mend.notReopened);
     }
     this.stage.value = "none";
   }

@@ -33,6 +33,8 @@ export function moment(iso: string): string {
 
 const eachOf = (rows: number) => (rows === 1 ? "the first row" : `each of the first ${number(rows)} rows`);
 
+const UNREACHABLE = "The server cannot be reached. Check your connection.";
+
 const CHANGED: [string, string] = [
   "The file cannot be read any more",
   "It was moved or changed after it was chosen. Choose it again.",
@@ -59,7 +61,7 @@ export const text = {
   loading: "Loading...",
   more: "Show more",
   tryAgain: "Try again",
-  unreachable: "The server cannot be reached. Check your connection.",
+  unreachable: UNREACHABLE,
   offline: "No connection. This page goes on by itself as soon as there is one.",
   notFound: {
     title: "There is nothing here",
@@ -194,11 +196,12 @@ export const text = {
   mend: {
     cancel: "Cancel the upload",
     reopened: "The corrected rows run again.",
+    notReopened: "The corrected rows could not be run.",
   },
 
   /** By the API's kinds and by names of errors: what, and the way out. All others are told in the server's words. */
   faults: {
-    NetworkError: [undefined, "The server cannot be reached. Check your connection."],
+    NetworkError: [undefined, UNREACHABLE],
     UploadError: [
       "The upload failed",
       "The storage did not take the file. Try again; if it fails once more, choose the file anew.",

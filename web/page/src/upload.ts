@@ -63,16 +63,16 @@ class ClientUploader extends BasePlugin<PluginOpts, Meta, Body> {
 async function put(file: File, name: string, options: UploadOptions): Promise<Body> {
   const resume = begunUpload(name);
   const anew = { ...options, onBegun: (begun: ResumeState) => rememberUpload(name, begun) };
-  const body = await upload(api, file, { ...anew, resume }).catch((error: unknown) => {
-    if (resume && isGone(error)) return upload(api, file, anew);
-    throw error;
-  });
-  forgetUpload(name, body.fileGuid);
-  return body;
+  try {
+    return await upload(api, file, { ...anew, resume });
+  } catch (error) {
+    if (!resume || !isGone(error)) throw error;
+    return upload(api, file, anew);
+  }
 }
 
 /** Whether an upload cannot be gone on with: it has expired, or is another person's. All else may pass. */
-export function isGone(error: unknown): boolean {
+function isGone(error: unknown): boolean {
   if (error instanceof OtherFileError) return true;
   return error instanceof ProblemError && (error.status === 404 || GONE.includes(error.kind));
 }
@@ -87,6 +87,8 @@ export class Upload {
   readonly error = signal<unknown>(null);
 
   readonly #uppy: Uppy<Meta, Body>;
+  /** By which the browser remembers it. */
+  #name = "";
 
   constructor(allowedFileTypes: string[]) {
     this.#uppy = new Uppy<Meta, Body>({
@@ -121,6 +123,7 @@ export class Upload {
   begin(file: File, header: string | null = null): void {
     this.remove();
     this.file.value = file;
+    this.#name = uploadName(file, header);
     addEventListener("beforeunload", this.#ask);
     this.#uppy.addFile(asUppyFile(file, header));
     void this.#uppy.upload();
@@ -151,6 +154,11 @@ export class Upload {
         stop();
       });
     });
+  }
+
+  /** Has it not gone on with: its file belongs to a job now. Until then a page that is loaded anew finds it there. */
+  forget(): void {
+    if (this.fileGuid.value) forgetUpload(this.#name, this.fileGuid.value);
   }
 
   /** Stops for good. */

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { announce } from "../announce";
-import { type Draft, draft, FILE_TYPES, pick, remove, start, startedUnseen } from "../draft";
+import { currentDraft, type Draft, FILE_TYPES, pick, remove, start, startedUnseen } from "../draft";
 import { DropZone } from "../parts/drop-zone";
 import { Fault } from "../parts/fault";
 import { FileCard } from "../parts/file-card";
@@ -14,7 +14,7 @@ import { useSwap } from "../parts/swap";
 import { text } from "../text";
 
 export function ImportView() {
-  const shown = draft.value;
+  const shown = currentDraft.value;
   const [refusal, setRefusal] = useState<string | null>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const zone = useRef<HTMLInputElement>(null);
