@@ -2,7 +2,8 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { announce } from "../announce";
-import { currentDraft, type Draft, FILE_TYPES, pick, remove, start, startedUnseen } from "../draft";
+import { type Draft, FILE_TYPES } from "../draft";
+import { currentDraft, pick, remove, start, startedUnseen } from "../importing";
 import { DropZone } from "../parts/drop-zone";
 import { Fault } from "../parts/fault";
 import { FileCard } from "../parts/file-card";
