@@ -3,10 +3,13 @@ import "./styles/base.css";
 import "./styles/controls.css";
 import "./styles/parts.css";
 import "./styles/tables.css";
+import "./styles/import.css";
 import { render } from "preact";
 import { App } from "./app";
+import { keepPageOnDrop } from "./parts/drop-zone";
 import { applyTheme } from "./theme";
 
 applyTheme();
+keepPageOnDrop();
 const root = document.getElementById("app");
 if (root) render(<App />, root);

@@ -1,19 +1,19 @@
 /**
- * What this browser remembers to be kind: which dataset a job wrote, which schema a dataset had, and the upload that was not
- * ended. The API does not tell, and nothing depends on it. Forgotten at sign-out.
+ * What this browser remembers to be kind: which dataset a job wrote, which schema a dataset had, and the uploads that were
+ * not ended. The API does not tell, and nothing depends on it. Forgotten at sign-out.
  */
 
 import type { ResumeState } from "longshore-client/upload";
 
 const DATASETS = "longshore.datasets";
 const SCHEMAS = "longshore.schemas";
-const UPLOAD = "longshore.upload";
+const UPLOADS = "longshore.uploads";
 /** Entries of each kind; the oldest give way. */
 const KEPT = 200;
 
 /** Which dataset a job writes, if it was created in this browser. */
 export function datasetOf(jobId: string): string | undefined {
-  return read<string>(DATASETS)[jobId];
+  return known<string>(DATASETS, jobId);
 }
 
 export function rememberDataset(jobId: string, dataset: string): void {
@@ -22,34 +22,45 @@ export function rememberDataset(jobId: string, dataset: string): void {
 
 /** The schema with which a dataset was imported last: its file's name and text. */
 export function schemaOf(dataset: string): { name: string; text: string } | undefined {
-  return read<{ name: string; text: string }>(SCHEMAS)[dataset];
+  return known<{ name: string; text: string }>(SCHEMAS, dataset);
 }
 
 export function rememberSchema(dataset: string, schema: { name: string; text: string }): void {
   write(SCHEMAS, dataset, schema);
 }
 
-/** The upload that was begun last and has not ended, if it is of this file: it goes on where it was left. */
-export function begunUpload({ name, size, lastModified }: File): ResumeState | null {
-  const begun = parse<ResumeState>(localStorage.getItem(UPLOAD));
-  const same = begun?.fileName === name && begun.size === size && begun.lastModified === lastModified;
-  return same ? begun : null;
+/** By what the upload of a file is known again, in this tab and in others. `header`: the one that it was given, if any. */
+export function uploadName({ name, size, lastModified }: File, header: string | null): string {
+  return JSON.stringify([name, size, lastModified, header]);
 }
 
-/** Remembers that an upload has begun; null when it has ended. */
-export function rememberUpload(begun: ResumeState | null): void {
-  if (begun) localStorage.setItem(UPLOAD, JSON.stringify(begun));
-  else localStorage.removeItem(UPLOAD);
+/** The upload of a file that was begun and has not ended: it goes on where it was left. */
+export function begunUpload(upload: string): ResumeState | null {
+  return known<ResumeState>(UPLOADS, upload) ?? null;
+}
+
+export function rememberUpload(upload: string, begun: ResumeState): void {
+  write(UPLOADS, upload, begun);
+}
+
+/** Forgets an upload that has ended, unless another tab has begun one in its place. */
+export function forgetUpload(upload: string, fileGuid: string): void {
+  if (begunUpload(upload)?.fileGuid === fileGuid) write(UPLOADS, upload, null);
 }
 
 export function forgetAll(): void {
-  localStorage.removeItem(UPLOAD);
+  localStorage.removeItem(UPLOADS);
   localStorage.removeItem(DATASETS);
   localStorage.removeItem(SCHEMAS);
 }
 
 function read<T>(key: string): Record<string, T> {
   return parse<Record<string, T>>(localStorage.getItem(key)) ?? {};
+}
+
+function known<T>(key: string, name: string): T | undefined {
+  const all = read<T>(key);
+  return Object.hasOwn(all, name) ? all[name] : undefined;
 }
 
 /** Null for what an older page wrote otherwise. */
@@ -61,9 +72,10 @@ function parse<T>(text: string | null): T | null {
   }
 }
 
-function write<T>(key: string, name: string, value: T): void {
+/** Null takes it out. */
+function write<T>(key: string, name: string, value: T | null): void {
   const { [name]: _, ...others } = read<T>(key);
-  const entries = [...Object.entries(others), [name, value]].slice(-KEPT);
+  const entries = [...Object.entries(others), ...(value === null ? [] : [[name, value]])].slice(-KEPT);
   try {
     localStorage.setItem(key, JSON.stringify(Object.fromEntries(entries)));
   } catch {

@@ -31,6 +31,15 @@ export function moment(iso: string): string {
   return new Date(iso).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
 }
 
+const eachOf = (rows: number) => (rows === 1 ? "the first row" : `each of the first ${number(rows)} rows`);
+
+const UNREACHABLE = "The server cannot be reached. Check your connection.";
+
+const CHANGED: [string, string] = [
+  "The file cannot be read any more",
+  "It was moved or changed after it was chosen. Choose it again.",
+];
+
 /** What a person knows a job by. */
 export function jobName({ fileName, jobType, jobId }: Job): string {
   return fileName ?? `${jobType} ${jobId.slice(-6)}`;
@@ -52,8 +61,7 @@ export const text = {
   loading: "Loading...",
   more: "Show more",
   tryAgain: "Try again",
-  close: "Close",
-  unreachable: "The server cannot be reached. Check your connection.",
+  unreachable: UNREACHABLE,
   offline: "No connection. This page goes on by itself as soon as there is one.",
   notFound: {
     title: "There is nothing here",
@@ -79,13 +87,10 @@ export const text = {
     lead: "Rows that are right are imported. You get back exactly those that are not, and why.",
     drop: "Drop a CSV or JSON Lines file here",
     choose: "or choose a file",
-    another: "Choose another file",
     remove: "Remove this file",
     uploading: (percent: number) => `Uploading, ${percent}%`,
     uploaded: "Uploaded",
-    uploadFailed: (reason: string) => `The upload failed: ${reason}`,
     uploadProgress: "Upload",
-    found: (format: string, rows: string) => `${format}, ${rows}`,
     csvBy: (delimiter: string) => `CSV, columns separated by ${delimiter}`,
     jsonLines: "JSON Lines",
     columns: (count: number) => plural(count, "column", "columns"),
@@ -95,6 +100,8 @@ export const text = {
   },
 
   unreadable: {
+    unread:
+      "This cannot be read. A folder cannot be imported; a file that was moved or changed has to be chosen again.",
     empty: "This file is empty.",
     workbook: 'This is a workbook. Save it as "CSV UTF-8" in your spreadsheet program, and drop that file.',
     archive: "This is an archive. Unpack it, and drop the CSV file that is inside.",
@@ -108,6 +115,7 @@ export const text = {
     title: "First rows",
     caption: "The first rows of the file",
     row: "Row",
+    becomes: (name: string) => `imported as ${name}`,
   },
 
   options: {
@@ -154,8 +162,24 @@ export const text = {
     "missing-field": (field: string) => `"${field}" is required, and no column is mapped to it.`,
     "unknown-columns": (columns: string[]) => `The schema allows no other columns: ${columns.join(", ")}.`,
     "not-json": "No line is a JSON object. Each line must be one.",
+  },
+
+  oddities: {
+    title: "Have a look at this before you start",
+    "key-empty": (key: string, rows: number, of: number) =>
+      rows === of
+        ? `The key "${key}" is empty in ${eachOf(of)}. A row without a key fails.`
+        : `The key "${key}" is empty in ${number(rows)} of the first ${number(of)} rows. These fail.`,
+    "key-repeats": (key: string, value: string) =>
+      `The key "${key}" has "${value}" more than once. Rows with the same key are one record.`,
+    "nameless-columns": (columns: number[]) =>
+      `No name in the header for column ${columns.join(", ")}: what it holds is not imported.`,
+    "bad-lines": (lines: number[]) => `No JSON object, so that they fail: row ${lines.join(", ")}.`,
+    cells: (more: boolean, rows: number) =>
+      `There are ${more ? "more" : "fewer"} cells than columns in ${eachOf(rows)}. Such rows fail.`,
     "every-row": (field: string, reason: string, rows: number) =>
-      `"${field}" fails in ${rows === 1 ? "the first row" : `each of the first ${rows} rows`}: ${reason}`,
+      `"${field}" fails in ${eachOf(rows)}: ${reason}`,
+    "not-judged": "This page cannot judge rows by this schema. The import does, row by row.",
   },
 
   start: {
@@ -163,7 +187,42 @@ export const text = {
     validate: "Start check",
     waiting: "Starts when the upload is done...",
     creating: "Starting...",
+    doNot: "Do not start",
+    started: (name: string) => `The import of ${name} has started.`,
+    notStarted: (name: string) => `The import of ${name} could not be started.`,
+    seeJob: "See its job",
   },
+
+  mend: {
+    cancel: "Cancel the upload",
+    reopened: "The corrected rows run again.",
+    notReopened: "The corrected rows could not be run.",
+  },
+
+  /** By the API's kinds and by names of errors: what, and the way out. All others are told in the server's words. */
+  faults: {
+    NetworkError: [undefined, UNREACHABLE],
+    UploadError: [
+      "The upload failed",
+      "The storage did not take the file. Try again; if it fails once more, choose the file anew.",
+    ],
+    NotReadableError: CHANGED,
+    NotFoundError: CHANGED,
+    busy: ["The server is busy", "Much is waiting already. Nothing was started: try again in a few minutes."],
+    "too-many-jobs": [
+      "Too many jobs are running",
+      "Nothing was started. Wait for the end of one, or cancel one.",
+    ],
+    "upload-quota-exceeded": [
+      "Too much was uploaded today",
+      "This file is more than what is left for today. Choose a smaller one, or try again tomorrow.",
+    ],
+    "body-too-large": ["The schema is too large", "A schema has up to 64 KiB."],
+    "file-gone": ["The file is gone", "It has expired on the server. Choose it again."],
+    "upload-abandoned": ["The file is gone", "Its upload took more than a day. Choose it again."],
+    "signed-out": ["Your session has ended", "Sign in again, and try again."],
+    internal: ["The server failed", "Try again in a moment."],
+  } as Record<string, [string | undefined, string]>,
 
   job: {
     progress: "Progress",

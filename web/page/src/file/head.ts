@@ -7,7 +7,7 @@
 const HEAD_BYTES = 256 * 1024;
 
 /** Why a file cannot be read at all. */
-export type Unreadable = "empty" | "workbook" | "archive" | "pdf" | "binary" | "not-utf8";
+export type Unreadable = "unread" | "empty" | "workbook" | "archive" | "pdf" | "binary" | "not-utf8";
 
 /** The beginning as text. */
 export interface Head {
@@ -30,7 +30,8 @@ const MAGICS: [number[], Unreadable][] = [
 
 /** Reads it, or says why that cannot be. */
 export async function readHead(file: File): Promise<Head | Unreadable> {
-  const bytes = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
+  const bytes = await firstBytes(file);
+  if (!bytes) return "unread";
   const whole = file.size <= HEAD_BYTES;
   const known = MAGICS.find(([magic]) => magic.every((byte, at) => bytes[at] === byte))?.[1];
   if (known) return known === "archive" && /\.(xlsx|ods)$/i.test(file.name) ? "workbook" : known;
@@ -46,6 +47,15 @@ export async function readHead(file: File): Promise<Head | Unreadable> {
     if (text.slice(0, firstLineEnd(text)).includes("\ufffd")) return "not-utf8";
   }
   return text.trim() === "" && whole ? "empty" : { text, markBytes, whole };
+}
+
+/** Null of a folder, and of a file that was moved or changed after it was picked. */
+async function firstBytes(file: File): Promise<Uint8Array | null> {
+  try {
+    return new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
+  } catch {
+    return null;
+  }
 }
 
 function firstLineEnd(text: string): number {

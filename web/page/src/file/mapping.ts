@@ -5,15 +5,18 @@
 
 import Papa from "papaparse";
 import type { Field } from "./schema";
-import type { Sheet } from "./sheet";
+import type { Row, Sheet } from "./sheet";
 
-/** Field to column; a field that no column has is missing. */
-export type Mapping = Record<string, string>;
+/** Column by field; a field that no column has is missing. */
+export type Mapping = ReadonlyMap<string, string>;
+
+/** No column has another name. */
+export const UNMAPPED: Mapping = new Map();
 
 /** Guesses it by names: equal, then alike but for case and punctuation, then one part of the other. */
 export function guessMapping(fields: Field[], columns: string[]): Mapping {
   const free = new Set(columns);
-  const mapping: Mapping = {};
+  const mapping = new Map<string, string>();
   const alike: ((field: string, column: string) => boolean)[] = [
     (field, column) => field === column,
     (field, column) => plain(field) === plain(column),
@@ -21,9 +24,9 @@ export function guessMapping(fields: Field[], columns: string[]): Mapping {
   ];
   for (const rule of alike) {
     for (const { name } of fields) {
-      const column = name in mapping ? undefined : [...free].find((column) => rule(name, column));
+      const column = mapping.has(name) ? undefined : [...free].find((column) => rule(name, column));
       if (column === undefined) continue;
-      mapping[name] = column;
+      mapping.set(name, column);
       free.delete(column);
     }
   }
@@ -32,24 +35,34 @@ export function guessMapping(fields: Field[], columns: string[]): Mapping {
 
 /** Names of the columns once the mapping is applied, in order. */
 export function renamed(columns: string[], mapping: Mapping): string[] {
-  const fieldOf = new Map(Object.entries(mapping).map(([field, column]) => [column, field]));
+  const fieldOf = fieldsByColumn(mapping);
   return columns.map((column) => fieldOf.get(column) ?? column);
 }
 
 /** A row under the names of the fields. */
-export function renameRow(row: Record<string, unknown>, mapping: Mapping): Record<string, unknown> {
-  const fieldOf = new Map(Object.entries(mapping).map(([field, column]) => [column, field]));
-  return Object.fromEntries(
-    Object.entries(row).map(([column, value]) => [fieldOf.get(column) ?? column, value]),
-  );
+export function renameRow(row: Row, mapping: Mapping): Row {
+  const fieldOf = fieldsByColumn(mapping);
+  const named: Row = Object.create(null);
+  for (const [column, value] of Object.entries(row)) named[fieldOf.get(column) ?? column] = value;
+  return named;
 }
 
-/** The file that is sent: the very same one if the mapping changes no name. */
-export function applyMapping(file: File, sheet: Sheet, mapping: Mapping): File {
-  const names = renamed(sheet.columns, mapping);
-  if (sheet.format !== "csv" || names.every((name, at) => name === sheet.columns[at])) return file;
-  const header = Papa.unparse([names], { delimiter: sheet.delimiter });
-  return new File([`${header}\r\n`, file.slice(sheet.headerBytes)], file.name, { type: file.type });
+/** The header line that the mapping makes; null if it changes no name. */
+export function newHeader(sheet: Sheet, mapping: Mapping): string | null {
+  const names = renamed(sheet.header, mapping);
+  if (names.every((name, at) => name === sheet.header[at])) return null;
+  return Papa.unparse([names], { delimiter: sheet.delimiter });
+}
+
+/** The file that is sent: with another header, and of the same date, by which its upload is known again. */
+export function withHeader(file: File, sheet: Sheet, header: string | null): File {
+  if (header === null) return file;
+  const { name, type, lastModified } = file;
+  return new File([`${header}\r\n`, file.slice(sheet.headerBytes)], name, { type, lastModified });
+}
+
+function fieldsByColumn(mapping: Mapping): Map<string, string> {
+  return new Map([...mapping].map(([field, column]) => [column, field]));
 }
 
 function plain(name: string): string {

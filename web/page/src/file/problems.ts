@@ -1,8 +1,9 @@
-/** What would fail every row, found before the file is sent. */
+/** What would fail every row, and what looks odd, found before the file is sent. */
 
-import { Validator } from "@cfworker/json-schema";
+import { judge } from "./judge";
+import { type KeyProblem, keyProblems } from "./key";
 import { type Mapping, renamed, renameRow } from "./mapping";
-import { coerce, type Schema } from "./schema";
+import type { Schema } from "./schema";
 import type { Sheet } from "./sheet";
 
 /** Something that is wrong with a file as a whole. */
@@ -14,69 +15,120 @@ export type FileProblem =
   | { kind: "missing-field"; field: string }
   | { kind: "unknown-columns"; columns: string[] }
   | { kind: "not-json" }
-  | { kind: "every-row"; field: string; reason: string; rows: number };
+  | Oddity;
+
+/** Something that the server may see otherwise, or that not every row has. */
+type Oddity =
+  | KeyProblem
+  | { kind: "nameless-columns"; columns: number[] }
+  | { kind: "bad-lines"; lines: number[] }
+  | { kind: "cells"; more: boolean; rows: number }
+  | { kind: "every-row"; field: string; reason: string; rows: number }
+  | { kind: "not-judged" };
+
+/** Those of which it is certain that no row can succeed, so that there is nothing to start. */
+const CERTAIN: ReadonlySet<FileProblem["kind"]> = new Set([
+  "delimiter",
+  "duplicate-column",
+  "no-rows",
+  "no-key",
+  "missing-field",
+  "unknown-columns",
+  "not-json",
+] as const);
+
+/** Whether a job over the file would be in vain. */
+export function blocks({ kind }: FileProblem): boolean {
+  return CERTAIN.has(kind);
+}
 
 /** What the person has chosen. */
 export interface Choice {
+  /** A column of the file; empty if there is none. */
   key: string;
   schema: Schema | null;
   mapping: Mapping;
 }
 
-/** The problems; none if at least one of the first rows may succeed. */
+/** The problems: those that block, or else what looks odd. */
 export function findProblems(sheet: Sheet, choice: Choice): FileProblem[] {
-  const structure = ofStructure(sheet);
-  if (structure.length > 0) return structure;
-  const names = renamed(sheet.columns, choice.mapping);
+  const certain = ofStructure(sheet) ?? ofColumns(sheet, choice);
+  return certain.length > 0 ? certain : oddities(sheet, choice);
+}
+
+/** Null if it can be read, so that there is more to be asked. */
+function ofStructure(sheet: Sheet): FileProblem[] | null {
+  if (sheet.format === "json-lines") {
+    return sheet.rows.length === 0 && sheet.badLines.length > 0 ? [{ kind: "not-json" }] : null;
+  }
+  if (sheet.delimiter !== ",") return [{ kind: "delimiter", delimiter: sheet.delimiter }];
+  return sheet.rows.length === 0 && sheet.whole ? [{ kind: "no-rows" }] : null;
+}
+
+/** JSON Lines have no header: each line may have others. */
+function ofColumns(sheet: Sheet, { key, schema, mapping }: Choice): FileProblem[] {
+  if (sheet.format === "json-lines") return [];
+  const names = renamed(sheet.columns, mapping);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) return [{ kind: "duplicate-column", column: twice }];
   const problems: FileProblem[] = [];
-  if (choice.key !== "" && !names.includes(choice.key)) problems.push({ kind: "no-key", key: choice.key });
-  if (!choice.schema) return problems;
-  const missing = choice.schema.fields.filter((field) => field.required && !names.includes(field.name));
+  if (key !== "" && !sheet.columns.includes(key)) problems.push({ kind: "no-key", key });
+  if (!schema) return problems;
+  const missing = schema.fields.filter((field) => field.required && !names.includes(field.name));
   problems.push(...missing.map(({ name }): FileProblem => ({ kind: "missing-field", field: name })));
-  const unknown = unknownColumns(choice.schema, names);
+  const unknown = unknownColumns(schema, names, sheet, mapping);
   if (unknown.length > 0) problems.push({ kind: "unknown-columns", columns: unknown });
-  return problems.length > 0 ? problems : ofEveryRow(sheet, choice.schema, choice.mapping);
+  return problems;
 }
 
-function ofStructure(sheet: Sheet): FileProblem[] {
-  if (sheet.format === "json-lines") {
-    return sheet.rows.length === 0 && sheet.badLines.length > 0 ? [{ kind: "not-json" }] : [];
+/** Columns that the schema forbids, if each row has a cell in one of them: an empty cell is no property. */
+function unknownColumns(
+  { document, fields }: Schema,
+  names: string[],
+  sheet: Sheet,
+  mapping: Mapping,
+): string[] {
+  if (document.additionalProperties !== false) return [];
+  const known = new Set(fields.map(({ name }) => name));
+  const patterns = Object.keys(document.patternProperties ?? {});
+  const unknown = names.filter((name) => !known.has(name) && !patterns.some((it) => mayMatch(it, name)));
+  const rows = sheet.rows.map((row) => renameRow(row, mapping));
+  const each = rows.length > 0 && rows.every((row) => unknown.some((name) => name in row));
+  return each ? unknown : [];
+}
+
+/** A pattern that the browser cannot read may match anything. */
+function mayMatch(pattern: string, name: string): boolean {
+  try {
+    return new RegExp(pattern, "u").test(name);
+  } catch {
+    return true;
   }
-  if (sheet.delimiter !== ",") return [{ kind: "delimiter", delimiter: sheet.delimiter }];
-  return sheet.rows.length === 0 && sheet.whole ? [{ kind: "no-rows" }] : [];
 }
 
-function unknownColumns(schema: Schema, names: string[]): string[] {
-  if (schema.document.additionalProperties !== false) return [];
-  const known = new Set(schema.fields.map(({ name }) => name));
-  return names.filter((name) => !known.has(name));
+function oddities(sheet: Sheet, { key, schema, mapping }: Choice): Oddity[] {
+  const [name = ""] = renamed([key], mapping);
+  const found: Oddity[] = key === "" ? [] : keyProblems(sheet.rows, key, name);
+  const nameless = sheet.header.flatMap((column, at) => (column === "" ? [at + 1] : []));
+  if (nameless.length > 0) found.push({ kind: "nameless-columns", columns: nameless });
+  if (sheet.badLines.length > 0) found.push({ kind: "bad-lines", lines: sheet.badLines });
+  return [...found, ...ofCells(sheet), ...(schema ? ofEveryRow(sheet, schema, mapping) : [])];
+}
+
+/** Rows are refused whose cells are not as many as the columns. */
+function ofCells({ header, cellCounts }: Sheet): Oddity[] {
+  const rows = cellCounts.length;
+  if (rows === 0) return [];
+  if (cellCounts.every((count) => count > header.length)) return [{ kind: "cells", more: true, rows }];
+  return cellCounts.every((count) => count < header.length) ? [{ kind: "cells", more: false, rows }] : [];
 }
 
 /** What each of the first rows fails by, if there is such a thing. */
-function ofEveryRow(sheet: Sheet, schema: Schema, mapping: Mapping): FileProblem[] {
-  const rows = sheet.rows.map((row) => violations(schema, renameRow(row, mapping), sheet.format === "csv"));
+function ofEveryRow(sheet: Sheet, schema: Schema, mapping: Mapping): Oddity[] {
+  const named = sheet.rows.map((row) => renameRow(row, mapping));
+  const rows = judge(schema, named, sheet.format === "csv");
+  if (!rows) return [{ kind: "not-judged" }];
   const [first, ...rest] = rows;
-  if (!first) return [];
-  const shared = [...first].filter(([name]) => rest.every((row) => row.has(name)));
+  const shared = [...(first ?? [])].filter(([name]) => rest.every((row) => row.has(name)));
   return shared.map(([field, reason]) => ({ kind: "every-row", field, reason, rows: rows.length }));
-}
-
-/** Fields of a row that its schema refuses, each with the reason. A field whose types are not known here is not judged. */
-function violations(schema: Schema, row: Record<string, unknown>, coerces: boolean): Map<string, string> {
-  const known = new Map(schema.fields.map((field) => [field.name, field.types]));
-  const values = Object.entries(row).map(([name, value]) => {
-    const types = known.get(name) ?? [];
-    return [name, coerces && typeof value === "string" ? coerce(value, types) : value];
-  });
-  const found = new Validator(schema.document, "2020-12", false).validate(Object.fromEntries(values));
-  const reasons = new Map<string, string>();
-  for (const { instanceLocation, keyword, error } of found.errors) {
-    const field = /^#\/([^/]+)/.exec(instanceLocation)?.[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (field !== undefined && known.get(field)?.length && keyword !== "$ref") reasons.set(field, error);
-    const absent = keyword === "required" ? /"([^"]+)"/.exec(error)?.[1] : undefined;
-    if (absent !== undefined) reasons.set(absent, error);
-  }
-  return reasons;
 }

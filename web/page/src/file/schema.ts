@@ -14,7 +14,6 @@ export interface Field {
   required: boolean;
   /** The JSON types that it may have; none if the schema says it in a way that is not followed here. */
   types: string[];
-  description: string;
 }
 
 /** Reads a schema file. Null if it is no JSON object with properties. */
@@ -27,11 +26,14 @@ export function readSchema(name: string, text: string): Schema | null {
   }
   if (!isObject(document) || !isObject(document.properties)) return null;
   const required = Array.isArray(document.required) ? document.required : [];
-  const fields = Object.entries(document.properties).map(([field, rule]) => ({
+  const properties = new Map(Object.entries(document.properties));
+  // What is required may be described elsewhere, or nowhere.
+  for (const field of required)
+    if (typeof field === "string" && !properties.has(field)) properties.set(field, null);
+  const fields = [...properties].map(([field, rule]) => ({
     name: field,
     required: required.includes(field),
     types: isObject(rule) ? typesOf(rule) : [],
-    description: isObject(rule) && typeof rule.description === "string" ? rule.description : "",
   }));
   return { name, document, fields };
 }
@@ -48,10 +50,21 @@ function typesOf(rule: Record<string, unknown>): string[] {
 export function coerce(cell: string, types: string[]): unknown {
   if (types.length === 0 || types.includes("string")) return cell;
   const text = cell.trim();
-  if (types.includes("integer") && /^[+-]?\d{1,15}$/.test(text)) return Number(text);
-  if (types.includes("number") && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return Number(text);
+  const isNumber = types.includes("number");
+  if (/^[+-]?\d+$/.test(text)) {
+    return (isNumber || types.includes("integer")) && fits64Bits(text) ? Number(text) : cell;
+  }
+  if (isNumber && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text))) {
+    return Number(text);
+  }
   if (types.includes("boolean") && /^(true|false)$/i.test(text)) return text.toLowerCase() === "true";
   return cell;
+}
+
+/** An integer keeps every digit, or is none. */
+function fits64Bits(digits: string): boolean {
+  const value = BigInt(digits.replace("+", ""));
+  return value >= -(2n ** 63n) && value < 2n ** 64n;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -6,16 +6,23 @@ import { type Head, readHead, type Unreadable } from "./head";
 /** Rows that are read for the checks. */
 export const CHECKED_ROWS = 100;
 
+/** A row by its columns. It has no prototype: a column may be called `constructor`. */
+export type Row = Record<string, unknown>;
+
 /** What was found. */
 export interface Sheet {
   format: "csv" | "json-lines";
-  /** How columns are separated; of CSV only. */
+  /** How the header's columns are separated; of CSV only. */
   delimiter: string;
-  /** Names of the columns, or of the properties that the first rows have. */
+  /** The header as it stands, columns without a name among it; of CSV only. */
+  header: string[];
+  /** Names of the columns that have one, or of the properties that the first rows have. */
   columns: string[];
   /** The first rows: of CSV each cell by its column, an empty one left out; of JSON Lines the value of the line. */
-  rows: Record<string, unknown>[];
-  /** Lines of JSON Lines that are no JSON object, by their number from 1. */
+  rows: Row[];
+  /** How many cells each of these rows has; of CSV only. */
+  cellCounts: number[];
+  /** Rows of JSON Lines that are no JSON object, by their number from 1. */
   badLines: number[];
   /** The file has no other rows. */
   whole: boolean;
@@ -52,36 +59,40 @@ function csv(head: Head): Sheet | Unreadable {
   const [header, ...rest] = records;
   if (!header) return "empty";
   const complete = head.whole && records.length <= CHECKED_ROWS + 1;
-  const columns = header.map((name, at) => name.trim() || `column_${at + 1}`);
   const kept = complete ? rest : rest.slice(0, -1);
   return {
     format: "csv",
     delimiter,
-    columns,
-    rows: kept.map((cells) => byColumn(columns, cells)),
+    header,
+    columns: header.filter(Boolean),
+    rows: kept.map((cells) => byColumn(header, cells)),
+    cellCounts: kept.map((cells) => cells.length),
     badLines: [],
     whole: complete,
     headerBytes: head.markBytes + new TextEncoder().encode(head.text.slice(0, headerChars)).length,
   };
 }
 
+/** Only the header tells: cells may hold anything. One with a comma is read by commas, as the import reads it. */
 function guessDelimiter(text: string): string {
-  const guess = Papa.parse(text, { preview: 20, skipEmptyLines: true });
-  return guess.meta.delimiter || ",";
+  const separates = (delimiter: string) => {
+    const { data } = Papa.parse<string[]>(text, { delimiter, preview: 1, skipEmptyLines: true });
+    return (data[0]?.length ?? 0) > 1;
+  };
+  return [",", ";", "\t", "|"].find(separates) ?? ",";
 }
 
-function byColumn(columns: string[], cells: string[]): Record<string, unknown> {
-  const filled = columns.flatMap((column, at): [string, string][] =>
-    cells[at] ? [[column, cells[at]]] : [],
-  );
-  return Object.fromEntries(filled);
+function byColumn(header: string[], cells: string[]): Row {
+  const row: Row = Object.create(null);
+  for (const [at, column] of header.entries()) if (column && cells[at]) row[column] = cells[at];
+  return row;
 }
 
 function jsonLines(head: Head): Sheet {
   const lines = head.text.split("\n");
   if (!head.whole) lines.pop();
   const filled = lines.filter((line) => line.trim() !== "");
-  const rows: Record<string, unknown>[] = [];
+  const rows: Row[] = [];
   const badLines: number[] = [];
   for (const [at, line] of filled.slice(0, CHECKED_ROWS).entries()) {
     const row = parseObject(line);
@@ -90,15 +101,15 @@ function jsonLines(head: Head): Sheet {
   }
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const whole = head.whole && filled.length <= CHECKED_ROWS;
-  return { format: "json-lines", delimiter: "", columns, rows, badLines, whole, headerBytes: 0 };
+  const noTable = { delimiter: "", header: [], cellCounts: [], headerBytes: 0 };
+  return { format: "json-lines", ...noTable, columns, rows, badLines, whole };
 }
 
-function parseObject(line: string): Record<string, unknown> | null {
+function parseObject(line: string): Row | null {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? Object.assign(Object.create(null), value) : null;
   } catch {
     return null;
   }

@@ -1,22 +1,33 @@
 /** A place for a file: to drop it, or to choose it by mouse or keyboard. */
 
-import { useId, useState } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useId, useState } from "preact/hooks";
 
 interface Props {
   title: string;
   choose: string;
   accept: string;
   small?: boolean;
+  /** It takes what is dropped beside it, too. */
+  anywhere?: boolean;
+  /** Where the keyboard goes on. */
+  input?: RefObject<HTMLInputElement | null>;
   onFile: (file: File) => void;
 }
 
-export function DropZone({ title, choose, accept, small, onFile }: Props) {
+export function DropZone({ title, choose, accept, small, anywhere, input, onFile }: Props) {
   const id = useId();
   const [over, setOver] = useState(false);
   const take = (files: FileList | null | undefined) => {
     const file = files?.[0];
     if (file) onFile(file);
   };
+  useEffect(() => {
+    if (!anywhere) return;
+    const beside = (event: DragEvent) => take(event.dataTransfer?.files);
+    addEventListener("drop", beside);
+    return () => removeEventListener("drop", beside);
+  });
   return (
     <label
       for={id}
@@ -28,6 +39,7 @@ export function DropZone({ title, choose, accept, small, onFile }: Props) {
       onDragLeave={() => setOver(false)}
       onDrop={(event) => {
         event.preventDefault();
+        event.stopPropagation();
         setOver(false);
         take(event.dataTransfer?.files);
       }}
@@ -39,6 +51,7 @@ export function DropZone({ title, choose, accept, small, onFile }: Props) {
       <span class="link">{choose}</span>
       <input
         id={id}
+        ref={input}
         type="file"
         class="unseen"
         accept={accept}
@@ -50,4 +63,13 @@ export function DropZone({ title, choose, accept, small, onFile }: Props) {
       />
     </label>
   );
+}
+
+/** A file that is dropped beside every zone is let be: a browser would leave the page for it. */
+export function keepPageOnDrop(): void {
+  for (const name of ["dragover", "drop"] as const) {
+    addEventListener(name, (event) => {
+      if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+    });
+  }
 }

@@ -3,13 +3,14 @@
 import { ProblemError } from "longshore-client";
 import { text } from "../text";
 
-export function Fault({ error, retry }: { error: unknown; retry?: () => void }) {
+export function Fault({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   if (!error) return null;
+  const { title, detail } = told(error);
   return (
     <div class="notice bad" role="alert">
       <div>
-        <strong>{title(error)}</strong>
-        <p>{detail(error)}</p>
+        <strong>{title}</strong>
+        <p>{detail}</p>
         {error instanceof ProblemError && error.requestId && (
           <p class="quiet small">{text.request(error.requestId)}</p>
         )}
@@ -23,12 +24,24 @@ export function Fault({ error, retry }: { error: unknown; retry?: () => void }) 
   );
 }
 
-function title(error: unknown): string {
+/** In the page's own words where it has some; else in the server's, which names fields and figures. */
+function told(error: unknown): { title: string; detail: string } {
+  const [title, detail] = text.faults[kindOf(error)] ?? [];
+  return { title: title ?? titleOf(error), detail: detail ?? detailOf(error) };
+}
+
+/** The API's kind of problem, or the error's name. */
+function kindOf(error: unknown): string {
+  if (!(error instanceof ProblemError)) return error instanceof Error ? error.name : "";
+  if (error.status === 401) return "signed-out";
+  return error.kind === "gateway" && error.status >= 500 ? "internal" : error.kind;
+}
+
+function titleOf(error: unknown): string {
   return error instanceof ProblemError ? error.title : text.failed;
 }
 
-function detail(error: unknown): string {
+function detailOf(error: unknown): string {
   if (error instanceof ProblemError) return [error.detail, ...error.errors.map((e) => e.detail)].join(" ");
-  if (error instanceof Error && error.name === "NetworkError") return text.unreachable;
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,42 +1,35 @@
 /** The file that was picked: what it is, and how far its upload is. */
 
+import type { RefObject } from "preact";
+import type { Draft } from "../draft";
 import type { Sheet } from "../file/sheet";
 import { bytes, text } from "../text";
-import type { Upload } from "../upload";
+import { UploadBar } from "./upload-bar";
 
 interface Props {
-  file: File;
-  sheet: Sheet;
-  upload: Upload;
+  draft: Draft;
+  /** Where the keyboard goes on once a file is picked. */
+  heading: RefObject<HTMLHeadingElement | null>;
   onRemove: () => void;
 }
 
-export function FileCard({ file, sheet, upload, onRemove }: Props) {
-  const percent = upload.percent.value;
+export function FileCard({ draft, heading, onRemove }: Props) {
+  const { file, sheet, upload } = draft;
   const t = text.file;
   return (
-    <section class="card file">
+    <section class="card file" aria-labelledby="file-title">
       <div>
-        <strong class="file-name">{file.name}</strong>
+        <h2 id="file-title" class="file-name" ref={heading} tabIndex={-1}>
+          {file.name}
+        </h2>
         <p class="quiet small">
           {bytes(file.size)} · {kind(sheet)} · {t.columns(sheet.columns.length)}
         </p>
       </div>
-      <button type="button" class="plain" onClick={onRemove}>
+      <button type="button" class="plain" disabled={draft.stage.value === "creating"} onClick={onRemove}>
         {t.remove}
       </button>
-      {upload.file.value && (
-        <div class="upload">
-          <progress max={100} value={percent} aria-label={t.uploadProgress} />
-          <p class="small quiet" role="status">
-            {upload.error.value
-              ? t.uploadFailed(upload.error.value)
-              : upload.fileGuid.value
-                ? t.uploaded
-                : t.uploading(percent)}
-          </p>
-        </div>
-      )}
+      <UploadBar upload={upload} retry={() => draft.send()} />
     </section>
   );
 }

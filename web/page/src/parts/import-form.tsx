@@ -2,51 +2,16 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../api";
+import type { Draft, Mode } from "../draft";
 import { readSchema, type Schema } from "../file/schema";
 import { useLoad } from "../load";
-import { schemaOf } from "../memory";
 import { text } from "../text";
 
-type Mode = "upsert" | "insert" | "validate";
 const MODES: Mode[] = ["upsert", "insert", "validate"];
 
-/** What the person has chosen. */
-export interface Chosen {
-  dataset: string;
-  key: string;
-  mode: Mode;
-  schema: Schema | null;
-}
-
-/** The choice to begin with: by the file's name, and what was chosen for that dataset before. */
-export function dataset(fileName: string, columns: string[]): Chosen {
-  const stem = fileName.replace(/\.[^.]*$/, "");
-  const name = stem
-    .normalize("NFKD")
-    .replace(/[^A-Za-z0-9_-]+/g, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(0, 64);
-  return {
-    dataset: name.toLowerCase() || "records",
-    key: columns[0] ?? "",
-    mode: "upsert",
-    schema: kept(name),
-  };
-}
-
-function kept(dataset: string): Schema | null {
-  const found = schemaOf(dataset.toLowerCase());
-  return found ? readSchema(found.name, found.text) : null;
-}
-
-interface Props {
-  chosen: Chosen;
-  columns: string[];
-  keyColumn: string;
-  onChange: (change: Partial<Chosen>) => void;
-}
-
-export function ImportForm({ chosen, columns, keyColumn, onChange }: Props) {
+export function ImportForm({ draft }: { draft: Draft }) {
+  const chosen = draft.chosen.value;
+  const keyColumn = draft.keyColumn.value;
   const t = text.options;
   const datasets = useLoad((signal) => api.listDatasets({ limit: 1000, signal }), []);
   return (
@@ -64,7 +29,7 @@ export function ImportForm({ chosen, columns, keyColumn, onChange }: Props) {
             autocomplete="off"
             spellcheck={false}
             aria-describedby="dataset-hint"
-            onInput={(event) => onChange({ dataset: event.currentTarget.value })}
+            onInput={(event) => draft.choose({ dataset: event.currentTarget.value })}
           />
           <datalist id="datasets">
             {datasets.value?.datasets.map(({ name }) => (
@@ -79,18 +44,18 @@ export function ImportForm({ chosen, columns, keyColumn, onChange }: Props) {
             value={keyColumn}
             required
             aria-describedby="key-hint"
-            onChange={(event) => onChange({ key: event.currentTarget.value })}
+            onChange={(event) => draft.choose({ key: event.currentTarget.value })}
           >
             {keyColumn === "" && <option value="">{t.keyNone}</option>}
-            {columns.map((column) => (
+            {draft.sheet.columns.map((column, at) => (
               <option key={column} value={column}>
-                {column}
+                {draft.names.value[at]}
               </option>
             ))}
           </select>
           <small id="key-hint">{t.keyHint}</small>
         </label>
-        <SchemaField schema={chosen.schema} onChange={(schema) => onChange({ schema })} />
+        <SchemaField schema={chosen.schema} onChange={(schema) => draft.choose({ schema })} />
       </div>
       <fieldset>
         <legend>{t.mode}</legend>
@@ -101,7 +66,7 @@ export function ImportForm({ chosen, columns, keyColumn, onChange }: Props) {
               name="mode"
               value={mode}
               checked={chosen.mode === mode}
-              onChange={() => onChange({ mode })}
+              onChange={() => draft.choose({ mode })}
             />
             <span>
               {t.modes[mode][0]}
@@ -124,7 +89,7 @@ function SchemaField({
   const t = text.options;
   const [bad, setBad] = useState<string | null>(null);
   const take = async (file: File) => {
-    const read = readSchema(file.name, await file.text());
+    const read = readSchema(file.name, await file.text().catch(() => ""));
     setBad(read ? null : t.schemaBad(file.name));
     if (read) onChange(read);
   };

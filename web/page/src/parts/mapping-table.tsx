@@ -18,8 +18,8 @@ export function MappingTable({ schema, sheet, mapping, onChange }: Props) {
   const t = text.mapping;
   const choose = (field: string, column: string) => {
     // A column is one field: it is taken from the one that had it.
-    const others = Object.entries(mapping).filter(([name, taken]) => name !== field && taken !== column);
-    onChange(Object.fromEntries(column ? [...others, [field, column]] : others));
+    const others = [...mapping].filter(([name, taken]) => name !== field && taken !== column);
+    onChange(new Map(column ? [...others, [field, column]] : others));
   };
   const fields = new Set(schema.fields.map(({ name }) => name));
   const unmapped = renamed(sheet.columns, mapping).filter((name) => !fields.has(name));
@@ -37,7 +37,7 @@ export function MappingTable({ schema, sheet, mapping, onChange }: Props) {
         }
       >
         {schema.fields.map((field) => {
-          const column = mapping[field.name] ?? "";
+          const column = mapping.get(field.name) ?? "";
           return (
             <tr key={field.name}>
               <th scope="row">

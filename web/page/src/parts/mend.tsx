@@ -1,12 +1,13 @@
 /** The way out of failed rows: take them home, correct them, drop them back. Only those run again. */
 
 import type { Job } from "longshore-client";
-import { useEffect, useMemo, useState } from "preact/hooks";
-import { api, guarded } from "../api";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { MENDED_TYPES, type Mending, mendingOf } from "../mending";
 import { text } from "../text";
-import { Upload } from "../upload";
 import { DropZone } from "./drop-zone";
 import { Fault } from "./fault";
+import { useSwap } from "./swap";
+import { UploadBar } from "./upload-bar";
 
 interface Props {
   job: Job;
@@ -16,28 +17,23 @@ interface Props {
 
 export function Mend({ job, download, onReopened }: Props) {
   const t = text.failures;
-  const upload = useMemo(() => new Upload([".csv", ".txt"]), []);
-  useEffect(() => () => upload.close(), []);
-  const [busy, setBusy] = useState(false);
+  const mending = mendingOf(job);
   const [error, setError] = useState<unknown>(null);
-  const retry = async (file: File) => {
-    const refusal = upload.refusal(file);
-    setError(refusal && new Error(refusal));
-    if (refusal) return;
-    setBusy(true);
-    try {
-      upload.begin(file);
-      const fileGuid = await upload.finished();
-      await guarded(() => api.retry(job.jobId, { fileGuid }));
-      onReopened();
-    } catch (error) {
-      setError(error);
-    }
-    setBusy(false);
-  };
+  const heading = useRef<HTMLHeadingElement>(null);
+  const zone = useRef<HTMLInputElement>(null);
+  const isIdle = mending.stage.value === "none";
+  useSwap(isIdle, () => (isIdle ? zone : heading).current);
+  useEffect(() => {
+    mending.onReopened = onReopened;
+    return () => {
+      mending.onReopened = null;
+    };
+  });
   return (
     <section class="card" aria-labelledby="mend-title">
-      <h2 id="mend-title">{t.mend}</h2>
+      <h2 id="mend-title" ref={heading} tabIndex={-1}>
+        {t.mend}
+      </h2>
       <div class="mend">
         <ol>
           {t.mendSteps.map((step) => (
@@ -48,20 +44,42 @@ export function Mend({ job, download, onReopened }: Props) {
           <button type="button" class="main" onClick={() => void download().catch(setError)}>
             {t.download(job.counts.failed)}
           </button>
-          {busy ? (
-            <p role="status">{t.retrying}</p>
-          ) : (
+          {isIdle ? (
             <DropZone
               title={t.drop}
               choose={t.choose}
-              accept=".csv,.txt"
+              accept={MENDED_TYPES.join(",")}
               small
-              onFile={(file) => void retry(file)}
+              input={zone}
+              onFile={(file) => void mending.run(file)}
             />
+          ) : (
+            <UnderWay mending={mending} />
           )}
         </div>
       </div>
       <Fault error={error} />
+      <Fault error={mending.error.value} retry={again(mending)} />
     </section>
   );
+}
+
+function UnderWay({ mending }: { mending: Mending }) {
+  if (mending.stage.value === "retrying") return <p role="status">{text.failures.retrying}</p>;
+  return (
+    <>
+      <UploadBar upload={mending.upload} />
+      <p>
+        <button type="button" onClick={() => mending.cancel()}>
+          {text.mend.cancel}
+        </button>
+      </p>
+    </>
+  );
+}
+
+/** Once a file was taken, it needs not be dropped again. */
+function again(mending: Mending): (() => void) | undefined {
+  const file = mending.upload.file.value;
+  return file && mending.stage.value === "none" ? () => void mending.run(file) : undefined;
 }

@@ -1,4 +1,4 @@
-/** The first rows of the file, under the names that the import will see. */
+/** The first rows of the file under its own header, and what the import makes of that. */
 
 import type { Sheet } from "../file/sheet";
 import { text } from "../text";
@@ -19,9 +19,12 @@ export function Preview({ sheet, names }: { sheet: Sheet; names: string[] }) {
             <th scope="col" class="figure">
               {text.preview.row}
             </th>
-            {names.map((name, at) => (
-              <th scope="col" key={sheet.columns[at]}>
-                {name}
+            {sheet.columns.map((column, at) => (
+              <th scope="col" key={column}>
+                {column}
+                {names[at] !== column && (
+                  <small class="becomes">{text.preview.becomes(names[at] ?? "")}</small>
+                )}
               </th>
             ))}
           </>

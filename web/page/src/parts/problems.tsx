@@ -1,16 +1,17 @@
-/** What would fail every row, said before anything is started. */
+/** What would fail every row, and what looks odd, said before anything is started. */
 
-import type { FileProblem } from "../file/problems";
+import { blocks, type FileProblem } from "../file/problems";
 import { text } from "../text";
 import { delimiterName } from "./file-card";
 
 export function Problems({ problems }: { problems: FileProblem[] }) {
+  const certain = problems.some(blocks);
   return (
     <div role="status">
       {problems.length > 0 && (
-        <div class="notice bad">
+        <div class={`notice ${certain ? "bad" : "warn"}`}>
           <div>
-            <strong>{text.problems.title}</strong>
+            <strong>{certain ? text.problems.title : text.oddities.title}</strong>
             <ul>
               {problems.map((problem) => (
                 <li key={JSON.stringify(problem)}>{sentence(problem)}</li>
@@ -24,7 +25,7 @@ export function Problems({ problems }: { problems: FileProblem[] }) {
 }
 
 function sentence(problem: FileProblem): string {
-  const t = text.problems;
+  const t = { ...text.problems, ...text.oddities };
   switch (problem.kind) {
     case "delimiter":
       return t.delimiter(delimiterName(problem.delimiter));
@@ -36,10 +37,21 @@ function sentence(problem: FileProblem): string {
       return t["missing-field"](problem.field);
     case "unknown-columns":
       return t["unknown-columns"](problem.columns);
+    case "key-empty":
+      return t["key-empty"](problem.key, problem.rows, problem.of);
+    case "key-repeats":
+      return t["key-repeats"](problem.key, problem.value);
+    case "nameless-columns":
+      return t["nameless-columns"](problem.columns);
+    case "bad-lines":
+      return t["bad-lines"](problem.lines);
+    case "cells":
+      return t.cells(problem.more, problem.rows);
     case "every-row":
       return t["every-row"](problem.field, problem.reason, problem.rows);
     case "no-rows":
     case "not-json":
+    case "not-judged":
       return t[problem.kind];
   }
 }

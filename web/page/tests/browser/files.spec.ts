@@ -35,6 +35,7 @@ test("what would fail every row is said at once, and cannot be started", async (
   await pick(page, "people.csv", people(30, 1));
   await pickSchema(page);
   await expect(page.getByText('"age" fails in each of the first 30 rows')).toBeVisible();
+  await expect(page.getByRole("button", { name: /^Start/ })).toBeEnabled();
 });
 
 test("columns are imported under the names of the fields that they are mapped to", async ({ page }) => {
@@ -44,6 +45,8 @@ test("columns are imported under the names of the fields that they are mapped to
   await pickSchema(page);
   await expect(page.getByLabel("Column for id")).toHaveValue("Id");
   await expect(page.getByLabel("Column for name")).toHaveValue("Full name");
+  const preview = page.getByRole("region", { name: "The first rows of the file" });
+  await expect(preview.locator("thead")).toHaveText(/Id.*imported as id.*Full name.*imported as name.*Years/);
   await page.getByLabel("Column for age").selectOption("Years");
   await start(page);
   await complete(page);

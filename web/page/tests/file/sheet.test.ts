@@ -1,7 +1,7 @@
 /** How the beginning of a file is read. */
 
 import { expect, test } from "vitest";
-import { applyMapping, guessMapping, renamed } from "../../src/file/mapping";
+import { guessMapping, newHeader, renamed, renameRow, withHeader } from "../../src/file/mapping";
 import { readSheet, type Sheet } from "../../src/file/sheet";
 
 const file = (name: string, ...parts: BlobPart[]) => new File(parts, name);
@@ -56,7 +56,7 @@ test("JSON Lines are read by line, and lines that are none are named", async () 
 test("fields are guessed by name, each column once", () => {
   const fields = ["id", "e_mail", "name", "birthday"].map((name) => field(name));
   const guess = guessMapping(fields, ["ID", "E-Mail", "Full name", "shoe size"]);
-  expect(guess).toEqual({ id: "ID", e_mail: "E-Mail", name: "Full name" });
+  expect(Object.fromEntries(guess)).toEqual({ id: "ID", e_mail: "E-Mail", name: "Full name" });
   expect(renamed(["ID", "E-Mail", "Full name", "shoe size"], guess)).toEqual([
     "id",
     "e_mail",
@@ -70,13 +70,47 @@ test("a mapped file has another header and the same rows, byte for byte", async 
   const rows = new Uint8Array([0x31, 0x2c, 0xe4, 0x0a, 0x32, 0x2c, 0x22, 0x0a, 0x22]);
   const given = file("a.csv", mark, "Id,Größe\r\n", rows);
   const found = await sheet("a.csv", mark, "Id,Größe\r\n", rows);
-  expect(applyMapping(given, found, { Id: "Id" })).toBe(given);
-  const mapped = applyMapping(given, found, { id: "Id", "size, cm": "Größe" });
+  expect(newHeader(found, new Map([["Id", "Id"]]))).toBeNull();
+  expect(withHeader(given, found, null)).toBe(given);
+  const mapping = new Map([
+    ["id", "Id"],
+    ["size, cm", "Größe"],
+  ]);
+  const mapped = withHeader(given, found, newHeader(found, mapping));
+  expect(mapped.lastModified).toBe(given.lastModified);
   const bytes = new Uint8Array(await mapped.arrayBuffer());
   const header = new TextEncoder().encode('id,"size, cm"\r\n');
   expect([...bytes]).toEqual([...header, ...rows]);
 });
 
+test("the header alone tells how columns are separated", async () => {
+  expect(await sheet("a.csv", "note\na;b;c\nd;e;f\n")).toMatchObject({ delimiter: ",", columns: ["note"] });
+  expect((await sheet("a.csv", '"a;b"\n1\n')).delimiter).toBe(",");
+  expect((await sheet("a.csv", "id;name\n1,2,3;4,5,6\n")).delimiter).toBe(";");
+});
+
+test("a header stands as it is: with its spaces, and without the columns that have no name", async () => {
+  const found = await sheet("a.csv", "id, name,\n1,Ann,x\n");
+  expect(found).toMatchObject({ header: ["id", " name", ""], columns: ["id", " name"], rows: [{ id: "1" }] });
+  expect(newHeader(found, new Map([["name", " name"]]))).toBe("id,name,");
+});
+
+test("a column may be called as what every object has", async () => {
+  const found = await sheet("a.csv", "id,constructor,__proto__\n1,,\n2,x,y\n");
+  expect(found.rows.map((row) => row.constructor)).toEqual([undefined, "x"]);
+  expect(found.rows.map((row) => Object.keys(row))).toEqual([["id"], ["id", "constructor", "__proto__"]]);
+  expect((await sheet("a.jsonl", '{"id":1}\n')).rows[0]?.constructor).toBeUndefined();
+  const guess = guessMapping([field("constructor"), field("toString")], ["to string"]);
+  expect([...guess]).toEqual([["toString", "to string"]]);
+  expect(renameRow(found.rows[1] ?? {}, new Map([["valueOf", "id"]])).valueOf).toBe("2");
+});
+
+test("what the browser does not hand over is told as such", async () => {
+  const gone = new File(["id\n1\n"], "gone.csv");
+  gone.slice = () => ({ arrayBuffer: () => Promise.reject(new Error("NotFoundError")) }) as unknown as Blob;
+  expect(await readSheet(gone)).toBe("unread");
+});
+
 function field(name: string) {
-  return { name, required: false, types: ["string"], description: "" };
+  return { name, required: false, types: ["string"] };
 }

@@ -1,0 +1,32 @@
+/** How far an upload is. Each tenth of the way is said aloud, and the end. */
+
+import { useEffect } from "preact/hooks";
+import { announce } from "../announce";
+import { text } from "../text";
+import type { Upload } from "../upload";
+import { Fault } from "./fault";
+
+interface Props {
+  upload: Upload;
+  /** Sends it once more. */
+  retry?: () => void;
+}
+
+export function UploadBar({ upload, retry }: Props) {
+  const t = text.file;
+  const percent = upload.percent.value;
+  const isThere = upload.fileGuid.value !== null;
+  const failed = upload.error.value;
+  const spoken = isThere ? t.uploaded : t.uploading(Math.floor(percent / 10) * 10);
+  useEffect(() => {
+    if (upload.file.value && !failed) announce(spoken);
+  }, [spoken, failed]);
+  if (!upload.file.value) return null;
+  if (failed) return <Fault error={failed} retry={retry} />;
+  return (
+    <div class="upload">
+      <progress max={100} value={percent} aria-label={t.uploadProgress} />
+      <p class="small quiet">{isThere ? t.uploaded : t.uploading(percent)}</p>
+    </div>
+  );
+}

@@ -1,0 +1,258 @@
+/** An import that is being prepared belongs to its file, and outlives its view. */
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, type Page, type Request, test } from "@playwright/test";
+import { complete, fresh, open, people, pick, pickSchema, stack, start } from "./support";
+
+/** Holds what is sent to the storage, until it is let go. */
+async function holdUploads(page: Page): Promise<() => void> {
+  let letGo = () => {};
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route("**", async (route) => {
+    if (route.request().method() !== "PUT") return route.fallback();
+    await gate;
+    // It may have been given up meanwhile.
+    await route.continue().catch(() => {});
+  });
+  return letGo;
+}
+
+/** Requests of the page to a path of the API, from now on. */
+function posted(page: Page, path: string): Request[] {
+  const seen: Request[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST" && new URL(request.url()).pathname === path) seen.push(request);
+  });
+  return seen;
+}
+
+function problem(kind: string, status: number, title: string) {
+  const body = { type: `/api/problems/${kind}`, title, status, detail: title, requestId: "request-7" };
+  return { status, contentType: "application/problem+json", body: JSON.stringify(body) };
+}
+
+const keyField = (page: Page) => page.locator("select[aria-describedby=key-hint]");
+const startButton = (page: Page) => page.getByRole("button", { name: /^Start/ });
+
+/** Drops a file as a person does. Answers whether the page has kept the browser from opening it. */
+async function drop(page: Page, on: string, name: string, content: string): Promise<boolean> {
+  return page.evaluate(
+    ([on, name, content]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([content ?? ""], name ?? ""));
+      const target = document.querySelector(on ?? "");
+      const event = () => ({ dataTransfer, bubbles: true, cancelable: true });
+      const over = target?.dispatchEvent(new DragEvent("dragover", event()));
+      return over === false && target?.dispatchEvent(new DragEvent("drop", event())) === false;
+    },
+    [on, name, content],
+  );
+}
+
+test("a start that waits belongs to its file", async ({ page }) => {
+  await open(page);
+  const jobs = posted(page, "/api/jobs");
+  const letGo = await holdUploads(page);
+  await pick(page, "alpha.csv", people(3));
+  await startButton(page).click();
+  await expect(page.getByRole("button", { name: "Starts when the upload is done" })).toBeDisabled();
+  await page.getByRole("button", { name: "Remove this file" }).click();
+  await pick(page, "beta.csv", people(3));
+  letGo();
+  await expect(page.getByText("Uploaded", { exact: true }).first()).toBeVisible();
+  await expect(page.getByRole("button", { name: "Start import" })).toBeEnabled();
+  await page.waitForTimeout(2000);
+  expect(jobs).toHaveLength(0);
+});
+
+test("the key follows its column through the mapping", async ({ page }) => {
+  const dataset = fresh("keys");
+  await open(page);
+  await pick(page, `${dataset}.csv`, "name,email,id\nAnn,a@example.com,1\n");
+  await expect(keyField(page)).toHaveValue("id");
+  await keyField(page).selectOption("name");
+  await expect(keyField(page)).toHaveValue("name");
+  await page.getByRole("button", { name: "Remove this file" }).click();
+
+  await pick(page, `${dataset}.csv`, "name,Customer No,id\nAnn,7,1\nBob,7,2\n");
+  await keyField(page).selectOption("Customer No");
+  await expect(page.getByText('The key "Customer No" has "7" more than once.')).toBeVisible();
+  await pickSchema(page, JSON.stringify({ properties: { customer_no: { type: "string" } } }));
+  await expect(keyField(page).locator("option:checked")).toHaveText("customer_no");
+  const [request] = await Promise.all([page.waitForRequest("**/api/jobs"), start(page)]);
+  expect(request.postDataJSON().options.key).toBe("customer_no");
+});
+
+test("an import goes on while another view is looked at, with the choices as they were", async ({ page }) => {
+  const dataset = fresh("left");
+  await open(page);
+  const jobs = posted(page, "/api/jobs");
+  const letGo = await holdUploads(page);
+  await pick(page, "people.csv", people(3));
+  await startButton(page).click();
+  await expect(page.getByLabel("Dataset")).toBeDisabled();
+  await page.getByRole("button", { name: "Do not start" }).click();
+  await expect(page.getByRole("button", { name: "Start import" })).toBeFocused();
+  await page.getByLabel("Dataset").fill(dataset);
+
+  const navigation = page.getByRole("navigation", { name: "Pages" });
+  await navigation.getByRole("link", { name: "Jobs" }).click();
+  await navigation.getByRole("link", { name: "Import" }).click();
+  await expect(page.getByLabel("Dataset")).toHaveValue(dataset);
+  await startButton(page).click();
+  await navigation.getByRole("link", { name: "Jobs" }).click();
+  expect(jobs).toHaveLength(0);
+  letGo();
+  await expect(page.locator("[aria-live=polite]").last()).toHaveText("The import of people.csv has started.");
+  expect(jobs.map((request) => request.postDataJSON().options.dataset)).toEqual([dataset]);
+  expect(new URL(page.url()).pathname).toBe("/jobs");
+  await navigation.getByRole("link", { name: "Import" }).click();
+  await page.getByRole("link", { name: "See its job" }).click();
+  await complete(page);
+});
+
+test("a start whose reply is lost is the same request when it is pressed again", async ({ page }) => {
+  await open(page);
+  const jobs = posted(page, "/api/jobs");
+  const uploads = posted(page, "/api/uploads");
+  await page.route("**/api/jobs", async (route) => {
+    if (route.request().method() !== "POST") return route.fallback();
+    await route.fetch();
+    await route.abort();
+  });
+  await pick(page, `${fresh("lost")}.csv`, people(3));
+  await startButton(page).click();
+  await expect(page.getByRole("alert")).toContainText("The server cannot be reached.");
+  await page.unroute("**/api/jobs");
+  await start(page);
+  const keys = await Promise.all(jobs.map((request) => request.headerValue("idempotency-key")));
+  expect(keys.length).toBeGreaterThan(1);
+  expect(new Set(keys).size).toBe(1);
+  expect(uploads).toHaveLength(1);
+});
+
+test("a file whose mapping is known goes up once, under its new header", async ({ page }) => {
+  const dataset = fresh("known");
+  const content = people(3).replace("id,name,age", "Id,Full name,Age");
+  await open(page);
+  await pick(page, `${dataset}.csv`, content);
+  await pickSchema(page);
+  await start(page);
+  await page.getByRole("link", { name: "Import" }).click();
+  const uploads = posted(page, "/api/uploads");
+  const put = page.waitForRequest((request) => request.method() === "PUT");
+  await pick(page, `${dataset}.csv`, content);
+  await put;
+  await page.route("**/api/jobs", (route) => route.fulfill(problem("busy", 503, "Busy")), { times: 1 });
+  await startButton(page).click();
+  await expect(page.getByRole("alert")).toContainText("The server is busy");
+  const [request] = await Promise.all([page.waitForRequest("**/api/jobs"), start(page)]);
+  expect(request.postDataJSON().options.key).toBe("id");
+  expect(uploads.map((upload) => upload.postDataJSON().size)).toEqual([people(3).length + 1]);
+  await complete(page);
+});
+
+test("an upload that cannot be looked after for a moment is not begun anew", async ({ page }) => {
+  const folder = mkdtempSync(join(tmpdir(), "longshore-"));
+  const path = join(folder, `${fresh("resumed")}.csv`);
+  writeFileSync(path, people(3));
+  try {
+    await open(page);
+    const uploads = posted(page, "/api/uploads");
+    const letGo = await holdUploads(page);
+    const put = page.waitForRequest((request) => request.method() === "PUT");
+    await page.locator("main input[type=file]").setInputFiles(path);
+    await put;
+    await page.reload();
+    letGo();
+    await page.route("**/api/uploads/*", (route) => route.fulfill(problem("busy", 503, "Busy")), {
+      times: 1,
+    });
+    await page.locator("main input[type=file]").setInputFiles(path);
+    await expect(page.getByRole("alert")).toContainText("The server is busy");
+    await expect(page.getByRole("alert")).toContainText("Request request-7");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await expect(page.getByText("Uploaded", { exact: true }).first()).toBeVisible();
+    expect(uploads).toHaveLength(1);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a file is dropped, on the zone or beside it, and never opened in place of the page", async ({
+  page,
+}) => {
+  const dataset = fresh("dropped");
+  await open(page);
+  expect(await drop(page, ".drop", `${dataset}.csv`, people(3))).toBe(true);
+  await expect(page.getByRole("heading", { name: `${dataset}.csv` })).toBeFocused();
+  expect(await drop(page, "h1", "other.csv", people(3))).toBe(true);
+  await expect(page.getByText("other.csv")).toHaveCount(0);
+  await page.getByRole("button", { name: "Remove this file" }).click();
+  await expect(page.locator(".drop input")).toBeFocused();
+  expect(await drop(page, "h1", `${dataset}.csv`, people(3))).toBe(true);
+  await expect(page.getByRole("heading", { name: `${dataset}.csv` })).toBeFocused();
+  await start(page);
+  await complete(page);
+  expect(await drop(page, "h1", "other.csv", people(3))).toBe(true);
+  await expect(page.getByText("other.csv")).toHaveCount(0);
+});
+
+test("an upload is said aloud by tenths, in no live region of its own", async ({ page }) => {
+  await open(page);
+  await page.evaluate(() => {
+    const said: (string | null)[] = [];
+    Object.assign(window, { said });
+    for (const region of document.querySelectorAll("[aria-live], [role=status]")) {
+      const observer = new MutationObserver(() => said.push(region.textContent));
+      observer.observe(region, { childList: true, characterData: true, subtree: true });
+    }
+  });
+  await pick(page, "people.csv", people(300_000));
+  await expect(page.getByText("Uploaded", { exact: true }).first()).toBeVisible();
+  await expect(page.locator("main").getByRole("status").filter({ hasText: "Upload" })).toHaveCount(0);
+  const said = await page.evaluate(() => (window as unknown as { said: string[] }).said);
+  expect(said.at(-1)).toBe("Uploaded");
+  expect(said.length).toBeLessThan(13);
+  expect(said.every((sentence) => /^(Uploading, \d?0%|Uploaded)$/.test(sentence))).toBe(true);
+});
+
+test("corrected rows are seen on their way, can be stopped, and outlive the view", async ({ page }) => {
+  await open(page);
+  await pick(page, `${fresh("mended")}.csv`, people(20, 10));
+  await pickSchema(page);
+  const job = await start(page);
+  await complete(page);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download 2 rows" }).click(),
+  ]);
+  const stream = await download.createReadStream();
+  const mended = Buffer.concat(await stream.toArray())
+    .toString()
+    .replaceAll("unknown", "33");
+  const letGo = await holdUploads(page);
+  await pick(page, "mended.csv", mended);
+  await expect(page.getByRole("heading", { name: "Mend them and drop them back" })).toBeFocused();
+  await expect(page.getByRole("progressbar", { name: "Upload" })).toBeVisible();
+  await page.getByRole("button", { name: "Cancel the upload" }).click();
+  await expect(page.locator(".small-drop input")).toBeFocused();
+
+  await pick(page, "mended.csv", mended);
+  await page.getByRole("link", { name: "Datasets" }).click();
+  await page.goBack();
+  await expect(page.getByRole("progressbar", { name: "Upload" })).toBeVisible();
+  // Its reply is lost: the job tells that it runs again.
+  await page.route("**/retry", async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  letGo();
+  await expect(page.getByText("Attempt 2")).toBeVisible();
+  await complete(page);
+  expect(new URL(page.url()).pathname).toBe(job);
+});
