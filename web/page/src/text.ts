@@ -68,9 +68,14 @@ export const text = {
     body: "You will come back to this page.",
     expiredTitle: "Your session has ended",
     expiredBody: "Sign in again to go on where you were. Nothing is lost: jobs run on without you.",
+    expiredHere: "Sign in again in another tab. This one stays as it is, and goes on by itself.",
     signIn: "Sign in",
+    signInTab: "Sign in in another tab",
     signOut: "Sign out",
-    refused: "The sign-in did not work. Try again.",
+    errors: {
+      refused: "The sign-in did not work.",
+      unreachable: "The sign-in page does not answer. Check your connection; if it lasts, ask who runs this page.",
+    },
     noName: "Signed in",
   },
 
