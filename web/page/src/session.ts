@@ -69,7 +69,8 @@ export async function startSession(): Promise<void> {
 export async function token(): Promise<string | undefined> {
   if (!manager) return undefined;
   // As if the API were not to be reached: whoever calls asks again, with a pause.
-  if (user.value?.expired && (await renew()) === "unreachable") throw new NetworkError("No answer to a renewal");
+  if (user.value?.expired && (await renew()) === "unreachable")
+    throw new NetworkError("No answer to a renewal");
   return config?.signIn?.token === "id" ? user.value?.id_token : user.value?.access_token;
 }
 
