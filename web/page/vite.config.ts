@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
-import { text } from "./src/text";
+import { text } from "./src/text.ts";
 
 /** Puts the page's words into index.html, where its braces name them. */
 function worded(): Plugin {

@@ -111,11 +111,14 @@ function appended<T>(read: Page<T>, next: Page<T>): Page<T> {
   return { items: [...read.items, ...next.items], nextCursor: next.nextCursor };
 }
 
-/** A list whose first page was read anew: that page as it is now, then what came after its last item. */
+/**
+ * A list whose first page was read anew: that page as it is now, then what came after its last item. If none of it was known,
+ * as much is new that the rest is to be read again, too.
+ */
 export function renewed<T>(read: Page<T>, first: Page<T>, id: (item: T) => string): Page<T> {
   const fresh = new Set(first.items.map(id));
   const last = read.items.findLastIndex((item) => fresh.has(id(item)));
-  const rest = first.nextCursor === null ? [] : read.items.slice(last + 1);
+  const rest = first.nextCursor === null || last < 0 ? [] : read.items.slice(last + 1);
   return {
     items: [...first.items, ...rest],
     nextCursor: rest.length > 0 ? read.nextCursor : first.nextCursor,
