@@ -20,7 +20,8 @@ test("rows that a check has found are mended after the import, not before", asyn
   const check = page.url();
   await page.getByRole("button", { name: "Start import" }).click();
   await expect(page).not.toHaveURL(check);
-  await complete(page);
+  await expect(page.getByRole("link", { name: "See the check that it came from" })).toBeVisible();
+  await expect(page.locator(".message")).toHaveText("Job complete");
   expect([await figure(page, "Succeeded"), await figure(page, "Failed")]).toEqual(["27", "3"]);
   await expect(page.getByText("Drop the corrected file here")).toBeVisible();
   await expect(page.getByRole("button", { name: "Retry failed rows" })).toBeVisible();

@@ -79,6 +79,7 @@ test("the focus comes back from a question, and goes to the heading after a dele
   await page.getByRole("link", { name: "Jobs" }).click();
   const remove = page.getByRole("button", { name: `Delete ${name}` });
   await remove.click();
+  await expect(page.getByRole("dialog")).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(remove).toBeFocused();
   await remove.click();

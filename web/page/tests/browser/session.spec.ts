@@ -72,7 +72,7 @@ test("the end of a session leaves the form as it is, and another tab's sign-in g
   await open(page);
   await pick(page, `${fresh("kept")}.csv`, people(10));
   const dataset = fresh("typed");
-  await page.getByLabel("Dataset", { exact: true }).fill(dataset);
+  await page.getByLabel(/^Dataset/).fill(dataset);
   await page.route(TOKENS, (route) => route.fulfill({ status: 400, json: { error: "invalid_grant" } }));
   await page.route("**/api/jobs", (route) =>
     route.fulfill({ status: 401, json: { message: "Unauthorized" } }),
@@ -80,14 +80,14 @@ test("the end of a session leaves the form as it is, and another tab's sign-in g
   await page.getByRole("button", { name: /^Start/ }).click();
   const notice = page.getByRole("alert").filter({ hasText: ENDED });
   await expect(notice).toHaveCount(1);
-  await expect(page.getByLabel("Dataset", { exact: true })).toHaveValue(dataset);
+  await expect(page.getByLabel(/^Dataset/)).toHaveValue(dataset);
   await page.unrouteAll();
 
   const opened = context.waitForEvent("page");
   await notice.getByRole("link", { name: "Sign in in another tab" }).click();
   await signIn(await opened);
   await expect(notice).toHaveCount(0);
-  await expect(page.getByLabel("Dataset", { exact: true })).toHaveValue(dataset);
+  await expect(page.getByLabel(/^Dataset/)).toHaveValue(dataset);
   await start(page);
   await complete(page);
 });
