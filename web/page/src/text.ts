@@ -304,6 +304,19 @@ export const text = {
     "upload-incomplete": ["The upload is not complete", "Choose the file again."],
     "upload-quota-exceeded": ["No more can be uploaded today", "Try again tomorrow, or with a smaller file."],
   } as Record<string, [string, string]>,
+  invalid: "This cannot be done as it stands",
+  /** What is wrong with a field of a request, by code. */
+  badFields: {
+    empty_file: "The file is empty.",
+    file_too_large: "The file is larger than is taken here.",
+    corrected_file_too_large: "A corrected file may have 32 MiB.",
+    unknown_file: "The file is not there any more. Choose it again.",
+    file_not_uploaded: "The file is not there yet. Choose it again.",
+    file_size_mismatch: "The file has changed since it was chosen. Choose it again.",
+    invalid_dataset: "A dataset's name has 1 to 64 letters, digits, - and _.",
+    invalid_key: "Choose the column that is the key.",
+    schema_too_large: "A schema may have 64 KiB.",
+  } as Record<string, string>,
   signedOut: [
     "You are not signed in any more",
     "Try again. If that does not help, sign out and sign in.",

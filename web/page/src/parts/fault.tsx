@@ -1,10 +1,13 @@
 /** An error, told to the person: what, and the way out. */
 
 import { ProblemError } from "longshore-client";
+import { standing } from "../session";
 import { text } from "../text";
 
 export function Fault({ error, retry }: { error: unknown; retry?: () => void }) {
-  if (!error) return null;
+  // While the person is asked to sign in, a call that was refused for that is no news.
+  const isSignedOut = error instanceof ProblemError && error.status === 401 && standing.value === "expired";
+  if (!error || isSignedOut) return null;
   const [title, wayOut] = told(error);
   return (
     <div class="notice bad" role="alert">
@@ -27,9 +30,10 @@ export function Fault({ error, retry }: { error: unknown; retry?: () => void }) 
 /** What it is, and the way out: in the page's words, or in the API's for a kind that is not known. */
 function told(error: unknown): [string, string] {
   if (error instanceof ProblemError) {
-    const said = [error.detail, ...error.errors.map(({ detail }) => detail)].join(" ");
     if (error.status === 401) return text.signedOut;
-    return text.refusals[error.kind] ?? [error.title, said];
+    const fields = error.errors.map(({ code, detail }) => text.badFields[code] ?? detail);
+    if (error.kind === "invalid-request") return [text.invalid, fields.join(" ") || error.detail];
+    return text.refusals[error.kind] ?? [error.title, [error.detail, ...fields].join(" ")];
   }
   if (error instanceof Error && error.name === "NetworkError") return [text.failed, text.unreachable];
   return [text.failed, error instanceof Error ? error.message : String(error)];

@@ -34,6 +34,11 @@ async function accessible(page: Page, view: string): Promise<void> {
       await page.setViewportSize({ width, height: 900 });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       expect(wide, `${view}, ${width} pixels wide`).toBeLessThanOrEqual(width);
+      for (const table of await page.locator(".cards").all()) {
+        const cut = await table.evaluate((it) => it.scrollWidth - it.clientWidth);
+        expect(cut, `${view}, ${width} pixels wide: cut off`).toBeLessThanOrEqual(0);
+        expect(await table.getByRole("columnheader").count()).toBeGreaterThan(2);
+      }
       const path = picture(`${view}-${width}-${colorScheme}.png`);
       await page.screenshot({ path, fullPage: true, animations: "disabled" });
     }
@@ -101,6 +106,7 @@ test("axe finds nothing where something is wrong, either", async ({ page }) => {
   await list(page, () => 401);
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByText("Your session has ended")).toBeVisible();
+  await expect(page.getByRole("alert")).toHaveCount(1);
   await accessible(page, "expired");
 });
 
@@ -183,6 +189,9 @@ async function tabsTo(page: Page, target: Locator): Promise<number> {
 
 test("a file is picked and started with the keyboard alone", async ({ page }) => {
   await open(page);
+  await expect(page.getByRole("main")).toBeFocused();
+  await page.reload();
+  await expect(page.locator("main input[type=file]")).toBeAttached();
   expect(await tabsTo(page, page.getByRole("link", { name: "Skip to content" }))).toBe(1);
   await page.keyboard.press("Enter");
   expect(await tabsTo(page, page.locator("main input[type=file]"))).toBe(1);
