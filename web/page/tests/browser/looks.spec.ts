@@ -194,6 +194,7 @@ test("a file is picked and started with the keyboard alone", async ({ page }) =>
   await expect(page.locator("main input[type=file]")).toBeAttached();
   expect(await tabsTo(page, page.getByRole("link", { name: "Skip to content" }))).toBe(1);
   await page.keyboard.press("Enter");
+  await expect(page.getByRole("main")).toBeFocused();
   expect(await tabsTo(page, page.locator("main input[type=file]"))).toBe(1);
   const chooser = page.waitForEvent("filechooser");
   await page.keyboard.press("Enter");
