@@ -85,12 +85,17 @@ export function useList<T>(
   useEffect(() => {
     if (!live || !isLive) return;
     const { signal } = stop.current;
+    let isAsking = false;
     const glance = () => {
-      if (document.hidden) return;
+      if (document.hidden || isAsking) return;
+      isAsking = true;
       guarded(() => page(undefined, signal))
         .then((first) => !signal.aborted && setRead((read) => read && renewed(read, first, live.id)))
         // The next glance may do better; what the person asks for tells what is wrong.
-        .catch(() => {});
+        .catch(() => {})
+        .finally(() => {
+          isAsking = false;
+        });
     };
     const timer = setInterval(glance, GLANCE_MS);
     return () => clearInterval(timer);
