@@ -2,6 +2,20 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
+import { text } from "./src/text.ts";
+
+/** Puts the page's words into index.html, where its braces name them. */
+function worded(): Plugin {
+  const words: Record<string, string> = {
+    app: text.app,
+    description: text.description,
+    noScript: text.noScript,
+  };
+  return {
+    name: "worded",
+    transformIndexHtml: (html) => html.replace(/\{(\w+)\}/g, (whole, name) => words[name] ?? whole),
+  };
+}
 
 /** Puts a compressed copy beside each file: the gateway compresses nothing, so the function answers with the copy. */
 function compressed(): Plugin {
@@ -27,7 +41,7 @@ function compressed(): Plugin {
  * Nothing is inlined: the page's Content-Security-Policy allows neither inline scripts nor styles.
  */
 export default defineConfig({
-  plugins: [compressed()],
+  plugins: [worded(), compressed()],
   build: {
     target: "es2022",
     assetsInlineLimit: 0,

@@ -12,7 +12,7 @@ import { JobView } from "./views/job";
 import { JobsView } from "./views/jobs";
 import { NotFound } from "./views/not-found";
 import { RecordsView } from "./views/records";
-import { SignInView } from "./views/sign-in";
+import { SessionEnded, SignInView } from "./views/sign-in";
 
 export function App() {
   useEffect(() => {
@@ -46,6 +46,17 @@ export function App() {
 
 function View() {
   const where = standing.value;
+  // A view that was there stays when the session ends: what is typed and chosen in it is the person's.
+  const begun = useRef(false);
+  begun.current = where === "signed-in" || where === "open" || (begun.current && where === "expired");
+  if (begun.current) {
+    return (
+      <>
+        {where === "expired" && <SessionEnded />}
+        <Routed />
+      </>
+    );
+  }
   if (where === "loading") return <p class="quiet">{text.loading}</p>;
   if (where === "unreachable") {
     return (
@@ -57,7 +68,10 @@ function View() {
       </div>
     );
   }
-  if (where === "signed-out" || where === "expired") return <SignInView expired={where === "expired"} />;
+  return <SignInView expired={where === "expired"} />;
+}
+
+function Routed() {
   const to = route.value;
   switch (to.view) {
     case "import":

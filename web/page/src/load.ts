@@ -1,6 +1,6 @@
 /** Reading from the API for a view: once, or page by page. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { guarded } from "./api";
 
 /** What was read, or why not. */
@@ -33,6 +33,7 @@ export interface List<T> {
   hasMore: boolean;
   loading: boolean;
   more: () => void;
+  /** After an error: reads again what could not be read. */
   reload: () => void;
 }
 
@@ -42,31 +43,89 @@ export interface Page<T> {
   nextCursor: string | null;
 }
 
+/** How a list keeps up with what changes by itself. */
+export interface Live<T> {
+  id: (item: T) => string;
+  /** Whether an item will change. */
+  isLive: (item: T) => boolean;
+}
+
+/** How often the first page of a live list is read anew, in milliseconds: a glance, for each job has a view of its own. */
+const GLANCE_MS = 5000;
+
 /** Reads the first page when the view appears, and the next ones when asked. */
 export function useList<T>(
   page: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
   of: readonly unknown[],
+  live?: Live<T>,
 ): List<T> {
-  const [rest, setRest] = useState<Page<T>[]>([]);
-  const [loading, setLoading] = useState(false);
+  const [read, setRead] = useState<Page<T> | null>(null);
   const [error, setError] = useState<unknown>(null);
-  const first = useLoad((signal) => page(undefined, signal), of);
-  useEffect(() => setRest([]), [first.value]);
-  const cursor = (rest.at(-1) ?? first.value)?.nextCursor ?? undefined;
-  const more = () => {
+  const [loading, setLoading] = useState(false);
+  // Of the list as it is now: aborted as soon as it is another one.
+  const stop = useRef(new AbortController());
+  const add = (cursor?: string) => {
+    const { signal } = stop.current;
     setLoading(true);
     setError(null);
-    guarded(() => page(cursor, new AbortController().signal))
-      .then((next) => setRest((rest) => [...rest, next]))
-      .catch(setError)
-      .finally(() => setLoading(false));
+    guarded(() => page(cursor, signal))
+      .then((next) => {
+        if (!signal.aborted) setRead((read) => (cursor && read ? appended(read, next) : next));
+      })
+      .catch((error: unknown) => !signal.aborted && setError(error))
+      .finally(() => !signal.aborted && setLoading(false));
   };
+  useEffect(() => {
+    stop.current = new AbortController();
+    setRead(null);
+    add();
+    return () => stop.current.abort();
+  }, of);
+  const isLive = live !== undefined && (read?.items.some(live.isLive) ?? false);
+  useEffect(() => {
+    if (!live || !isLive) return;
+    const { signal } = stop.current;
+    let isAsking = false;
+    const glance = () => {
+      if (document.hidden || isAsking) return;
+      isAsking = true;
+      guarded(() => page(undefined, signal))
+        .then((first) => !signal.aborted && setRead((read) => read && renewed(read, first, live.id)))
+        // The next glance may do better; what the person asks for tells what is wrong.
+        .catch(() => {})
+        .finally(() => {
+          isAsking = false;
+        });
+    };
+    const timer = setInterval(glance, GLANCE_MS);
+    return () => clearInterval(timer);
+  }, [...of, isLive]);
+  const cursor = read?.nextCursor ?? undefined;
+  const more = () => add(cursor);
   return {
-    items: first.value && [first.value, ...rest].flatMap(({ items }) => items),
-    error: first.error ?? error,
+    items: read?.items ?? null,
+    error,
     hasMore: cursor !== undefined,
-    loading: loading || (!first.value && !first.error),
+    loading: loading || (!read && !error),
     more,
-    reload: first.reload,
+    reload: more,
+  };
+}
+
+function appended<T>(read: Page<T>, next: Page<T>): Page<T> {
+  return { items: [...read.items, ...next.items], nextCursor: next.nextCursor };
+}
+
+/**
+ * A list whose first page was read anew: that page as it is now, then what came after its last item. If none of it was known,
+ * as much is new that the rest is to be read again, too.
+ */
+export function renewed<T>(read: Page<T>, first: Page<T>, id: (item: T) => string): Page<T> {
+  const fresh = new Set(first.items.map(id));
+  const last = read.items.findLastIndex((item) => fresh.has(id(item)));
+  const rest = first.nextCursor === null || last < 0 ? [] : read.items.slice(last + 1);
+  return {
+    items: [...first.items, ...rest],
+    nextCursor: rest.length > 0 ? read.nextCursor : first.nextCursor,
   };
 }

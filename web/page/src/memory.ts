@@ -1,15 +1,23 @@
 /**
  * What this browser remembers to be kind: which dataset a job wrote, which schema a dataset had, and the uploads that were
- * not ended. The API does not tell, and nothing depends on it. Forgotten at sign-out.
+ * not ended. The API does not tell, and nothing depends on it. Each person has their own; forgotten at sign-out.
  */
 
 import type { ResumeState } from "longshore-client/upload";
 
-const DATASETS = "longshore.datasets";
-const SCHEMAS = "longshore.schemas";
-const UPLOADS = "longshore.uploads";
+const DATASETS = "datasets";
+const SCHEMAS = "schemas";
+const UPLOADS = "uploads";
 /** Entries of each kind; the oldest give way. */
 const KEPT = 200;
+
+/** Whose it is: the subject of their token, empty where nobody signs in. */
+let owner = "";
+
+/** Whose memory is read and written from now on. */
+export function rememberFor(person: string): void {
+  owner = person;
+}
 
 /** Which dataset a job writes, if it was created in this browser. */
 export function datasetOf(jobId: string): string | undefined {
@@ -49,17 +57,22 @@ export function forgetUpload(upload: string, fileGuid: string): void {
 }
 
 export function forgetAll(): void {
-  localStorage.removeItem(UPLOADS);
-  localStorage.removeItem(DATASETS);
-  localStorage.removeItem(SCHEMAS);
+  localStorage.removeItem(place(UPLOADS));
+  localStorage.removeItem(place(DATASETS));
+  localStorage.removeItem(place(SCHEMAS));
 }
 
-function read<T>(key: string): Record<string, T> {
-  return parse<Record<string, T>>(localStorage.getItem(key)) ?? {};
+/** Where one kind of it is kept. */
+function place(kind: string): string {
+  return `longshore.${kind}.${owner}`;
 }
 
-function known<T>(key: string, name: string): T | undefined {
-  const all = read<T>(key);
+function read<T>(kind: string): Record<string, T> {
+  return parse<Record<string, T>>(localStorage.getItem(place(kind))) ?? {};
+}
+
+function known<T>(kind: string, name: string): T | undefined {
+  const all = read<T>(kind);
   return Object.hasOwn(all, name) ? all[name] : undefined;
 }
 
@@ -73,11 +86,11 @@ function parse<T>(text: string | null): T | null {
 }
 
 /** Null takes it out. */
-function write<T>(key: string, name: string, value: T | null): void {
-  const { [name]: _, ...others } = read<T>(key);
+function write<T>(kind: string, name: string, value: T | null): void {
+  const { [name]: _, ...others } = read<T>(kind);
   const entries = [...Object.entries(others), ...(value === null ? [] : [[name, value]])].slice(-KEPT);
   try {
-    localStorage.setItem(key, JSON.stringify(Object.fromEntries(entries)));
+    localStorage.setItem(place(kind), JSON.stringify(Object.fromEntries(entries)));
   } catch {
     // Full: it is only kindness.
   }

@@ -4,10 +4,13 @@
  */
 
 import { computed, signal } from "@preact/signals";
-import { type User, UserManager, WebStorageStateStore } from "oidc-client-ts";
-import { type Config, loadConfig, type SignIn } from "./config";
-import { forgetAll } from "./memory";
+import { NetworkError } from "longshore-client";
+import { User, type UserManager } from "oidc-client-ts";
+import { type Config, loadConfig } from "./config";
+import { isFinal, makeManager, revoke } from "./issuer";
+import { forgetAll, rememberFor } from "./memory";
 import { go } from "./router";
+import { hear, tell } from "./tabs";
 
 /** Where sign-in stands. */
 export type Standing = "loading" | "unreachable" | "signed-out" | "expired" | "signed-in" | "open";
@@ -15,8 +18,11 @@ export type Standing = "loading" | "unreachable" | "signed-out" | "expired" | "s
 /** Where it stands now. */
 export const standing = signal<Standing>("loading");
 
-/** What went wrong when the person came back from the sign-in page, if anything. */
-export const signInError = signal<string | null>(null);
+/** Why the person is not signed in though they tried: the issuer does not answer, or its sign-in page came back with an error. */
+export const signInError = signal<"unreachable" | "refused" | null>(null);
+
+/** At the end of this page's address: go to the sign-in page at once. */
+export const SIGN_IN_HASH = "#sign-in";
 
 const user = signal<User | null>(null);
 
@@ -29,12 +35,14 @@ export const personName = computed(() => {
 
 let config: Config | null = null;
 let manager: UserManager | null = null;
+/** Whose session this tab has or had. */
+let person: string | null = null;
 
 /** Finds out whether anybody has to sign in, and who has. */
 export async function startSession(): Promise<void> {
   standing.value = "loading";
   try {
-    config = await loadConfig();
+    config ??= await loadConfig();
   } catch {
     standing.value = "unreachable";
     return;
@@ -43,42 +51,52 @@ export async function startSession(): Promise<void> {
     standing.value = "open";
     return;
   }
-  manager = makeManager(config.signIn);
-  manager.events.addUserLoaded(accept);
-  manager.events.addAccessTokenExpired(() => void renew());
+  if (!manager) {
+    manager = makeManager(config.signIn);
+    manager.events.addUserLoaded(accept);
+    manager.events.addAccessTokenExpired(() => void renew());
+    hear((said) => void (said.kind === "signed-out" ? forget() : takeOver(said.user)));
+  }
   await finishSignIn(manager);
   const found = await manager.getUser();
   if (found && !found.expired) accept(found);
-  else if (!found) standing.value = "signed-out";
-  else if (!(await renew())) standing.value = "expired";
+  else if (found) await renewAtStart();
+  else standing.value = "signed-out";
+  if (standing.value === "signed-out" && location.hash === SIGN_IN_HASH) await signIn();
 }
 
 /** The token that the API wants to be shown; undefined where anybody may call. */
 export async function token(): Promise<string | undefined> {
   if (!manager) return undefined;
-  if (user.value?.expired) await renew();
+  // As if the API were not to be reached: whoever calls asks again, with a pause.
+  if (user.value?.expired && (await renew()) === "unreachable")
+    throw new NetworkError("No answer to a renewal");
   return config?.signIn?.token === "id" ? user.value?.id_token : user.value?.access_token;
 }
 
-/** Called when the API has refused the token. One renewal is tried; after that, the person must sign in again. */
-export async function refused(): Promise<void> {
-  if (manager && standing.value === "signed-in") await renew();
+/** Called when the API has refused the token. Says whether there is another one now; if not for good, the person must sign in again. */
+export async function refused(): Promise<boolean> {
+  return manager !== null && standing.value === "signed-in" && (await renew()) === "renewed";
 }
 
 /** Leaves for the sign-in page. It comes back to where the person is now. */
 export async function signIn(): Promise<void> {
-  await manager?.signinRedirect({ state: { path: location.pathname } });
+  signInError.value = null;
+  try {
+    await manager?.signinRedirect({ state: { path: location.pathname } });
+  } catch {
+    signInError.value = "unreachable";
+  }
 }
 
-/** Forgets the tokens here and the session at the issuer. */
+/** Forgets the tokens in every tab, gives them back, and ends the session at the issuer. */
 export async function signOut(): Promise<void> {
   const page = config?.signIn?.hostedPage;
   const clientId = config?.signIn?.clientId ?? "";
-  const idToken = user.value?.id_token;
-  user.value = null;
-  standing.value = "signed-out";
-  forgetAll();
-  await manager?.removeUser();
+  const { id_token: idToken, refresh_token: refreshToken } = user.value ?? {};
+  tell({ kind: "signed-out" });
+  await forget();
+  if (manager) await revoke(manager, refreshToken);
   if (page) {
     // Cognito's own way: it has no end_session_endpoint.
     const query = new URLSearchParams({ client_id: clientId, logout_uri: `${location.origin}/` });
@@ -90,30 +108,33 @@ export async function signOut(): Promise<void> {
   }
 }
 
-function makeManager({ issuer, clientId, scope, hostedPage }: SignIn): UserManager {
-  const storage = new WebStorageStateStore({ store: sessionStorage });
-  const metadata = hostedPage && {
-    issuer,
-    authorization_endpoint: `${hostedPage}/oauth2/authorize`,
-    token_endpoint: `${hostedPage}/oauth2/token`,
-  };
-  return new UserManager({
-    authority: issuer,
-    client_id: clientId,
-    redirect_uri: `${location.origin}/`,
-    response_type: "code",
-    scope,
-    userStore: storage,
-    stateStore: storage,
-    automaticSilentRenew: false,
-    monitorSession: false,
-    ...(metadata ? { metadata } : {}),
-  });
-}
-
 function accept(found: User): void {
+  person = found.profile.sub;
+  rememberFor(person);
   user.value = found;
   standing.value = "signed-in";
+  // Without the refresh token: of two tabs that use one, an issuer may take the second for a thief.
+  const { refresh_token: _, ...shared } = JSON.parse(found.toStorageString());
+  tell({ kind: "signed-in", user: JSON.stringify(shared) });
+}
+
+/** The person signed out, here or in another tab. */
+async function forget(): Promise<void> {
+  forgetAll();
+  person = null;
+  user.value = null;
+  standing.value = "signed-out";
+  await manager?.removeUser();
+}
+
+/** Goes on by what another tab has got, if the session of the same person has ended here. */
+async function takeOver(stored: string): Promise<void> {
+  const found = User.fromStorageString(stored);
+  if (standing.value !== "expired" || found.profile.sub !== person) return;
+  await manager?.storeUser(found);
+  // Read back, so that the library knows when it ends.
+  const own = await manager?.getUser();
+  if (own) accept(own);
 }
 
 /** Takes the code with which the sign-in page sent the person back, if it did. */
@@ -124,38 +145,57 @@ async function finishSignIn(manager: UserManager): Promise<void> {
     const found = await manager.signinRedirectCallback();
     const state = found.state as { path?: string } | undefined;
     go(state?.path?.startsWith("/") && !state.path.startsWith("//") ? state.path : "/", "replace");
-  } catch (error) {
-    signInError.value = error instanceof Error ? error.message : String(error);
+  } catch {
+    signInError.value = "refused";
     go("/", "replace");
   }
 }
 
-/** One renewal at a time, however many calls find the token expired. */
-let renewing: Promise<boolean> | null = null;
+/** What a renewal came to. `ended`: the person must sign in again. */
+type Renewal = "renewed" | "ended" | "unreachable";
 
-function renew(): Promise<boolean> {
-  renewing ??= renewOnce().finally(() => {
+/** Pauses between the tries of one renewal, in milliseconds: a fault of the issuer's mostly passes within them. */
+const PAUSES_MS = [500, 1000, 2000];
+
+/** One renewal at a time, however many calls find the token expired. */
+let renewing: Promise<Renewal> | null = null;
+
+function renew(): Promise<Renewal> {
+  renewing ??= renewPatiently().finally(() => {
     renewing = null;
   });
   return renewing;
 }
 
-async function renewOnce(): Promise<boolean> {
+async function renewAtStart(): Promise<void> {
+  if ((await renew()) === "unreachable") standing.value = "unreachable";
+}
+
+async function renewPatiently(): Promise<Renewal> {
+  for (const pause of PAUSES_MS) {
+    const renewal = await renewOnce();
+    if (renewal !== "unreachable") return renewal;
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+  return renewOnce();
+}
+
+async function renewOnce(): Promise<Renewal> {
   const before = user.value ?? (await manager?.getUser()) ?? null;
-  if (!before) return false;
+  if (!before) return "ended";
   try {
     // Without a refresh token the library would try a hidden frame, which the page's policy forbids.
     const found = before.refresh_token ? await manager?.signinSilent() : null;
     if (found) {
       accept(found);
-      return true;
+      return "renewed";
     }
   } catch (error) {
-    // No network is no reason to end a session: whoever asked tries again.
-    if (error instanceof TypeError || !navigator.onLine) return false;
+    if (!isFinal(error)) return "unreachable";
   }
+  person ??= before.profile.sub;
   user.value = null;
   await manager?.removeUser();
   standing.value = "expired";
-  return false;
+  return "ended";
 }

@@ -1,6 +1,6 @@
 /** All that the page says, in one place, ready to be translated. */
 
-import type { Job } from "longshore-client";
+import type { Failure, Job } from "longshore-client";
 
 const plural = (count: number, one: string, many: string) => `${number(count)} ${count === 1 ? one : many}`;
 
@@ -26,12 +26,21 @@ export function duration(seconds: number): string {
   return plural(Math.round(seconds / 3600), "hour", "hours");
 }
 
-/** A moment. */
-export function moment(iso: string): string {
-  return new Date(iso).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
+/** A moment; its year only if it is another one than now. */
+export function moment(iso: string, now = new Date()): string {
+  const when = new Date(iso);
+  return when.toLocaleString("en", {
+    month: "short",
+    day: "numeric",
+    ...(when.getFullYear() !== now.getFullYear() && { year: "numeric" }),
+    hour: "numeric",
+    minute: "2-digit",
+  });
 }
 
 const eachOf = (rows: number) => (rows === 1 ? "the first row" : `each of the first ${number(rows)} rows`);
+
+const FAILED = "Something went wrong";
 
 const UNREACHABLE = "The server cannot be reached. Check your connection.";
 
@@ -45,8 +54,25 @@ export function jobName({ fileName, jobType, jobId }: Job): string {
   return fileName ?? `${jobType} ${jobId.slice(-6)}`;
 }
 
+/** How a job stands, as a sentence. */
+export function jobMessage({ status, stage, percent }: Job): string {
+  const { waiting, running, stopping, stoppingAt, ...ended } = text.job.messages;
+  if (status === "waiting") return stage === "stopping" ? stopping : waiting;
+  if (status === "running") return stage === "stopping" ? stoppingAt(percent) : running(percent);
+  return ended[status];
+}
+
+/** Why a row failed; ends with a colon where the API's own sentence says more, and is undefined for a code that is not known. */
+export function failureReason({ code, field }: Pick<Failure, "code" | "field">): string | undefined {
+  const { reasons, bySchema, theRow } = text.failures;
+  const words = reasons[code] ?? (code.startsWith("schema_") ? bySchema : undefined);
+  return words?.(field === null ? theRow : `"${field}"`).replace(/^./, (first) => first.toUpperCase());
+}
+
 export const text = {
   app: "Longshore",
+  description: "Import a file, watch its progress, mend what failed.",
+  noScript: "This page needs JavaScript.",
   titles: {
     import: "Import",
     jobs: "Jobs",
@@ -68,7 +94,7 @@ export const text = {
     body: "The address may be wrong, or what was here has been deleted.",
     home: "Import a file",
   },
-  failed: "Something went wrong",
+  failed: FAILED,
   request: (id: string) => `Request ${id}`,
 
   session: {
@@ -76,9 +102,15 @@ export const text = {
     body: "You will come back to this page.",
     expiredTitle: "Your session has ended",
     expiredBody: "Sign in again to go on where you were. Nothing is lost: jobs run on without you.",
+    expiredHere: "Sign in again in another tab. This one stays as it is, and goes on by itself.",
     signIn: "Sign in",
+    signInTab: "Sign in in another tab",
     signOut: "Sign out",
-    refused: "The sign-in did not work. Try again.",
+    errors: {
+      refused: "The sign-in did not work.",
+      unreachable:
+        "The sign-in page does not answer. Check your connection; if it lasts, ask who runs this page.",
+    },
     noName: "Signed in",
   },
 
@@ -199,32 +231,27 @@ export const text = {
     notReopened: "The corrected rows could not be run.",
   },
 
-  /** By the API's kinds and by names of errors: what, and the way out. All others are told in the server's words. */
+  /** What did not reach the API, by names of errors: what it is, and the way out. */
   faults: {
-    NetworkError: [undefined, UNREACHABLE],
+    NetworkError: [FAILED, UNREACHABLE],
     UploadError: [
       "The upload failed",
       "The storage did not take the file. Try again; if it fails once more, choose the file anew.",
     ],
     NotReadableError: CHANGED,
     NotFoundError: CHANGED,
-    busy: ["The server is busy", "Much is waiting already. Nothing was started: try again in a few minutes."],
-    "too-many-jobs": [
-      "Too many jobs are running",
-      "Nothing was started. Wait for the end of one, or cancel one.",
-    ],
-    "upload-quota-exceeded": [
-      "Too much was uploaded today",
-      "This file is more than what is left for today. Choose a smaller one, or try again tomorrow.",
-    ],
-    "body-too-large": ["The schema is too large", "A schema has up to 64 KiB."],
-    "file-gone": ["The file is gone", "It has expired on the server. Choose it again."],
-    "upload-abandoned": ["The file is gone", "Its upload took more than a day. Choose it again."],
-    "signed-out": ["Your session has ended", "Sign in again, and try again."],
-    internal: ["The server failed", "Try again in a moment."],
-  } as Record<string, [string | undefined, string]>,
+  } as Record<string, [string, string]>,
 
   job: {
+    messages: {
+      waiting: "Waiting for job to start...",
+      running: (percent: number) => `Job running, ${percent}% complete...`,
+      stopping: "Job stopping...",
+      stoppingAt: (percent: number) => `Job stopping, ${percent}% complete...`,
+      completed: "Job complete",
+      failed: "Job failed",
+      canceled: "Job canceled",
+    },
     progress: "Progress",
     rows: (done: number, all: number) => `${number(done)} of ${number(all)}`,
     counting: (done: number, all: number) => `${number(done)} of ${number(all)} counted so far`,
@@ -257,8 +284,90 @@ export const text = {
     },
     fileRows: (count: number) => plural(count, "row", "rows"),
     allRight: "Every row succeeded.",
+    allChecked: "Every row is right.",
+    checkedBad: (count: number) =>
+      `An import leaves out ${count === 1 ? "the row that failed" : `the ${number(count)} rows that failed`}. Start it and ` +
+      "correct them afterwards, or correct the file and drop it as a new import.",
+    checkedBadStarted: "The import has left out the rows that failed. Correct them there.",
+    another: "Import another file",
     dataset: (name: string) => `See the records of ${name}`,
   },
+
+  /** What there is to know of a job as a whole, by code; a colon at the end as for the reasons of rows. */
+  jobCodes: {
+    canceled: "It was canceled.",
+    deleted: "It was deleted.",
+    time_limit: "It took longer than a job may take.",
+    too_many_failures: "More rows failed than the job may have:",
+    split_failed: "The file could not be read to its end. That is a fault on our side.",
+    completion_failed: "The report could not be written. That is a fault on our side.",
+    file_empty: "The file is empty.",
+    file_binary: "The file is no text:",
+    file_not_utf8: 'The file is not in UTF-8. Save it as "CSV UTF-8", and import it again.',
+    duplicate_column: "Two columns have the same name:",
+    key_not_in_header: "The column that is the key is not in the file:",
+    required_column_missing: "A column that the schema wants is not in the file:",
+    header_too_long: "The first line is too long for a header:",
+    unterminated_quote: "A quote is opened and never closed:",
+    source_missing: "The file is not there any more. Import it again.",
+    source_changed: "The file was replaced while the job ran. Import it again.",
+    source_gone:
+      "The file is not there any more: rows that were not worked are listed by their numbers only.",
+    rest_not_listed: "The file is not there any more: rows that were not worked are not listed.",
+    no_report: "The files of the report are not there any more.",
+    no_rows: "The file has a header and no rows.",
+    unnamed_column: "Columns have no name:",
+    column_without_name: "Columns without a name are not imported:",
+    column_not_in_schema: "Columns that the schema does not have are imported as text:",
+    corrected_file_gone: "The corrected file is not there any more. Drop it again.",
+    not_a_failures_file: "The corrected file is not one of this job:",
+    corrected_rows_unknown: "Rows of the corrected file are none that failed here:",
+    corrected_rows_repeated: "Rows stand in the corrected file more than once:",
+    corrected_rows_unreadable: "Rows of the corrected file could not be read:",
+    corrected_rows_unchanged: "Rows of the corrected file still need correction:",
+  } as Record<string, string>,
+
+  /** What the API refuses, by the kind of the problem: what it is, and the way out. */
+  refusals: {
+    "already-uploaded": ["The file is there already", "Choose it again."],
+    "body-too-large": ["This is too large", "A schema may have 64 KiB."],
+    busy: ["The server is busy", "Nothing was started: try again in a few minutes."],
+    "file-gone": ["The file is not there any more", "Drop it again as a new import."],
+    gateway: ["The server does not answer as it should", "Try again in a minute."],
+    internal: ["Something failed on our side", "Try again."],
+    "job-deleted": ["The job was deleted", "Drop the file again as a new import."],
+    "job-ended": ["The job has ended already", "Look at its result."],
+    "no-report": ["There is no report", "It could not be written, or has expired. The counts stay."],
+    "no-tenant": ["You may not import here", "Ask who runs this page to let you in, and sign in again."],
+    "not-ended": ["The job has not ended yet", "Wait for its end, or cancel it."],
+    "not-finished": ["The job has not ended yet", "Wait for its end."],
+    "not-found": ["There is nothing here", "It was deleted, has expired, or never was."],
+    "not-validated": ["The check has not completed", "Retry it, or drop the file again as a new import."],
+    "nothing-to-retry": ["No row is left to retry", "Every row succeeded or was skipped."],
+    "nothing-to-start": ["There is nothing to start", "This job has imported its rows already."],
+    "precondition-failed": ["The job has changed meanwhile", "Look at it, and decide again."],
+    "too-many-jobs": ["Too many jobs are running", "Wait for the end of one, or cancel one."],
+    "upload-abandoned": ["The upload was given up", "Choose the file again."],
+    "upload-incomplete": ["The upload is not complete", "Choose the file again."],
+    "upload-quota-exceeded": ["No more can be uploaded today", "Try again tomorrow, or with a smaller file."],
+  } as Record<string, [string, string]>,
+  invalid: "This cannot be done as it stands",
+  /** What is wrong with a field of a request, by code. */
+  badFields: {
+    empty_file: "The file is empty.",
+    file_too_large: "The file is larger than is taken here.",
+    corrected_file_too_large: "A corrected file may have 32 MiB.",
+    unknown_file: "The file is not there any more. Choose it again.",
+    file_not_uploaded: "The file is not there yet. Choose it again.",
+    file_size_mismatch: "The file has changed since it was chosen. Choose it again.",
+    invalid_dataset: "A dataset's name has 1 to 64 letters, digits, - and _.",
+    invalid_key: "Choose the column that is the key.",
+    schema_too_large: "A schema may have 64 KiB.",
+  } as Record<string, string>,
+  signedOut: [
+    "You are not signed in any more",
+    "Try again. If that does not help, sign out and sign in.",
+  ] as [string, string],
 
   failures: {
     title: "Rows that failed",
@@ -266,11 +375,51 @@ export const text = {
     rows: "Row by row",
     reason: "Reason",
     count: "Rows",
+    exampleOf: (row: number, value: string) =>
+      value ? `Row ${number(row)}: ${value}` : `Row ${number(row)}`,
     row: "Row",
     column: "Column",
     value: "Value",
     example: "For example",
     none: "-",
+    theRow: "the row",
+    /** By code, of a column or of the row; a colon at the end stands for the API's own sentence, which says more. */
+    reasons: {
+      schema_required: (what) => `${what} is missing or empty`,
+      schema_type: (what) => `${what} is of the wrong type:`,
+      schema_format: (what) => `${what} is not of the right form:`,
+      schema_pattern: (what) => `${what} is not of the right form:`,
+      schema_enum: (what) => `${what} is none of the values that are allowed:`,
+      schema_const: (what) => `${what} is not the value that is allowed:`,
+      schema_minimum: (what) => `${what} is too small:`,
+      schema_exclusive_minimum: (what) => `${what} is too small:`,
+      schema_maximum: (what) => `${what} is too large:`,
+      schema_exclusive_maximum: (what) => `${what} is too large:`,
+      schema_min_length: (what) => `${what} is too short:`,
+      schema_max_length: (what) => `${what} is too long:`,
+      schema_additional_properties: (what) => `${what} is not in the schema:`,
+      missing_key: (what) => `${what} is the key, and is missing or empty`,
+      invalid_key: (what) => `${what} is the key, and is neither text nor a whole number`,
+      key_too_long: (what) => `${what} is the key, and is too long:`,
+      duplicate_key: () => "the key is taken:",
+      too_few_cells: () => "the row has too few cells:",
+      too_many_cells: () => "the row has too many cells:",
+      not_utf8: () => 'the row is not in UTF-8: save the file as "CSV UTF-8"',
+      malformed_json: () => "the line is no JSON:",
+      not_an_object: () => "the line is no JSON object",
+      unterminated_quote: () => "a quote is opened and never closed:",
+      row_too_long: () => "the row is too long:",
+      number_too_long: () => "a number has too many digits: write it as text",
+      number_out_of_range: (what) => `${what} is a number that cannot be kept`,
+      property_without_name: () => "a value has no name",
+      record_too_large: () => "the row is too large:",
+      record_too_deep: (what) => `${what} is nested too deep`,
+      record_refused: () => "the row could not be written:",
+      retries_exhausted: () => "the row failed again and again:",
+      handler_panicked: () => "a fault on our side",
+      dead_lettered: () => "a fault on our side",
+    } as Record<string, (what: string) => string>,
+    bySchema: (what: string) => `${what} is not as the schema wants it:`,
     part: (read: number, all: number) => `Of the first ${number(read)} of ${number(all)} failed rows.`,
     mend: "Mend them and drop them back",
     mendSteps: [
@@ -300,6 +449,7 @@ export const text = {
     deleteOf: (name: string) => `Delete ${name}`,
     deleted: (name: string) => `${name} is deleted`,
     caption: "Jobs, newest first",
+    check: "Check",
   },
 
   status: {

@@ -4,10 +4,11 @@ import type { Failure, Job } from "longshore-client";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../api";
 import { useList } from "../load";
-import { number, text } from "../text";
+import { failureReason, number, text } from "../text";
+import { CardTable } from "./card-table";
 import { Fault } from "./fault";
 import { shown } from "./preview";
-import { Table } from "./table";
+import { Said, withoutColon } from "./said";
 
 /** What one call answers at most. */
 const PAGE = 1000;
@@ -63,60 +64,44 @@ function Reasons({ failures }: { failures: Failure[] }) {
     const known = reasons.get(reason);
     reasons.set(reason, { first: known?.first ?? failure, count: (known?.count ?? 0) + 1 });
   }
-  const byCount = [...reasons.values()].sort((a, b) => b.count - a.count);
+  const byCount = [...reasons].sort(([, a], [, b]) => b.count - a.count);
   return (
-    <Table
+    <CardTable
       caption={t.byReason}
-      head={
-        <>
-          <th scope="col">{t.reason}</th>
-          <th scope="col">{t.column}</th>
-          <th scope="col" class="figure">
-            {t.count}
-          </th>
-          <th scope="col">{t.example}</th>
-        </>
-      }
-    >
-      {byCount.map(({ first, count }) => (
-        <tr key={first.code + first.field}>
-          <th scope="row">{first.code.replaceAll("_", " ")}</th>
-          <td>{first.field ?? t.none}</td>
-          <td class="figure">{number(count)}</td>
-          <td class="quiet">{first.message}</td>
-        </tr>
-      ))}
-    </Table>
+      columns={[{ name: t.reason }, { name: t.count, look: "figure" }, { name: t.example, look: "quiet" }]}
+      rows={byCount.map(([key, { first, count }]) => ({
+        key,
+        cells: [
+          withoutColon(failureReason(first) ?? first.message),
+          number(count),
+          t.exampleOf(first.number, valueOf(first)),
+        ],
+      }))}
+    />
   );
 }
 
 function Rows({ failures }: { failures: Failure[] }) {
   const t = text.failures;
   return (
-    <Table
+    <CardTable
       caption={t.rows}
-      head={
-        <>
-          <th scope="col" class="figure">
-            {t.row}
-          </th>
-          <th scope="col">{t.column}</th>
-          <th scope="col">{t.value}</th>
-          <th scope="col">{t.reason}</th>
-        </>
-      }
-    >
-      {failures.map((failure) => (
-        <tr key={failure.number}>
-          <th scope="row" class="figure">
-            {number(failure.number)}
-          </th>
-          <td>{failure.field ?? t.none}</td>
-          <td class="clip">{valueOf(failure) || t.none}</td>
-          <td>{failure.message}</td>
-        </tr>
-      ))}
-    </Table>
+      columns={[
+        { name: t.row, look: "figure" },
+        { name: t.column },
+        { name: t.value, look: "clip" },
+        { name: t.reason },
+      ]}
+      rows={failures.map((failure) => ({
+        key: failure.number,
+        cells: [
+          number(failure.number),
+          failure.field ?? t.none,
+          valueOf(failure) || t.none,
+          <Said words={failureReason(failure)} message={failure.message} />,
+        ],
+      }))}
+    />
   );
 }
 

@@ -1,16 +1,19 @@
 /** An error, told to the person: what, and the way out. */
 
 import { ProblemError } from "longshore-client";
+import { standing } from "../session";
 import { text } from "../text";
 
 export function Fault({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
-  if (!error) return null;
-  const { title, detail } = told(error);
+  // While the person is asked to sign in, a call that was refused for that is no news.
+  const isSignedOut = error instanceof ProblemError && error.status === 401 && standing.value === "expired";
+  if (!error || isSignedOut) return null;
+  const [title, wayOut] = told(error);
   return (
     <div class="notice bad" role="alert">
       <div>
         <strong>{title}</strong>
-        <p>{detail}</p>
+        <p>{wayOut}</p>
         {error instanceof ProblemError && error.requestId && (
           <p class="quiet small">{text.request(error.requestId)}</p>
         )}
@@ -24,24 +27,14 @@ export function Fault({ error, retry }: { error: unknown; retry?: (() => void) |
   );
 }
 
-/** In the page's own words where it has some; else in the server's, which names fields and figures. */
-function told(error: unknown): { title: string; detail: string } {
-  const [title, detail] = text.faults[kindOf(error)] ?? [];
-  return { title: title ?? titleOf(error), detail: detail ?? detailOf(error) };
-}
-
-/** The API's kind of problem, or the error's name. */
-function kindOf(error: unknown): string {
-  if (!(error instanceof ProblemError)) return error instanceof Error ? error.name : "";
-  if (error.status === 401) return "signed-out";
-  return error.kind === "gateway" && error.status >= 500 ? "internal" : error.kind;
-}
-
-function titleOf(error: unknown): string {
-  return error instanceof ProblemError ? error.title : text.failed;
-}
-
-function detailOf(error: unknown): string {
-  if (error instanceof ProblemError) return [error.detail, ...error.errors.map((e) => e.detail)].join(" ");
-  return error instanceof Error ? error.message : String(error);
+/** What it is, and the way out: in the page's words, or in the API's for a kind that is not known. */
+function told(error: unknown): [string, string] {
+  if (error instanceof ProblemError) {
+    if (error.status === 401) return text.signedOut;
+    const fields = error.errors.map(({ code, detail }) => text.badFields[code] ?? detail);
+    if (error.kind === "invalid-request") return [text.invalid, fields.join(" ") || error.detail];
+    return text.refusals[error.kind] ?? [error.title, [error.detail, ...fields].join(" ")];
+  }
+  if (!(error instanceof Error)) return [text.failed, String(error)];
+  return text.faults[error.name] ?? [text.failed, error.message];
 }

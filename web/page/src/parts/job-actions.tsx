@@ -1,8 +1,9 @@
 /** What a person can do with a job as it stands. */
 
-import { hasEnded, type Job } from "longshore-client";
+import { hasEnded, type Job, NetworkError } from "longshore-client";
 import { useState } from "preact/hooks";
 import { api, guarded } from "../api";
+import { isCheck } from "../check";
 import { datasetOf, rememberDataset } from "../memory";
 import { go } from "../router";
 import { text } from "../text";
@@ -34,8 +35,19 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
         go(`/jobs/${jobId}`);
       },
     );
+  // A retry whose answer is lost is not repeated, and may have been done: the job tells.
+  const retry = () =>
+    doIt(
+      () =>
+        api.retry(job.jobId).catch((error: unknown) => {
+          if (error instanceof NetworkError) onReopened();
+          throw error;
+        }),
+      onReopened,
+    );
   const stopping = job.stage === "stopping";
-  const left = job.counts.failed + job.counts.pending > 0;
+  // Another check of the same rows would find the same.
+  const left = job.counts.failed + job.counts.pending > 0 && !isCheck(job);
   return (
     <>
       <Fault error={error} />
@@ -57,11 +69,7 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
           </button>
         )}
         {hasEnded(job) && left && (
-          <button
-            type="button"
-            disabled={busy}
-            onClick={() => void doIt(() => api.retry(job.jobId), onReopened)}
-          >
+          <button type="button" disabled={busy} onClick={() => void retry()}>
             {t.retry}
           </button>
         )}

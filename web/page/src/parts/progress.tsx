@@ -2,7 +2,8 @@
 
 import { hasEnded, type Job } from "longshore-client";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { duration, number, text } from "../text";
+import { duration, jobMessage, number, text } from "../text";
+import { timeLeft } from "./time-left";
 
 export function Progress({ job }: { job: Job }) {
   const t = text.job;
@@ -15,7 +16,7 @@ export function Progress({ job }: { job: Job }) {
   ];
   return (
     <>
-      <p class="message">{job.message}</p>
+      <p class="message">{jobMessage(job)}</p>
       <progress class={job.status} max={100} value={job.percent} aria-label={t.progress} />
       <p class="small quiet figures">
         <span>
@@ -49,10 +50,7 @@ function took({ durationSeconds }: Job): string {
   return durationSeconds === null ? "-" : duration(durationSeconds);
 }
 
-/**
- * The time left as a person reads it. It counts down between two answers; where an answer says more than is shown, what
- * is shown stays until the rest has caught up.
- */
+/** The time left as a person reads it. It counts down between two answers. */
 function useTimeLeft(job: Job): string {
   const [now, setNow] = useState(Date.now);
   const end = useRef<{ at: number; shown: number } | null>(null);
@@ -68,6 +66,8 @@ function useTimeLeft(job: Job): string {
     setNow(Date.now());
   }, [job]);
   if (!end.current) return text.job.leftUnknown;
-  end.current.shown = Math.min(end.current.shown, Math.max(0, (end.current.at - now) / 1000));
-  return end.current.shown < 5 ? text.job.leftSoon : duration(end.current.shown);
+  const { seconds, isKnown } = timeLeft(end.current.shown, (end.current.at - now) / 1000);
+  end.current.shown = seconds;
+  if (!isKnown) return text.job.leftUnknown;
+  return seconds < 5 ? text.job.leftSoon : duration(seconds);
 }

@@ -3,12 +3,14 @@
 import type { Job, Output } from "longshore-client";
 import { useState } from "preact/hooks";
 import { api, guarded } from "../api";
+import { isCheck } from "../check";
 import { useLoad } from "../load";
 import { datasetOf } from "../memory";
 import { text } from "../text";
 import { Failures } from "./failures";
 import { Fault } from "./fault";
 import { Mend } from "./mend";
+import { Said } from "./said";
 
 /** A file of the report by name. */
 type FileName = "failed" | "skipped" | "unprocessed" | "receipt";
@@ -17,13 +19,24 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
   const output = useLoad((signal) => api.output(job.jobId, { signal }), [job.jobId, job.attempts]);
   const failed = job.counts.failed;
   const dataset = datasetOf(job.jobId);
-  const wrote = job.counts.succeeded > 0 && !job.links.start && !job.startedAs;
+  const wrote = job.counts.succeeded > 0 && !isCheck(job);
   return (
     <>
-      {job.error && <p class="notice bad">{job.error.message}</p>}
+      {job.error && (
+        <div class="notice bad">
+          <p>
+            <Said words={text.jobCodes[job.error.code]} message={job.error.message} />
+          </p>
+        </div>
+      )}
       <Issues issues={job.issues} />
-      {job.status === "completed" && failed === 0 && <p class="notice good">{text.job.allRight}</p>}
-      {failed > 0 && <Mend job={job} onReopened={onReopened} download={() => save(job.jobId, "failed")} />}
+      {job.status === "completed" && failed === 0 && (
+        <p class="notice good">{isCheck(job) ? text.job.allChecked : text.job.allRight}</p>
+      )}
+      {failed > 0 && isCheck(job) && <CheckedBad job={job} />}
+      {failed > 0 && !isCheck(job) && (
+        <Mend job={job} onReopened={onReopened} download={() => save(job.jobId, "failed")} />
+      )}
       {failed > 0 && <Failures job={job} />}
       {output.value && <Files jobId={job.jobId} output={output.value} />}
       <Fault error={output.error} retry={output.reload} />
@@ -36,6 +49,17 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
   );
 }
 
+/** A start imports the file as it was checked, so that rows are not mended here. */
+function CheckedBad({ job }: { job: Job }) {
+  const { checkedBad, checkedBadStarted, another } = text.job;
+  return (
+    <div class="notice warn">
+      <p>{job.startedAs ? checkedBadStarted : checkedBad(job.counts.failed)}</p>
+      {!job.startedAs && <a href="/">{another}</a>}
+    </div>
+  );
+}
+
 function Issues({ issues }: { issues: Job["issues"] }) {
   if (issues.length === 0) return null;
   return (
@@ -44,7 +68,9 @@ function Issues({ issues }: { issues: Job["issues"] }) {
         <strong>{text.job.issues}</strong>
         <ul>
           {issues.map(({ code, message }) => (
-            <li key={code + message}>{message}</li>
+            <li key={code + message}>
+              <Said words={text.jobCodes[code]} message={message} />
+            </li>
           ))}
         </ul>
       </div>

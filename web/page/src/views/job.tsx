@@ -9,7 +9,8 @@ import { JobActions } from "../parts/job-actions";
 import { Progress } from "../parts/progress";
 import { Result } from "../parts/result";
 import { StatusBadge } from "../parts/status";
-import { jobName, moment, text } from "../text";
+import { standing } from "../session";
+import { jobMessage, jobName, moment, text } from "../text";
 import { NotFound } from "./not-found";
 
 export function JobView({ jobId }: { jobId: string }) {
@@ -36,38 +37,47 @@ export function JobView({ jobId }: { jobId: string }) {
       <Fault error={error} retry={again} />
       <section class="card">
         <Progress key={job.attempts} job={job} />
-        <JobActions job={job} onReopened={again} />
+        <JobActions key={job.attempts} job={job} onReopened={again} />
       </section>
       {hasEnded(job) && <Result key={job.attempts} job={job} onReopened={again} />}
     </>
   );
 }
 
-/** Follows a job; `again` takes it up anew, after a retry or an error. */
+/** Follows a job, but not while its person is signed out; `again` takes it up anew, after a retry or an error. */
 function useJob(jobId: string) {
   const [job, setJob] = useState<VersionedJob | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [round, setRound] = useState(0);
+  const isOut = standing.value === "expired";
   useEffect(() => {
-    const stop = new AbortController();
     setError(null);
+    if (isOut) return;
+    const stop = new AbortController();
     const follow = async (): Promise<void> => {
-      try {
-        for await (const state of api.watch(jobId, { signal: stop.signal })) setJob(state);
-      } catch (error) {
-        if (stop.signal.aborted) return;
-        if (await isRenewed(error)) return follow();
-        setError(error);
+      for (let isFresh = false; ; ) {
+        try {
+          for await (const state of api.watch(jobId, { signal: stop.signal })) {
+            isFresh = false;
+            setJob(state);
+          }
+          return;
+        } catch (error) {
+          if (stop.signal.aborted) return;
+          // A fresh token that is refused, too, would be refused for ever.
+          if (isFresh || !(await isRenewed(error))) return setError(error);
+          isFresh = true;
+        }
       }
     };
     void follow();
     return () => stop.abort();
-  }, [jobId, round]);
+  }, [jobId, round, isOut]);
   return { job, error, again: () => setRound((round) => round + 1) };
 }
 
 /** What is said aloud: each tenth of the way, and the end. */
 function spoken(job: VersionedJob): string {
-  if (job.status !== "running") return job.message;
+  if (job.status !== "running") return jobMessage(job);
   return text.job.announced(Math.floor(job.percent / 10) * 10);
 }

@@ -1,18 +1,21 @@
 /** The jobs, newest first. */
 
-import type { Job, Status } from "longshore-client";
-import { useState } from "preact/hooks";
+import { hasEnded, type Job, type Status } from "longshore-client";
+import { useRef, useState } from "preact/hooks";
 import { announce } from "../announce";
 import { api, guarded } from "../api";
-import { useList } from "../load";
+import { isCheck } from "../check";
+import { type Live, useList } from "../load";
+import { CardTable } from "../parts/card-table";
 import { ConfirmDelete } from "../parts/confirm";
 import { Fault } from "../parts/fault";
 import { More } from "../parts/more";
 import { StatusBadge } from "../parts/status";
-import { Table } from "../parts/table";
 import { jobName, moment, number, text } from "../text";
 
 const STATUSES: Status[] = ["waiting", "running", "completed", "failed", "canceled"];
+
+const UNFINISHED: Live<Job> = { id: ({ jobId }) => jobId, isLive: (job) => !hasEnded(job) };
 
 export function JobsView() {
   const [status, setStatus] = useState<Status | "">("");
@@ -30,7 +33,9 @@ export function JobsView() {
       return { items: jobs, nextCursor };
     },
     [status],
+    UNFINISHED,
   );
+  const heading = useRef<HTMLHeadingElement>(null);
   // The list may lag behind a deletion by a moment.
   const jobs = list.items?.filter(({ jobId }) => !gone.has(jobId)) ?? [];
   const remove = (job: Job) => {
@@ -39,13 +44,17 @@ export function JobsView() {
       .then(() => {
         setGone((gone) => new Set([...gone, job.jobId]));
         announce(text.jobs.deleted(jobName(job)));
+        // The button that had the focus is gone with its row.
+        heading.current?.focus();
       })
       .catch(setError);
   };
   return (
     <>
       <div class="heading">
-        <h1>{text.jobs.title}</h1>
+        <h1 ref={heading} tabIndex={-1}>
+          {text.jobs.title}
+        </h1>
         <label class="inline">
           {text.jobs.filter}
           <select value={status} onChange={(event) => setStatus(event.currentTarget.value as Status | "")}>
@@ -58,7 +67,8 @@ export function JobsView() {
           </select>
         </label>
       </div>
-      <Fault error={list.error ?? error} retry={list.reload} />
+      <Fault error={list.error} retry={list.reload} />
+      <Fault error={error} />
       {list.items && jobs.length === 0 && !list.hasMore && (
         <p class="card quiet">{status ? text.jobs.noneOfStatus : text.jobs.none}</p>
       )}
@@ -79,48 +89,37 @@ export function JobsView() {
 function JobTable({ jobs, onDelete }: { jobs: Job[]; onDelete: (job: Job) => void }) {
   const { caption, what, status, progress, failed, created, actions } = text.jobs;
   return (
-    <Table
+    <CardTable
       caption={caption}
-      head={
-        <>
-          <th scope="col">{what}</th>
-          <th scope="col">{status}</th>
-          <th scope="col" class="figure">
-            {progress}
-          </th>
-          <th scope="col" class="figure">
-            {failed}
-          </th>
-          <th scope="col">{created}</th>
-          <th scope="col">
-            <span class="unseen">{actions}</span>
-          </th>
-        </>
-      }
-    >
-      {jobs.map((job) => (
-        <tr key={job.jobId}>
-          <th scope="row">
+      columns={[
+        { name: what },
+        { name: status },
+        { name: progress, look: "figure" },
+        { name: failed, look: "figure" },
+        { name: created, look: "nowrap" },
+        { name: actions, isUnnamed: true },
+      ]}
+      rows={jobs.map((job) => ({
+        key: job.jobId,
+        cells: [
+          <>
             <a href={`/jobs/${job.jobId}`}>{jobName(job)}</a>
-          </th>
-          <td>
-            <StatusBadge status={job.status} />
-          </td>
-          <td class="figure">{text.job.rows(job.itemProgress, job.itemCount)}</td>
-          <td class="figure">{number(job.counts.failed)}</td>
-          <td class="nowrap">{moment(job.createdAt)}</td>
-          <td>
-            <button
-              type="button"
-              class="plain"
-              aria-label={text.jobs.deleteOf(jobName(job))}
-              onClick={() => onDelete(job)}
-            >
-              {text.jobs.delete}
-            </button>
-          </td>
-        </tr>
-      ))}
-    </Table>
+            {isCheck(job) && <span class="badge">{text.jobs.check}</span>}
+          </>,
+          <StatusBadge status={job.status} />,
+          text.job.rows(job.itemProgress, job.itemCount),
+          number(job.counts.failed),
+          moment(job.createdAt),
+          <button
+            type="button"
+            class="plain"
+            aria-label={text.jobs.deleteOf(jobName(job))}
+            onClick={() => onDelete(job)}
+          >
+            {text.jobs.delete}
+          </button>,
+        ],
+      }))}
+    />
   );
 }

@@ -1,22 +1,39 @@
 /** Before anybody is signed in, and after a session has ended. The address stays, so that the person comes back to it. */
 
-import { signIn, signInError } from "../session";
+import { SIGN_IN_HASH, signIn, signInError } from "../session";
 import { text } from "../text";
 
 export function SignInView({ expired }: { expired: boolean }) {
-  const { title, body, expiredTitle, expiredBody } = text.session;
+  const { title, body, expiredTitle, expiredBody, errors } = text.session;
+  const error = signInError.value;
   return (
     <section class="card narrow center">
       <h1>{expired ? expiredTitle : title}</h1>
       <p class="quiet">{expired ? expiredBody : body}</p>
-      {signInError.value && (
+      {error && (
         <p class="notice bad" role="alert">
-          {text.session.refused}
+          {errors[error]}
         </p>
       )}
       <button type="button" class="main" onClick={() => void signIn()}>
-        {text.session.signIn}
+        {error ? text.tryAgain : text.session.signIn}
       </button>
     </section>
+  );
+}
+
+/** Above a view whose session has ended. The person signs in in another tab, for this one would lose the view. */
+export function SessionEnded() {
+  const { expiredTitle, expiredHere, signInTab } = text.session;
+  return (
+    <div class="notice warn" role="alert">
+      <div>
+        <strong>{expiredTitle}</strong>
+        <p>{expiredHere}</p>
+      </div>
+      <a class="button" href={`/${SIGN_IN_HASH}`} target="_blank" rel="noopener">
+        {signInTab}
+      </a>
+    </div>
   );
 }

@@ -1,14 +1,20 @@
 /** What a job and its view outlive: a reload, a lost network, a second tab, an ended session, a change of mind. */
 
-import { expect, test } from "@playwright/test";
+import { expect, type Page, test } from "@playwright/test";
+import { hold } from "./held";
 import { complete, figure, fresh, open, people, pick, signIn, stack, start } from "./support";
 
 test("a reload in the middle of a job goes on where the job is", async ({ page }) => {
   await open(page);
   await pick(page, `${fresh("reload")}.csv`, people(3000));
+  const release = await hold(page);
   const path = await start(page);
+  const running = page.getByText("Job running, 41% complete...").first();
+  await expect(running).toBeVisible();
   await page.reload();
+  await expect(running).toBeVisible();
   expect(new URL(page.url()).pathname).toBe(path);
+  await release();
   await complete(page);
   expect(await figure(page, "Succeeded")).toBe("3,000");
 });
@@ -17,8 +23,10 @@ test("a lost network is said, and the job is followed once it is back", async ({
   await open(page);
   await pick(page, `${fresh("offline")}.csv`, people(3000));
   await start(page);
+  // The notice comes into a region that is there before it, or it would not be read.
+  await expect(page.getByRole("status").first()).toHaveText("");
   await context.setOffline(true);
-  await expect(page.getByText("No connection.")).toBeVisible();
+  await expect(page.getByRole("status").first()).toContainText("No connection.");
   await page.waitForTimeout(3000);
   await context.setOffline(false);
   await expect(page.getByText("No connection.")).toBeHidden();
@@ -42,13 +50,35 @@ test("a job is canceled, with exact counts", async ({ page }) => {
   await open(page);
   await pick(page, `${fresh("cancel")}.csv`, people(100_000));
   await start(page);
+  // All rows are counted, so that those that are left can be, too.
+  await expect(page.locator(".figures span").first()).toHaveText(/of 100,000$/, { timeout: 120_000 });
   await page.getByRole("button", { name: "Cancel" }).click();
   await expect(page.locator(".heading").getByText("Canceled")).toBeVisible({ timeout: 120_000 });
-  await expect(page.getByRole("button", { name: "Delete" })).toBeVisible();
+  const counts = await exactCounts(page);
+  expect(counts.succeeded + counts.failed + counts.skipped).toBe(counts.done);
+  expect(counts.done + counts.left).toBe(100_000);
+  expect(counts.left).toBeGreaterThan(0);
+  await page.reload();
+  await expect(page.locator(".heading").getByText("Canceled")).toBeVisible();
+  expect(await exactCounts(page)).toEqual(counts);
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("button", { name: "Delete job" }).click();
   await expect(page).toHaveURL(/\/jobs$/);
 });
+
+/** What a job that has ended says of its rows; `left` are those of the file of rows that were not worked. */
+async function exactCounts(page: Page) {
+  const whole = (text: string | null) => Number((text ?? "").replace(/\D/g, ""));
+  const unprocessed = page.getByRole("listitem").filter({ hasText: "Rows that were not worked" });
+  const done = (await page.locator(".figures span").first().textContent())?.split(" of ")[0] ?? null;
+  return {
+    left: whole(await unprocessed.textContent()),
+    done: whole(done),
+    succeeded: whole(await figure(page, "Succeeded")),
+    failed: whole(await figure(page, "Failed")),
+    skipped: whole(await figure(page, "Skipped")),
+  };
+}
 
 test("an ended session asks to sign in again, and comes back to the job", async ({ page }) => {
   await open(page);

@@ -1,8 +1,21 @@
 /** What holds for every view: nothing that axe finds, nothing from elsewhere, and little to load. */
 
 import AxeBuilder from "@axe-core/playwright";
-import { expect, type Page, test } from "@playwright/test";
-import { complete, fresh, open, people, pick, pickSchema, picture, stack, start } from "./support";
+import { expect, type Locator, type Page, test } from "@playwright/test";
+import { hold, list } from "./held";
+import {
+  complete,
+  figure,
+  fresh,
+  open,
+  people,
+  pick,
+  pickSchema,
+  picture,
+  signIn,
+  stack,
+  start,
+} from "./support";
 
 /** The widths of a small phone, a tablet and a wide screen. */
 const WIDTHS = [320, 768, 1440];
@@ -21,6 +34,11 @@ async function accessible(page: Page, view: string): Promise<void> {
       await page.setViewportSize({ width, height: 900 });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       expect(wide, `${view}, ${width} pixels wide`).toBeLessThanOrEqual(width);
+      for (const table of await page.locator(".cards").all()) {
+        const cut = await table.evaluate((it) => it.scrollWidth - it.clientWidth);
+        expect(cut, `${view}, ${width} pixels wide: cut off`).toBeLessThanOrEqual(0);
+        expect(await table.getByRole("columnheader").count()).toBeGreaterThan(2);
+      }
       const path = picture(`${view}-${width}-${colorScheme}.png`);
       await page.screenshot({ path, fullPage: true, animations: "disabled" });
     }
@@ -38,11 +56,24 @@ test("axe finds nothing on any view, and each fits a phone", async ({ page }) =>
   await accessible(page, "sign-in");
   await open(page);
   await accessible(page, "import");
+  await pick(page, `${dataset}.csv`, people(40).replaceAll(",", ";"));
+  await expect(page.getByText("This would fail every row")).toBeVisible();
+  await accessible(page, "problems");
+  await page.getByRole("button", { name: "Remove this file" }).click();
   await pick(page, `${dataset}.csv`, people(40, 10));
   await pickSchema(page);
   await accessible(page, "picked");
+  const release = await hold(page);
   const job = await start(page);
+  const running = page.getByText("Job running, 41% complete...").first();
+  await expect(running).toBeVisible();
   await accessible(page, "running");
+  await page.context().setOffline(true);
+  await expect(page.getByText("No connection.")).toBeVisible();
+  await accessible(page, "offline");
+  await page.context().setOffline(false);
+  await expect(running).toBeVisible();
+  await release();
   await complete(page);
   await expect(page.getByRole("region", { name: "Row by row" })).toBeVisible();
   await accessible(page, "result");
@@ -63,30 +94,79 @@ test("axe finds nothing on any view, and each fits a phone", async ({ page }) =>
   }
 });
 
-test("the page is small, and asks nobody but its deployment", async ({ page }) => {
-  const complaints: string[] = [];
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  const hosts = new Set<string>();
-  page.on("request", (request) => hosts.add(new URL(request.url()).origin));
+test("axe finds nothing where something is wrong, either", async ({ page }) => {
+  await open(page, "/jobs");
+  await list(page, () => 404);
+  await page.reload();
+  await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
+  await accessible(page, "fault");
+  await page.route("**/oauth2/token", (route) =>
+    route.fulfill({ status: 400, json: { error: "invalid_grant" } }),
+  );
+  await list(page, () => 401);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByText("Your session has ended")).toBeVisible();
+  await expect(page.getByRole("alert")).toHaveCount(1);
+  await accessible(page, "expired");
+});
+
+test("the page is small", async ({ page }) => {
   const network = await page.context().newCDPSession(page);
   await network.send("Network.enable");
   let bytes = 0;
   network.on("Network.loadingFinished", ({ encodedDataLength }) => {
     bytes += encodedDataLength;
   });
-  const answer = await page.goto(stack().webUrl);
+  await page.goto(stack().webUrl);
   await expect(page.getByRole("button", { name: "Sign in" })).toBeVisible();
   const interactive = await page.evaluate(() => Math.round(performance.now()));
   await page.waitForLoadState("networkidle");
   console.log(`    ${bytes} bytes, ready after ${interactive} ms`);
   expect(bytes).toBeGreaterThan(10_000);
   expect(bytes).toBeLessThan(BUDGET);
-  expect([...hosts]).toEqual([stack().webUrl]);
-  expect(complaints).toEqual([]);
+});
+
+test("from the sign-in to a download the page asks nobody but its deployment, under a strict policy", async ({
+  page,
+}) => {
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  await page.exposeFunction("complain", (complaint: string) => complaints.push(complaint));
+  await page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
+      (window as unknown as { complain: (text: string) => void }).complain(
+        `${violatedDirective} ${blockedURI}`,
+      );
+    });
+  });
+  const origins = new Set<string>();
+  page.on("request", (request) => origins.add(new URL(request.url()).origin));
+  const answer = await page.goto(stack().webUrl);
   const policy = (await answer?.headerValue("content-security-policy")) ?? "";
   expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
   expect(policy).not.toContain("unsafe");
+
+  await signIn(page);
+  await pick(page, `${fresh("asks")}.csv`, people(20, 10));
+  await pickSchema(page);
+  await start(page);
+  await complete(page);
+  expect(await figure(page, "Failed")).toBe("2");
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download 2 rows" }).click();
+  const file = await download;
+  origins.add(new URL(file.url()).origin);
+  await file.delete();
+  for (const name of ["Jobs", "Datasets"]) {
+    await page.getByRole("link", { name, exact: true }).click();
+    await expect(page.getByRole("region")).toBeVisible();
+  }
+
+  const connect = /connect-src ([^;]*)/.exec(policy)?.[1]?.split(" ") ?? [];
+  const allowed = connect.map((source) => (source === "'self'" ? stack().webUrl : source));
+  expect([...origins].filter((origin) => !allowed.includes(origin))).toEqual([]);
+  expect(origins.size).toBeGreaterThan(1);
+  expect(complaints).toEqual([]);
 });
 
 test("colours are switched by hand, and stay", async ({ page }) => {
@@ -98,22 +178,34 @@ test("colours are switched by hand, and stay", async ({ page }) => {
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
 });
 
+/** Presses Tab until this has the focus; says how often. */
+async function tabsTo(page: Page, target: Locator): Promise<number> {
+  for (let tabs = 1; tabs <= 40; tabs++) {
+    await page.keyboard.press("Tab");
+    if (await target.evaluate((it) => it === document.activeElement)) return tabs;
+  }
+  throw new Error("It is not reached by the keyboard");
+}
+
 test("a file is picked and started with the keyboard alone", async ({ page }) => {
   await open(page);
+  await expect(page.getByRole("main")).toBeFocused();
+  await page.reload();
+  await expect(page.locator("main input[type=file]")).toBeAttached();
+  expect(await tabsTo(page, page.getByRole("link", { name: "Skip to content" }))).toBe(1);
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("main")).toBeFocused();
+  expect(await tabsTo(page, page.locator("main input[type=file]"))).toBe(1);
   const chooser = page.waitForEvent("filechooser");
-  await page.locator("main input[type=file]").focus();
   await page.keyboard.press("Enter");
   const buffer = Buffer.from(people(5));
   await (await chooser).setFiles({ name: `${fresh("keys")}.csv`, mimeType: "text/csv", buffer });
   const button = page.getByRole("button", { name: /^Start/ });
   await expect(button).toBeEnabled();
-  for (
-    let steps = 0;
-    steps < 40 && !(await button.evaluate((it) => it === document.activeElement));
-    steps++
-  ) {
-    await page.keyboard.press("Tab");
-  }
+  // The file's button, its first rows, and five fields before it.
+  expect(await tabsTo(page, button)).toBeLessThanOrEqual(10);
   await page.keyboard.press("Enter");
   await complete(page);
+  await expect(page.getByRole("main")).toBeFocused();
+  expect(await tabsTo(page, page.getByRole("button", { name: "Delete" }))).toBe(1);
 });

@@ -1,0 +1,81 @@
+/** States of jobs that do not wait for the stack: documents that are held, and documents that are made up. */
+
+import type { Page, Route } from "@playwright/test";
+import type { Job } from "longshore-client";
+
+const JOB = /\/api\/jobs\/[0-9a-f-]{36}$/;
+
+/** Whatever job is asked for is running, at 41 %, until the returned function is called. */
+export async function hold(page: Page): Promise<() => Promise<void>> {
+  const held = async (route: Route) => {
+    const { "if-none-match": _, ...headers } = route.request().headers();
+    const response = await route.fetch({ headers });
+    if (route.request().method() !== "GET" || !response.ok()) return route.fulfill({ response });
+    const job = (await response.json()) as Job;
+    const done = Math.floor(job.itemCount * 0.41);
+    const json = {
+      ...job,
+      status: "running",
+      stage: "processing",
+      percent: 41,
+      itemProgress: done,
+      counts: { succeeded: done, failed: 0, skipped: 0, pending: job.itemCount - done },
+      itemsPerSecond: 100,
+      etaSeconds: 600,
+      finishedAt: null,
+      links: { ...job.links, output: null, failures: null, start: null, cancel: `${job.links.self}/cancel` },
+    };
+    await route.fulfill({ status: 200, json, headers: { etag: '"held"', "retry-after": "1" } });
+  };
+  await page.route(JOB, held);
+  return () => page.unroute(JOB, held);
+}
+
+/** Asked for the list of jobs, the API answers with this. */
+export async function list(
+  page: Page,
+  answer: (query: URLSearchParams) => object | number | Promise<object>,
+) {
+  await page.route(/\/api\/jobs(\?|$)/, async (route) => {
+    const said = await answer(new URL(route.request().url()).searchParams);
+    if (typeof said === "number") await route.fulfill({ status: said, json: { message: "Made up" } });
+    else await route.fulfill({ json: said });
+  });
+}
+
+/** A job that never was. */
+export function madeUp(number: number, change: Partial<Job> = {}): Job {
+  const jobId = `0198c0de-0000-7000-8000-${String(number).padStart(12, "0")}`;
+  const at = "2026-07-01T09:00:00Z";
+  return {
+    jobId,
+    jobType: "import",
+    fileName: `file-${number}.csv`,
+    priority: "normal",
+    status: "completed",
+    stage: "done",
+    message: "Job complete",
+    itemCount: 100,
+    itemCountFinal: true,
+    itemProgress: 100,
+    counts: { succeeded: 100, failed: 0, skipped: 0, pending: 0 },
+    percent: 100,
+    itemsPerSecond: 100,
+    etaSeconds: null,
+    durationSeconds: 1,
+    attempts: 1,
+    startedFrom: null,
+    startedAs: null,
+    error: null,
+    issues: [],
+    createdAt: at,
+    startedAt: at,
+    finishedAt: at,
+    updatedAt: at,
+    timeoutSeconds: 3600,
+    deadlineAt: at,
+    expiresAt: at,
+    links: { self: `/api/jobs/${jobId}`, output: null, failures: null, cancel: null, start: null },
+    ...change,
+  };
+}

@@ -1,0 +1,111 @@
+/** Lists: what is read on request, what is read again, and where the focus goes. */
+
+import { expect, test } from "@playwright/test";
+import { list, madeUp } from "./held";
+import { complete, fresh, open, people, pick, start } from "./support";
+
+test("an error of a list goes when another try succeeds", async ({ page }) => {
+  let isBroken = true;
+  await list(page, (query) => {
+    if (!query.has("cursor")) return { jobs: [madeUp(2)], nextCursor: "1" };
+    return isBroken ? 404 : { jobs: [madeUp(1)], nextCursor: null };
+  });
+  await open(page, "/jobs");
+  await page.getByRole("button", { name: "Show more" }).click();
+  await expect(page.getByRole("alert")).toContainText("The server does not answer as it should");
+  isBroken = false;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByRole("link", { name: "file-1.csv" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "file-2.csv" })).toBeVisible();
+  await expect(page.getByRole("alert")).toHaveCount(0);
+});
+
+test("a slow page of another list is not appended", async ({ page }) => {
+  let answerSlowly = () => {};
+  const slowly = new Promise<void>((resolve) => {
+    answerSlowly = resolve;
+  });
+  await list(page, async (query) => {
+    if (query.has("status")) return { jobs: [madeUp(3, { status: "failed" })], nextCursor: null };
+    if (!query.has("cursor")) return { jobs: [madeUp(2)], nextCursor: "1" };
+    await slowly;
+    return { jobs: [madeUp(1)], nextCursor: null };
+  });
+  await open(page, "/jobs");
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByLabel("Status").selectOption("failed");
+  await expect(page.getByRole("link", { name: "file-3.csv" })).toBeVisible();
+  answerSlowly();
+  await page.waitForTimeout(500);
+  await expect(page.getByRole("main").getByRole("link")).toHaveText(["file-3.csv"]);
+});
+
+test("a job that runs is seen to end, with the rest of the list and the focus where they were", async ({
+  page,
+}) => {
+  const running = { status: "running", stage: "processing", itemProgress: 41, percent: 41 } as const;
+  let change: object = running;
+  let calls = 0;
+  await list(page, (query) => {
+    calls++;
+    if (query.has("cursor")) return { jobs: [madeUp(1)], nextCursor: null };
+    return { jobs: [madeUp(2, change)], nextCursor: "1" };
+  });
+  await open(page, "/jobs");
+  await page.getByRole("button", { name: "Show more" }).click();
+  const link = page.getByRole("link", { name: "file-1.csv" });
+  await link.focus();
+  const row = page.getByRole("row").filter({ hasText: "file-2.csv" });
+  await expect(row).toContainText("41 of 100");
+  change = {};
+  await expect(row).toContainText("100 of 100");
+  await expect(row).toContainText("Completed");
+  await expect(link).toBeFocused();
+  const before = calls;
+  await page.waitForTimeout(6000);
+  expect(calls).toBe(before);
+});
+
+test("the focus comes back from a question, and goes to the heading after a deletion", async ({ page }) => {
+  const name = `${fresh("focus")}.csv`;
+  await open(page);
+  await pick(page, name, people(5));
+  await start(page);
+  await complete(page);
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Keep it" }).click();
+  await expect(page.getByRole("button", { name: "Delete" })).toBeFocused();
+
+  await page.getByRole("link", { name: "Jobs" }).click();
+  const remove = page.getByRole("button", { name: `Delete ${name}` });
+  await remove.click();
+  await expect(page.getByRole("dialog")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(remove).toBeFocused();
+  await remove.click();
+  await page.getByRole("button", { name: "Delete job" }).click();
+  await expect(remove).toHaveCount(0);
+  await expect(page.getByRole("heading", { name: "Jobs" })).toBeFocused();
+});
+
+test("a job that says much more than was left is not said to be done in seconds", async ({ page }) => {
+  await open(page);
+  await pick(page, `${fresh("eta")}.csv`, people(10));
+  let etaSeconds = 4;
+  await page.route(/\/api\/jobs\/[0-9a-f-]{36}$/, async (route) => {
+    const json = madeUp(1, {
+      status: "running",
+      stage: "processing",
+      itemProgress: 41,
+      percent: 41,
+      etaSeconds,
+      updatedAt: new Date().toISOString(),
+    });
+    await route.fulfill({ json, headers: { "retry-after": "1" } });
+  });
+  await start(page);
+  const left = page.locator("dl div").filter({ hasText: "Time left" });
+  await expect(left).toContainText("A few seconds");
+  etaSeconds = 3600;
+  await expect(left).toContainText("Not known yet");
+});

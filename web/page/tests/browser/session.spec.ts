@@ -1,0 +1,145 @@
+/** Ends of a session, and what is no end of it. */
+
+import { expect, type Page, test } from "@playwright/test";
+import { hold } from "./held";
+import { complete, fresh, open, people, pick, signIn, stack, start } from "./support";
+
+const TOKENS = "**/oauth2/token";
+const ENDED = "Your session has ended";
+
+/** Renewals work. The emulator's renewed ID token tells another auth_time, which OpenID Connect forbids; it may be left out. */
+async function renewable(page: Page): Promise<() => number> {
+  let renewals = 0;
+  await page.route(TOKENS, async (route) => {
+    if (!route.request().postData()?.includes("refresh_token")) return route.continue();
+    renewals++;
+    const response = await route.fetch();
+    const { id_token: _, ...tokens } = await response.json();
+    await route.fulfill({ response, json: tokens });
+  });
+  return () => renewals;
+}
+
+/** The API refuses the token of whoever asks for a job. */
+async function refuse(page: Page): Promise<() => number> {
+  let calls = 0;
+  await page.route(/\/api\/jobs\/[0-9a-f-]{36}$/, async (route) => {
+    calls++;
+    await route.fulfill({ status: 401, json: { message: "Unauthorized" } });
+  });
+  return () => calls;
+}
+
+test("a fresh token that is refused, too, is an error and no loop", async ({ page }) => {
+  await open(page);
+  const renewals = await renewable(page);
+  const calls = await refuse(page);
+  await page.goto(`${stack().webUrl}/jobs/0198c0de-0000-7000-8000-000000000000`);
+  await expect(page.getByRole("alert")).toContainText("You are not signed in any more");
+  await page.waitForTimeout(3000);
+  expect([calls(), renewals()]).toEqual([2, 1]);
+});
+
+for (const [failure, status] of [
+  ["an issuer that is not there", 0],
+  ["an issuer that is out of order", 503],
+] as const) {
+  test(`${failure} ends no session, and is not asked without a pause`, async ({ page }) => {
+    await open(page);
+    let renewals = 0;
+    await page.route(TOKENS, async (route) => {
+      renewals++;
+      if (status) await route.fulfill({ status, json: { error: "temporarily_unavailable" } });
+      else await route.abort();
+    });
+    const calls = await refuse(page);
+    await page.goto(`${stack().webUrl}/jobs/0198c0de-0000-7000-8000-000000000000`);
+    await expect(page.getByRole("alert")).toContainText("You are not signed in any more");
+    await page.waitForTimeout(2000);
+    expect([calls(), renewals]).toEqual([1, 4]);
+    await expect(page.getByRole("button", { name: "Sign out" })).toBeVisible();
+
+    await page.unrouteAll();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await expect(page.getByRole("heading", { name: "There is nothing here" })).toBeVisible();
+  });
+}
+
+test("the end of a session leaves the form as it is, and another tab's sign-in goes on with it", async ({
+  page,
+  context,
+}) => {
+  await open(page);
+  await pick(page, `${fresh("kept")}.csv`, people(10));
+  const dataset = fresh("typed");
+  await page.getByLabel(/^Dataset/).fill(dataset);
+  await page.route(TOKENS, (route) => route.fulfill({ status: 400, json: { error: "invalid_grant" } }));
+  await page.route("**/api/jobs", (route) =>
+    route.fulfill({ status: 401, json: { message: "Unauthorized" } }),
+  );
+  await page.getByRole("button", { name: /^Start/ }).click();
+  const notice = page.getByRole("alert").filter({ hasText: ENDED });
+  await expect(notice).toHaveCount(1);
+  await expect(page.getByLabel(/^Dataset/)).toHaveValue(dataset);
+  await page.unrouteAll();
+
+  const opened = context.waitForEvent("page");
+  await notice.getByRole("link", { name: "Sign in in another tab" }).click();
+  await signIn(await opened);
+  await expect(notice).toHaveCount(0);
+  await expect(page.getByLabel(/^Dataset/)).toHaveValue(dataset);
+  await start(page);
+  await complete(page);
+});
+
+test("a job whose session has ended is followed again after another tab's sign-in", async ({
+  page,
+  context,
+}) => {
+  await open(page);
+  await pick(page, `${fresh("followed")}.csv`, people(10));
+  const release = await hold(page);
+  await start(page);
+  await page.route(TOKENS, (route) => route.fulfill({ status: 400, json: { error: "invalid_grant" } }));
+  await refuse(page);
+  await expect(page.getByRole("alert").filter({ hasText: ENDED })).toHaveCount(1);
+  await expect(page.getByText("Job running, 41% complete...").first()).toBeVisible();
+  await page.unrouteAll();
+  await release();
+  const opened = context.waitForEvent("page");
+  await page.getByRole("link", { name: "Sign in in another tab" }).click();
+  await signIn(await opened);
+  await complete(page);
+});
+
+test("an issuer that cannot be found is said", async ({ page }) => {
+  await page.route("**/config.json", async (route) => {
+    const response = await route.fetch();
+    const { signIn, ...config } = await response.json();
+    await route.fulfill({ response, json: { ...config, signIn: { ...signIn, hostedPage: null } } });
+  });
+  await page.route("**/.well-known/openid-configuration", (route) => route.abort());
+  await page.goto(stack().webUrl);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByRole("alert")).toContainText("The sign-in page does not answer.");
+  await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
+});
+
+test("who signs out is signed out in every tab, and the refresh token is given back", async ({
+  page,
+  context,
+}) => {
+  const revoked: (string | null)[] = [];
+  await context.route("**/oauth2/revoke", async (route) => {
+    revoked.push(new URLSearchParams(route.request().postData() ?? "").get("token_type_hint"));
+    await route.fulfill({ status: 200 });
+  });
+  await open(page, "/jobs");
+  const other = await context.newPage();
+  await other.goto(`${stack().webUrl}/jobs`);
+  await signIn(other);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await expect(other.getByRole("heading", { name: "Sign in to import files" })).toBeVisible();
+  expect(await other.evaluate(() => Object.keys(sessionStorage))).toEqual([]);
+  await expect.poll(() => revoked).toEqual(["refresh_token"]);
+});
