@@ -29,21 +29,30 @@ function decode(segment: string): string {
   }
 }
 
+/** The path of the view that is shown. */
+let path = location.pathname;
+
 /** The view that is shown. */
-export const route = signal<Route>(parseRoute(location.pathname));
+export const route = signal<Route>(parseRoute(path));
+
+function show(): void {
+  path = location.pathname;
+  route.value = parseRoute(path);
+}
 
 /** Goes to a path of the page. */
 export function go(path: string, how: "push" | "replace" = "push"): void {
   if (how === "push") history.pushState(null, "", path);
   else history.replaceState(null, "", path);
-  route.value = parseRoute(location.pathname);
+  show();
   window.scrollTo(0, 0);
 }
 
 /** Follows the browser's own buttons, and clicks on links to this page. */
 export function listen(): void {
   addEventListener("popstate", () => {
-    route.value = parseRoute(location.pathname);
+    // A fragment, as that of the link to the content, is a place in the same view.
+    if (location.pathname !== path) show();
   });
   addEventListener("click", (event) => {
     const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;

@@ -7,7 +7,15 @@ const JOB = /\/api\/jobs\/[0-9a-f-]{36}$/;
 
 /** Whatever job is asked for is running, at 41 %, until the returned function is called. */
 export async function hold(page: Page): Promise<() => Promise<void>> {
-  const held = async (route: Route) => {
+  let isReleased = false;
+  let underWay: Promise<void> = Promise.resolve();
+  const held = (route: Route) => {
+    if (isReleased) return route.fallback();
+    const before = underWay;
+    underWay = answer(route).then(() => before);
+    return underWay;
+  };
+  const answer = async (route: Route) => {
     const { "if-none-match": _, ...headers } = route.request().headers();
     const response = await route.fetch({ headers });
     if (route.request().method() !== "GET" || !response.ok()) return route.fulfill({ response });
@@ -28,7 +36,11 @@ export async function hold(page: Page): Promise<() => Promise<void>> {
     await route.fulfill({ status: 200, json, headers: { etag: '"held"', "retry-after": "1" } });
   };
   await page.route(JOB, held);
-  return () => page.unroute(JOB, held);
+  return async () => {
+    isReleased = true;
+    await underWay;
+    await page.unroute(JOB, held);
+  };
 }
 
 /** Asked for the list of jobs, the API answers with this. */

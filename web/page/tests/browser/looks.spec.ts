@@ -188,6 +188,8 @@ async function tabsTo(page: Page, target: Locator): Promise<number> {
 }
 
 test("a file is picked and started with the keyboard alone", async ({ page }) => {
+  // Early: a chooser that opens before Playwright listens is none.
+  const chooser = page.waitForEvent("filechooser");
   await open(page);
   await expect(page.getByRole("main")).toBeFocused();
   await page.reload();
@@ -196,7 +198,6 @@ test("a file is picked and started with the keyboard alone", async ({ page }) =>
   await page.keyboard.press("Enter");
   await expect(page.getByRole("main")).toBeFocused();
   expect(await tabsTo(page, page.locator("main input[type=file]"))).toBe(1);
-  const chooser = page.waitForEvent("filechooser");
   await page.keyboard.press("Enter");
   const buffer = Buffer.from(people(5));
   await (await chooser).setFiles({ name: `${fresh("keys")}.csv`, mimeType: "text/csv", buffer });
