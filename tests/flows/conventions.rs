@@ -120,7 +120,7 @@ fn rfc_9457_every_error_is_a_problem_document() -> Story {
         (405, client.call("PATCH", "/api/jobs", &[JSON], b"{}")?),
         (409, client.cancel(ended)?),
         (412, client.call("DELETE", &format!("/api/jobs/{ended}"), &stale, &[])?),
-        (413, client.call("POST", "/api/uploads", &[JSON], &vec![b' '; 17 << 10])?),
+        (413, client.call("POST", "/api/uploads", &[JSON], &vec![b' '; 65 << 10])?),
         (415, client.call("POST", "/api/jobs", &[("content-type", "text/csv")], b"a,b")?),
         (422, client.post("/api/jobs", &json!({ "jobType": "import", "options": { "a/b~c": 1 } }))?),
     ];
