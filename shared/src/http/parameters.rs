@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use super::Failure;
 use crate::problem::{Kind, Problem};
 
-/// The one parameter of a path, percent-decoded. A path that cannot be decoded names nothing: 404.
+/// The one parameter of a path, percent-decoded. A path that cannot be decoded, or has nothing there, names nothing: 404.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct PathText(pub String);
 
@@ -16,9 +16,9 @@ impl<S: Send + Sync> FromRequestParts<S> for PathText {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        match Path::from_request_parts(parts, state).await {
-            Ok(Path(text)) => Ok(Self(text)),
-            Err(_) => Err(Problem::not_found("resource").into()),
+        match Path::<String>::from_request_parts(parts, state).await {
+            Ok(Path(text)) if !text.is_empty() => Ok(Self(text)),
+            _ => Err(Problem::not_found("resource").into()),
         }
     }
 }

@@ -216,7 +216,15 @@ async fn calls_that_nobody_takes_are_problems() {
         reply.is_problem(405, "method-not-allowed");
         assert_eq!(reply.header("allow"), allow, "{method} {path}");
     }
-    for path in ["/", "/api", "/api/jobs/", "/api/nothing", "/$default/api/jobs"] {
+    for path in [
+        "/api/datasets//records",
+        "/api/jobs//failures",
+        "/",
+        "/api",
+        "/api/jobs/",
+        "/api/nothing",
+        "/$default/api/jobs",
+    ] {
         world.get(path).await.is_problem(404, "not-found");
     }
 }
