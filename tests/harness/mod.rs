@@ -19,7 +19,7 @@ pub mod cloud;
 pub mod emulator;
 pub mod faults;
 pub mod guard;
-mod jobs;
+pub mod jobs;
 pub mod parts;
 pub mod process;
 pub mod remains;
