@@ -103,7 +103,7 @@ fn all_letters_of_a_job_are_replayed_at_once_and_only_what_they_took_runs() -> S
     let Some(stack) = impatient() else { return Ok(()) };
     let (marks, operator) = (Marks::new(), operator(stack)?);
     let mark = marks.path().display();
-    let file = probe_file((1..=60).map(|n| if n == 5 { "reject,,,".to_owned() } else { format!("ok,,,{mark}") }));
+    let file = probe_file((1..=60).map(|n| format!("{},,,{mark}", if n == 5 { "reject" } else { "ok" })));
     let (job, messages) = unsent_chunks(stack, "probe", &file, &json!({}), 20)?;
     let id = job.job_id.to_string();
     for message in &messages[1..] {
