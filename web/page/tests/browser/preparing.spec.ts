@@ -170,10 +170,13 @@ test("an upload that cannot be looked after for a moment is not begun anew", asy
     await put;
     await page.reload();
     letGo();
-    await page.route("**/api/uploads/*", (route) => route.fulfill(problem("busy", 503, "Busy")), {
+    await page.route("**/api/uploads/*", (route) => route.fulfill(problem("no-tenant", 403, "No tenant")), {
       times: 1,
     });
     await page.locator("main input[type=file]").setInputFiles(path);
+    // A refusal that the client does not wait out; the upload is there all the same.
+    await expect(page.getByRole("alert")).toContainText("You may not import here");
+    await page.getByRole("button", { name: "Try again" }).click();
     await expect(page.getByText("Uploaded", { exact: true }).first()).toBeVisible();
     expect(uploads).toHaveLength(1);
   } finally {
