@@ -3,6 +3,10 @@
 //! This crate is everything that knows AWS, HTTP or the environment, and the trait that a team implements to add a
 //! job type of its own ([`handler::JobType`]). The rules without I/O are in `longshore-domain`.
 
+// A row that makes its handler panic fails alone because the panic is caught: decision 0003.
+#[cfg(not(panic = "unwind"))]
+compile_error!("a panicking row would take its whole chunk along: set panic = \"unwind\" in the profile");
+
 pub mod batch;
 pub mod chunk;
 pub mod config;

@@ -104,7 +104,8 @@ fn a_job_over_an_upload_that_was_never_put_is_refused() -> Story {
     let client = &stack().client;
     let upload = client.promise("file.csv", 5, None)?;
     let answer = client.ask("import", upload["fileGuid"].as_str(), &import(json!({})))?;
-    ensure!(matches!(answer.status, 409 | 422), "{}: {}", answer.status, answer.text());
+    let code = &answer.json()["errors"][0]["code"];
+    ensure!(answer.status == 422 && code == "file_not_uploaded", "{}: {}", answer.status, answer.text());
     Ok(())
 }
 

@@ -6,8 +6,8 @@ export default defineConfig({
   testDir: "tests/browser",
   workers: 1,
   timeout: 300_000,
-  // Once more on a machine that was too busy; a story that needs it is said to be flaky, one that fails twice fails.
-  retries: 1,
+  // A story that passes only when it is run again shows a fault of the page, or of the story.
+  retries: 0,
   expect: { timeout: 60_000 },
   reporter: "list",
   forbidOnly: true,

@@ -61,8 +61,8 @@ fn every_route_has_the_limit_of_its_class() {
     for (method, path, class) in ROWS {
         let setting = |name: &str| {
             format!(
-                "{method} {path}: {{ ThrottlingRateLimit: !Ref {name}RateLimit, \
-                 ThrottlingBurstLimit: !Ref {name}BurstLimit }}"
+                "{method} {path}: ThrottlingRateLimit: !FindInMap [RouteLimits, {name}, Rate] \
+                 ThrottlingBurstLimit: !FindInMap [RouteLimits, {name}, Burst]"
             )
         };
         let found = [Class::Create, Class::List, Class::Audit]

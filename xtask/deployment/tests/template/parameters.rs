@@ -1,0 +1,21 @@
+//! Parameters: defaults that arrive as they are written.
+
+use super::template;
+
+/// A YAML number of ten digits or more may be passed on as `5.36870912E9`, which no function can read.
+#[test]
+fn defaults_of_many_digits_are_quoted() {
+    let unquoted: Vec<_> = template()
+        .section("Parameters")
+        .filter(|(_, parameter)| parameter["Default"].as_u64().is_some_and(|number| number >= 1_000_000_000))
+        .map(|(name, _)| name.to_owned())
+        .collect();
+    assert_eq!(unquoted, [""; 0]);
+}
+
+/// An ARN begins with another word in China and in GovCloud.
+#[test]
+fn no_name_of_a_resource_is_bound_to_one_partition() {
+    let bound: Vec<_> = super::TEMPLATE.lines().filter(|line| line.contains("arn:aws:")).collect();
+    assert_eq!(bound, [""; 0]);
+}

@@ -1,0 +1,85 @@
+//! Each role permits what its function's code calls.
+
+use std::collections::BTreeSet;
+
+use deployment::roles::{Function, functions};
+use deployment::template::Template;
+
+use super::port_calls::{CALLS, Need};
+use super::{TEMPLATE, reach};
+
+/// Files in which ports are declared.
+const PORTS: [&str; 6] = [
+    "shared/domain/src/ports.rs",
+    "shared/domain/src/ports/dead_letters.rs",
+    "shared/domain/src/ports/gates.rs",
+    "shared/src/queues/dead_letters.rs",
+    "shared/src/store/records/mod.rs",
+    "functions/upload/src/places.rs",
+];
+
+/// Methods of what a port returns, which its own method's row covers.
+const OF_STREAMS: [&str; 2] = ["next", "finish"];
+
+fn permits(function: &Function, (action, resource, key): Need) -> bool {
+    let anywhere = resource.strip_suffix("/*");
+    function.allowed.iter().any(|allowed| match anywhere {
+        Some(bucket) => {
+            allowed.actions.contains(action) && allowed.resources.iter().any(|of| of.starts_with(&format!("{bucket}/")))
+        }
+        None => allowed.covers(action, resource, key),
+    })
+}
+
+/// What functions call and their roles do not permit.
+fn refused(template: &str) -> Vec<String> {
+    let functions = functions(&Template::parse(template).unwrap()).unwrap();
+    let mut refused = Vec::new();
+    for function in functions.values() {
+        for (receivers, method, needs) in CALLS {
+            if reach::calls(&function.name, receivers, method) {
+                let missing = needs.iter().filter(|need| !permits(function, **need));
+                refused
+                    .extend(missing.map(|(action, on, _)| format!("{}: {method} needs {action} on {on}", function.id)));
+            }
+        }
+    }
+    refused
+}
+
+#[test]
+fn every_call_that_a_function_can_make_is_permitted_by_its_role() {
+    assert_eq!(refused(TEMPLATE), [""; 0]);
+}
+
+#[test]
+fn a_permission_that_is_taken_away_is_missed() {
+    let rows = [
+        (
+            "'dynamodb:LeadingKeys': ['UPLOAD#*']",
+            "'dynamodb:LeadingKeys': ['OTHER#*']",
+            "DeadLetters: reopen needs dynamodb:PutItem",
+        ),
+        ("'dynamodb:LeadingKeys': ['GATE#*']", "'dynamodb:LeadingKeys': ['OTHER#*']", "ProcessItem: forget needs"),
+        (
+            "Action: [dynamodb:PartiQLInsert, dynamodb:PartiQLUpdate]",
+            "Action: dynamodb:PartiQLUpdate",
+            "ProcessItem: put needs",
+        ),
+        ("Action: [s3:PutObject, s3:AbortMultipartUpload]", "Action: s3:PutObject", "CompleteJob: create needs"),
+    ];
+    for (from, to, missed) in rows {
+        assert!(TEMPLATE.contains(from), "{from}");
+        let found = refused(&TEMPLATE.replace(from, to));
+        assert!(found.iter().any(|found| found.contains(missed)), "{missed}: {found:?}");
+    }
+}
+
+#[test]
+fn every_method_of_a_port_has_a_row() {
+    let rows: BTreeSet<_> = CALLS.iter().map(|(_, method, _)| (*method).to_owned()).collect();
+    let methods: BTreeSet<_> = PORTS.iter().flat_map(|path| reach::methods(path)).collect();
+    let missing: Vec<_> = methods.difference(&rows).filter(|method| !OF_STREAMS.contains(&method.as_str())).collect();
+    assert_eq!(missing, [""; 0]);
+    assert!(methods.len() > 50, "{methods:?}");
+}

@@ -1,0 +1,90 @@
+//! Calls of ports that a function's code makes: its own sources and the parts of `shared` that it uses.
+//!
+//! Found by text: `store.job(` is a call of the port's method `job`. What a function has and never runs is found as well, and
+//! a port under another name is not; the flows run with policies enforced.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Parts of `shared/src` with calls of ports, by the functions that run them.
+const SHARED: [(&str, &[&str]); 8] = [
+    ("process-item", &["chunk", "job_types"]),
+    ("sweep", &["chunk"]),
+    ("create-job", &["opening.rs", "chunk/chain.rs", "chunk/rest.rs", "chunk/ending.rs"]),
+    ("complete-job", &["opening.rs", "chunk/chain.rs"]),
+    ("jobs-api", &["opening.rs", "chunk/ending.rs"]),
+    ("dead-letters", &[]),
+    ("upload", &[]),
+    ("web", &[]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// All code below a file or folder, without tests, comments and white space.
+fn code(path: &Path) -> String {
+    let mut all = String::new();
+    if path.file_stem().is_some_and(|name| name.to_string_lossy().ends_with("_tests")) {
+        return all;
+    }
+    if path.is_dir() {
+        let mut entries: Vec<_> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+        entries.sort();
+        all.extend(entries.iter().map(|entry| code(entry)));
+    } else if path.extension().is_some_and(|it| it == "rs") {
+        let text = fs::read_to_string(path).unwrap();
+        let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        all.extend(lines.flat_map(str::split_whitespace));
+    }
+    all
+}
+
+/// What a function can run, by its name.
+fn code_of(function: &str) -> &'static str {
+    static CODE: OnceLock<BTreeMap<&'static str, String>> = OnceLock::new();
+    let all = CODE.get_or_init(|| SHARED.iter().map(|(name, parts)| (*name, read(name, parts))).collect());
+    all.get(function).unwrap_or_else(|| panic!("{function} wants a row in SHARED"))
+}
+
+fn read(function: &str, parts: &[&str]) -> String {
+    let own = code(&root().join("functions").join(function).join("src"));
+    for module in ["chunk", "opening"] {
+        let has_row = parts.iter().any(|part| part.starts_with(module));
+        assert!(
+            has_row || !own.contains(&format!("longshore::{module}")),
+            "{function} uses {module}: add it to its row"
+        );
+    }
+    let shared = parts.iter().map(|part| {
+        let path = root().join("shared/src").join(part);
+        assert!(path.exists(), "{} has moved", path.display());
+        code(&path)
+    });
+    own + &shared.collect::<String>()
+}
+
+/// Whether a function's code calls `receiver.method(` of one of the receivers.
+pub(super) fn calls(function: &str, receivers: &[&str], method: &str) -> bool {
+    let code = code_of(function);
+    receivers.iter().any(|receiver| {
+        code.match_indices(&format!("{receiver}.{method}(")).any(|(at, _)| {
+            let before = code[..at].chars().next_back().unwrap_or(' ');
+            !(before.is_alphanumeric() || before == '_') || KEYWORDS.iter().any(|word| code[..at].ends_with(word))
+        })
+    })
+}
+
+/// White space is gone, so these stand right before a name.
+const KEYWORDS: [&str; 5] = ["match", "return", "if", "in", "await"];
+
+/// Methods of the ports of a trait's file.
+pub(super) fn methods(path: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join(path)).unwrap();
+    let traits = text.split("\npub trait ").skip(1).filter_map(|rest| rest.split("\n}").next());
+    let named = traits.flat_map(|body| body.split("\n    fn ").skip(1).map(str::to_owned).collect::<Vec<_>>());
+    named.map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()).collect()
+}
