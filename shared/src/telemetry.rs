@@ -15,6 +15,13 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::Calls;
 
+/// Build settings of this binary, as a text that `deploy-check` finds in it. No other strategy than unwinding compiles.
+const BUILD: &str = if cfg!(debug_assertions) {
+    "longshore build: panic=unwind; profile=debug;"
+} else {
+    "longshore build: panic=unwind; profile=release;"
+};
+
 /// When the process began its set-up.
 static BEGUN: OnceLock<Instant> = OnceLock::new();
 
@@ -29,6 +36,7 @@ pub fn init() {
         tracing_subscriber::fmt().json().flatten_event(true).with_current_span(false).with_env_filter(filter);
     // Another subscriber is there already: a test's. It stays.
     let _ = subscriber.try_init();
+    tracing::debug!(build = BUILD, "process started");
 }
 
 /// Writes the last line of an invocation of `function` that began at `started` and made these `calls`.

@@ -1,4 +1,4 @@
-//! Builds the Lambda functions and lays them where template.yaml looks: `target/lambda/NAME/bootstrap`.
+//! Builds the Lambda functions and lays them where a copy of template.yaml looks: `.longshore/target/lambda/NAME/bootstrap`.
 //!
 //! Plain `cargo build`, not `cargo lambda build`: that one has flags and a target folder of its own, and would
 //! build every crate a second time. The emulator runs on this very machine, so nothing needs cross-compiling.

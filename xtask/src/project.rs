@@ -52,12 +52,9 @@ impl Project {
         Ok(dir)
     }
 
-    /// The folder that is deployed: template.yaml, samconfig.toml and, below it, the function packages. For a release
-    /// build it is a copy, because the template names its packages by place.
+    /// The folder that is deployed: template.yaml, samconfig.toml and, below it, the function packages. A copy, because the
+    /// template names its packages by place, and `target/lambda` of the checkout is for what `cargo lambda build` makes for AWS.
     pub(crate) fn template_dir(&self) -> Result<PathBuf> {
-        if self.build == Build::Dev {
-            return Ok(self.root.clone());
-        }
         let dir = self.state_dir()?;
         for name in ["template.yaml", "samconfig.toml"] {
             fs::copy(self.root.join(name), dir.join(name)).with_context(|| format!("cannot copy {name}"))?;
@@ -70,8 +67,7 @@ impl Project {
         Ok(self.state_dir()?.join(format!("{name}.log")))
     }
 
-    /// `target/lambda/NAME/bootstrap`: the layout that template.yaml's `CodeUri` names.
-    /// It stays inside the checkout even when CARGO_TARGET_DIR points elsewhere.
+    /// `target/lambda/NAME/bootstrap` below the folder that is deployed: the layout that template.yaml's `CodeUri` names.
     pub(crate) fn bootstrap(&self, function: &str) -> PathBuf {
         self.functions_dir().join(function).join("bootstrap")
     }
@@ -79,7 +75,7 @@ impl Project {
     /// The folder of all function packages.
     pub(crate) fn functions_dir(&self) -> PathBuf {
         match self.build {
-            Build::Dev => self.root.join("target/lambda"),
+            Build::Dev => self.home_dir().join("target/lambda"),
             Build::Release => self.home_dir().join("bench/target/lambda"),
         }
     }

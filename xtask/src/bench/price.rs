@@ -19,8 +19,9 @@ const INVOCATION: f64 = 0.20e-6;
 const WRITE_UNIT: f64 = 0.625e-6;
 /// Per read request unit, which is one strongly consistent read.
 const READ_UNIT: f64 = 0.125e-6;
-/// Per request of 64 KB to a standard queue (aws.amazon.com/sqs/pricing).
-const STANDARD_REQUEST: f64 = 0.40e-6;
+/// Per request of 64 KB to a standard queue, of messages with a group (aws.amazon.com/sqs/pricing): the request, and the surcharge for
+/// fair queues. Charged here for sends, receives and deletes alike, which is the most that it can be.
+const FAIR_REQUEST: f64 = 0.40e-6 + 0.10e-6;
 /// The same, FIFO.
 const FIFO_REQUEST: f64 = 0.50e-6;
 /// Per PUT, POST or LIST (aws.amazon.com/s3/pricing).
@@ -54,8 +55,8 @@ pub(super) fn of(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Price {
     // Each message is received once and deleted once; the body is billed on its way in and on its way out.
     let control = run.invocations("create-job") + run.invocations("complete-job");
     let carried = if run.size_bytes <= INLINE_FILE_BYTES { run.size_bytes / SQS_UNIT_BYTES } else { 0 };
-    add("SQS mappings", 2.0 * (run.chunks() as f64 * STANDARD_REQUEST + control as f64 * FIFO_REQUEST));
-    add("SQS", 2.0 * carried as f64 * STANDARD_REQUEST);
+    add("SQS mappings", 2.0 * (run.chunks() as f64 * FAIR_REQUEST + control as f64 * FIFO_REQUEST));
+    add("SQS", 2.0 * carried as f64 * FAIR_REQUEST);
     // Every dataset is new, so each row is one statement.
     let written = if run.mode == Mode::Validate { 0 } else { run.rows };
     add("DynamoDB", written as f64 * WRITE_UNIT);
@@ -74,7 +75,7 @@ fn of_call(call: &str) -> (&'static str, f64) {
         "DynamoDB.TransactWriteItems" => ("DynamoDB", 6.0 * WRITE_UNIT),
         // Billed by statement, so by row; see below.
         "DynamoDB.BatchExecuteStatement" => ("DynamoDB", 0.0),
-        "SQS.SendMessageBatch" => ("SQS", STANDARD_REQUEST),
+        "SQS.SendMessageBatch" => ("SQS", FAIR_REQUEST),
         "SQS.SendMessage" => ("SQS", FIFO_REQUEST),
         "S3.GetObject" | "S3.HeadObject" => ("S3", S3_READ),
         _ if call.starts_with("S3.") => ("S3", S3_WRITE),

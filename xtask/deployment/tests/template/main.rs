@@ -1,5 +1,6 @@
 //! Promises of template.yaml that only AWS would break.
 
+mod check;
 mod functions;
 mod gateway;
 mod parameters;

@@ -1,0 +1,106 @@
+//! All that can be checked without AWS: template, parameters, binaries.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::binary::Binary;
+use crate::finding::Finding;
+use crate::quotas::mappings_at_once;
+use crate::roles::{FUNCTION, functions};
+use crate::samconfig::Settings;
+use crate::template::{Parameters, Template};
+
+/// The longest name of a function is 64 characters, `-dead-letters` included.
+const STACK_NAME: usize = 51;
+/// The most that the mappings may use of the 1,000 executions that an account usually has.
+const MAPPINGS: u64 = 500;
+
+/// Findings in the template under these settings, whose parameters are those of the deployment.
+///
+/// # Errors
+/// If a function of the template has no role or no limit.
+pub fn template(template: &Template, settings: &Settings) -> Result<Vec<Finding>> {
+    let functions = functions(template)?;
+    let looping = functions
+        .values()
+        .filter(|function| function.leads_to_itself(&functions) && function.recursive_loop.as_deref() != Some("Allow"));
+    let mut found: Vec<_> = looping
+        .map(|function| {
+            let what = "its messages may lead back to it, and Lambda stops such a chain after about 16 of them";
+            Finding::error(function.id.as_str(), what, "set RecursiveLoop: Allow")
+        })
+        .collect();
+    let at_once = mappings_at_once(template, &settings.parameters)?;
+    if at_once > MAPPINGS {
+        let what = format!("the queues may run {at_once} functions at once, of 1,000 that an account usually has");
+        found.push(Finding::error("Mappings/Concurrency", what, format!("lower them to {MAPPINGS} in all")));
+    }
+    found.extend(parameters(template, &settings.parameters));
+    found.extend(settings.stack.as_deref().and_then(stack_name));
+    found.extend(settings.region.as_deref().and_then(|region| sign_in(template, region, &settings.parameters)));
+    Ok(found)
+}
+
+fn parameters(template: &Template, given: &Parameters) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let known: Vec<_> = template.section("Parameters").collect();
+    for (name, value) in given {
+        let place = format!("samconfig.toml: {name}");
+        let Some((_, declared)) = known.iter().find(|(known, _)| known == name) else {
+            found.push(Finding::error(place, "the template has no such parameter", "take it out"));
+            continue;
+        };
+        let allowed: Vec<_> =
+            declared["AllowedValues"].as_array().into_iter().flatten().filter_map(crate::template::plain).collect();
+        if !allowed.is_empty() && !allowed.contains(value) {
+            let fix = format!("one of {}", allowed.join(", "));
+            found.push(Finding::error(place, format!("{value:?} is not taken"), fix));
+        }
+    }
+    let is = |name: &str, value: &str| template.parameter(name, given).as_deref() == Some(value);
+    if is("Environment", "local") || is("RequireTls", "false") {
+        let what = "Environment=local or RequireTls=false is for an emulator on this machine";
+        found.push(Finding::error("samconfig.toml", what, "deploy another environment (sam deploy --config-env)"));
+    }
+    if is("Access", "open") {
+        let what = "Access=open lets anybody in, without a token";
+        found.push(Finding::warning("samconfig.toml", what, "use cognito or oidc unless the network is your own"));
+    }
+    if is("ScheduleState", "DISABLED") {
+        let what = "without the sweeper, jobs whose messages are lost hang";
+        found.push(Finding::error("samconfig.toml: ScheduleState", what, "leave it ENABLED"));
+    }
+    found
+}
+
+fn stack_name(name: &str) -> Option<Finding> {
+    let what =
+        format!("{name:?} has {} characters, and the names of functions made of it would be too long", name.len());
+    (name.len() > STACK_NAME).then(|| Finding::error("stack name", what, format!("at most {STACK_NAME} characters")))
+}
+
+/// The hosted sign-in page has other addresses outside of AWS's usual partition, or is not there.
+fn sign_in(template: &Template, region: &str, given: &Parameters) -> Option<Finding> {
+    let elsewhere = region.starts_with("cn-") || region.starts_with("us-gov-");
+    let has_pool = template.parameter("Access", given).as_deref() == Some("cognito");
+    (elsewhere && has_pool).then(|| {
+        let what = format!("the hosted sign-in page of Cognito has no address as the template writes it in {region}");
+        Finding::error("Access", what, "use Access=oidc with an issuer of yours")
+    })
+}
+
+/// Findings in the binaries of all functions, where the template names them, below `root`.
+pub fn binaries(template: &Template, given: &Parameters, root: &Path) -> Vec<Finding> {
+    let architecture = template.parameter("Architecture", given).unwrap_or_default();
+    let check = |(id, function): (&str, &serde_json::Value)| {
+        let place = format!("{}bootstrap", function["CodeUri"].as_str().unwrap_or_default());
+        let fix = "build it: see README, Deploy to AWS";
+        match std::fs::read(root.join(&place)).ok().map(|bytes| Binary::read(&bytes)) {
+            None => vec![Finding::error(&place, format!("the code of {id} is not there"), fix)],
+            Some(None) => vec![Finding::error(&place, "it is no program for Lambda", fix)],
+            Some(Some(binary)) => binary.findings(&place, &architecture),
+        }
+    };
+    template.of_type(FUNCTION).flat_map(check).collect()
+}

@@ -1,0 +1,56 @@
+//! Concurrent executions: what the queues of a stack may use, and what its account has.
+
+use anyhow::{Context, Result};
+
+use crate::finding::Finding;
+use crate::roles::FUNCTION;
+use crate::template::{Parameters, Template};
+
+/// What is left for the HTTP functions and the sweeper.
+const ROOM: u64 = 50;
+
+/// Functions that the queue mappings may run at once.
+///
+/// # Errors
+/// If a mapping has no limit, or one that is no literal number.
+pub fn mappings_at_once(template: &Template, given: &Parameters) -> Result<u64> {
+    let mut sum = 0;
+    for (id, function) in template.of_type(FUNCTION) {
+        let events = function["Events"].as_object().into_iter().flatten();
+        for (name, event) in events.filter(|(_, event)| event["Type"] == "SQS") {
+            let limit = template.resolve(&event["Properties"]["ScalingConfig"]["MaximumConcurrency"], given);
+            sum += limit.as_u64().with_context(|| format!("{id}: {name} has no MaximumConcurrency"))?;
+        }
+    }
+    Ok(sum)
+}
+
+/// What is wrong with an account of this quota.
+pub fn findings(at_once: u64, quota: u64) -> Vec<Finding> {
+    let fix = "ask for more (Service Quotas, Lambda, Concurrent executions), or deploy with Environment=small";
+    let what = format!("the queues may run {at_once} functions at once, and the account may run {quota} in all");
+    if at_once > quota {
+        let what = format!("{what}: the API answers 503 while an import runs");
+        return vec![Finding::error("account", what, fix)];
+    }
+    if at_once + ROOM > quota {
+        let what = format!("{what}: little is left for the API and for other stacks");
+        return vec![Finding::warning("account", what, fix)];
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Severity;
+
+    #[test]
+    fn a_quota_must_leave_room_for_the_api() {
+        let worst = |at_once, quota| findings(at_once, quota).first().map(|finding| finding.severity);
+        assert_eq!(worst(290, 1000), None);
+        assert_eq!(worst(290, 300), Some(Severity::Warning));
+        assert_eq!(worst(290, 10), Some(Severity::Error));
+        assert_eq!(worst(10, 10), Some(Severity::Warning));
+    }
+}

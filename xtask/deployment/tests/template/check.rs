@@ -1,0 +1,92 @@
+//! The checks before a deployment, over this repository's own template and settings.
+
+use std::collections::BTreeMap;
+
+use deployment::finding::{Finding, Severity};
+use deployment::quotas::mappings_at_once;
+use deployment::samconfig::Settings;
+use deployment::template::Parameters;
+use deployment::{check, updates};
+
+use super::template;
+
+const SAMCONFIG: &str = include_str!("../../../../samconfig.toml");
+
+fn given(pairs: &[(&str, &str)]) -> Parameters {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn errors(settings: &Settings) -> Vec<String> {
+    let found = check::template(&template(), settings).unwrap();
+    found.iter().filter(|found| found.severity == Severity::Error).map(Finding::to_string).collect()
+}
+
+#[test]
+fn what_is_committed_for_aws_has_no_findings() {
+    for environment in ["default", "production"] {
+        let settings = Settings::read(SAMCONFIG, environment).unwrap();
+        assert_eq!(check::template(&template(), &settings).unwrap(), [], "{environment}");
+    }
+    assert_ne!(errors(&Settings::read(SAMCONFIG, "local").unwrap()), [""; 0], "an emulator is no AWS");
+}
+
+#[test]
+fn what_would_not_work_is_found() {
+    let long = "l".repeat(52);
+    let rows = [
+        (Some(long.as_str()), None, ("Environment", "production"), "too long"),
+        (None, Some("cn-north-1"), ("Environment", "production"), "sign-in page"),
+        (None, None, ("Environment", "large"), "not taken"),
+        (None, None, ("Enviroment", "small"), "no such parameter"),
+        (None, None, ("ScheduleState", "DISABLED"), "jobs whose messages are lost hang"),
+    ];
+    for (stack, region, parameter, what) in rows {
+        let [stack, region] = [stack, region].map(|text| text.map(str::to_owned));
+        let settings = Settings { stack, region, parameters: given(&[parameter]) };
+        // An environment that is not there has no limits either.
+        let found = check::template(&template(), &settings).map(|found| format!("{found:?}"));
+        let found = found.unwrap_or_else(|error| format!("{error:#} not taken"));
+        assert!(found.contains(what), "{what}: {found}");
+    }
+}
+
+#[test]
+fn the_mappings_leave_room_in_the_quota_that_each_environment_is_for() {
+    let at_once = |environment| mappings_at_once(&template(), &given(&[("Environment", environment)])).unwrap();
+    let sums: BTreeMap<_, _> = ["production", "small"].map(|environment| (environment, at_once(environment))).into();
+    assert!(sums["production"] <= 500, "half of the 1,000 executions that an account usually has: {sums:?}");
+    assert!(sums["small"] <= 10, "the executions of a new account: {sums:?}");
+}
+
+#[test]
+fn an_update_that_loses_something_is_found() {
+    let before = given(&[("Access", "cognito"), ("OperatorGroup", "operators"), ("SignInDomain", "one")]);
+    assert_eq!(updates::findings(&template(), &before, &before), []);
+    for (name, value) in [("Access", "open"), ("OperatorGroup", "ops"), ("SignInDomain", "two")] {
+        let mut after = before.clone();
+        after.insert(name.to_owned(), value.to_owned());
+        let found = updates::findings(&template(), &before, &after);
+        assert!(found.len() == 1 && found[0].place == name, "{name}: {found:?}");
+    }
+}
+
+/// KMS bills each call to a key of the account's; a key of DynamoDB's own costs nothing and encrypts as well.
+#[test]
+fn tables_are_encrypted_by_a_key_without_charge() {
+    let template = template();
+    let tables: Vec<_> = template.of_type("AWS::DynamoDB::Table").collect();
+    assert_eq!(tables.len(), 2);
+    assert!(tables.iter().all(|(_, table)| table.get("SSESpecification").is_none()), "{tables:?}");
+}
+
+/// A first deployment that fails must not leave a bucket or a table that nobody knows of.
+#[test]
+fn what_is_kept_is_not_kept_by_a_first_deployment_that_fails() {
+    let template = template();
+    let kept: Vec<_> = template
+        .section("Resources")
+        .filter(|(_, resource)| resource["DeletionPolicy"] == "Retain")
+        .map(|(name, _)| name.to_owned())
+        .collect();
+    assert_eq!(kept, ["UserPool"], "a protected pool cannot be deleted by a roll-back");
+}
