@@ -4,6 +4,7 @@ Run by xtask with the tools' own Python; the endpoint and the dummy credentials
 come from the environment. Prints one JSON document, or lines of text for `events`.
 
     stack.py describe STACK             outputs and physical names of the functions
+    stack.py account STACK              quota of concurrent executions, and the parameters of a stack that is there
     stack.py events STACK               the events that say why a deployment failed
     stack.py update-code FUNCTION FILE  put FILE, as `bootstrap`, onto a function
     stack.py config FUNCTION            environment, memory and timeout of a function
@@ -47,6 +48,22 @@ def describe(stack):
             for r in resources
             if r["ResourceType"] == "AWS::Lambda::Function"
         },
+    }
+
+
+def account(stack):
+    limits = client("lambda").get_account_settings()["AccountLimit"]
+    cloudformation = client("cloudformation")
+    try:
+        found = cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
+    except cloudformation.exceptions.ClientError as error:
+        # Anything but "there is none" is the caller's to hear of.
+        if "does not exist" not in str(error):
+            raise
+        found = {}
+    return {
+        "quota": limits["ConcurrentExecutions"],
+        "parameters": {p["ParameterKey"]: p["ParameterValue"] for p in found.get("Parameters", [])},
     }
 
 
@@ -145,6 +162,7 @@ def return_to(pool, app_client, url):
 
 
 COMMANDS = {
+    "account": account,
     "describe": describe,
     "events": events,
     "update-code": update_code,

@@ -1,0 +1,104 @@
+"""Removes what `cargo xtask smoke` made, when it ends: by itself, by an error, by Ctrl-C, by a kill.
+
+Reads one JSON object a line from stdin until it ends, and then removes all that was named, in the order in which it
+depends on each other. It runs in a process group of its own, which Ctrl-C does not reach. Nothing is removed that was
+not named; what cannot be removed is said, and the exit code is 1.
+
+    {"api": URL, "token": TOKEN, "tenantClaim": NAME, "outputs": {...}}    the deployment; the first line
+    {"user": NAME}         a user of the pool
+    {"upload": ID}         an upload; with a job, the job's removal takes it along
+    {"job": ID}            a job, with its files
+    {"dataset": NAME}      all records of a dataset
+"""
+
+import base64
+import json
+import sys
+import urllib.error
+import urllib.request
+
+import boto3
+
+SHARDS = 64
+
+
+def tenant(deployment):
+    """Of the token, as the API finds it; `default` where nobody signs in."""
+    token = deployment.get("token")
+    if not token:
+        return "default"
+    payload = token.split(".")[1]
+    claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    return claims[deployment["tenantClaim"]]
+
+
+def delete_job(deployment, job):
+    request = urllib.request.Request(f'{deployment["api"]}/api/jobs/{job}', method="DELETE")
+    if deployment.get("token"):
+        request.add_header("authorization", f'Bearer {deployment["token"]}')
+    try:
+        # No proxy: it may be a port of this machine.
+        urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60)
+    except urllib.error.HTTPError as error:
+        if error.code != 404:
+            raise
+
+
+def delete_upload(deployment, upload):
+    outputs = deployment["outputs"]
+    key = f"uploads/{tenant(deployment)}/{upload}"
+    boto3.client("s3").delete_object(Bucket=outputs["BucketName"], Key=key)
+    record = {"PK": f"UPLOAD#{upload}", "SK": "UPLOAD"}
+    boto3.resource("dynamodb").Table(outputs["JobsTableName"]).delete_item(Key=record)
+
+
+def delete_dataset(deployment, dataset):
+    table = boto3.resource("dynamodb").Table(deployment["outputs"]["RecordsTableName"])
+    owner = tenant(deployment)
+    with table.batch_writer() as batch:
+        for shard in range(SHARDS):
+            query = {
+                "KeyConditionExpression": "PK = :pk",
+                "ExpressionAttributeValues": {":pk": f"DATASET#{owner}#{dataset}#{shard:02x}"},
+                "ProjectionExpression": "PK, SK",
+            }
+            while True:
+                page = table.query(**query)
+                for item in page["Items"]:
+                    batch.delete_item(Key=item)
+                if "LastEvaluatedKey" not in page:
+                    break
+                query["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+        batch.delete_item(Key={"PK": f"DATASETS#{owner}", "SK": dataset})
+
+
+def delete_user(deployment, user):
+    pool = deployment["outputs"]["UserPoolId"]
+    boto3.client("cognito-idp").admin_delete_user(UserPoolId=pool, Username=user)
+
+
+# A job first: while it runs it writes records. The user last: its token removes the job.
+REMOVALS = [("job", delete_job), ("upload", delete_upload), ("dataset", delete_dataset), ("user", delete_user)]
+
+
+def main():
+    lines = [json.loads(line) for line in sys.stdin if line.strip()]
+    deployment = lines[0] if lines else {}
+    named = {name: value for line in lines[1:] for name, value in line.items()}
+    if "job" in named:
+        named.pop("upload", None)
+    failed = 0
+    for kind, remove in REMOVALS:
+        if kind not in named:
+            continue
+        try:
+            remove(deployment, named[kind])
+            print(f"  removed {kind} {named[kind]}", flush=True)
+        except Exception as error:  # one that fails must not keep the others
+            failed += 1
+            print(f"  NOT removed: {kind} {named[kind]}: {error}", file=sys.stderr, flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
