@@ -44,8 +44,15 @@ impl<'a> JobFolder<'a> {
         format!("jobs/{}/{}/chunks/{group}-{chunk}/{token}.jsonl", self.tenant, self.id)
     }
 
-    /// Where a part of a generation's report is kept.
-    pub fn report_key(self, generation: u32, name: &str) -> String {
-        format!("jobs/{}/{}/report/{generation}/{name}", self.tenant, self.id)
+    /// Where a part of a generation's report is kept; `attempt` names the completion that writes it, so that no other
+    /// one writes over it. Reports of jobs that ended before attempts had names have none.
+    pub fn report_key(self, generation: u32, attempt: Option<&str>, name: &str) -> String {
+        let attempt = attempt.map(|attempt| format!("{attempt}/")).unwrap_or_default();
+        format!("jobs/{}/{}/report/{generation}/{attempt}{name}", self.tenant, self.id)
     }
+}
+
+/// Where a part of the report of a job that has ended is kept.
+pub fn report_key(job: &Job, name: &str) -> String {
+    JobFolder::of(job).report_key(job.generation, job.report.as_deref(), name)
 }

@@ -61,7 +61,7 @@ pub(crate) fn stop(millis: i64) -> Stop {
 
 pub(crate) fn finish(status: Status, millis: i64) -> Finish {
     let totals = Counts { succeeded: 7, failed: 2, skipped: 1 };
-    Finish { generation: 0, status, totals, error: None, at: at(millis) }
+    Finish { generation: 0, status, totals, report: Some("attempt1".into()), error: None, at: at(millis) }
 }
 
 /// A group of the file as a splitter commits it.

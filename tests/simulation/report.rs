@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 
 use longshore::files::MemoryFiles;
-use longshore::ports::JobFolder;
+use longshore::ports::report_key;
 use longshore::result::ResultDocument;
 use longshore_domain::job::Job;
 
 /// The result document of a job.
 pub(crate) fn result(files: &MemoryFiles, job: &Job) -> ResultDocument {
     let bytes = files
-        .get(&JobFolder::of(job).report_key(job.generation, "result.json"))
+        .get(&report_key(job, "result.json"))
         .expect("a finished job has a result document");
     serde_json::from_slice(&bytes).expect("the result document is JSON")
 }
 
 /// Number and `action` column of each row of a file; nothing if it is not there.
 pub(crate) fn rows(files: &MemoryFiles, job: &Job, name: &str) -> BTreeMap<usize, String> {
-    let Some(bytes) = files.get(&JobFolder::of(job).report_key(job.generation, name)) else { return BTreeMap::new() };
+    let Some(bytes) = files.get(&report_key(job, name)) else { return BTreeMap::new() };
     let mut reader = csv::Reader::from_reader(&bytes[..]);
     let read: Vec<_> = reader.records().map(|row| row.expect("a report is rectangular")).collect();
     let rows: BTreeMap<_, _> =
@@ -28,7 +28,7 @@ pub(crate) fn rows(files: &MemoryFiles, job: &Job, name: &str) -> BTreeMap<usize
 
 /// The `code` column of `failed.csv`, by row.
 pub(crate) fn codes(files: &MemoryFiles, job: &Job) -> BTreeMap<usize, String> {
-    let Some(bytes) = files.get(&JobFolder::of(job).report_key(job.generation, "failed.csv")) else {
+    let Some(bytes) = files.get(&report_key(job, "failed.csv")) else {
         return BTreeMap::new();
     };
     let mut reader = csv::Reader::from_reader(&bytes[..]);

@@ -165,13 +165,15 @@ impl JobTransitions for Unguarded<MemoryStore> {
     }
 
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
-        let finish = Finish { generation: self.generation(id, finish.generation), ..finish.clone() };
+        let report = finish.report.clone().filter(|_| !without("attempt-in-reports"));
+        let finish = Finish { generation: self.generation(id, finish.generation), report, ..finish.clone() };
         let Some(stored) = self.stored(id) else { return Ok(Transition::Refused) };
         let again = without("final-status") && stored.status.is_final() && stored.generation == finish.generation;
         let natural = without("no-completion-of-a-stopping-job") && stored.stage == Stage::Stopping;
         let met = if again || natural {
             self.force(id, |job| {
                 (job.status, job.stage, job.totals) = (finish.status, Stage::Done, Some(finish.totals));
+                job.report.clone_from(&finish.report);
                 (job.error, job.finished_at, job.updated_at) = (finish.error.clone(), Some(finish.at), finish.at);
             })
         } else {

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use longshore::ports::{JobFolder, Ports};
+use longshore::ports::{Ports, report_key};
 use longshore::receipt::RECEIPT_NAME;
 use longshore::result::{RESULT_NAME, Report, ResultDocument};
 use longshore_domain::group::Group;
-use longshore_domain::job::{Job, Stage, Status, Transition};
+use longshore_domain::ids::nonce;
+use longshore_domain::job::{Finish, Job, Stage, Status, Transition};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
@@ -113,63 +114,45 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
         }
     }
 
-    /// Report, receipt, result document, final status, in this order; `None` if the job was told to stop meanwhile. Nobody reads
+    /// Report, receipt, result document, final status, in this order; `None` if the job was told to stop meanwhile. Every
+    /// file is named by this attempt, and counts only if the job names the attempt: no other one writes over it. Nobody reads
     /// the report of a job that is deleted: it only gets its final status, so that the sweeper may remove it.
     async fn end(&self, ending: &Ending) -> Result<Option<CompleteEnd>, CompleteError> {
         if ending.job.is_deleted() {
-            let finish = ending.finish((self.clock)());
-            return Ok(match self.ports.store.finish(ending.job.job_id, &finish).await? {
-                Transition::Made(_) => Some(CompleteEnd::Finished(finish.status)),
-                Transition::Refused => None,
-            });
+            return self.finish(&ending.job, &ending.finish(None, (self.clock)())).await;
         }
-        let began = (self.clock)();
-        let written = write_report(self.ports, ending).await?;
+        let (began, attempt) = ((self.clock)(), nonce());
+        let written = write_report(self.ports, ending, &attempt).await?;
         // Told to stop meanwhile, it is all to be done once more, behind the grace: the input is read for no longer.
         let spare_ms = (self.clock)().millis_since(began).saturating_add_unsigned(self.stop_grace_ms.unsigned_abs());
-        self.write_receipt(&ending.job, &written, spare_ms).await?;
-        let finish = ending.finish((self.clock)());
+        let finish = ending.finish(Some(attempt), (self.clock)());
         let mut finished = ending.job.clone();
         finished.finish(&finish);
-        let result = self.write_result(&finished, written.report).await?;
-        match self.ports.store.finish(finished.job_id, &finish).await? {
-            Transition::Made(_) => Ok(Some(CompleteEnd::Finished(finish.status))),
-            Transition::Refused => self.lost(&finished, result).await,
-        }
+        self.write_receipt(&finished, &written, spare_ms).await?;
+        self.write_result(&finished, written.report).await?;
+        self.finish(&ending.job, &finish).await
     }
 
-    async fn write_receipt(&self, job: &Job, written: &WrittenReport, spare_ms: i64) -> Result<(), CompleteError> {
+    async fn write_receipt(&self, finished: &Job, written: &WrittenReport, spare_ms: i64) -> Result<(), CompleteError> {
         let in_time = || self.deadline.millis_since((self.clock)()) > spare_ms;
-        let receipt = receipt(self.ports, job, written, &in_time).await?;
-        let key = JobFolder::of(job).report_key(job.generation, RECEIPT_NAME);
-        let bytes = serde_json::to_vec_pretty(&receipt)?;
+        let receipt = receipt(self.ports, finished, written, &in_time).await?;
+        let (key, bytes) = (report_key(finished, RECEIPT_NAME), serde_json::to_vec_pretty(&receipt)?);
         Ok(self.ports.files.write(&key, "application/json", bytes).await?)
     }
 
-    async fn write_result(&self, finished: &Job, report: Report) -> Result<ResultDocument, CompleteError> {
-        let result = ResultDocument::new(finished, report);
-        self.put_result(finished, &result).await?;
-        Ok(result)
+    async fn write_result(&self, finished: &Job, report: Report) -> Result<(), CompleteError> {
+        let (key, result) = (report_key(finished, RESULT_NAME), ResultDocument::new(finished, report));
+        Ok(self.ports.files.write(&key, "application/json", serde_json::to_vec(&result)?).await?)
     }
 
-    async fn put_result(&self, job: &Job, result: &ResultDocument) -> Result<(), CompleteError> {
-        let key = JobFolder::of(job).report_key(job.generation, RESULT_NAME);
-        Ok(self.ports.files.write(&key, "application/json", serde_json::to_vec(result)?).await?)
-    }
-
-    /// Another delivery was first, and its result document may just have been overwritten by this one's, which has
-    /// another time and perhaps another status: the one that the job has is written again.
-    async fn lost(&self, finished: &Job, result: ResultDocument) -> Result<Option<CompleteEnd>, CompleteError> {
-        let Some(job) = self.ports.store.job(finished.job_id).await? else { return Ok(Some(CompleteEnd::Absent)) };
-        if job.generation != finished.generation {
-            return Ok(Some(CompleteEnd::OtherGeneration));
+    /// The final status and the name of the report, in one conditional write. Refused, another delivery was first, or the job
+    /// was told to stop.
+    async fn finish(&self, job: &Job, finish: &Finish) -> Result<Option<CompleteEnd>, CompleteError> {
+        if let Transition::Made(_) = self.ports.store.finish(job.job_id, finish).await? {
+            return Ok(Some(CompleteEnd::Finished(finish.status)));
         }
-        if !job.status.is_final() {
-            return Ok(None);
-        }
-        let result = result.with_job(&job);
-        self.put_result(&job, &result).await?;
-        Ok(Some(CompleteEnd::AlreadyFinished))
+        let Some(stored) = self.ports.store.job(job.job_id).await? else { return Ok(Some(CompleteEnd::Absent)) };
+        Ok(nothing_to_end(&stored, job.generation))
     }
 }
 

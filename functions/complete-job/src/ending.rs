@@ -30,8 +30,9 @@ impl Ending {
         progress::counts(&self.job, &self.groups)
     }
 
-    /// The end as it will be written: the reason for the stop, or completed unless too many items failed.
-    pub(crate) fn finish(&self, at: Timestamp) -> Finish {
+    /// The end as it will be written, with the report of this attempt: the reason for the stop, or completed unless too
+    /// many items failed.
+    pub(crate) fn finish(&self, report: Option<String>, at: Timestamp) -> Finish {
         let totals = self.totals();
         let (status, error) = match &self.job.stop {
             Some(Stop { status, error, .. }) if self.stopped() => (*status, error.clone()),
@@ -41,7 +42,7 @@ impl Ending {
                 None => (Status::Completed, None),
             },
         };
-        Finish { generation: self.job.generation, status, totals, error, at }
+        Finish { generation: self.job.generation, status, totals, report, error, at }
     }
 }
 
@@ -92,8 +93,8 @@ mod tests {
     #[test]
     fn the_end_of_a_stopped_job_is_the_reason_for_the_stop() {
         let ending = Ending { job: stopping(0), groups: Vec::new(), older: Vec::new() };
-        assert_eq!(ending.finish(Timestamp(1)).status, Status::Canceled);
+        assert_eq!(ending.finish(None, Timestamp(1)).status, Status::Canceled);
         let unexplained = Ending { job: Job { stop: None, ..stopping(0) }, groups: Vec::new(), older: Vec::new() };
-        assert_eq!(unexplained.finish(Timestamp(1)).status, Status::Failed);
+        assert_eq!(unexplained.finish(None, Timestamp(1)).status, Status::Failed);
     }
 }

@@ -8,7 +8,7 @@ use axum::http::header;
 use axum::response::IntoResponse;
 use longshore::http::{Answer, Failure, PathText, Tenant};
 use longshore::openapi::CacheNoStore;
-use longshore::ports::JobFolder;
+use longshore::ports::report_key;
 use longshore::problem::{Kind, Problem};
 use longshore::receipt::{RECEIPT_NAME, Receipt, download_name};
 use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument, Timings};
@@ -153,7 +153,7 @@ async fn stored_receipt(files: &impl Files, job: &Job) -> Result<Option<Receipt>
 }
 
 async fn stored_document<T: DeserializeOwned>(files: &impl Files, job: &Job, name: &str) -> Result<Option<T>, Failure> {
-    match files.read(&JobFolder::of(job).report_key(job.generation, name), None, None).await? {
+    match files.read(&report_key(job, name), None, None).await? {
         Read::Found(bytes) => serde_json::from_slice(&bytes).map_err(|error| Failure::Ours(Box::new(error))),
         Read::Absent | Read::Changed => Ok(None),
     }
@@ -221,7 +221,7 @@ impl<F: DownloadUrls> Linker<'_, F> {
     }
 
     async fn receipt(&self, document: Receipt) -> PortResult<ReceiptLink> {
-        let key = JobFolder::of(self.job).report_key(self.job.generation, RECEIPT_NAME);
+        let key = report_key(self.job, RECEIPT_NAME);
         Ok(ReceiptLink { url: self.url(&key).await?, expires_at: self.expires_at(), document })
     }
 

@@ -64,7 +64,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
         }
         let totals = progress::counts(job, &groups);
         let (generation, error) = (job.generation, stop.error.clone());
-        let finish = Finish { generation, status: stop.status, totals, error, at: (self.clock)() };
+        let finish = Finish { generation, status: stop.status, totals, report: None, error, at: (self.clock)() };
         self.ports.store.finish(job.job_id, &finish).await.map(|_| ())
     }
 

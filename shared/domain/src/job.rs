@@ -167,6 +167,10 @@ pub struct Job {
     pub stop: Option<Stop>,
     /// The counts at the end.
     pub totals: Option<Counts>,
+    /// Name of the completion attempt that gave the final status: the report that it wrote is the job's. None before the
+    /// end, for a job that ended without a report, and for one that ended before attempts had names.
+    #[serde(default)]
+    pub report: Option<String>,
     /// What went wrong with the job as a whole.
     pub error: Option<JobError>,
     /// Things to know that stopped nothing.
@@ -229,6 +233,7 @@ impl Job {
             done_groups: BTreeSet::new(),
             stop: None,
             totals: None,
+            report: None,
             error: None,
             issues: Vec::new(),
             resends: 0,

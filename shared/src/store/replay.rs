@@ -48,9 +48,10 @@ pub fn deleted(job: &Job, now: Timestamp) -> bool {
     job.deleted_at == Some(now)
 }
 
-/// `finish` took: the final status and its time are the caller's.
+/// `finish` took: the final status, its time and its report are the caller's.
 pub fn finished(job: &Job, finish: &Finish) -> bool {
-    (job.generation, job.status, job.finished_at) == (finish.generation, finish.status, Some(finish.at))
+    let same_report = job.report == finish.report;
+    same_report && (job.generation, job.status, job.finished_at) == (finish.generation, finish.status, Some(finish.at))
 }
 
 /// `reopen` took: the next generation was opened at the caller's time, with the caller's corrected file or dead letters.

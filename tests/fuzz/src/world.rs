@@ -145,11 +145,11 @@ impl World {
         let id = job_id(digit);
         self.store.begin(id, NOW).await?;
         let totals = Counts { failed, ..Counts::default() };
-        let end = Finish { generation: 0, status: Status::Completed, totals, error: None, at: NOW.plus_seconds(2) };
+        let end = Finish { generation: 0, status: Status::Completed, totals, report: None, error: None, at: NOW.plus_seconds(2) };
         self.store.finish(id, &end).await?;
         let Some(job) = self.store.job(id).await? else { return Ok(()) };
         let folder = JobFolder::of(&job);
-        let file = ReportFile { key: folder.report_key(0, "failed.csv"), rows: failed };
+        let file = ReportFile { key: folder.report_key(0, None, "failed.csv"), rows: failed };
         if failed > 0 {
             self.files.put(&file.key, FAILED);
         }
@@ -157,7 +157,7 @@ impl World {
         let counts = ResultCounts { succeeded: 1, failed, ..ResultCounts::default() };
         let document = ResultDocument::new(&job, Report { counts, issues: Vec::new(), files });
         let bytes = serde_json::to_vec(&document).unwrap_or_else(|error| panic!("{error}"));
-        self.files.put(&folder.report_key(0, RESULT_NAME), bytes);
+        self.files.put(&folder.report_key(0, None, RESULT_NAME), bytes);
         Ok(())
     }
 }

@@ -45,16 +45,17 @@ pub(crate) struct WrittenReport {
     pub(crate) files: Vec<FileReceipt>,
 }
 
-/// Writes the files of a job's report. None appears unless the rows of all of them are what the ledger has counted.
+/// Writes the files of a job's report under the name of this attempt. None appears unless the rows of all of them are what the ledger has counted.
 ///
 /// # Errors
 /// If a service fails, or if the ledger and the work files do not agree.
 pub(crate) async fn write_report<S: Store, Q, F: Files>(
     ports: &Ports<S, Q, F>,
     ending: &Ending,
+    attempt: &str,
 ) -> Result<WrittenReport, CompleteError> {
     let layout = Layout::read(ports, ending).await?;
-    let mut writer = ReportWriter::new(ports, ending, &layout);
+    let mut writer = ReportWriter::new(ports, ending, (&layout, attempt));
     for group in &ending.older {
         writer.older(group).await?;
     }
@@ -79,10 +80,10 @@ struct ReportWriter<'a, S, F: Files> {
 }
 
 impl<'a, S: Store, F: Files> ReportWriter<'a, S, F> {
-    fn new<Q>(ports: &'a Ports<S, Q, F>, ending: &'a Ending, layout: &'a Layout) -> Self {
+    fn new<Q>(ports: &'a Ports<S, Q, F>, ending: &'a Ending, (layout, attempt): (&'a Layout, &str)) -> Self {
         let (files, job) = (&ports.files, &ending.job);
         let folder = JobFolder::of(job);
-        let key = |name| folder.report_key(job.generation, name);
+        let key = |name| folder.report_key(job.generation, Some(attempt), name);
         let table = |name, said| Table::new(files, key(name), layout.columns.clone(), said);
         Self {
             store: &ports.store,

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use complete_job::{CompleteEnd, CompleteError};
-use longshore_domain::job::{Finish, JobError, Status};
-use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{JobTransitions, Ledger};
+use longshore_domain::job::Status;
+use longshore_domain::ports::Ledger;
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::fixture::{Fixture, made, now};
@@ -63,7 +62,7 @@ fn broken_off_at_any_step_the_next_delivery_ends_the_job_with_the_same_report() 
 }
 
 #[test]
-fn a_report_that_is_written_twice_is_the_same() {
+fn a_report_that_is_written_twice_is_the_same_and_the_job_names_one_of_them() {
     let fixture = stopped();
     let written = Arc::new(AtomicUsize::new(0));
     let (seen, store, id) = (Arc::clone(&written), fixture.ports.store.clone(), fixture.id);
@@ -72,35 +71,35 @@ fn a_report_that_is_written_twice_is_the_same() {
     fixture.complete().unwrap_err();
     let first = fixture.report();
     fixture.complete().unwrap();
-    let mut second = fixture.report();
-    second.remove(&fixture.folder().report_key(0, "result.json")).unwrap();
-    assert_eq!((first, written.load(Relaxed)), (second, 2));
+    for (key, bytes) in &first {
+        let name = key.rsplit('/').next().unwrap();
+        assert_ne!(*key, fixture.key(name), "no attempt writes over another's files");
+        assert_eq!(Some(bytes), fixture.ports.files.inner.get(&fixture.key(name)).as_ref(), "{name}");
+    }
+    assert_eq!((first.len(), written.load(Relaxed)), (4, 2));
     assert!(now(store.progress(id)).unwrap().unwrap().1.status.is_final());
 }
 
+/// One completion saw the job completing and is slow; the other saw it stopping and was first. The slow one dies as soon as
+/// it has written its result: it cannot repair anything.
 #[test]
-fn of_two_deliveries_at_once_one_ends_the_job_and_the_result_is_the_jobs() {
+fn of_two_completions_across_a_stop_the_result_is_that_of_the_one_that_ended_the_job() {
     let fixture = worked(What::Ok);
-    let (store, id) = (fixture.ports.store.clone(), fixture.id);
-    let totals = Counts { succeeded: 4, failed: 2, skipped: 2 };
-    let other = Finish {
-        generation: 0,
-        status: Status::Failed,
-        totals,
-        error: Some(JobError::new("x", "y")),
-        at: Timestamp(50_000),
-    };
-    // The other delivery is first by a hair: after this one has decided, before it writes the final status.
-    fixture.ports.files.set(move |operation, _| {
-        if operation == "write" {
-            now(store.finish(id, &other)).unwrap();
+    let other = Fixture { ports: fixture.ports.clone(), id: fixture.id };
+    let mut other = Some(other);
+    fixture.ports.files.set(move |operation, key| {
+        if operation != "write" || !key.ends_with("result.json") {
+            return true;
         }
+        let Some(other) = other.take() else { return false };
+        other.cancel();
+        let end = std::thread::spawn(move || other.complete().unwrap()).join().unwrap();
+        assert_eq!(end, CompleteEnd::Finished(Status::Canceled));
         true
     });
-    assert_eq!(fixture.complete().unwrap(), CompleteEnd::AlreadyFinished);
-    let result = fixture.result();
-    assert_eq!((result.status, result.error.unwrap().code.as_str()), (Status::Failed, "x"));
-    assert_eq!(result.timings.finished_at.unwrap(), Timestamp(50_000).to_rfc3339());
+    let end = fixture.complete();
+    assert_eq!((fixture.job().status, fixture.result().status), (Status::Canceled, Status::Canceled));
+    assert_eq!(end.unwrap(), CompleteEnd::AlreadyFinished);
 }
 
 #[test]

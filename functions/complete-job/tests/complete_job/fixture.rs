@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use complete_job::{CompleteEnd, CompleteError, Completer};
 use futures::FutureExt;
 use longshore::opening::read_opening;
-use longshore::ports::{JobFolder, Ports};
+use longshore::ports::{JobFolder, Ports, report_key};
 use longshore::queues::MemoryQueues;
 use longshore::receipt::{RECEIPT_NAME, Receipt};
 use longshore::result::ResultDocument;
@@ -159,9 +159,14 @@ impl Fixture {
         runtime.block_on(completer.complete(&message))
     }
 
+    /// Where a file of the report is that the job names.
+    pub(crate) fn key(&self, name: &str) -> String {
+        report_key(&self.job(), name)
+    }
+
     /// The lines of a file of the report, header first.
     pub(crate) fn table(&self, name: &str) -> Option<Vec<Vec<String>>> {
-        let bytes = self.ports.files.inner.get(&self.folder().report_key(0, name))?;
+        let bytes = self.ports.files.inner.get(&self.key(name))?;
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
         let lines = reader.records().map(|r| r.expect("rectangular").iter().map(str::to_owned).collect());
         Some(lines.collect())
@@ -177,16 +182,14 @@ impl Fixture {
     }
 
     pub(crate) fn result(&self) -> ResultDocument {
-        serde_json::from_slice(&self.ports.files.inner.get(&self.folder().report_key(0, "result.json")).unwrap())
-            .unwrap()
+        serde_json::from_slice(&self.ports.files.inner.get(&self.key("result.json")).unwrap()).unwrap()
     }
 
     pub(crate) fn receipt(&self) -> Receipt {
-        serde_json::from_slice(&self.ports.files.inner.get(&self.folder().report_key(0, RECEIPT_NAME)).unwrap())
-            .unwrap()
+        serde_json::from_slice(&self.ports.files.inner.get(&self.key(RECEIPT_NAME)).unwrap()).unwrap()
     }
 
-    /// Every file of the report.
+    /// Every file of every report that was begun.
     pub(crate) fn report(&self) -> BTreeMap<String, Vec<u8>> {
         let files = &self.ports.files.inner;
         let keys = files.keys().into_iter().filter(|key| key.contains("/report/"));

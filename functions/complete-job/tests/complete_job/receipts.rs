@@ -70,7 +70,7 @@ fn a_receipt_names_every_file_as_it_is() {
     assert_eq!(named, [("people-failed.csv", 2), ("people-skipped.csv", 1)]);
     for file in &receipt.files {
         let name = file.name.strip_prefix("people-").unwrap();
-        let bytes = fixture.ports.files.inner.get(&fixture.folder().report_key(0, name)).unwrap();
+        let bytes = fixture.ports.files.inner.get(&fixture.key(name)).unwrap();
         assert_eq!((file.fingerprint.size, &file.fingerprint.sha256), (bytes.len() as u64, &sha256(&bytes)), "{name}");
     }
     assert_eq!(receipt.code, CodeVersion { version: env!("CARGO_PKG_VERSION").into(), commit: None });
@@ -96,7 +96,7 @@ fn a_file_of_many_blocks_is_fingerprinted_as_a_whole() {
     fixture.complete().unwrap();
     let receipt = fixture.receipt();
     assert_eq!(receipt.input.unwrap().sha256.unwrap(), sha256(text.as_bytes()));
-    let bytes = fixture.ports.files.inner.get(&fixture.folder().report_key(0, "unprocessed.csv")).unwrap();
+    let bytes = fixture.ports.files.inner.get(&fixture.key("unprocessed.csv")).unwrap();
     let file = &receipt.files[0];
     assert_eq!((file.name.as_str(), file.rows), ("people-unprocessed.csv", 5_000));
     assert_eq!(file.fingerprint.sha256, sha256(&bytes));

@@ -152,7 +152,7 @@ async fn a_retry_that_could_not_be_split_opens_again_for_all_that_it_was_opened_
     replay(&world, &letter).await.is_problem(409, "not-ended");
     // Ten of its items were never processed.
     let totals = Counts { succeeded: 20, ..Counts::default() };
-    let finish = Finish { generation: 1, status: Status::Failed, totals, error: None, at: NOW };
+    let finish = Finish { generation: 1, status: Status::Failed, totals, report: None, error: None, at: NOW };
     world.store.finish(job.job_id, &finish).await.unwrap();
     assert_eq!(replay(&world, &letter).await.body["effect"], "generation");
     assert_eq!(world.stored(&job).await.only, None);

@@ -141,7 +141,7 @@ impl World {
     pub(crate) async fn end(&self, job: &Job, status: Status, failed: u64) {
         let generation = self.stored(job).await.generation;
         let totals = Counts { succeeded: 30 - failed, failed, skipped: 0 };
-        let finish = Finish { generation, status, totals, error: None, at: NOW };
+        let finish = Finish { generation, status, totals, report: None, error: None, at: NOW };
         self.store.finish(job.job_id, &finish).await.unwrap();
     }
 

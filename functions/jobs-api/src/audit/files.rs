@@ -3,7 +3,7 @@
 //! Reading ends with the time of the call; a file that was not read to its end by then was not checked.
 
 use longshore::fingerprint::{Fingerprint, Fingerprinter};
-use longshore::ports::JobFolder;
+use longshore::ports::report_key;
 use longshore::receipt::{FileReceipt, RECEIPT_NAME, Receipt, download_name};
 use longshore::result::{ReportFile, ResultDocument};
 use longshore_domain::ports::{FileStream, Files, PortResult, Read};
@@ -84,7 +84,7 @@ impl<F: Files> ReportAudit<'_, F> {
         let (job, counts, files) = (&self.records.job, &result.counts, &result.files);
         let rows = [counts.failed, counts.skipped, counts.unprocessed];
         let listed = [&files.failed, &files.skipped, &files.unprocessed];
-        let key = |name| JobFolder::of(job).report_key(job.generation, name);
+        let key = |name| report_key(job, name);
         let expected = FILES.into_iter().zip(rows).zip(listed);
         expected
             .map(|((name, rows), listed)| Expected { name, key: key(name), rows, listed: listed.as_ref() })

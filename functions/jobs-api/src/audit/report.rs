@@ -2,7 +2,7 @@
 //!
 //! Everything is read by keys that follow from the job, never by those that a document names.
 
-use longshore::ports::JobFolder;
+use longshore::ports::report_key;
 use longshore::receipt::{InputReceipt, RECEIPT_NAME, Receipt};
 use longshore::result::{RESULT_NAME, ResultCounts, ResultDocument};
 use longshore_domain::job::SourceFile;
@@ -120,7 +120,7 @@ impl<F: Files> ReportAudit<'_, F> {
 
     async fn document<T: DeserializeOwned>(&self, name: &str) -> PortResult<Document<T>> {
         let job = &self.records.job;
-        Ok(match self.files.read(&JobFolder::of(job).report_key(job.generation, name), None, None).await? {
+        Ok(match self.files.read(&report_key(job, name), None, None).await? {
             Read::Found(bytes) => serde_json::from_slice(&bytes).map_or(Document::Damaged, Document::Found),
             Read::Absent | Read::Changed => Document::Absent,
         })

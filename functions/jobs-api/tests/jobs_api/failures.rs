@@ -19,7 +19,7 @@ const FILE: &str = "row,id,'=note,code,field,message\r\n\
 async fn failed(world: &World, file: &str, rows: u64) -> JobId {
     let id = world.job().await;
     world.finish(id, Status::Completed, rows).await;
-    world.files.put(&folder(id).report_key(0, "failed.csv"), file);
+    world.files.put(&folder(id).report_key(0, None, "failed.csv"), file);
     id
 }
 
@@ -94,7 +94,7 @@ async fn items_without_columns_come_as_their_json() {
     world.finish(id, Status::Completed, 2).await;
     let file =
         "row,item,code,field,message\r\n1,\"{\"\"a\"\":[1,null]}\",c,,m\r\n2,\"{\"\"a\"\":\",malformed_json,,m\r\n";
-    world.files.put(&folder(id).report_key(0, "failed.csv"), file);
+    world.files.put(&folder(id).report_key(0, None, "failed.csv"), file);
     let failures = world.get(&format!("/api/jobs/{id}/failures")).await.body["failures"].clone();
     assert_eq!((&failures[0]["row"], &failures[1]["row"]), (&json!({"a": [1, null]}), &json!("{\"a\":")));
 }
@@ -123,7 +123,7 @@ async fn a_job_without_failures_has_an_empty_page_and_an_empty_file() {
     assert_eq!(world.get(&path).await.body, json!({"failures": [], "nextCursor": null}));
     let file = accepting(&world, &path, "text/csv").await;
     assert_eq!((file.status, file.header("content-type")), (200, "text/csv; charset=utf-8"));
-    world.files.remove(&folder(id).report_key(0, RESULT_NAME));
+    world.files.remove(&folder(id).report_key(0, None, RESULT_NAME));
     assert_eq!(world.get(&path).await.body["failures"], json!([]), "the ledger counts none");
 }
 
@@ -159,7 +159,7 @@ async fn a_page_that_cannot_be_is_refused() {
         assert_eq!(reply.faults(), faults, "{query}");
     }
     let next = world.get(&format!("{path}?limit=1")).await.body["nextCursor"].as_str().unwrap().to_owned();
-    world.files.put(&folder(id).report_key(0, "failed.csv"), FILE.replace("taken", "gone"));
+    world.files.put(&folder(id).report_key(0, None, "failed.csv"), FILE.replace("taken", "gone"));
     let reply = world.get(&format!("{path}?cursor={next}")).await;
     reply.is_problem(422, "invalid-request");
     assert_eq!(reply.faults(), [("/cursor", "stale_cursor")]);

@@ -107,11 +107,11 @@ async fn an_output_without_a_report_is_of_the_ledger_and_a_damaged_one_is_ours()
     let world = World::default();
     let id = world.job().await;
     world.finish(id, Status::Completed, 0).await;
-    world.files.put(&folder(id).report_key(0, RESULT_NAME), "{\"secret\": 1}");
+    world.files.put(&folder(id).report_key(0, None, RESULT_NAME), "{\"secret\": 1}");
     let reply = world.get(&format!("/api/jobs/{id}/output")).await;
     reply.is_problem(500, "internal");
     assert!(!reply.body.to_string().contains("secret") && !reply.body.to_string().contains("missing"));
-    world.files.remove(&folder(id).report_key(0, RESULT_NAME));
+    world.files.remove(&folder(id).report_key(0, None, RESULT_NAME));
     let reply = world.get(&format!("/api/jobs/{id}/output")).await;
     assert_eq!((reply.status, &reply.body["status"]), (200, &json!("completed")));
     assert_eq!(reply.body["issues"][0]["code"], "no_report");
@@ -132,7 +132,7 @@ async fn the_ledgers_counts_are_those_of_the_items_that_were_read() {
         .unwrap();
     let (totals, error) =
         (Counts { succeeded: 3, failed: 2, skipped: 1 }, Some(JobError::new("completion_failed", "x")));
-    let end = Finish { generation: 0, status: Status::Failed, totals, error, at: NOW };
+    let end = Finish { generation: 0, status: Status::Failed, totals, report: None, error, at: NOW };
     world.store.finish(id, &end).await.unwrap();
     let output = world.get(&format!("/api/jobs/{id}/output")).await.body;
     assert_eq!(output["counts"], json!({"succeeded": 3, "failed": 2, "skipped": 1, "unprocessed": 3}));

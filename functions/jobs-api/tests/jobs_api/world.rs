@@ -262,14 +262,14 @@ impl World {
     pub(crate) async fn finish(&self, id: JobId, status: Status, failed: u64) {
         self.store.begin(id, NOW).await.unwrap();
         let totals = Counts { failed, ..Counts::default() };
-        let end = Finish { generation: 0, status, totals, error: None, at: NOW.plus_seconds(2) };
+        let end = Finish { generation: 0, status, totals, report: None, error: None, at: NOW.plus_seconds(2) };
         self.store.finish(id, &end).await.unwrap();
         let job = self.store.job(id).await.unwrap().unwrap();
         let folder = JobFolder::of(&job);
-        let file = ReportFile { key: folder.report_key(0, "failed.csv"), rows: failed };
+        let file = ReportFile { key: folder.report_key(0, None, "failed.csv"), rows: failed };
         let files = ReportFiles { failed: (failed > 0).then_some(file), ..ReportFiles::default() };
         let counts = ResultCounts { succeeded: 2, failed, ..ResultCounts::default() };
         let document = ResultDocument::new(&job, Report { counts, issues: Vec::new(), files });
-        self.files.put(&folder.report_key(0, RESULT_NAME), serde_json::to_vec(&document).unwrap());
+        self.files.put(&folder.report_key(0, None, RESULT_NAME), serde_json::to_vec(&document).unwrap());
     }
 }

@@ -102,6 +102,7 @@ impl Job {
             split_ended: false,
             stop: None,
             totals: None,
+            report: None,
             error: None,
             resends: 0,
             started_at: None,

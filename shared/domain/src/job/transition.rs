@@ -41,6 +41,8 @@ pub struct Finish {
     pub status: Status,
     /// What every item came to.
     pub totals: Counts,
+    /// Name of the attempt whose report counts; none if no report was written.
+    pub report: Option<String>,
     /// Why, if it did not complete.
     pub error: Option<JobError>,
     /// When.
@@ -119,6 +121,7 @@ impl Job {
         self.status = finish.status;
         self.stage = Stage::Done;
         self.totals = Some(finish.totals);
+        self.report.clone_from(&finish.report);
         self.error = finish.error.clone();
         self.finished_at = Some(finish.at);
         self.touch(finish.at)

@@ -21,7 +21,7 @@ fn stop() -> Stop {
 }
 
 fn finish(status: Status) -> Finish {
-    Finish { generation: 0, status, totals: Counts::default(), error: None, at: Timestamp(1) }
+    Finish { generation: 0, status, totals: Counts::default(), report: None, error: None, at: Timestamp(1) }
 }
 
 #[test]

@@ -21,8 +21,7 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step
             close_from(group + 1, view).or_else(|| (!world.job.status.is_final()).then(|| stopped(world, view)))
         }
         Step::Report { status, view } => {
-            let named = (protocol.flaw == Flaw::ReportNamesStatus).then_some(status);
-            world.reports.insert(view.generation, (write(protocol, world, &view), named));
+            world.reports.insert(report_name(protocol, status, view), (write(protocol, world, &view), status));
             Some(Step::Finish { totals: view.counts(&world.job, &world.groups), status, view })
         }
         Step::Finish { totals, status, view } => finish(protocol, world, (status, totals), view),
@@ -57,18 +56,26 @@ fn close(world: &mut World, number: u32) {
 
 fn finish(protocol: &Protocol, world: &mut World, (status, totals): (Status, Counts), view: View) -> Option<Step> {
     let generation = if protocol.flaw == Flaw::AnyGeneration { world.job.generation } else { view.generation };
-    let finish = Finish { generation, status, totals, error: None, at: world.now() };
+    let report = Some(report_name(protocol, status, view));
+    let finish = Finish { generation, status, totals, report, error: None, at: world.now() };
     if protocol.flaw == Flaw::StatusTwice && world.job.status.is_final() {
         world.job = Job { status: Status::Running, stage: Stage::Processing, ..world.job.clone() };
     }
     match world.job.finish(&finish) {
         Transition::Made(_) => {
             world.record.finishes += 1;
+            world.record.reports.extend(world.job.report.clone());
             world.record.sealed.get_or_insert(world.readable());
             close_from(view.base.groups, view).filter(|_| protocol.flaw == Flaw::StatusBeforeClose)
         }
         Transition::Refused => (protocol.flaw != Flaw::CompletionGivesUp).then_some(Step::Read),
     }
+}
+
+/// The name of an attempt's report. Attempts that see the same write the same, so they may share it here.
+fn report_name(protocol: &Protocol, status: Status, view: View) -> String {
+    let attempt = if protocol.flaw == Flaw::ReportsShareNames { String::new() } else { format!(" {status:?}") };
+    format!("{}{attempt}", view.generation)
 }
 
 /// Every item of the file where the cursors and their chains say, in a generation as it was read.

@@ -19,8 +19,8 @@ pub(crate) enum Flaw {
     FilesShareNames,
     /// Completion reads every work file of a chunk, vouched for or not.
     UnvouchedFiles,
-    /// The report, one file that each completion writes over, also says what became of the job.
-    ReportNamesStatus,
+    /// A report is named by its generation alone, so that each completion writes over what the others wrote.
+    ReportsShareNames,
     /// The final status is written before the groups are closed.
     StatusBeforeClose,
     /// A final status is given to a job that has one.
@@ -55,11 +55,12 @@ pub(crate) enum Flaw {
 
 /// The conditions that the model knows, by the names under which they are taken out. The others are of the stored job
 /// alone.
-const KNOWN: [(&str, Flaw); 10] = [
+const KNOWN: [(&str, Flaw); 11] = [
     ("cursor-condition", Flaw::CursorNotAsked),
     ("unique-cursors", Flaw::CursorsRepeat),
     ("open-group", Flaw::CommitsAfterClose),
     ("attempt-in-names", Flaw::FilesShareNames),
+    ("attempt-in-reports", Flaw::ReportsShareNames),
     ("closed-before-status", Flaw::StatusBeforeClose),
     ("final-count-first", Flaw::CountAfterLastSend),
     ("split-cursor", Flaw::SplitCursorNotAsked),

@@ -97,9 +97,9 @@ fn a_completion_that_gives_up_when_refused_leaves_a_stopped_job_without_an_end()
 }
 
 #[test]
-fn a_report_that_names_the_status_is_made_false_by_a_second_completion() {
+fn a_report_without_the_name_of_its_attempt_is_made_false_by_a_second_completion_across_a_stop() {
     let bounds = Bounds { duplicates: 1, ..A_STOP };
-    caught("report-names-status", AFTER_END, Protocol { runs: [1, 1, 2], ..broken(Flaw::ReportNamesStatus, bounds) });
+    caught("reports-share-names", REPORT, Protocol { runs: [1, 1, 2], ..broken(Flaw::ReportsShareNames, bounds) });
 }
 
 /// With the sweeper it costs time: see `layers`.

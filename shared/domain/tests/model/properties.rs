@@ -63,8 +63,9 @@ fn completed_is_whole(protocol: &Protocol, world: &World) -> bool {
 }
 
 fn report_is_exact(_: &Protocol, world: &World) -> bool {
-    let report = world.reports.get(&world.job.generation);
-    !world.job.status.is_final() || report.is_some_and(|(report, _)| report::counts(report) == world.job.totals)
+    let job = &world.job;
+    let exact = |(report, status): &_| report::counts(report) == job.totals && *status == job.status;
+    !job.status.is_final() || world.report().is_some_and(exact)
 }
 
 fn successes_happened(protocol: &Protocol, world: &World) -> bool {

@@ -20,6 +20,8 @@ pub(crate) struct Answer {
 pub(crate) struct Record {
     /// The last two answers.
     pub(crate) answers: (Answer, Answer),
+    /// Names of the reports that the generations ended with.
+    pub(crate) reports: Vec<String>,
     /// Final statuses given in this generation.
     pub(crate) finishes: u8,
     /// Fingerprint of everything that a client can read, at the final status.

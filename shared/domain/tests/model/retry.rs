@@ -66,8 +66,7 @@ fn reopen(protocol: &Protocol, world: &mut World, only: Option<(u32, u32)>, sent
 
 fn has_failed(world: &World, (group, chunk): (u32, u32)) -> bool {
     let items = &world.manifests[group as usize][chunk as usize];
-    let report = world.reports.get(&world.job.generation);
-    report.is_some_and(|(report, _)| items.iter().any(|item| report[*item as usize].contains(&Place::Failed)))
+    world.report().is_some_and(|(report, _)| items.iter().any(|item| report[*item as usize].contains(&Place::Failed)))
 }
 
 /// The failed items that are not of this chunk, as bits.

@@ -53,8 +53,8 @@ pub(crate) struct World {
     /// The items of each group's chunks.
     pub(crate) manifests: Vec<Vec<Vec<u8>>>,
     pub(crate) files: BTreeMap<String, File>,
-    /// Each generation's report, and the status that it names, where it names one.
-    pub(crate) reports: BTreeMap<u32, (Report, Option<Status>)>,
+    /// Reports by their names, with the status that each names. One counts if its job names it.
+    pub(crate) reports: BTreeMap<String, (Report, Status)>,
     pub(crate) queue: BTreeMap<Message, u8>,
     /// The dead-letter queue.
     pub(crate) dead: BTreeSet<Message>,
@@ -72,6 +72,7 @@ impl Hash for World {
         self.hash_readable(state);
         self.groups.iter().for_each(|g| g.open.hash(state));
         self.files.hash(state);
+        self.reports.hash(state);
         (&self.manifests, &self.queue, &self.dead, &self.sent, &self.runs).hash(state);
         self.reading.iter().flatten().for_each(|g| hash_group(g, state));
         self.reading.is_some().hash(state);
@@ -96,7 +97,8 @@ impl World {
     pub(crate) fn history(&self) -> u64 {
         let (mut hasher, job) = (DefaultHasher::new(), &self.job);
         self.groups[..job.base.groups as usize].iter().for_each(|g| hash_group(g, &mut hasher));
-        self.reports.range(..job.generation).for_each(|report| report.hash(&mut hasher));
+        let named = self.record.reports.iter().take(job.generation as usize);
+        named.for_each(|name| self.reports.get(name).hash(&mut hasher));
         hasher.finish()
     }
 
@@ -171,7 +173,12 @@ impl World {
         (&job.done_groups, job.stop.is_some(), job.totals, job.resends, job.updated_at).hash(state);
         (job.generation, job.base, &job.only, job.refiled, job.split_offset).hash(state);
         self.groups.iter().for_each(|g| hash_group(g, state));
-        self.reports.hash(state);
+        self.report().hash(state);
+    }
+
+    /// The report that the job names.
+    pub(crate) fn report(&self) -> Option<&(Report, Status)> {
+        self.reports.get(self.job.report.as_ref()?)
     }
 }
 

@@ -142,7 +142,7 @@ impl JobTransitions for DynamoStore {
 
 impl DynamoStore {
     async fn finish_if(&self, id: JobId, finish: &Finish, also: &str, state: &str) -> PortResult<Transition> {
-        let set = "SET #status = :status, #stage = :done, #totals = :totals, #error = :error";
+        let set = "SET #status = :status, #stage = :done, #totals = :totals, #report = :report, #error = :error";
         let live = "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation";
         let mut wish = Update {
             operation: "finish",
@@ -156,6 +156,7 @@ impl DynamoStore {
                 (":running", word(Status::Running, "finish")?),
                 (":generation", number(finish.generation)),
                 (":totals", nested(&finish.totals).map_err(failed("finish"))?),
+                (":report", nested(&finish.report).map_err(failed("finish"))?),
                 (":error", nested(&finish.error).map_err(failed("finish"))?),
                 (":at", time(finish.at)),
             ],
