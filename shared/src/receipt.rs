@@ -1,8 +1,7 @@
 //! The receipt of a finished job: what went in, what came out, and which code made the one of the other.
 //!
 //! Completion writes it beside the report, and whoever has the files can hold them against it without asking anybody. It
-//! says only what all completions of one generation agree on, so that two that run at once write the same bytes: no
-//! status, for another may be about to give it, and no time.
+//! says only what all completions of one generation agree on: no status, for another may be about to give it, and no time.
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;

@@ -1,8 +1,8 @@
 //! The result document: what a finished job came to, and where the files of its report are.
 //!
 //! Completion writes it beside the files, under the keys of the bucket; the API answers it with presigned links in
-//! place of the keys. Status, times and error are the job's own, so that the two can never disagree for long: whoever
-//! answers the document may lay a final job over it with [`ResultDocument::with_job`].
+//! place of the keys. Status, times and error are the job's own. A report that was written before attempts had names may have
+//! been another completion's: whoever answers the document lays the final job over it with [`ResultDocument::with_job`].
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Status};

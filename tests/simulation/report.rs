@@ -9,9 +9,7 @@ use longshore_domain::job::Job;
 
 /// The result document of a job.
 pub(crate) fn result(files: &MemoryFiles, job: &Job) -> ResultDocument {
-    let bytes = files
-        .get(&report_key(job, "result.json"))
-        .expect("a finished job has a result document");
+    let bytes = files.get(&report_key(job, "result.json")).expect("a finished job has a result document");
     serde_json::from_slice(&bytes).expect("the result document is JSON")
 }
 

@@ -8,8 +8,8 @@
 //!   at last the job: one conditional write. For the receipt the source is read once more, unless its client gave its
 //!   SHA-256.
 //! - **Delivered twice**, even at the same time, or begun again after a crash at any step: the rows come from images
-//!   that can change no more, so the same files are written over themselves with the same content. The final status is
-//!   written once; whoever comes second makes `result.json` say what the job says.
+//!   that can change no more, so every completion writes the same rows, in files under a name of its own. The final status is
+//!   written once, and names the report that counts.
 //! - **If it fails:** the next delivery begins again. If the rows that it finds are not those that the ledger counted,
 //!   no file appears and the job gets no final status: better no report than a false one.
 //! - **Never:** holds more than a few chunks in memory, reads a work file that no commit vouches for, changes a job

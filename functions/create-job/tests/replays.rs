@@ -112,7 +112,14 @@ impl World {
     fn end(&self) {
         let (groups, job) = now(self.ports.store.progress(self.id)).unwrap().unwrap();
         let totals = progress::counts(&job, &groups);
-        let finish = Finish { generation: job.generation, status: Status::Completed, totals, report: None, error: None, at: clock() };
+        let finish = Finish {
+            generation: job.generation,
+            status: Status::Completed,
+            totals,
+            report: None,
+            error: None,
+            at: clock(),
+        };
         now(self.ports.store.finish(self.id, &finish)).unwrap();
         assert_eq!(totals.done(), job.item_count, "every item is counted once");
     }

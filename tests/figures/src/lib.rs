@@ -21,7 +21,10 @@ pub const CONDITIONS: [(&str, &str); 18] = [
     ("unique-cursors", "every value of a cursor names the attempt that wrote it"),
     ("open-group", "a commit holds only in a group that is open"),
     ("attempt-in-names", "work files are named by the attempt that wrote them"),
-    ("attempt-in-reports", "a report is named by its completion attempt, and the final status names the one that counts"),
+    (
+        "attempt-in-reports",
+        "a report is named by its completion attempt, and the final status names the one that counts",
+    ),
     ("closed-before-status", "the groups are closed before the final status is written"),
     ("final-count-first", "the final count is recorded with or before the last send"),
     ("split-cursor", "a group is committed only at the split cursor that the splitter read"),

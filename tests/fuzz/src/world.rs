@@ -145,7 +145,14 @@ impl World {
         let id = job_id(digit);
         self.store.begin(id, NOW).await?;
         let totals = Counts { failed, ..Counts::default() };
-        let end = Finish { generation: 0, status: Status::Completed, totals, report: None, error: None, at: NOW.plus_seconds(2) };
+        let end = Finish {
+            generation: 0,
+            status: Status::Completed,
+            totals,
+            report: None,
+            error: None,
+            at: NOW.plus_seconds(2),
+        };
         self.store.finish(id, &end).await?;
         let Some(job) = self.store.job(id).await? else { return Ok(()) };
         let folder = JobFolder::of(&job);

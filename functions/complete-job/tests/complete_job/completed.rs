@@ -26,9 +26,7 @@ fn a_completed_job_reports_what_failed_and_what_was_skipped() {
     worked(&fixture, &[What::Fail, What::Fail, What::Skip, What::Fail, What::Ok]);
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Completed));
     let report = fixture.report();
-    let text = |name: &str| {
-        String::from_utf8(report[&format!("jobs/default/{}/report/0/{name}", fixture.id)].clone()).unwrap()
-    };
+    let text = |name: &str| String::from_utf8(report[&fixture.key(name)].clone()).unwrap();
     assert_eq!(
         text("failed.csv"),
         "row,name,'=age,note,code,field,message\r\n\
@@ -45,7 +43,7 @@ fn the_result_document_says_how_it_ended() {
     let fixture = Fixture::csv(PEOPLE);
     worked(&fixture, &[What::Fail, What::Fail, What::Skip, What::Fail, What::Ok]);
     fixture.complete().unwrap();
-    let prefix = format!("jobs/default/{}/report/0", fixture.id);
+    let prefix = format!("jobs/default/{}/report/0/{}", fixture.id, fixture.job().report.unwrap());
     assert_eq!(
         serde_json::to_value(fixture.result()).unwrap(),
         json!({

@@ -14,7 +14,7 @@ use crate::record::Record;
 use crate::report;
 use crate::sights::SIGHTS;
 use crate::step::View;
-use crate::world::{Place, World};
+use crate::world::{Place, Report, World};
 
 /// Something that can be said of a state.
 pub(crate) type Condition = fn(&Protocol, &World) -> bool;
@@ -64,7 +64,7 @@ fn completed_is_whole(protocol: &Protocol, world: &World) -> bool {
 
 fn report_is_exact(_: &Protocol, world: &World) -> bool {
     let job = &world.job;
-    let exact = |(report, status): &_| report::counts(report) == job.totals && *status == job.status;
+    let exact = |(report, status): &(Report, Status)| report::counts(report) == job.totals && *status == job.status;
     !job.status.is_final() || world.report().is_some_and(exact)
 }
 

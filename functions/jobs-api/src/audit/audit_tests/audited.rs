@@ -18,7 +18,7 @@ use super::super::document::AuditDocument;
 use super::super::findings::Findings;
 use super::super::ledger::Records;
 use super::super::report::ReportAudit;
-use longshore::ports::{JobFolder, report_key};
+use longshore::ports::report_key;
 
 pub(super) const SOURCE: &str = "uploads/t/0b3d3f5e-7d0c-4e34-9c6c-0f3c5d1f9a10";
 pub(super) const FAILED: &str = "row,id,code,field,message\r\n2,b,bad,,no\r\n5,e,bad,,no\r\n";
@@ -137,7 +137,14 @@ pub(super) fn ended(files: &MemoryFiles) -> Job {
         ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0))
     };
     let totals = Counts { succeeded: 4, failed: 2, skipped: 1 };
-    job.finish(&Finish { generation: 0, status: Status::Completed, totals, report: None, error: None, at: Timestamp(9) });
+    job.finish(&Finish {
+        generation: 0,
+        status: Status::Completed,
+        totals,
+        report: None,
+        error: None,
+        at: Timestamp(9),
+    });
     job
 }
 
