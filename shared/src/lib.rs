@@ -7,6 +7,7 @@
 #[cfg(not(panic = "unwind"))]
 compile_error!("a panicking row would take its whole chunk along: set panic = \"unwind\" in the profile");
 
+pub mod aws_limits;
 pub mod batch;
 pub mod chunk;
 pub mod config;

@@ -16,6 +16,7 @@ mod generations;
 mod idempotency_keys;
 mod interleavings;
 mod ledger;
+mod limits;
 mod listed_jobs;
 mod lost_replies;
 mod presigned;

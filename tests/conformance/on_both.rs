@@ -4,6 +4,7 @@ use longshore::config::Aws;
 use longshore::files::S3Files;
 use longshore::store::dynamo::DynamoStore;
 use longshore_domain::ids::JobId;
+use longshore_tests::harness::aws_limits::LimitsProxy;
 use longshore_tests::harness::emulator::Emulator;
 use longshore_tests::harness::resources::{aws, create_bucket, create_jobs_table};
 
@@ -45,21 +46,29 @@ macro_rules! on_both_files {
     };
 }
 
-/// An emulator, clients for it, and a name for whatever this test makes on it.
+/// An emulator, clients for it through a proxy that refuses what AWS refuses, and a name for whatever this test makes on it.
 pub(crate) struct Local {
     pub(crate) aws: Aws,
     pub(crate) endpoint: String,
     pub(crate) name: String,
+    limits: LimitsProxy,
     _own: Option<Emulator>,
 }
 
 impl Local {
+    /// Calls that AWS would have refused.
+    pub(crate) fn refusals(&self) -> Vec<String> {
+        self.limits.refusals()
+    }
+
     /// The emulator that `LONGSHORE_EMULATOR` names, or else one of this test's own: a second more.
     pub(crate) async fn start() -> Self {
         let shared = std::env::var("LONGSHORE_EMULATOR").ok();
         let own = shared.is_none().then(|| Emulator::start().unwrap());
         let endpoint = shared.or_else(|| own.as_ref().map(|own| own.endpoint.clone())).unwrap();
-        Self { aws: aws(&endpoint), endpoint, name: format!("test-{}", JobId::generate()), _own: own }
+        let limits = LimitsProxy::start(&endpoint).unwrap();
+        let endpoint = limits.endpoint.clone();
+        Self { aws: aws(&endpoint), endpoint, limits, name: format!("test-{}", JobId::generate()), _own: own }
     }
 
     pub(crate) async fn store(&self) -> DynamoStore {

@@ -14,6 +14,7 @@ on_both_stores! {
     a_group_after_a_stop_is_refused,
     the_split_ends_once,
     a_job_stops_once,
+    a_job_that_is_not_as_it_was_seen_is_neither_stopped_nor_deleted,
     a_job_finishes_once_per_generation,
     a_stopping_job_cannot_complete,
     a_resend_is_counted_once,
@@ -96,6 +97,21 @@ async fn a_job_stops_once(store: impl Store) {
         made(store.finish(before.job_id, &finish(Status::Canceled, 8)).await.unwrap());
         assert_eq!(store.stop(before.job_id, 0, &stop(9)).await.unwrap(), Transition::Refused);
     }
+}
+
+async fn a_job_that_is_not_as_it_was_seen_is_neither_stopped_nor_deleted(store: impl Store) {
+    let seen = accepted(&store).await;
+    let begun = made(store.begin(seen.job_id, at(1)).await.unwrap());
+    assert_eq!(store.stop_as_seen(&seen, &stop(2)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.delete_as_seen(&seen, at(2)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.job(seen.job_id).await.unwrap(), Some(begun.clone()));
+    let stopped = taken(&store, store.stop_as_seen(&begun, &stop(3)).await.unwrap()).await;
+    assert_eq!(made(store.stop_as_seen(&begun, &stop(3)).await.unwrap()), stopped, "the same call again is its own");
+    assert_eq!(store.stop_as_seen(&begun, &stop(4)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.stop_as_seen(&stopped, &stop(5)).await.unwrap(), Transition::Refused, "it stops already");
+    let deleted = taken(&store, store.delete_as_seen(&stopped, at(6)).await.unwrap()).await;
+    assert_eq!(made(store.delete_as_seen(&stopped, at(6)).await.unwrap()), deleted, "the same call again is its own");
+    assert_eq!(store.delete_as_seen(&deleted, at(7)).await.unwrap(), Transition::Refused);
 }
 
 async fn a_job_finishes_once_per_generation(store: impl Store) {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use longshore::aws_limits::lambda::ANSWER_BYTES;
 use serde_json::{Value, json};
 use ureq::http::Request;
 use ureq::{Agent, Body};
@@ -160,6 +161,8 @@ impl Client {
         };
         let answer = read(answer.with_context(|| format!("{method} {to} got no answer"))?)?;
         if to_api {
+            let bytes = answer.body.len();
+            ensure!(bytes <= ANSWER_BYTES, "{method} {to}: Lambda cannot answer {bytes} bytes");
             conforms(method, url.strip_prefix(&self.base).unwrap_or(&url), &answer)?;
         }
         Ok(answer)

@@ -5,12 +5,14 @@
 //! | [`emulator`] | an emulator on a free port, gone when it is dropped |
 //! | [`resources`] | a table, queues and a bucket, made directly and in milliseconds |
 //! | [`faults`], [`scoped_faults`] | a proxy in front of the emulator that loses replies, refuses, or throttles |
+//! | [`aws_limits`] | a proxy in front of the emulator that refuses what AWS refuses |
 //! | [`stack`], [`behind`] | the whole system, deployed from the template |
 //! | [`users`] | users of the stack's pool, signed in |
 //! | [`client`], [`jobs`], [`parts`], [`watch`], [`report`] | a browser that doubts every answer |
 //! | [`by_hand`] | states that a crash leaves behind, made without one |
 //! | [`schedule`] | the sweeper's own schedule, started and stopped |
 
+pub mod aws_limits;
 pub mod behind;
 pub mod by_hand;
 pub mod children;

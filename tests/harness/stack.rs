@@ -13,6 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use super::aws_limits::LimitsProxy;
 use super::client::Client;
 use super::cloud::Cloud;
 use super::emulator::{self, Emulator};
@@ -77,6 +78,7 @@ pub struct Stack {
     pub(super) endpoint: String,
     emulator: Option<Emulator>,
     faults: Option<Faults>,
+    limits: Option<LimitsProxy>,
     pub(super) cloud: Cloud,
     runtime: Runtime,
     guard: Option<Guard>,
@@ -96,18 +98,24 @@ impl Stack {
             return Self::deploy(endpoint.trim_end_matches('/').to_owned(), &name, (None, None), options);
         }
         let port = free_port()?;
-        let faults = if options.faults { Some(Faults::start(&format!("http://127.0.0.1:{port}"))?) } else { None };
+        let limits = LimitsProxy::start(&format!("http://127.0.0.1:{port}"))?;
+        let front = if std::env::var_os("LS_NO_LIMITS").is_some() {
+            format!("http://127.0.0.1:{port}")
+        } else {
+            limits.endpoint.clone()
+        };
+        let faults = if options.faults { Some(Faults::start(&front)?) } else { None };
         let kept =
             if options.persists { Some(tempfile::tempdir().context("no folder to keep state in")?) } else { None };
         let mut variables = vec![("AUTH".to_owned(), "true".to_owned())];
         variables.extend(kept.iter().flat_map(|folder| emulator::kept_in(folder.path())));
         let emulator = Emulator::start_with(emulator::Options {
             port: Some(port),
-            functions_endpoint: faults.as_ref().map(|faults| faults.endpoint.clone()),
+            functions_endpoint: Some(faults.as_ref().map_or(front, |faults| faults.endpoint.clone())),
             variables,
         })?;
         let stack = Self::deploy(emulator.endpoint.clone(), NAME, (Some(emulator), faults), options)?;
-        Ok(Self { _kept: kept, ..stack })
+        Ok(Self { _kept: kept, limits: Some(limits), ..stack })
     }
 
     fn deploy(
@@ -147,6 +155,7 @@ impl Stack {
             endpoint,
             emulator,
             faults,
+            limits: None,
             cloud,
             runtime,
             guard,
@@ -196,6 +205,11 @@ impl Stack {
     /// If the stack was started without one.
     pub fn faults(&self) -> Result<&Faults> {
         self.faults.as_ref().context("this stack has no fault proxy")
+    }
+
+    /// Calls of the functions that AWS would have refused for a limit, and that the proxy therefore refused.
+    pub fn refusals(&self) -> Vec<String> {
+        self.limits.as_ref().map(LimitsProxy::refusals).unwrap_or_default()
     }
 
     /// Runs the sweeper once, as its schedule would.

@@ -88,8 +88,10 @@ impl<T: JobTransitions> JobTransitions for Stepwise<T> {
         async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition>;
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
         async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition>;
+        async fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> PortResult<Transition>;
         async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
+        async fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> PortResult<Transition>;
         async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition>;
         async fn count_resend(&self, job: &Job, now: Timestamp) -> PortResult<Transition>;
     }

@@ -100,7 +100,9 @@ impl JobStore for Unguarded<MemoryStore> {
 impl JobTransitions for Unguarded<MemoryStore> {
     as_is! {
         async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()>;
+        async fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> PortResult<Transition>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
+        async fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> PortResult<Transition>;
     }
 
     async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {

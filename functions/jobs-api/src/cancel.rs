@@ -11,13 +11,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use longshore::chunk::ask_for_completion;
-use longshore::http::{Answer, Failure, PathText, Tenant};
+use longshore::http::{Answer, PathText, Tenant};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
 use longshore::telemetry;
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, Stop, Transition};
-use longshore_domain::ports::JobTransitions;
+use longshore_domain::ports::{JobTransitions, PortResult};
 
 use crate::document::path;
 use crate::openapi::examples;
@@ -62,30 +62,31 @@ pub(crate) async fn cancel<B: Backend>(
     headers: HeaderMap,
 ) -> Answer {
     let job = api.job(&tenant, &id).await?;
-    let (groups, job) = api.with_groups(job).await?;
-    if job.is_live() {
+    let (mut groups, mut job) = api.with_groups(job).await?;
+    while job.is_live() {
         etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
+        match api.stop(&job, etag::is_conditional(&headers)).await? {
+            Transition::Made(stopped) => job = *stopped,
+            // Another was first: it stops for another reason, has ended, is deleted, was opened again, or is no more as
+            // the client saw it.
+            Transition::Refused => (groups, job) = api.with_groups(api.job(&tenant, &id).await?).await?,
+        }
     }
-    let job = api.canceled(&tenant, job).await?;
+    if job.status.is_final() {
+        return Err(ended(&job).into());
+    }
     api.complete_soon(&job).await;
     Ok(stopping(&job, &groups))
 }
 
 impl<B: Backend> Api<B> {
-    /// The job, told to stop by this call or before.
-    ///
-    /// # Errors
-    /// 409 if it has ended.
-    async fn canceled(&self, tenant: &Tenant, mut job: Job) -> Result<Job, Failure> {
-        while job.is_live() {
-            let stop = Stop::canceled((self.clock)());
-            job = match self.ports.store.stop(job.job_id, job.generation, &stop).await? {
-                Transition::Made(job) => *job,
-                // Another was first: it stops for another reason, has ended, is deleted, or was opened again.
-                Transition::Refused => self.job(tenant, &job.job_id.to_string()).await?,
-            };
+    /// One write that tells the job to stop: the one that was seen, or the one that is there.
+    async fn stop(&self, job: &Job, only_as_seen: bool) -> PortResult<Transition> {
+        let stop = Stop::canceled((self.clock)());
+        match only_as_seen {
+            true => self.ports.store.stop_as_seen(job, &stop).await,
+            false => self.ports.store.stop(job.job_id, job.generation, &stop).await,
         }
-        if job.status.is_final() { Err(ended(&job).into()) } else { Ok(job) }
     }
 
     /// Asks for completion. A failure is no failure of the call: the job stops, and the sweeper asks.

@@ -46,15 +46,24 @@ pub(crate) async fn delete<B: Backend>(
     PathText(id): PathText,
     headers: HeaderMap,
 ) -> Answer {
-    let job = api.job(&tenant, &id).await?;
-    let (groups, job) = api.with_groups(job).await?;
-    etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
-    match api.ports.store.delete(job.job_id, (api.clock)()).await? {
-        Transition::Made(job) => {
-            api.stop_soon(&job).await;
-            Ok(StatusCode::NO_CONTENT.into_response())
+    loop {
+        let (groups, job) = api.with_groups(api.job(&tenant, &id).await?).await?;
+        etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
+        let (now, store) = ((api.clock)(), &api.ports.store);
+        let only_as_seen = etag::is_conditional(&headers);
+        let met = match only_as_seen {
+            true => store.delete_as_seen(&job, now).await?,
+            false => store.delete(job.job_id, now).await?,
+        };
+        match met {
+            Transition::Made(job) => {
+                api.stop_soon(&job).await;
+                return Ok(StatusCode::NO_CONTENT.into_response());
+            }
+            // It is deleted, or no more as the client saw it: the next read tells.
+            Transition::Refused if only_as_seen => {}
+            Transition::Refused => return Err(no_such_job().into()),
         }
-        Transition::Refused => Err(no_such_job().into()),
     }
 }
 

@@ -29,7 +29,8 @@ pub(crate) fn is_known(headers: &HeaderMap, tag: &str) -> bool {
 /// Whether the job is the one that the client wants to change: `If-Match`, compared strongly (RFC 9110, 13.1.1), so that
 /// a weak tag never matches. Without the header any job is.
 ///
-/// The document is a read, and what follows is a write of its own: an item that ends between the two is not seen.
+/// The write that follows has the same job as its condition ([`is_conditional`]): only an item that ends between the two
+/// is not seen.
 ///
 /// # Errors
 /// 412 if no tag matches.
@@ -43,6 +44,11 @@ pub(crate) fn check_match(headers: &HeaderMap, document: &JobDocument) -> Result
     }
     let detail = "the job has changed since the answer that If-Match names; read it again and decide again";
     Err(Problem::new(Kind::PreconditionFailed, detail))
+}
+
+/// Whether the change is to be made only to the job that the client has seen: `If-Match` with tags.
+pub(crate) fn is_conditional(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::IF_MATCH) && listed(headers, &header::IF_MATCH).all(|wanted| wanted != "*")
 }
 
 fn listed<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {

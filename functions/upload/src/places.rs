@@ -116,7 +116,7 @@ impl PartPlaces for MemoryFiles {
     }
 
     async fn complete(&self, upload: &Upload, multipart: &Multipart, parts: &[ReceivedPart]) -> PortResult<Completion> {
-        Ok(self.complete_parts(&upload.key, &multipart.id, parts))
+        self.complete_parts(&upload.key, &multipart.id, parts)
     }
 
     async fn abort(&self, _: &Upload, multipart: &Multipart) {

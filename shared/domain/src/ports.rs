@@ -147,8 +147,12 @@ pub trait JobTransitions: Send + Sync {
     ) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::stop`].
     fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// The same, if the job is also [as it was seen](Job::is_as_seen).
+    fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::delete`]. Also puts the job back on the index of unfinished ones, where it stays until it is removed.
     fn delete(&self, id: JobId, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// The same, if the job is also [as it was seen](Job::is_as_seen).
+    fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::finish`]. Also takes the job off the index of unfinished ones, unless it is deleted.
     fn finish(&self, id: JobId, finish: &Finish) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::reopen`]. `job` as it was read after its end, since when nothing of its generation can have changed.

@@ -1,4 +1,4 @@
-//! The files in memory, for tests.
+//! The files in memory, for tests. They refuse what S3 refuses.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,9 @@ use longshore_domain::group::ChunkPlan;
 use longshore_domain::ports::{FileInfo, FileSink, FileStream, Files, PortResult, Read};
 use sha2::{Digest, Sha256};
 
+use super::failed;
 use super::memory_parts::MemoryParts;
+use crate::aws_limits::s3::check_key;
 
 /// Bytes of a block of a stream: small, so that tests see many, and odd, so that records lie across them.
 const BLOCK_BYTES: usize = 8191;
@@ -82,6 +84,7 @@ impl Files for MemoryFiles {
     }
 
     async fn write(&self, key: &str, _: &str, bytes: Vec<u8>) -> PortResult<()> {
+        check_key(key).map_err(failed("write"))?;
         self.put(key, bytes);
         Ok(())
     }
@@ -97,6 +100,7 @@ impl Files for MemoryFiles {
     }
 
     async fn create(&self, key: &str, _: &str) -> PortResult<MemorySink> {
+        check_key(key).map_err(failed("create"))?;
         Ok(MemorySink { files: self.clone(), key: key.to_owned(), bytes: Vec::new() })
     }
 }

@@ -1,14 +1,16 @@
-//! Uploads in parts in memory, for tests.
+//! Uploads in parts in memory, for tests. They refuse what S3 refuses.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use longshore_domain::ports::PortResult;
 use sha2::{Digest, Sha256};
 
 use super::memory::etag;
-use super::{Completion, MemoryFiles, ReceivedPart};
+use super::{Completion, MemoryFiles, ReceivedPart, failed};
+use crate::aws_limits::s3::{check_part_number, check_parts};
 
 /// The bytes of parts by their numbers.
 type Parts = BTreeMap<u32, Vec<u8>>;
@@ -31,8 +33,11 @@ impl MemoryFiles {
         id
     }
 
-    /// Puts a part, over one of the same number; nothing if there is no such upload.
+    /// Puts a part, over one of the same number; nothing if there is no such upload, or can be no such part.
     pub fn put_part(&self, id: &str, number: u32, bytes: impl Into<Vec<u8>>) {
+        if check_part_number(number as usize).is_err() {
+            return;
+        }
         if let Some(parts) = self.parts.begun().get_mut(id) {
             parts.insert(number, bytes.into());
         }
@@ -44,16 +49,23 @@ impl MemoryFiles {
     }
 
     /// Makes a file of these parts, if none is there.
-    pub fn complete_parts(&self, key: &str, id: &str, parts: &[ReceivedPart]) -> Completion {
+    ///
+    /// # Errors
+    /// If S3 would refuse them: too small, too many, or out of order.
+    pub fn complete_parts(&self, key: &str, id: &str, parts: &[ReceivedPart]) -> PortResult<Completion> {
         let mut begun = self.parts.begun();
-        let Some(put) = begun.get(id).filter(|_| self.get(key).is_none()) else { return Completion::Gone };
+        let Some(put) = begun.get(id).filter(|_| self.get(key).is_none()) else {
+            return Ok(Completion::Gone);
+        };
         let same = parts.iter().all(|part| put.get_key_value(&part.number).map(received).as_ref() == Some(part));
         if !same {
-            return Completion::Changed;
+            return Ok(Completion::Changed);
         }
+        let sizes: Vec<_> = parts.iter().map(|part| (part.number as usize, part.size_bytes)).collect();
+        check_parts(&sizes).map_err(failed("complete_parts"))?;
         self.put(key, parts.iter().filter_map(|part| put.get(&part.number)).flatten().copied().collect::<Vec<_>>());
         begun.remove(id);
-        Completion::Done
+        Ok(Completion::Done)
     }
 
     /// Forgets an upload and its parts.

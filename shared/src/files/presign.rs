@@ -13,7 +13,8 @@ pub struct PutUrl {
     /// Where to.
     pub url: String,
     /// Signed: a request without them, or with others, is refused. `content-length` is signed too and not listed,
-    /// because every HTTP client sends it by itself.
+    /// because every HTTP client sends it by itself. Nothing else is listed: a browser asks S3 by CORS for every header that
+    /// it is to send, and is refused those that the bucket does not expect.
     pub headers: Vec<(String, String)>,
 }
 
@@ -44,11 +45,18 @@ impl S3Files {
     }
 }
 
-/// The URL and the headers of what was signed.
+/// The URL and the headers that it signs. Within Lambda the SDK adds `x-amzn-trace-id` to every request, unsigned.
 pub(super) fn put_url(signed: &PresignedRequest) -> PutUrl {
-    let headers = signed.headers().filter(|(name, _)| *name != "content-length");
+    let names = signed_names(signed.uri());
+    let headers = signed.headers().filter(|(name, _)| *name != "content-length" && names.contains(name));
     let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     PutUrl { url: signed.uri().to_owned(), headers }
+}
+
+/// The names in `X-Amz-SignedHeaders`, which are in lower case.
+fn signed_names(url: &str) -> Vec<&str> {
+    let list = url.split(['?', '&']).find_map(|parameter| parameter.strip_prefix("X-Amz-SignedHeaders="));
+    list.unwrap_or_default().split("%3B").collect()
 }
 
 pub(super) fn for_seconds(seconds: u64, operation: &'static str) -> PortResult<PresigningConfig> {
@@ -72,7 +80,52 @@ fn percent_encoded(byte: u8) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::content_disposition;
+    use std::process::Command;
+
+    use aws_sdk_s3::config::{Credentials, Region};
+    use longshore_domain::ids::FileGuid;
+    use longshore_domain::ports::Upload;
+    use longshore_domain::time_stamp::Timestamp;
+
+    use super::{content_disposition, signed_names};
+    use crate::config::Aws;
+    use crate::files::S3Files;
+
+    fn upload() -> Upload {
+        Upload {
+            file_guid: FileGuid::generate(),
+            tenant: "t".into(),
+            key: "uploads/t/1".into(),
+            file_name: "a.csv".into(),
+            content_type: "text/csv".into(),
+            size_bytes: 3,
+            sha256: Some("ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=".into()),
+            multipart: None,
+            promised_at: Timestamp(0),
+            expires_at: 0,
+        }
+    }
+
+    #[tokio::test]
+    async fn only_signed_headers_are_handed_out() {
+        const TRACE: [(&str, &str); 2] =
+            [("AWS_LAMBDA_FUNCTION_NAME", "upload"), ("_X_AMZN_TRACE_ID", "Root=1-5759e988-bd862e3fe1be46a994272793")];
+        if std::env::var_os(TRACE[1].0).is_none() {
+            // Once more in a process that looks like a function.
+            let name = "files::presign::tests::only_signed_headers_are_handed_out";
+            let mut again = Command::new(std::env::current_exe().unwrap());
+            let output = again.args(["--exact", name]).envs(TRACE).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        }
+        let credentials = Credentials::new("key", "secret", None, None, "test");
+        let aws = Aws::new(Region::from_static("eu-central-1"), credentials, None);
+        let put = S3Files::new(aws.s3(), "bucket".into()).presign_put(&upload(), 60).await.unwrap();
+        let mut listed: Vec<_> = put.headers.iter().map(|(name, _)| name.as_str()).collect();
+        listed.extend(["content-length", "host"]);
+        listed.sort_unstable();
+        assert_eq!(listed, signed_names(&put.url), "{}", put.url);
+    }
 
     #[test]
     fn any_file_name_can_be_saved() {

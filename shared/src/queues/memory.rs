@@ -1,5 +1,5 @@
 //! The queues in memory, for tests: they keep what was sent until a test takes it and delivers it as it likes -
-//! once, twice, late, or not at all.
+//! once, twice, late, or not at all. They refuse what SQS refuses.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,11 @@ use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{PortResult, Queues};
 
-use super::{Backlog, DeadLetter, DeadLetterQueues, DeadLetters, PutBack, Received, Unreadable};
+use serde::Serialize;
+
+use super::body::body;
+use super::{Backlog, DeadLetter, DeadLetterQueues, DeadLetters, PutBack, Received, Unreadable, failed};
+use crate::aws_limits::sqs::{Sent, check_message};
 
 /// Queues in memory; clones share their messages.
 #[derive(Clone, Debug, Default)]
@@ -95,6 +99,8 @@ impl MemoryQueues {
 
 impl Queues for MemoryQueues {
     async fn send_create(&self, message: &CreateMessage) -> PortResult<()> {
+        let ids = [message.group_id(), message.deduplication_id()];
+        check_control("send_create", message, &ids)?;
         let mut messages = self.messages();
         if messages.seen.insert(format!("create {} {}", message.group_id(), message.deduplication_id())) {
             messages.creates.push(message.clone());
@@ -103,12 +109,20 @@ impl Queues for MemoryQueues {
     }
 
     async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()> {
-        let sent = messages.iter().map(|message| SentChunk { message: message.clone(), delay_s });
-        self.messages().chunks.extend(sent);
-        Ok(())
+        // As in a batch of SQS: what is refused does not keep the others back.
+        let mut refused = None;
+        for message in messages {
+            match check_chunk(message, delay_s) {
+                Ok(()) => self.messages().chunks.push(SentChunk { message: message.clone(), delay_s }),
+                Err(refusal) => refused = Some(refusal),
+            }
+        }
+        refused.map_or(Ok(()), Err)
     }
 
     async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()> {
+        let ids = [message.group_id(), message.deduplication_id()];
+        check_control("send_complete", message, &ids)?;
         let mut messages = self.messages();
         if messages.seen.insert(format!("complete {} {}", message.group_id(), message.deduplication_id())) {
             messages.completes.push(message.clone());
@@ -152,9 +166,28 @@ impl DeadLetterQueues for MemoryQueues {
 
 impl PutBack for MemoryQueues {
     async fn put_back(&self, letter: &dead_letter::DeadLetter, body: &str) -> PortResult<()> {
+        let sent = Sent { body, group_id: letter.group_id.as_deref(), ..Sent::default() };
+        check_message(&sent).map_err(failed("put_back"))?;
         self.messages().put_back.push((letter.queue, body.to_owned()));
         Ok(())
     }
+}
+
+fn check_control(
+    operation: &'static str,
+    message: &impl Serialize,
+    [group, deduplication]: &[String; 2],
+) -> PortResult<()> {
+    let body = body(message).map_err(failed(operation))?;
+    let sent = Sent { body: &body, group_id: Some(group), deduplication_id: Some(deduplication), delay_s: 0 };
+    check_message(&sent).map_err(failed(operation))
+}
+
+fn check_chunk(message: &ChunkMessage, delay_s: i32) -> PortResult<()> {
+    let body = body(message).map_err(failed("send_chunks"))?;
+    let delay_s = i64::from(delay_s);
+    let sent = Sent { body: &body, group_id: Some(&message.tenant), delay_s, ..Sent::default() };
+    check_message(&sent).map_err(failed("send_chunks"))
 }
 
 fn letters<T: Clone>(dead: &[T], unreadable: &[Unreadable]) -> Vec<DeadLetter<T>> {

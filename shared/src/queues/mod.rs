@@ -2,6 +2,7 @@
 //!
 //! Sending is the domain's port [`Queues`](longshore_domain::ports::Queues). What only the sweeper needs is here.
 
+mod body;
 mod dead_letters;
 mod memory;
 mod sqs;

@@ -12,14 +12,13 @@ use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{PortResult, Queues};
 use serde::Serialize;
 
+use super::body::body;
 use super::{Backlog, PutBack, failed};
+use crate::aws_limits::sqs::{self, BATCH_MESSAGES};
 use crate::config::{ConfigError, names, text};
 
-/// Messages in one batch: SQS's limit.
-const BATCH_MESSAGES: usize = 10;
-
-/// Bytes in one batch: SQS's limit of 1 MiB, less what attributes may take.
-const BATCH_BYTES: usize = (1 << 20) - (16 << 10);
+/// Bytes in one batch: SQS's limit, less what attributes may take.
+const BATCH_BYTES: usize = sqs::BATCH_BYTES - (16 << 10);
 
 /// Tries at a batch of which SQS takes only a part.
 const BATCH_TRIES: usize = 4;
@@ -80,7 +79,7 @@ impl SqsQueues {
     }
 
     async fn send_fifo(&self, to: Fifo<'_>, message: &impl Serialize) -> PortResult<()> {
-        let body = serde_json::to_string(message).map_err(failed(to.operation))?;
+        let body = body(message).map_err(failed(to.operation))?;
         self.client
             .send_message()
             .queue_url(url(to.url, to.variable, to.operation)?)
@@ -207,7 +206,7 @@ fn batches<'a>(
 ) -> Result<Vec<Vec<SendMessageBatchRequestEntry>>, Box<dyn std::error::Error + Send + Sync>> {
     let (mut batches, mut bytes) = (vec![Vec::new()], 0);
     for message in messages {
-        let body = serde_json::to_string(message)?;
+        let body = body(message)?;
         let open = batches.last().map_or(0, Vec::len);
         if open == BATCH_MESSAGES || (open > 0 && bytes + body.len() > BATCH_BYTES) {
             batches.push(Vec::new());

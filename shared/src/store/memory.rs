@@ -1,4 +1,4 @@
-//! The store in memory, for tests: the domain's own functions under one lock.
+//! The store in memory, for tests: the domain's own functions under one lock. It refuses what DynamoDB refuses.
 //!
 //! It passes the conformance suite of the DynamoDB store, so that what a handler's test proves on it holds there.
 
@@ -18,6 +18,7 @@ use longshore_domain::ports::{
 };
 use longshore_domain::time_stamp::Timestamp;
 
+use super::dynamo::items;
 use super::replay;
 use records::{JobRecords, Records};
 
@@ -50,7 +51,7 @@ impl MemoryStore {
     /// One conditional write of a job; `own` recognises what this very call wrote before.
     fn transition(
         &self,
-        id: JobId,
+        (operation, id): (&'static str, JobId),
         make: impl FnOnce(&mut Job) -> Transition,
         own: impl FnOnce(&Job) -> bool,
     ) -> PortResult<Transition> {
@@ -58,15 +59,22 @@ impl MemoryStore {
         let Some(job) = records.jobs.get_mut(&id).map(|of_job| &mut of_job.job) else {
             return Ok(Transition::Refused);
         };
-        Ok(match make(job) {
+        let mut next = job.clone();
+        Ok(match make(&mut next) {
             Transition::Refused if own(job) => Transition::Made(Box::new(job.clone())),
-            met => met,
+            Transition::Refused => Transition::Refused,
+            made @ Transition::Made(_) => {
+                items::check_job(operation, &next)?;
+                *job = next;
+                made
+            }
         })
     }
 }
 
 impl JobStore for MemoryStore {
     async fn create_upload(&self, upload: &Upload, key: Option<&IdempotencyKey>) -> PortResult<Created<FileGuid>> {
+        items::check_upload(upload, key)?;
         Ok(self.records().create_upload(upload, key))
     }
 
@@ -80,10 +88,12 @@ impl JobStore for MemoryStore {
         definition: &Definition,
         key: Option<&IdempotencyKey>,
     ) -> PortResult<Created<JobId>> {
+        items::check_new_job(job, definition, key)?;
         Ok(self.records().create_job(job, definition, key))
     }
 
     async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started> {
+        items::check_new_job(job, definition, None)?;
         Ok(self.records().start_job(job, definition))
     }
 
@@ -117,12 +127,15 @@ impl JobStore for MemoryStore {
 
 impl JobTransitions for MemoryStore {
     async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
-        self.transition(id, |job| job.begin(now), |job| replay::began(job, now))
+        self.transition(("begin", id), |job| job.begin(now), |job| replay::began(job, now))
     }
 
     async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()> {
         if let Some(of_job) = self.records().jobs.get_mut(&id) {
-            of_job.definition.columns.get_or_insert_with(|| columns.to_vec());
+            let mut next = of_job.definition.clone();
+            next.columns.get_or_insert_with(|| columns.to_vec());
+            items::check_definition(&of_job.job, &next)?;
+            of_job.definition = next;
         }
         Ok(())
     }
@@ -132,28 +145,44 @@ impl JobTransitions for MemoryStore {
         let Some(of_job) = records.jobs.get_mut(&job.job_id) else {
             return Ok(Transition::Refused);
         };
-        Ok(of_job.commit_group(plan, now))
+        of_job.commit_group(plan, now)
     }
 
     async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
         let own = |job: &Job| replay::split_ended(job, groups, issues, now);
-        self.transition(job.job_id, |stored| stored.end_split(job.generation, groups, issues, now), own)
+        self.transition(("end_split", job.job_id), |stored| stored.end_split(job.generation, groups, issues, now), own)
     }
 
     async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition> {
-        self.transition(id, |job| job.stop(generation, stop), |job| replay::stopped(job, stop))
+        self.transition(("stop", id), |job| job.stop(generation, stop), |job| replay::stopped(job, stop))
+    }
+
+    async fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> PortResult<Transition> {
+        let make = |job: &mut Job| match job.is_as_seen(seen) {
+            true => job.stop(seen.generation, stop),
+            false => Transition::Refused,
+        };
+        self.transition(("stop", seen.job_id), make, |job| replay::stopped(job, stop))
     }
 
     async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
-        Ok(self.records().reopen(job.job_id, reopen))
+        self.records().reopen(job.job_id, reopen)
     }
 
     async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
-        self.transition(id, |job| job.delete(now), |job| replay::deleted(job, now))
+        self.transition(("delete", id), |job| job.delete(now), |job| replay::deleted(job, now))
+    }
+
+    async fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> PortResult<Transition> {
+        let make = |job: &mut Job| match job.is_as_seen(seen) {
+            true => job.delete(now),
+            false => Transition::Refused,
+        };
+        self.transition(("delete", seen.job_id), make, |job| replay::deleted(job, now))
     }
 
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
-        self.transition(id, |job| job.finish(finish), |job| replay::finished(job, finish))
+        self.transition(("finish", id), |job| job.finish(finish), |job| replay::finished(job, finish))
     }
 
     async fn count_resend(&self, seen: &Job, now: Timestamp) -> PortResult<Transition> {
@@ -165,7 +194,7 @@ impl JobTransitions for MemoryStore {
             job.updated_at = now;
             Transition::Made(Box::new(job.clone()))
         };
-        self.transition(seen.job_id, count, |job| replay::resend_counted(job, seen, now))
+        self.transition(("count_resend", seen.job_id), count, |job| replay::resend_counted(job, seen, now))
     }
 }
 
@@ -196,11 +225,16 @@ impl Ledger for MemoryStore {
 
     async fn commit(&self, id: JobId, group: u32, commit: &Commit) -> PortResult<CommitOutcome> {
         let mut records = self.records();
-        Ok(records.group(id, group).map_or(CommitOutcome::Absent, |group| group.commit(commit)))
+        let Some(group) = records.group(id, group) else { return Ok(CommitOutcome::Absent) };
+        let mut next = group.clone();
+        let outcome = next.commit(commit);
+        items::check_progress(id, &next)?;
+        *group = next;
+        Ok(outcome)
     }
 
     async fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<Transition> {
-        self.transition(id, |job| job.group_done(group, now), |_| false)
+        self.transition(("group_done", id), |job| job.group_done(group, now), |_| false)
     }
 
     async fn progress(&self, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {

@@ -19,6 +19,10 @@ const FILES: &[(&str, &[u8])] = &[
     ("line ends only within one cell", b"id,a\n1,\"\n\r\n\r\n\n\"\n"),
     ("vertical tab and form feed", b"id,a\n1,x\x0by\n2,\x0c\n\x0c\n"),
     ("unicode line separators", "id,a\n1,x\u{2028}y\u{2029}z\n2,\u{85}\n\u{2028}\n".as_bytes()),
+    (
+        "noncharacters, which a message cannot hold",
+        "id,a\n1,x\u{fffe}y\n2,\u{ffff}\n\u{fffe},z\n4,\u{fffd}\n".as_bytes(),
+    ),
     // Blank lines.
     ("blank lines in between", b"id,a\n\n1,x\n\n\n2,y\n\n"),
     ("blank lines in front", b"\n\r\n\n\rid,a\n1,x\n"),

@@ -22,6 +22,7 @@ const FILES: &[(&str, &[u8], &[u64])] = &[
     ("nested values", b"{\"id\":1,\"a\":{\"b\":[1,{\"c\":null}]}}\n{\"a\":{\"id\":2}}\n", &[2]),
     ("escaped line ends", b"{\"id\":\"a\\nb\"}\n{\"id\":\"\\u000a\",\"x\":\"\\r\\n\"}\n", &[]),
     ("unicode line separators in lines", "{\"id\":\"a\u{2028}b\"}\n\u{2028}\n{\"id\":\"\u{85}\"}\n".as_bytes(), &[2]),
+    ("noncharacters in lines", "{\"id\":\"\u{fffe}\"}\n{\"id\":\"x\u{ffff}\",\"\u{ffff}\":\"\\ufffe\"}\n".as_bytes(), &[]),
     ("escaped surrogates", b"{\"id\":\"\\ud83d\\ude00\"}\n{\"id\":\"\\ud83d\"}\n{\"id\":\"\\ude00\\ud83d\"}\n", &[2, 3]),
     ("lines that are no UTF-8", b"{\"id\":1}\n{\"id\":\"\xe4\"}\n{\"id\":2}\n\xff\xff\n", &[2, 4]),
     ("surrogates in UTF-8 in lines", b"{\"id\":\"\xed\xa0\x80\"}\n{\"id\":2}\n", &[1]),

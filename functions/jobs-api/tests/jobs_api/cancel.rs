@@ -90,6 +90,24 @@ async fn a_job_of_nobody_or_of_another_is_not_there() {
 }
 
 #[tokio::test]
+async fn a_job_that_changes_between_the_look_and_the_write_is_left_alone_if_its_client_asks_for_that() {
+    for (method, end) in [("POST", "/cancel"), ("DELETE", "")] {
+        let world = World::default();
+        let id = world.job().await;
+        let path = format!("/api/jobs/{id}");
+        let seen = world.get(&path).await.header("etag").to_owned();
+        let call = (method, format!("{path}{end}"));
+        let reply = world.call_while_it_begins(id, (call.0, &call.1), &seen).await;
+        reply.is_problem(412, "precondition-failed");
+        let job = world.store.job(id).await.unwrap().unwrap();
+        assert_eq!((job.stage, job.deleted_at), (Stage::Splitting, None), "{method}");
+        let other = world.job().await;
+        let reply = world.call_while_it_begins(other, (method, &format!("/api/jobs/{other}{end}")), "*").await;
+        assert!([202, 204].contains(&reply.status), "any job is the one: {}", reply.text);
+    }
+}
+
+#[tokio::test]
 async fn a_job_that_has_changed_since_is_left_alone_if_its_client_asks_for_that() {
     let world = World::default();
     let id = world.job().await;

@@ -3,6 +3,8 @@
 use crate::world::{NOW, Reply, World, folder};
 use axum::body::Body;
 use axum::http::Request;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use longshore::result::RESULT_NAME;
 use longshore::store::records::{Dataset, NewRecord, RecordStore, Rule, Writer};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
@@ -182,11 +184,15 @@ async fn datasets_are_read_page_by_page() {
 #[tokio::test]
 async fn a_page_that_cannot_be_is_refused() {
     let world = World::default();
+    // Shard and key as a page writes them, but the key is longer than any that the table holds.
+    let forged = [&[1], "k".repeat(1025).as_bytes()].concat();
+    let forged = format!("/api/datasets/people/records?cursor={}", URL_SAFE_NO_PAD.encode(forged));
     for (path, faults) in [
         ("/api/datasets/people/records?limit=0", vec![("/limit", "invalid_limit")]),
         ("/api/datasets/people/records?limit=1001", vec![("/limit", "invalid_limit")]),
         ("/api/datasets/people/records?limit=x", vec![("/limit", "invalid_limit")]),
         ("/api/datasets/people/records?cursor=x", vec![("/cursor", "invalid_cursor")]),
+        (forged.as_str(), vec![("/cursor", "invalid_cursor")]),
         ("/api/datasets?limit=1001&cursor=x", vec![("/limit", "invalid_limit"), ("/cursor", "invalid_cursor")]),
         ("/api/datasets?cursor=YSBi", vec![("/cursor", "invalid_cursor")]),
         ("/api/datasets/a%20b/records?limit=-1", vec![("/dataset", "invalid_dataset"), ("/limit", "invalid_limit")]),

@@ -1,5 +1,7 @@
 //! The router on fakes, a file that is uploaded, and calls.
 
+use std::cell::Cell;
+
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, HeaderValue, Request};
 use jobs_api::{Api, Backend, Limits, Pressure, router};
@@ -73,6 +75,16 @@ pub(crate) struct World {
     pub(crate) records: MemoryRecords,
     /// Whose calls these are; those of `default` if nobody is named.
     pub(crate) tenant: Option<&'static str>,
+}
+
+thread_local!(static BEGINS: Cell<Option<(MemoryStore, JobId)>> = const { Cell::new(None) });
+
+/// A clock at which a job begins, once.
+fn begins() -> Timestamp {
+    if let Some((store, id)) = BEGINS.take() {
+        store.amend(id, |job, _| job.begin(NOW.plus_seconds(1)));
+    }
+    NOW
 }
 
 /// What came back.
@@ -183,6 +195,14 @@ impl World {
             request = request.header(*name, *value);
         }
         self.send(request.body(Body::empty()).unwrap()).await
+    }
+
+    /// A call with `If-Match` during which, behind its first look at the clock, the job begins.
+    pub(crate) async fn call_while_it_begins(&self, id: JobId, (method, path): (&str, &str), seen: &str) -> Reply {
+        BEGINS.set(Some((self.store.clone(), id)));
+        let api = Api { clock: begins, ..self.api::<Fakes>(self.queues.clone()) };
+        let request = Request::builder().method(method).uri(path).header("if-match", seen);
+        self.ask(router(api), self.signed_in(request.body(Body::empty()).unwrap())).await
     }
 
     /// `POST /api/jobs/{jobId}/cancel`.

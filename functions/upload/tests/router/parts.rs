@@ -299,7 +299,7 @@ impl PartPlaces for Raced {
 async fn who_completes_an_upload_second_finds_it_complete() {
     let by_another = |files: &MemoryFiles, upload: &Upload, multipart: &Multipart| {
         let parts = files.received_parts(&multipart.id).unwrap();
-        files.complete_parts(&upload.key, &multipart.id, &parts);
+        files.complete_parts(&upload.key, &multipart.id, &parts).unwrap();
     };
     for (by, says, expected, said) in [
         (by_another as fn(&MemoryFiles, &Upload, &Multipart), None, 200, ""),

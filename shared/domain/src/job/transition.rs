@@ -50,6 +50,13 @@ pub struct Finish {
 }
 
 impl Job {
+    /// Whether no transition has been made since the job was read as `seen`. Items that end are not among them: their
+    /// counts are in the groups.
+    pub fn is_as_seen(&self, seen: &Self) -> bool {
+        let parts = |job: &Self| (job.generation, job.status, job.stage, job.updated_at);
+        parts(self) == parts(seen)
+    }
+
     /// `waiting` to `running`. Refused if it was begun before.
     pub fn begin(&mut self, now: Timestamp) -> Transition {
         if self.status != Status::Waiting || self.stage != Stage::Queued {

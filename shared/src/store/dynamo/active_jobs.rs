@@ -17,14 +17,12 @@ use super::item::{Item, ItemError, number, read_number};
 use super::keys::Key;
 use super::update::Update;
 use super::{DynamoStore, failed, job_item};
+use crate::aws_limits::dynamodb::BATCH_GET_KEYS as BATCH_KEYS;
 
 const OPERATION: &str = "active_jobs";
 
 /// The set.
 const JOBS: &str = "jobs";
-
-/// Keys in one BatchGetItem: DynamoDB's limit.
-const BATCH_KEYS: usize = 100;
 
 /// Tries at a write that needs room. One after the ended jobs are out is enough, unless others take the room: those who
 /// lose twice are told that there is none, which is true.

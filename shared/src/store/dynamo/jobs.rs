@@ -169,7 +169,7 @@ impl DynamoStore {
     }
 }
 
-fn definition_item(job: &Job, definition: &Definition) -> Result<Item, ItemError> {
+pub(super) fn definition_item(job: &Job, definition: &Definition) -> Result<Item, ItemError> {
     let mut item = Key::definition(job.job_id).attributes();
     item.insert("options".into(), text(serde_json::to_string(&definition.options)?));
     item.insert("expiresAt".into(), number(job.expires_at));

@@ -29,6 +29,7 @@ mod gates;
 mod group_item;
 mod idempotency;
 mod item;
+pub(in crate::store) mod items;
 mod job_item;
 mod jobs;
 mod keys;

@@ -72,33 +72,23 @@ impl JobTransitions for DynamoStore {
 
     /// If `generation` is the caller's, `status` not final and `stage` not stopping.
     async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition> {
-        let live = "#status IN (:waiting, :running) AND #stage <> :stopping";
-        let wish = Update {
-            operation: "stop",
-            key: Key::job(id),
-            update: "SET #stage = :stopping, #stop = :stop, #updatedAt = :now".into(),
-            condition: format!("attribute_exists(#PK) AND #generation = :generation AND {live}"),
-            values: vec![
-                (":generation", number(generation)),
-                (":stopping", word(Stage::Stopping, "stop")?),
-                (":waiting", word(Status::Waiting, "stop")?),
-                (":running", word(Status::Running, "stop")?),
-                (":stop", nested(stop).map_err(failed("stop"))?),
-                (":now", time(stop.at)),
-            ],
-        };
+        self.transition(stop_update(id, generation, stop)?, |job| replay::stopped(job, stop)).await
+    }
+
+    /// The same, and if `status`, `stage`, `generation` and `updatedAt` are as they were seen.
+    async fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> PortResult<Transition> {
+        let wish = as_seen(stop_update(seen.job_id, seen.generation, stop)?, seen)?;
         self.transition(wish, |job| replay::stopped(job, stop)).await
     }
 
     /// If `deletedAt` is absent. `unfinished` puts a job that has ended back on the index.
     async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
-        let wish = Update {
-            operation: "delete",
-            key: Key::job(id),
-            update: "SET #deletedAt = :now, #updatedAt = :now, #unfinished = :one".into(),
-            condition: "attribute_exists(#PK) AND attribute_not_exists(#deletedAt)".into(),
-            values: vec![(":now", time(now)), (":one", text("1"))],
-        };
+        self.transition(delete_update(id, now), |job| replay::deleted(job, now)).await
+    }
+
+    /// The same, and if `status`, `stage`, `generation` and `updatedAt` are as they were seen.
+    async fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> PortResult<Transition> {
+        let wish = as_seen(delete_update(seen.job_id, now), seen)?;
         self.transition(wish, |job| replay::deleted(job, now)).await
     }
 
@@ -181,6 +171,48 @@ impl DynamoStore {
             }
         }
     }
+}
+
+fn stop_update(id: JobId, generation: u32, stop: &Stop) -> PortResult<Update> {
+    let live = "#status IN (:waiting, :running) AND #stage <> :stopping";
+    Ok(Update {
+        operation: "stop",
+        key: Key::job(id),
+        update: "SET #stage = :stopping, #stop = :stop, #updatedAt = :now".into(),
+        condition: format!("attribute_exists(#PK) AND #generation = :generation AND {live}"),
+        values: vec![
+            (":generation", number(generation)),
+            (":stopping", word(Stage::Stopping, "stop")?),
+            (":waiting", word(Status::Waiting, "stop")?),
+            (":running", word(Status::Running, "stop")?),
+            (":stop", nested(stop).map_err(failed("stop"))?),
+            (":now", time(stop.at)),
+        ],
+    })
+}
+
+fn delete_update(id: JobId, now: Timestamp) -> Update {
+    Update {
+        operation: "delete",
+        key: Key::job(id),
+        update: "SET #deletedAt = :now, #updatedAt = :now, #unfinished = :one".into(),
+        condition: "attribute_exists(#PK) AND attribute_not_exists(#deletedAt)".into(),
+        values: vec![(":now", time(now)), (":one", text("1"))],
+    }
+}
+
+/// See [`Job::is_as_seen`].
+fn as_seen(mut wish: Update, seen: &Job) -> PortResult<Update> {
+    wish.condition.push_str(
+        " AND #generation = :seenGeneration AND #status = :seenStatus AND #stage = :seenStage AND #updatedAt = :seenAt",
+    );
+    wish.values.extend([
+        (":seenGeneration", number(seen.generation)),
+        (":seenStatus", word(seen.status, wish.operation)?),
+        (":seenStage", word(seen.stage, wish.operation)?),
+        (":seenAt", time(seen.updated_at)),
+    ]);
+    Ok(wish)
 }
 
 /// A status or stage as it is stored.

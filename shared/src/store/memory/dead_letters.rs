@@ -3,10 +3,11 @@
 use longshore_domain::dead_letter::{DeadLetter, Settled};
 use longshore_domain::ports::{DeadLetterNotes, Page, PortResult};
 
-use super::MemoryStore;
+use super::{MemoryStore, items};
 
 impl DeadLetterNotes for MemoryStore {
     async fn note(&self, letter: &DeadLetter, body: Option<&str>) -> PortResult<()> {
+        items::check_letter(letter, body)?;
         let mut records = self.records();
         let noted = || (letter.clone(), body.map(str::to_owned));
         records.dead_letters.entry(letter.id.clone()).or_insert_with(noted);

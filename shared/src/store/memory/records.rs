@@ -7,11 +7,13 @@ use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Reopen, Transition};
 use longshore_domain::ports::{
-    Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, Reopened, Started, TenantLimits, Upload,
+    Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, PortResult, Reopened, Started,
+    TenantLimits, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
 use super::gates::GateRecords;
+use crate::store::dynamo::items;
 use crate::store::replay::{self, CommittedGroup};
 
 /// Everything.
@@ -156,22 +158,25 @@ impl Records {
     }
 
     /// A job opened again, if it may be and the tenant has room for it.
-    pub(super) fn reopen(&mut self, id: JobId, reopen: &Reopen) -> Reopened {
-        let Some(before) = self.jobs.get(&id).map(|of_job| of_job.job.clone()) else { return Reopened::Refused };
+    pub(super) fn reopen(&mut self, id: JobId, reopen: &Reopen) -> PortResult<Reopened> {
+        let Some(before) = self.jobs.get(&id).map(|of_job| of_job.job.clone()) else {
+            return Ok(Reopened::Refused);
+        };
         let mut job = before.clone();
         if job.reopen(reopen) == Transition::Refused {
             let ours = replay::reopened(&before, reopen);
-            return if ours { Reopened::Made(Box::new(before)) } else { Reopened::Refused };
+            return Ok(if ours { Reopened::Made(Box::new(before)) } else { Reopened::Refused });
         }
         let active = self.active_jobs(&job.tenant);
         if active >= self.limits.active_jobs {
-            return Reopened::OverLimit(active);
+            return Ok(Reopened::OverLimit(active));
         }
+        items::check_job("reopen", &job)?;
         self.use_uploads(&job);
         if let Some(of_job) = self.jobs.get_mut(&id) {
             of_job.job = job.clone();
         }
-        Reopened::Made(Box::new(job))
+        Ok(Reopened::Made(Box::new(job)))
     }
 
     /// Notes that a job uses its uploads.
@@ -216,16 +221,20 @@ impl Records {
 
 impl JobRecords {
     /// Group, manifest and split cursor.
-    pub(super) fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> Transition {
+    pub(super) fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
         let own = CommittedGroup { manifest: plan.manifest.clone(), at: now };
         let number = own.manifest.group;
-        let made = self.job.commit_group(plan, now);
+        let mut job = self.job.clone();
+        let made = job.commit_group(plan, now);
         if made == Transition::Refused {
             let ours = replay::committed(&self.job, self.manifests.get(&number), &own);
-            return if ours { Transition::Made(Box::new(self.job.clone())) } else { Transition::Refused };
+            return Ok(if ours { Transition::Made(Box::new(job)) } else { Transition::Refused });
         }
-        self.groups.insert(number, Group::planned(plan, now));
+        let group = Group::planned(plan, now);
+        items::check_group(&job, &group, &own)?;
+        self.job = job;
+        self.groups.insert(number, group);
         self.manifests.insert(number, own);
-        made
+        Ok(made)
     }
 }

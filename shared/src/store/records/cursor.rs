@@ -3,8 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::ListError;
 use super::shard::{self, SHARDS};
+use super::{ListError, MAX_KEY_BYTES};
 
 /// A place in the walk over a dataset's shards.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
@@ -34,14 +34,14 @@ impl Cursor {
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| ListError::BadCursor)?;
         let (&shard, key) = bytes.split_first().ok_or(ListError::BadCursor)?;
         let key = std::str::from_utf8(key).map_err(|_| ListError::BadCursor)?;
-        let sound = !key.is_empty() && shard < SHARDS && shard == shard::of(key);
+        let sound = (1..=MAX_KEY_BYTES).contains(&key.len()) && shard < SHARDS && shard == shard::of(key);
         if sound { Ok(Self::behind(key)) } else { Err(ListError::BadCursor) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Cursor;
+    use super::{Cursor, MAX_KEY_BYTES};
 
     #[test]
     fn a_cursor_reads_back() {
@@ -53,7 +53,10 @@ mod tests {
     #[test]
     fn what_no_page_gave_is_refused() {
         let other_shard = Cursor { shard: 1 + super::shard::of("a") % 8, after: Some("a".into()) }.encode();
-        for bad in ["", "?", "AA", "_w", "AP__", other_shard.as_str()] {
+        let (longest, longer) = ("k".repeat(MAX_KEY_BYTES), "k".repeat(MAX_KEY_BYTES + 1));
+        assert!(Cursor::decode(Some(&Cursor::behind(&longest).encode())).is_ok());
+        let longer = Cursor::behind(&longer).encode();
+        for bad in ["", "?", "AA", "_w", "AP__", other_shard.as_str(), longer.as_str()] {
             assert!(Cursor::decode(Some(bad)).is_err(), "{bad}");
         }
     }

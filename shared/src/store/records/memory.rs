@@ -1,15 +1,18 @@
-//! Records in memory, under the same rules as the table: for tests and for trying a job type out.
+//! Records in memory, under the same rules and limits as the table: for tests and for trying a job type out.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use longshore_domain::ports::{Page, PortResult};
+use aws_sdk_dynamodb::types::AttributeValue;
+use longshore_domain::ports::{Page, PortError, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Map, Value};
 
 use super::cursor::Cursor;
 use super::{Dataset, KnownDataset, ListError, NewRecord, RecordStore, Rule, StoredRecord, Writer, Written, shard};
+use crate::aws_limits::Refusal;
+use crate::aws_limits::dynamodb::{BATCH_STATEMENTS, Call, Item, check_call, check_item, check_key};
 
 /// Records of all datasets; clones share them.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +51,9 @@ impl MemoryRecords {
     }
 
     fn put_one(&self, into: &Dataset, rule: Rule, record: NewRecord) -> Written {
+        if let Err(refusal) = check_item(&item_of(into, &record)) {
+            return Written::Refused(refusal.message);
+        }
         let place = (into.clone(), shard::of(&record.key), record.key);
         let mut records = self.lock();
         if let Some(refusal) = records.get(&place).and_then(|holder| rule.refusal(holder.writer, record.writer)) {
@@ -62,11 +68,28 @@ impl MemoryRecords {
 impl RecordStore for MemoryRecords {
     async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
         self.lock_datasets().entry(into.clone()).or_insert_with(Timestamp::now);
-        records.into_iter().map(|record| self.put_one(into, rule, record)).collect()
+        let mut written = Vec::with_capacity(records.len());
+        let mut records = records.into_iter().peekable();
+        while records.peek().is_some() {
+            let batch: Vec<_> = records.by_ref().take(BATCH_STATEMENTS).collect();
+            let keys: Vec<_> = batch.iter().map(|record| &record.key).collect();
+            match check_call(Call::BatchStatements, &keys) {
+                Ok(()) => written.extend(batch.into_iter().map(|record| self.put_one(into, rule, record))),
+                Err(Refusal { code, .. }) => {
+                    let unknown = Written::Unknown(format!("the table could not be written: {code}"));
+                    written.extend(batch.iter().map(|_| unknown.clone()));
+                }
+            }
+        }
+        written
     }
 
     async fn list(&self, from: &Dataset, limit: usize, cursor: Option<&str>) -> Result<Page<StoredRecord>, ListError> {
         let Cursor { shard, after } = Cursor::decode(cursor)?;
+        if let Some(after) = &after {
+            let start = [("SK".to_owned(), AttributeValue::S(after.clone()))].into();
+            check_key(&start).map_err(failed("list records"))?;
+        }
         let start = Bound::Excluded((from.clone(), shard, after.unwrap_or_default()));
         let records = self.lock();
         let mut rest = records.range((start, Bound::Unbounded)).take_while(|((dataset, ..), _)| dataset == from);
@@ -85,6 +108,23 @@ impl RecordStore for MemoryRecords {
         let next = rest.next().and(items.last()).map(|last| last.name.clone());
         Ok(Page { items, next })
     }
+}
+
+/// The item that the table would hold.
+fn item_of(into: &Dataset, record: &NewRecord) -> Item {
+    let text = |value: String| AttributeValue::S(value);
+    let partition = shard::partition(into, shard::of(&record.key));
+    // JSON has a place in DynamoDB for each of its values, so this cannot fail.
+    let data = serde_dynamo::to_attribute_value(&record.data).unwrap_or(AttributeValue::Null(true));
+    let writer = text(record.writer.to_string());
+    let updated_at = AttributeValue::N(Timestamp::now().0.to_string());
+    let attributes = [("PK", text(partition)), ("SK", text(record.key.clone())), ("data", data)];
+    let attributes = attributes.into_iter().chain([("writer", writer), ("updatedAt", updated_at)]);
+    attributes.map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn failed(operation: &'static str) -> impl Fn(Refusal) -> PortError {
+    move |refusal| PortError { service: "store", operation, source: refusal.into() }
 }
 
 impl Stored {

@@ -5,18 +5,20 @@
 
 use serde_json::{Map, Number, Value};
 
-/// The longest key: DynamoDB's limit for a sort key.
-pub const MAX_KEY_BYTES: usize = 1024;
+use crate::aws_limits::dynamodb;
 
-/// DynamoDB's limit for an item: names and values together.
-const MAX_ITEM_BYTES: usize = 400 * 1024;
+/// The longest key: that of a sort key.
+pub const MAX_KEY_BYTES: usize = dynamodb::SORT_KEY_BYTES;
+
+/// The largest item.
+const MAX_ITEM_BYTES: usize = dynamodb::ITEM_BYTES;
 
 /// Everything in an item that is neither key nor data: names of attributes, partition key (a tenant's id of up to
 /// 128 bytes, a dataset's name of up to 64), writer, times.
 const FIXED_BYTES: usize = 2 * 2 + 12 + 128 + 64 + 4 + (6 + 57) + (9 + 21) + (9 + 21) + 3;
 
-/// DynamoDB nests 32 levels deep, the attribute itself being the first.
-const MAX_DEPTH: usize = 31;
+/// Levels below the attribute `data`, which is the first.
+const MAX_DEPTH: usize = dynamodb::NESTING_LEVELS - 1;
 
 /// Why the table cannot hold a record.
 #[derive(Clone, Eq, PartialEq, Debug)]

@@ -9,11 +9,10 @@ use uuid::Uuid;
 
 use super::DynamoRecords;
 use super::statement::{Next, Pending, Step};
+use crate::aws_limits::dynamodb::BATCH_STATEMENTS as STATEMENTS;
 use crate::store::records::{Dataset, NewRecord, Rule, Written, size};
 use crate::telemetry;
 
-/// Statements in one `BatchExecuteStatement`: DynamoDB's limit.
-const STATEMENTS: usize = 25;
 /// Bytes of records in one call, roughly: keeps a call's time even where records are large.
 const BYTES: usize = 1 << 20;
 /// Rounds of one batch: INSERT, UPDATE, and some for throttling and for keys that come and go meanwhile.

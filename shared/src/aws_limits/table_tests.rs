@@ -1,0 +1,32 @@
+//! The page shows the table.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::table;
+
+const HEAD: &str = "# Limits of AWS\n\n\
+The limits that the adapters keep to, and that the in-memory services and the proxy in front of the local emulator refuse.\n\
+Made from `shared/src/aws_limits` by `cargo xtask test --update`.\n\n\
+| service | limit | value | meaning | source |\n| --- | --- | --- | --- | --- |\n";
+
+#[test]
+fn the_page_shows_the_table() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/aws-limits.md");
+    let mut page = HEAD.to_owned();
+    for limit in table() {
+        let (meaning, value) = (limit.meaning.trim(), format!("{} {}", limit.value, limit.unit));
+        writeln!(page, "| {} | `{}` | {value} | {meaning} | <{}> |", limit.service, limit.name, limit.source).unwrap();
+    }
+    if std::env::var_os("LONGSHORE_UPDATE").is_some() {
+        std::fs::write(&file, &page).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap_or_default(), page, "LONGSHORE_UPDATE=1 writes it anew");
+}
+
+#[test]
+fn every_limit_names_a_document_of_aws() {
+    for limit in table() {
+        assert!(limit.source.starts_with("https://docs.aws.amazon.com/"), "{limit:?}");
+    }
+}

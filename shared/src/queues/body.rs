@@ -1,0 +1,69 @@
+//! Bodies of messages, of the characters that SQS takes.
+
+use serde::Serialize;
+
+/// Body of a message as JSON.
+///
+/// JSON itself allows U+FFFE and U+FFFF, which a row may hold, but SQS does not: it refuses such a body, or keeps it with
+/// other characters in their place. They stand only within strings, so each is written as its escape.
+/// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html>
+///
+/// # Errors
+/// If the message is no JSON.
+pub(super) fn body(message: &impl Serialize) -> Result<String, serde_json::Error> {
+    let text = serde_json::to_string(message)?;
+    if !text.contains(['\u{FFFE}', '\u{FFFF}']) {
+        return Ok(text);
+    }
+    Ok(text.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff"))
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_domain::group::ChunkPlan;
+    use longshore_domain::ids::JobId;
+    use longshore_domain::job::Priority;
+    use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+    use proptest::prelude::*;
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+    use crate::aws_limits::sqs::{Sent, check_message};
+
+    /// Any characters, those that SQS refuses among them.
+    fn text(bytes: usize) -> impl Strategy<Value = String> {
+        let odd =
+            proptest::sample::select(vec!['\0', '\u{1b}', '\\', '"', 'a', '\n', '\u{FFFD}', '\u{FFFE}', '\u{FFFF}']);
+        proptest::collection::vec(prop_oneof![odd, any::<char>()], 0..bytes).prop_map(String::from_iter)
+    }
+
+    fn travels<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &T) {
+        let body = body(message).unwrap();
+        assert_eq!(check_message(&Sent { body: &body, ..Sent::default() }), Ok(()));
+        assert_eq!(&serde_json::from_str::<T>(&body).unwrap(), message);
+    }
+
+    proptest! {
+        #[test]
+        fn every_message_is_of_the_characters_that_sqs_takes(
+            (tenant, inline) in (text(128), proptest::option::of(text(2_000))),
+            numbers in any::<[u32; 4]>(),
+            oversize in any::<bool>(),
+        ) {
+            let [position, resend, group, chunk] = numbers;
+            let (job_id, generation) = (JobId::generate(), position);
+            let plan = ChunkPlan { first: 1, items: group, start: 0, end: u64::from(chunk), oversize };
+            travels(&CreateMessage { job_id, generation, position, resend });
+            travels(&CompleteMessage { job_id, generation, resend });
+            let priority = Priority::Low;
+            travels(&ChunkMessage { job_id, tenant, priority, group, chunk, plan, inline, failures: resend });
+        }
+    }
+
+    #[test]
+    fn an_escape_before_such_a_character_stays_one() {
+        for text in ["\\\u{FFFE}", "\u{FFFE}\u{FFFF}", "\u{FFFD}"] {
+            travels(&text.to_owned());
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Checks of items before they are stored in memory, under DynamoDB's limits.
+
+use longshore_domain::dead_letter::DeadLetter;
+use longshore_domain::group::Group;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::Job;
+use longshore_domain::ports::{Definition, IdempotencyKey, PortResult, Upload};
+
+use super::item::{Item, ItemError, nested, number, text};
+use super::jobs::definition_item;
+use super::keys::Key;
+use super::{failed, group_item, job_item, upload_item};
+use crate::aws_limits::Refusal;
+use crate::aws_limits::dynamodb::{check_item, check_key, check_transaction_bytes, item_bytes};
+use crate::store::replay::CommittedGroup;
+
+/// Why an item is not stored.
+#[derive(Debug, thiserror::Error)]
+enum Unstored {
+    #[error(transparent)]
+    Item(#[from] ItemError),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// Checks a job as one update makes it.
+pub(in crate::store) fn check_job(operation: &'static str, job: &Job) -> PortResult<()> {
+    check(job_item::to_item(job)).map_err(failed(operation))
+}
+
+/// Checks a definition with its columns.
+pub(in crate::store) fn check_definition(job: &Job, definition: &Definition) -> PortResult<()> {
+    check(definition_item(job, definition)).map_err(failed("put_columns"))
+}
+
+/// Checks the items that a new job puts.
+pub(in crate::store) fn check_new_job(
+    job: &Job,
+    definition: &Definition,
+    key: Option<&IdempotencyKey>,
+) -> PortResult<()> {
+    let items = [job_item::to_item(job), definition_item(job, definition)];
+    check_all(items).map_err(failed("create_job"))?;
+    check_idempotency("create_job", "JOB", &job.tenant, key)
+}
+
+/// Checks the items that a new upload puts.
+pub(in crate::store) fn check_upload(upload: &Upload, key: Option<&IdempotencyKey>) -> PortResult<()> {
+    check(Ok(upload_item::to_item(upload))).map_err(failed("create_upload"))?;
+    check_idempotency("create_upload", "UPLOAD", &upload.tenant, key)
+}
+
+/// Checks the items that the commit of a group writes: job, group and manifest.
+pub(in crate::store) fn check_group(job: &Job, group: &Group, committed: &CommittedGroup) -> PortResult<()> {
+    let group = Ok(group_item::to_item(job.job_id, group, job.expires_at));
+    let manifest = group_item::manifest_item(job.job_id, committed, job.expires_at);
+    check_all([job_item::to_item(job), group, manifest]).map_err(failed("commit_group"))
+}
+
+/// Checks a group as one update makes it.
+pub(in crate::store) fn check_progress(id: JobId, group: &Group) -> PortResult<()> {
+    check(Ok(group_item::to_item(id, group, 0))).map_err(failed("commit"))
+}
+
+/// Checks the note of a dead letter and its body.
+pub(in crate::store) fn check_letter(letter: &DeadLetter, body: Option<&str>) -> PortResult<()> {
+    let note = nested(letter).map(|value| {
+        let mut item = Key::dead_letter(&letter.id).attributes();
+        item.extend([("letter".to_owned(), value), ("expiresAt".to_owned(), number(letter.expires_at))]);
+        item
+    });
+    check(note).map_err(failed("note"))?;
+    let mut item = Key::dead_letter_body(letter).attributes();
+    item.extend(body.map(|body| ("body".to_owned(), text(body))));
+    check(Ok(item)).map_err(failed("note"))
+}
+
+fn check_idempotency(
+    operation: &'static str,
+    kind: &str,
+    tenant: &str,
+    key: Option<&IdempotencyKey>,
+) -> PortResult<()> {
+    let Some(key) = key else { return Ok(()) };
+    check_key(&Key::idempotency(kind, tenant, &key.key).attributes()).map_err(failed(operation))
+}
+
+fn check(item: Result<Item, ItemError>) -> Result<(), Unstored> {
+    Ok(check_item(&item?)?)
+}
+
+fn check_all<const N: usize>(items: [Result<Item, ItemError>; N]) -> Result<(), Unstored> {
+    let mut bytes = 0;
+    for item in items {
+        let item = item?;
+        check_item(&item)?;
+        bytes += item_bytes(&item);
+    }
+    Ok(check_transaction_bytes(bytes)?)
+}

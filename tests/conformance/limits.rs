@@ -1,0 +1,201 @@
+//! What AWS refuses is refused in memory, too, and leaves nothing behind.
+
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem};
+use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
+use longshore::files::MemoryFiles;
+use longshore::queues::MemoryQueues;
+use longshore::store::records::{MemoryRecords, RecordStore, Rule, Written};
+use longshore_domain::dead_letter::{DeadLetter, Letter, Queue};
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, JobError, Priority};
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::ports::{DeadLetterNotes, Definition, FileSink, Files, Queues, Store};
+use longshore_domain::time_stamp::Timestamp;
+use longshore_tests::harness::resources::CreatedQueues;
+use serde_json::json;
+
+use crate::fixtures::{accepted, at, definition, split, waiting_job};
+use crate::on_both::Local;
+use crate::records::{dataset, put_one, record, table};
+
+const ITEM_BYTES: usize = 400 * 1024;
+
+on_both_stores! {
+    a_job_larger_than_an_item_is_refused,
+    an_update_that_makes_an_item_too_large_is_refused,
+    a_note_larger_than_an_item_is_refused,
+}
+
+async fn a_job_larger_than_an_item_is_refused(store: impl Store) {
+    let job = waiting_job();
+    let large = Definition { options: json!({ "note": "x".repeat(ITEM_BYTES) }), columns: None };
+    assert!(store.create_job(&job, &large, None).await.is_err());
+    assert_eq!((store.job(job.job_id).await.unwrap(), store.definition(job.job_id).await.unwrap()), (None, None));
+    let long = Job { tenant: "t".repeat(2049), ..waiting_job() };
+    assert!(store.create_job(&long, &definition(), None).await.is_err());
+    assert_eq!(store.job(long.job_id).await.unwrap(), None);
+}
+
+async fn an_update_that_makes_an_item_too_large_is_refused(store: impl Store) {
+    let job = split(&store, 1).await;
+    let issue = JobError::new("odd", "x".repeat(ITEM_BYTES));
+    assert!(store.end_split(&job, 1, &[issue], at(9)).await.is_err());
+    assert!(store.put_columns(job.job_id, &["x".repeat(ITEM_BYTES)]).await.is_err());
+    assert_eq!(store.job(job.job_id).await.unwrap(), Some(job.clone()));
+    assert_eq!(store.definition(job.job_id).await.unwrap().unwrap().columns, None);
+}
+
+async fn a_note_larger_than_an_item_is_refused(store: impl Store + DeadLetterNotes) {
+    accepted(&store).await;
+    let letter = DeadLetter {
+        id: "1700000000000-m".into(),
+        queue: Queue::Chunk,
+        letter: Letter::Unreadable { reason: "no JSON".into() },
+        sent_at: Timestamp(0),
+        seen_at: Timestamp(0),
+        receives: 6,
+        size_bytes: 1,
+        source: None,
+        group_id: None,
+        settled: None,
+        expires_at: 0,
+    };
+    assert!(store.note(&letter, Some(&"x".repeat(ITEM_BYTES))).await.is_err());
+    assert_eq!(store.letter(&letter.id).await.unwrap(), None);
+    store.note(&letter, Some("x")).await.unwrap();
+    assert_eq!(store.letter(&letter.id).await.unwrap(), Some(letter));
+}
+
+async fn records_beyond_the_limits(records: impl RecordStore) {
+    let job = JobId::generate();
+    let note = |bytes: usize| json!({ "note": "x".repeat(bytes) });
+    for (key, data) in [("k", note(ITEM_BYTES)), (&"k".repeat(1025), note(1)), ("", note(1))] {
+        let met = put_one(&records, Rule::Insert, record(job, 1, key, data)).await;
+        assert!(matches!(met, Written::Refused(_) | Written::Unknown(_)), "{met:?}");
+    }
+    let twice =
+        vec![record(job, 1, "same", note(1)), record(job, 2, "same", note(2)), record(job, 3, "other", note(3))];
+    let met = records.put(&dataset("d"), Rule::Upsert, twice).await;
+    assert!(met.iter().all(|written| matches!(written, Written::Unknown(_))), "a batch is refused as a whole: {met:?}");
+    assert!(records.list(&dataset("d"), 10, None).await.unwrap().items.is_empty());
+}
+
+#[tokio::test]
+async fn records_beyond_the_limits_are_refused_in_memory() {
+    records_beyond_the_limits(MemoryRecords::default()).await;
+}
+
+#[tokio::test]
+async fn records_beyond_the_limits_are_refused_by_dynamodb() {
+    let local = Local::start().await;
+    records_beyond_the_limits(table(&local).await).await;
+}
+
+fn chunk(inline: &str) -> ChunkMessage {
+    let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
+    let job = Job { priority: Priority::Normal, ..Job::waiting(JobId::generate(), "t", "import", at(0)) };
+    ChunkMessage { inline: Some(inline.into()), ..ChunkMessage::of(&job, (0, 0), &plan) }
+}
+
+async fn messages_beyond_the_limits(queues: &impl Queues) {
+    let fine = chunk("a\u{fffe}b\u{ffff}c\u{1}\0");
+    assert!(queues.send_chunks(std::slice::from_ref(&fine), 900).await.is_ok());
+    for (message, delay_s) in [
+        (fine.clone(), 901),
+        (fine.clone(), -1),
+        (chunk(&"x".repeat(1 << 20)), 0),
+        (ChunkMessage { tenant: "t".repeat(129), ..fine.clone() }, 0),
+        (ChunkMessage { tenant: "a b".into(), ..fine }, 0),
+    ] {
+        let tenant = message.tenant.clone();
+        assert!(queues.send_chunks(&[message], delay_s).await.is_err(), "{tenant} {delay_s}");
+    }
+}
+
+#[tokio::test]
+async fn messages_beyond_the_limits_are_refused_in_memory() {
+    let queues = MemoryQueues::default();
+    messages_beyond_the_limits(&queues).await;
+    assert_eq!(queues.take_chunks().len(), 1);
+}
+
+#[tokio::test]
+async fn messages_beyond_the_limits_are_refused_by_sqs() {
+    let local = Local::start().await;
+    let created = CreatedQueues::create(&local.aws, &local.name).await.unwrap();
+    messages_beyond_the_limits(&created.queues(&local.aws)).await;
+}
+
+async fn files_beyond_the_limits(files: impl Files) {
+    let key = "k".repeat(1025);
+    assert!(files.write(&key, "text/csv", b"x".to_vec()).await.is_err());
+    if let Ok(mut sink) = files.create(&key, "text/csv").await {
+        let written = sink.write(b"x").await;
+        assert!(written.is_err() || sink.finish().await.is_err());
+    }
+    files.write(&"k".repeat(1024), "text/csv", b"x".to_vec()).await.unwrap();
+}
+
+#[tokio::test]
+async fn files_beyond_the_limits_are_refused_in_memory() {
+    files_beyond_the_limits(MemoryFiles::default()).await;
+}
+
+#[tokio::test]
+async fn files_beyond_the_limits_are_refused_by_s3() {
+    let local = Local::start().await;
+    files_beyond_the_limits(local.files().await).await;
+}
+
+/// Code of the error of a call that was refused.
+fn code<T: std::fmt::Debug, E: ProvideErrorMetadata, R>(met: Result<T, SdkError<E, R>>) -> Option<String> {
+    met.err().and_then(|error| error.as_service_error()?.code().map(str::to_owned))
+}
+
+#[tokio::test]
+async fn parts_that_are_too_small_or_out_of_order_are_refused_by_s3() {
+    let local = Local::start().await;
+    local.files().await;
+    let (s3, bucket) = (local.aws.s3(), local.name.as_str());
+    for (sizes, order, expected) in [
+        ([5 << 20, 1], [1, 2], None),
+        ([(5 << 20) - 1, 1], [1, 2], Some("EntityTooSmall")),
+        ([5 << 20, 5 << 20], [2, 1], Some("InvalidPartOrder")),
+    ] {
+        let begun = s3.create_multipart_upload().bucket(bucket).key("k").send().await.unwrap();
+        let upload = begun.upload_id().unwrap();
+        let mut parts = Vec::new();
+        for (number, size) in (1..).zip(sizes) {
+            let put = s3.upload_part().bucket(bucket).key("k").upload_id(upload).part_number(number);
+            let etag = put.body(vec![b'x'; size].into()).send().await.unwrap().e_tag;
+            parts.push(CompletedPart::builder().part_number(number).set_e_tag(etag).build());
+        }
+        let parts = order.map(|number: usize| parts[number - 1].clone()).to_vec();
+        let all = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
+        let end = s3.complete_multipart_upload().bucket(bucket).key("k").upload_id(upload).multipart_upload(all);
+        assert_eq!(code(end.send().await).as_deref(), expected, "{sizes:?} {order:?}");
+    }
+    assert_eq!(local.refusals().len(), 2);
+}
+
+#[tokio::test]
+async fn a_transaction_with_an_item_twice_or_too_many_is_refused_by_dynamodb() {
+    let local = Local::start().await;
+    local.store().await;
+    let put = |number: usize, bytes: usize| {
+        let put = Put::builder().table_name(&local.name).item("PK", AttributeValue::S("p".into()));
+        let put = put.item("SK", AttributeValue::S(number.to_string())).item("a", AttributeValue::S("x".repeat(bytes)));
+        TransactWriteItem::builder().put(put.build().unwrap()).build()
+    };
+    for (writes, fine) in [
+        ((0..100).map(|number| put(number, 1)).collect::<Vec<_>>(), true),
+        ((0..101).map(|number| put(number, 1)).collect(), false),
+        (vec![put(1, 1), put(1, 2)], false),
+        ((0..11).map(|number| put(number, 390_000)).collect(), false),
+    ] {
+        let met = local.aws.dynamodb().transact_write_items().set_transact_items(Some(writes)).send().await;
+        assert_eq!(code(met).as_deref(), (!fine).then_some("ValidationException"));
+    }
+}

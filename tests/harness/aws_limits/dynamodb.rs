@@ -1,0 +1,133 @@
+//! Calls of DynamoDB.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use longshore::aws_limits::Refusal;
+use longshore::aws_limits::dynamodb::{
+    Call, Item, STATEMENT_CHARACTERS, check_call, check_expression, check_item, check_key, check_transaction_bytes,
+    item_bytes,
+};
+use serde_json::Value;
+
+const EXPRESSIONS: [&str; 5] =
+    ["UpdateExpression", "ConditionExpression", "KeyConditionExpression", "FilterExpression", "ProjectionExpression"];
+
+/// Checks a call.
+pub(super) fn check(operation: &str, call: &Value) -> Result<(), Refusal> {
+    match operation {
+        "BatchGetItem" => {
+            let tables = members(&call["RequestItems"]);
+            let keys: Vec<_> =
+                tables.flat_map(|(table, wanted)| list(&wanted["Keys"]).map(move |key| named(table, key))).collect();
+            check_call(Call::BatchGet, &keys)
+        }
+        "BatchWriteItem" => batch_write(call),
+        "TransactWriteItems" => transaction(call),
+        "BatchExecuteStatement" => statements(call),
+        _ => one(call).map(|_| ()),
+    }
+}
+
+/// Checks a call on one item, or one action of a transaction; its bytes.
+fn one(call: &Value) -> Result<usize, Refusal> {
+    for name in EXPRESSIONS {
+        call[name].as_str().map_or(Ok(()), |text| check_expression(name, text))?;
+    }
+    check_key(&item(&call["Key"]))?;
+    check_key(&item(&call["ExclusiveStartKey"]))?;
+    let values = item(&call["ExpressionAttributeValues"]);
+    check_item(&values)?;
+    let put = item(&call["Item"]);
+    check_item(&put)?;
+    Ok(item_bytes(&values) + item_bytes(&put))
+}
+
+fn batch_write(call: &Value) -> Result<(), Refusal> {
+    let mut keys = Vec::new();
+    for (table, writes) in members(&call["RequestItems"]) {
+        for write in list(writes) {
+            let put = &write["PutRequest"]["Item"];
+            check_item(&item(put))?;
+            keys.push(named(table, if put.is_null() { &write["DeleteRequest"]["Key"] } else { put }));
+        }
+    }
+    check_call(Call::BatchWrite, &keys)
+}
+
+fn transaction(call: &Value) -> Result<(), Refusal> {
+    let (mut keys, mut bytes) = (Vec::new(), 0);
+    for action in list(&call["TransactItems"]).flat_map(members).map(|(_, action)| action) {
+        bytes += one(action)?;
+        let key = if action["Item"].is_null() { &action["Key"] } else { &action["Item"] };
+        keys.push(named(action["TableName"].as_str().unwrap_or_default(), key));
+    }
+    check_call(Call::Transaction, &keys)?;
+    check_transaction_bytes(bytes)
+}
+
+fn statements(call: &Value) -> Result<(), Refusal> {
+    let (mut keys, mut reads) = (Vec::new(), 0);
+    for one in list(&call["Statements"]) {
+        let statement = one["Statement"].as_str().unwrap_or_default();
+        if statement.len() > STATEMENT_CHARACTERS {
+            return Err(Refusal::new(
+                "ValidationException",
+                format!("a statement has up to {STATEMENT_CHARACTERS} characters"),
+            ));
+        }
+        reads += usize::from(statement.starts_with("SELECT"));
+        let named_values = parameters(statement).zip(list(&one["Parameters"]).map(value));
+        let item: Item = named_values.collect();
+        check_item(&item)?;
+        keys.push(["PK", "SK"].map(|name| format!("{:?}", item.get(name))).concat());
+    }
+    if reads > 0 && reads < keys.len() {
+        let message = "The entire batch must consist of either read statements or write statements, you cannot mix both in one batch";
+        return Err(Refusal::new("ValidationException", message));
+    }
+    check_call(Call::BatchStatements, &keys)
+}
+
+/// The attribute of each `?` in a statement: the last quoted name before it.
+fn parameters(statement: &str) -> impl Iterator<Item = String> + '_ {
+    let before = statement.split('?').filter(|text| text.contains(['\'', '"']));
+    before.map(|text| text.split(['\'', '"']).rev().nth(1).unwrap_or_default().to_owned())
+}
+
+/// What names an item: table and key.
+fn named(table: &str, item: &Value) -> String {
+    format!("{table} {} {}", item["PK"], item["SK"])
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    value.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value))
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn item(value: &Value) -> Item {
+    members(value).map(|(name, typed)| (name.to_owned(), self::value(typed))).collect()
+}
+
+/// An attribute's value of its JSON form: `{"S": "x"}`.
+fn value(typed: &Value) -> AttributeValue {
+    let Some((kind, inner)) = members(typed).next() else { return AttributeValue::Null(true) };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    match kind {
+        "S" => AttributeValue::S(text(inner)),
+        "N" => AttributeValue::N(text(inner)),
+        // In Base64: a third more than it is.
+        "B" => AttributeValue::B(Blob::new(text(inner))),
+        "SS" => AttributeValue::Ss(list(inner).map(text).collect()),
+        "NS" => AttributeValue::Ns(list(inner).map(text).collect()),
+        "L" => AttributeValue::L(list(inner).map(value).collect()),
+        "M" => AttributeValue::M(
+            members(inner).map(|(name, typed)| (name.to_owned(), value(typed))).collect::<HashMap<_, _>>(),
+        ),
+        _ => AttributeValue::Null(true),
+    }
+}

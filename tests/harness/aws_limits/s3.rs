@@ -1,0 +1,75 @@
+//! Calls of S3, by path.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use longshore::aws_limits::Refusal;
+use longshore::aws_limits::s3::{check_key, check_part_number, check_parts};
+
+use super::check;
+use super::request::Head;
+
+/// Sizes of the parts that have been put: by upload and number.
+#[derive(Debug, Default)]
+pub(super) struct Parts(Mutex<BTreeMap<(String, usize), u64>>);
+
+impl Parts {
+    pub(super) fn note(&self, head: &Head, length: u64) {
+        let size = head.header("x-amz-decoded-content-length").and_then(|size| size.parse().ok()).unwrap_or(length);
+        if let Some(part) = part_of(head) {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(part, size);
+        }
+    }
+
+    /// The size of a part; one that nobody has seen is large enough.
+    fn size(&self, upload: &str, number: usize) -> u64 {
+        let sizes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sizes.get(&(upload.to_owned(), number)).copied().unwrap_or(u64::MAX)
+    }
+}
+
+/// Checks a call. Other paths than those of objects are passed on.
+pub(super) fn check(head: &Head, body: &[u8], parts: &Parts) -> Result<(), Refusal> {
+    let path = head.target.split('?').next().unwrap_or_default();
+    let Some((_, key)) = path.trim_start_matches('/').split_once('/').filter(|_| !path.starts_with("/_")) else {
+        return Ok(());
+    };
+    if head.header("authorization").is_some_and(|signed| signed.contains("/s3/")) && !key.is_empty() {
+        check_key(&percent_decoded(key))?;
+    }
+    if let Some((_, number)) = part_of(head) {
+        check_part_number(number)?;
+    }
+    match head.query("uploadId") {
+        Some(upload) if head.method == "POST" => {
+            let numbers = numbers(&String::from_utf8_lossy(body));
+            let sized: Vec<_> = numbers.into_iter().map(|number| (number, parts.size(upload, number))).collect();
+            check_parts(&sized)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A refusal as S3 writes it.
+pub(super) fn answer(refusal: &Refusal) -> Vec<u8> {
+    let text = refusal.message.replace('&', "&amp;").replace('<', "&lt;");
+    let body = format!("<?xml version=\"1.0\"?><Error><Code>{}</Code><Message>{text}</Message></Error>", refusal.code);
+    check::answer("application/xml", &body, "")
+}
+
+fn part_of(head: &Head) -> Option<(String, usize)> {
+    Some((head.query("uploadId")?.to_owned(), head.query("partNumber")?.parse().ok()?))
+}
+
+/// Part numbers in the order in which the call lists them.
+fn numbers(xml: &str) -> Vec<usize> {
+    let texts = xml.split("<PartNumber>").skip(1).filter_map(|rest| rest.split('<').next());
+    texts.map(|number| number.trim().parse().unwrap_or_default()).collect()
+}
+
+/// Each `%41` counts as one character; what it is does not matter for the length.
+fn percent_decoded(key: &str) -> String {
+    let mut parts = key.split('%');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + "x" + part.get(2..).unwrap_or_default())
+}
