@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use longshore_domain::job::{JobError, SourceFile};
-use longshore_domain::ports::{FileStream, Files, PortResult, Read};
+use longshore_domain::ports::{FileStream, Files, PortError, PortResult, Read};
 use longshore_domain::records::{Cutter, Format, Span, Unreadable, check_utf8, sniff};
 
 use crate::chunk::{source_changed, source_missing};
@@ -46,6 +46,9 @@ pub async fn read_opening(files: &impl Files, source: &SourceFile) -> PortResult
     while let Some(block) = stream.next().await? {
         head.extend_from_slice(&block);
     }
+    if (head.len() as u64) < head_end {
+        return Err(ended_early());
+    }
     let bom_len = match sniff(&head, head_end == source.size_bytes) {
         Ok(opening) => opening.bom_len,
         Err(error) => return Ok(Err(unreadable(&error))),
@@ -66,13 +69,18 @@ async fn first_record(
     }
     let read_to = offset + head.len() as u64;
     if read_to < source.size_bytes {
-        let Read::Found(mut stream) = files.open(&source.key, Some(&source.etag), read_to, None).await? else {
-            return Ok(Err(source_changed(source)));
+        let mut stream = match files.open(&source.key, Some(&source.etag), read_to, None).await? {
+            Read::Found(stream) => stream,
+            Read::Absent => return Ok(Err(source_missing(source))),
+            Read::Changed => return Ok(Err(source_changed(source))),
         };
         while let Some(block) = stream.next().await? {
             if let Some(found) = seeker.feed(source.format, &block) {
                 return Ok(found);
             }
+        }
+        if seeker.cutter.offset() < source.size_bytes {
+            return Err(ended_early());
         }
     }
     Ok(match seeker.cutter.finish() {
@@ -150,6 +158,11 @@ fn name_columns(header: &[u8]) -> Result<(Vec<String>, Vec<JobError>), JobError>
 
 fn unreadable(error: &Unreadable) -> JobError {
     JobError::new(error.code(), error.to_string())
+}
+
+/// A stream that ends before its file does: read again, or a part of a line would be taken for the header.
+fn ended_early() -> PortError {
+    PortError { service: "files", operation: "read", source: "the stream ended before the file".into() }
 }
 
 fn header_too_long() -> JobError {

@@ -27,7 +27,7 @@ fn every_message_delivered_twice_counts_once() -> Story {
     watch.until("split", |job| job["itemCountFinal"] == true)?;
     let (queues, job_id) = (stack.queues()?, job_id(&id)?);
     // Re-sends of their own: the FIFO queues would swallow exact copies, as they should.
-    let create = CreateMessage { job_id, generation: 0, position: 0, resend: 9 };
+    let create = CreateMessage { tenant: String::new(), job_id, generation: 0, position: 0, resend: 9 };
     let complete = CompleteMessage { job_id, generation: 0, resend: 9 };
     let chunks = chunk_messages(stack, &id)?;
     for _ in 0..2 {
@@ -39,7 +39,7 @@ fn every_message_delivered_twice_counts_once() -> Story {
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [196, 2, 2]), "{job}");
     // And all of it once more, when everything is over.
     stack.run(queues.send_chunks(&chunks, 0))?;
-    stack.run(queues.send_create(&CreateMessage { resend: 10, ..create }))?;
+    stack.run(queues.send_create(&CreateMessage { resend: 10, ..create.clone() }))?;
     stack.run(queues.send_complete(&CompleteMessage { resend: 10, ..complete }))?;
     assert_eq!(finish(stack, &id, &file)?.0, job);
     Ok(())

@@ -154,7 +154,7 @@ impl World {
         let job = accepted(plan, &files, &mut dice);
         let definition = Definition { options: serde_json::json!({ "max_failed": plan.tolerated }), columns: None };
         now(store.create_job(&job, &definition, None)).unwrap();
-        let create = CreateMessage { job_id: job.job_id, generation: 0, position: 0, resend: 0 };
+        let create = CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0 };
         now(queues.send_create(&create)).unwrap();
         let ports = Ports {
             store: Stepwise(Unguarded(store.clone())),

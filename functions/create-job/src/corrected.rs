@@ -20,6 +20,10 @@ use crate::splitter::{Halt, Splitter};
 /// Chunks whose work files are read at the same time: hides the bucket's latency at a few MiB of memory.
 const READ_AHEAD: usize = 8;
 
+/// Seconds for which the work files are read to tell what became of a corrected file's rows: some thousand files. Of more,
+/// the rows that met no item until then are said to be unchecked.
+const FINDINGS_S: i64 = 10;
+
 impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// The corrected file of the job's present generation. The job fails if it is not there any more, or is none.
     pub(crate) async fn corrected_file(&self, job: &Job, item_bytes: u64) -> Result<Option<CorrectedFile>, Halt> {
@@ -43,7 +47,9 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     /// What is to be said of the rows of a corrected file, once everything is filed.
     pub(crate) async fn findings(&self, job: &Job, file: &CorrectedFile) -> Result<Vec<JobError>, Halt> {
-        let (groups, _) = self.ports.store.progress(job.job_id).await?.ok_or(Halt::Refused)?;
+        let first = job.base.refiled.group;
+        let (groups, _) = self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;
+        let until = (self.clock)().plus_seconds(FINDINGS_S);
         let (files, folder) = (&self.ports.files, JobFolder::of(job));
         let mut reads: Vec<BoxFuture<'_, Result<Vec<WorkFile>, ChunkError>>> = Vec::new();
         for (place, last) in groups.iter().flat_map(|group| filed_again(job, group)) {
@@ -53,6 +59,10 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let mut chains = stream::iter(reads).buffer_unordered(READ_AHEAD);
         while let Some(chain) = chains.next().await {
             chain?.iter().flat_map(|file| &file.entries).for_each(|entry| findings.meet(entry));
+            if (self.clock)() >= until {
+                findings.leave_off();
+                break;
+            }
         }
         Ok(findings.issues())
     }

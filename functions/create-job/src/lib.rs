@@ -9,10 +9,12 @@
 //!   chunks whose dead letters are replayed.
 //! - **If it fails:** the next delivery goes on from the split cursor, after sending again every group that is
 //!   committed and not known to be sent. A duplicate chunk message is harmless.
-//! - **Never:** holds more than a block, a small file and a corrected one in memory, sends a chunk whose group is not committed.
+//! - **Fair:** a delivery lasts a turn of some seconds, and then sends a continuation to the end of its tenant's lane.
+//! - **Never:** holds more than a block, a group of small chunks and a corrected file in memory, sends a chunk whose group is not committed.
 
 mod corrected;
 mod group_builder;
+mod inline_rows;
 mod pass;
 mod refile;
 mod rerun;

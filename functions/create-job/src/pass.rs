@@ -1,15 +1,16 @@
 //! One pass over the source: block by block into records, chunks and groups.
 
-use longshore::chunk::source_changed;
+use longshore::chunk::{source_changed, source_missing};
 use longshore::telemetry;
 use longshore_domain::group::{ChunkPlan, GroupPlan};
 use longshore_domain::job::{Job, JobError, SourceFile};
-use longshore_domain::ports::{FileStream, Files, Queues, Read, Store};
+use longshore_domain::ports::{FileStream, Files, PortError, PortResult, Queues, Read, Store};
 use longshore_domain::records::Cutter;
-use longshore_domain::split::{ChunkLimits, Chunker, INLINE_BYTES};
+use longshore_domain::split::{ChunkLimits, Chunker, Growth, INLINE_BYTES};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::group_builder::GroupBuilder;
+use crate::inline_rows::InlineRows;
 use crate::splitter::{Halt, SplitEnd, Splitter};
 
 /// How often in a row a stream may break off before the delivery fails. The SDK repeats calls, not what follows them,
@@ -27,8 +28,8 @@ pub(crate) struct Pass<'a, S, Q, F> {
     group: GroupBuilder,
     groups: u32,
     deadline: Timestamp,
-    /// The rows of a file so small that its chunks travel inside their messages, from `start` on; else nothing.
-    rows: Option<Vec<u8>>,
+    /// Of a file or a job type whose chunks are so small that they travel inside their messages; else nothing.
+    rows: Option<InlineRows>,
 }
 
 impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
@@ -46,11 +47,11 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
             source,
             start,
             cutter: Cutter::starting_at(source.format, start),
-            chunker: Chunker::new(limits, job.item_count + 1),
+            chunker: Chunker::new(limits, job.item_count + 1).growing(Growth::of(job)),
             group: GroupBuilder::new(job.groups),
             groups: job.groups,
             deadline,
-            rows: (limits.bytes <= INLINE_BYTES).then(Vec::new),
+            rows: (limits.bytes <= INLINE_BYTES).then(|| InlineRows::starting_at(start)),
         }
     }
 
@@ -58,7 +59,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         if self.start < self.source.size_bytes {
             let (mut stream, mut position, mut breaks) = (self.open(self.start).await?, self.start, 0);
             loop {
-                match stream.next().await {
+                match whole(stream.next().await, position, self.source.size_bytes) {
                     Ok(None) => break,
                     Ok(Some(block)) => {
                         (position, breaks) = (position + block.len() as u64, 0);
@@ -83,19 +84,20 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         let files = &self.splitter.ports.files;
         match files.open(&self.source.key, Some(&self.source.etag), from, None).await? {
             Read::Found(stream) => Ok(stream),
-            Read::Absent | Read::Changed => Err(self.splitter.fail(self.job, source_changed(self.source)).await),
+            Read::Absent => Err(self.splitter.fail(self.job, source_missing(self.source)).await),
+            Read::Changed => Err(self.splitter.fail(self.job, source_changed(self.source)).await),
         }
     }
 
     /// Takes a block; true if the time is nearly over and everything so far is committed.
     async fn block(&mut self, block: &[u8]) -> Result<bool, Halt> {
         if let Some(rows) = &mut self.rows {
-            rows.extend_from_slice(block);
+            rows.extend(block);
         }
         let (mut plans, chunker) = (Vec::new(), &mut self.chunker);
         self.cutter.feed(block, &mut |span| chunker.push(span, &mut |plan| plans.push(plan)));
         for plan in plans {
-            self.group.push(plan);
+            self.push(plan);
             if self.group.is_full() {
                 self.commit_group().await?;
                 if (self.splitter.clock)() >= self.deadline {
@@ -103,7 +105,18 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
                 }
             }
         }
+        if let Some(rows) = &mut self.rows {
+            let open = self.chunker.open_since().or(self.cutter.open_since());
+            rows.forget_before(open.unwrap_or(self.cutter.offset()));
+        }
         Ok(false)
+    }
+
+    fn push(&mut self, plan: ChunkPlan) {
+        if let Some(rows) = &mut self.rows {
+            rows.cut(&plan);
+        }
+        self.group.push(plan);
     }
 
     async fn last(mut self, issues: &[JobError]) -> Result<SplitEnd, Halt> {
@@ -113,7 +126,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         }
         plans.extend(chunker.finish());
         for plan in plans {
-            self.group.push(plan);
+            self.push(plan);
             if self.group.is_full() {
                 self.commit_group().await?;
             }
@@ -131,14 +144,24 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
     async fn commit_group(&mut self) -> Result<(), Halt> {
         let manifest = self.group.take();
         let split_offset = manifest.chunks.last().map_or(self.start, |plan| plan.end);
-        let (rows, start) = (self.rows.as_deref(), self.start);
-        let bytes = |plan: &ChunkPlan| {
-            let inline = !plan.oversize && plan.end - plan.start <= INLINE_BYTES + INLINE_BYTES / 8;
-            rows.filter(|_| inline)?.get((plan.start - start) as usize..(plan.end - start) as usize)
-        };
+        let rows = self.rows.as_ref();
         let plan = GroupPlan::of_file(self.job.generation, manifest, split_offset);
-        self.splitter.commit(self.job, &plan, bytes).await?;
+        self.splitter.commit(self.job, &plan, |plan| rows?.of(plan)).await?;
+        if let Some(rows) = &mut self.rows {
+            rows.sent();
+        }
         self.groups += 1;
         Ok(())
+    }
+}
+
+/// What a stream answered; its end before the file's is an error, or rows would be lost unseen.
+fn whole(block: PortResult<Option<Vec<u8>>>, position: u64, size_bytes: u64) -> PortResult<Option<Vec<u8>>> {
+    match block {
+        Ok(None) if position < size_bytes => {
+            let source = format!("the stream ended at byte {position} of {size_bytes}").into();
+            Err(PortError { service: "files", operation: "read", source })
+        }
+        block => block,
     }
 }

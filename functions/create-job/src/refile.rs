@@ -18,21 +18,23 @@ use longshore_domain::group::{CHUNKS_PER_GROUP, ChunkPlan, Filed, Group, GroupPl
 use longshore_domain::ids::nonce;
 use longshore_domain::job::{Job, Place};
 use longshore_domain::ports::{Files, Queues, Store};
-use longshore_domain::split::ChunkLimits;
+use longshore_domain::split::{ChunkLimits, Growth};
 use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::{End, Entry, Header, WorkFile};
 
 use crate::rerun::Rerun;
 use crate::splitter::{Halt, SplitError, Splitter};
 
-/// New chunks that one old chunk makes at most: its unread items, and a file that it fills up, and one that it begins.
-const CHUNKS_OF_ONE: usize = 3;
+/// Room that an old chunk needs in its group: for its unread items, and for a file.
+const ROOM_OF_ONE: usize = 2;
 
 /// One pass over the generation before.
 pub(crate) struct Refile<'a, S, Q, F> {
     splitter: &'a Splitter<'a, S, Q, F>,
     job: Job,
     limits: ChunkLimits,
+    /// Items that neither succeeded nor were skipped before.
+    rest: u64,
     deadline: Timestamp,
     rerun: &'a Rerun,
     chunks: Vec<ChunkPlan>,
@@ -50,7 +52,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         let rest_bytes = (size_bytes as f64 * rest as f64 / job.item_count.max(1) as f64) as u64;
         let limits = limits.for_file(rest_bytes);
         let (chunks, filed, entries) = Default::default();
-        Self { splitter, job, limits, deadline, rerun: &Rerun::All, chunks, filed, entries, entry_bytes: 0 }
+        Self { splitter, job, limits, rest, deadline, rerun: &Rerun::All, chunks, filed, entries, entry_bytes: 0 }
     }
 
     /// Of the items that failed only these run again.
@@ -65,7 +67,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
             return Ok(self.job);
         }
         let store = &self.splitter.ports.store;
-        let (groups, _) = store.progress(self.job.job_id).await?.ok_or(Halt::Refused)?;
+        let (groups, _) = store.progress_from(self.job.job_id, from.group).await?.ok_or(Halt::Refused)?;
         for number in from.group..end {
             let manifest = store.manifest(self.job.job_id, number).await?;
             let manifest = manifest.ok_or(SplitError::ManifestMissing(number))?;
@@ -76,7 +78,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
                 let over = (self.splitter.clock)() >= self.deadline;
                 // Failures that are thinly scattered fill a group only after very many reads: what there is goes out in
                 // time, and the next delivery goes on behind it.
-                if over || self.chunks.len() + CHUNKS_OF_ONE >= CHUNKS_PER_GROUP {
+                if over || self.chunks.len() + ROOM_OF_ONE > CHUNKS_PER_GROUP {
                     let committed = self.commit(Place { group: number, chunk: chunk + 1 }).await?;
                     if over && committed {
                         return Err(Halt::End(self.splitter.go_on_later(&self.job, self.job.groups).await?));
@@ -103,11 +105,23 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
             let entry = self.rerun.again(entry);
             self.entry_bytes += entry.raw.len() as u64;
             self.entries.push(entry);
-            if self.entries.len() >= self.limits.items as usize || self.entry_bytes >= self.limits.bytes {
+            if self.is_full() {
                 self.file().await?;
             }
         }
         Ok(())
+    }
+
+    /// The file that is being gathered is as large as a chunk should be, and leaves room in the group for the one that holds
+    /// the rest of the old chunk.
+    fn is_full(&self) -> bool {
+        if self.chunks.len() + 1 >= CHUNKS_PER_GROUP {
+            return false;
+        }
+        let (job, growth) = (&self.job, Growth::of(&self.job));
+        let corrected = job.corrected.as_ref().map_or(0, |file| file.size_bytes);
+        let limits = growth.filed(self.limits, self.rest, growth.size_bytes + corrected);
+        self.entries.len() >= limits.items as usize || self.entry_bytes >= limits.bytes
     }
 
     /// Writes the file that was gathered: a chunk of its own.

@@ -76,7 +76,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             return Ok(Rerun::Corrected(file));
         }
         let Some(only) = &job.only else { return Ok(Rerun::All) };
-        let (groups, _) = self.ports.store.progress(job.job_id).await?.ok_or(Halt::Refused)?;
+        let first = only.first().map_or(0, |place| place.group);
+        let (groups, _) = self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;
         let mut numbers = Vec::new();
         for place in only {
             numbers.extend(self.taken_by(job, *place, &groups).await?);

@@ -5,7 +5,7 @@ use longshore::handler::Registry;
 use longshore::opening::{Opening, read_opening};
 use longshore::ports::Ports;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
-use longshore_domain::job::{Job, JobError, Priority, SourceFile, Stage, Status, Stop, Transition};
+use longshore_domain::job::{Job, JobError, SourceFile, Stage, Status, Stop, Transition};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, PortError, Queues, Store};
 use longshore_domain::split::ChunkLimits;
@@ -69,9 +69,13 @@ pub(crate) enum Halt {
 /// once hangs its job if it was refused by its own write; one that never does would race another for ever.
 const LOOKS: u32 = 4;
 
-/// Seconds after which the splitter of a low job sends a continuation and leaves its place to whoever waits: a place is
-/// one of few, and a file of gigabytes would hold it for a minute. Each turn costs a message and a read of the opening.
-const LOW_TURN_S: i64 = 3;
+/// Seconds after which a splitter sends a continuation to the end of its tenant's lane and leaves its place to whoever
+/// waits: a place is one of few, and a file of gigabytes would hold it for a minute. A small job ends within its first turn;
+/// each further one costs a message and a read of the opening.
+const TURN_S: i64 = 3;
+
+/// The same while the generation before is filed again. Longer, since each of these turns ends with a group, full or not.
+const RETRY_TURN_S: i64 = 10;
 
 impl<E: Into<SplitError>> From<E> for Halt {
     fn from(error: E) -> Self {
@@ -97,25 +101,22 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     async fn steps(&self, message: &CreateMessage, deadline: Timestamp) -> Result<SplitEnd, Halt> {
         let job = self.begin(message).await?;
-        let deadline = self.end_of_turn(&job, deadline);
         self.send_unsent(&job).await?;
         let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
-        let job = self.refile(job, limits.chunk(), deadline).await?;
+        let job = self.refile(job, limits.chunk(), self.turn(RETRY_TURN_S, deadline)).await?;
         if job.base.split_ended {
             return self.end(&job, job.groups, &[]).await;
         }
         let Some(source) = &job.source else { return self.single_item(&job).await };
         let (start, issues) = self.open(&job, source).await?;
         let limits = limits.chunk().for_file(source.size_bytes);
-        let pass = Pass::new(self, &job, source, limits, start.max(job.split_offset), deadline);
+        let pass = Pass::new(self, &job, source, limits, start.max(job.split_offset), self.turn(TURN_S, deadline));
         pass.run(&issues).await
     }
 
-    fn end_of_turn(&self, job: &Job, deadline: Timestamp) -> Timestamp {
-        match job.priority {
-            Priority::Low => deadline.min((self.clock)().plus_seconds(LOW_TURN_S)),
-            Priority::High | Priority::Normal => deadline,
-        }
+    /// The end of a turn that begins now.
+    fn turn(&self, seconds: i64, deadline: Timestamp) -> Timestamp {
+        deadline.min((self.clock)().plus_seconds(seconds))
     }
 
     /// The job once everything that the generation before left is filed again.
@@ -232,7 +233,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     /// Another message goes on from here, for the function's time is nearly over.
     pub(crate) async fn go_on_later(&self, job: &Job, groups: u32) -> Result<SplitEnd, Halt> {
-        let message = CreateMessage { job_id: job.job_id, generation: job.generation, position: groups, resend: 0 };
+        let message = CreateMessage { position: groups, ..CreateMessage::of(job) };
         self.ports.queues.send_create(&message).await?;
         Ok(SplitEnd::Continued)
     }

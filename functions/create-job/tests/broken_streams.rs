@@ -23,16 +23,29 @@ use serde_json::json;
 
 const KEY: &str = "uploads/default/file";
 
-/// Files whose streams break off after each block, so many times in all; `in_a_row` without a block between.
+/// The fault of the stream of rows.
+#[derive(Copy, Clone, Eq, PartialEq)]
+enum Fault {
+    /// The stream fails.
+    Breaks,
+    /// The stream ends before the file does, without an error.
+    EndsEarly,
+    /// The object is absent.
+    Absent,
+}
+
+/// Files whose streams have a fault after each block, so many times in all; `in_a_row` without a block between.
 #[derive(Clone)]
 struct Breaking {
     inner: MemoryFiles,
+    fault: Fault,
     breaks: Arc<AtomicU32>,
     in_a_row: bool,
 }
 
 struct BreakingStream {
     inner: MemoryStream,
+    fault: Fault,
     breaks: Arc<AtomicU32>,
     /// None for a stream that holds.
     due: Option<bool>,
@@ -42,7 +55,10 @@ impl FileStream for BreakingStream {
     async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
         let left = |n: u32| n.checked_sub(1);
         if self.due == Some(true) && self.breaks.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_ok() {
-            return Err(PortError { service: "files", operation: "read", source: "it broke off".into() });
+            return match self.fault {
+                Fault::EndsEarly => Ok(None),
+                _ => Err(PortError { service: "files", operation: "read", source: "it broke off".into() }),
+            };
         }
         self.due = self.due.map(|_| true);
         self.inner.next().await
@@ -66,8 +82,13 @@ impl Files for Breaking {
     ) -> PortResult<Read<BreakingStream>> {
         // The opening, which reads the header from the first byte on, is not what is broken here.
         let due = (start > 0).then_some(self.in_a_row);
+        if due.is_some() && self.fault == Fault::Absent {
+            return Ok(Read::Absent);
+        }
         Ok(match self.inner.open(key, etag, start, end).await? {
-            Read::Found(inner) => Read::Found(BreakingStream { inner, breaks: Arc::clone(&self.breaks), due }),
+            Read::Found(inner) => {
+                Read::Found(BreakingStream { inner, fault: self.fault, breaks: Arc::clone(&self.breaks), due })
+            }
             Read::Absent => Read::Absent,
             Read::Changed => Read::Changed,
         })
@@ -95,7 +116,7 @@ impl Files for Breaking {
 }
 
 /// Splits a file of 30,000 rows over such files, and once more if that fails: how it ended first, and what was cut.
-async fn split(breaks: u32, in_a_row: bool) -> (Result<SplitEnd, SplitError>, Job, Vec<Manifest>) {
+async fn split(fault: Fault, breaks: u32, in_a_row: bool) -> (Result<SplitEnd, SplitError>, Job, Vec<Manifest>) {
     let inner = MemoryFiles::default();
     let rows = (1..=30_000).map(|n| format!("{n},\"line one\nof row {n}\"\n"));
     inner.put(KEY, std::iter::once("id,name\n".to_owned()).chain(rows).collect::<String>());
@@ -111,11 +132,11 @@ async fn split(breaks: u32, in_a_row: bool) -> (Result<SplitEnd, SplitError>, Jo
     let options = json!({"dataset": "people", "key": "id", "mode": "validate"});
     let store = MemoryStore::default();
     store.create_job(&job, &Definition { options, columns: None }, None).await.unwrap();
-    let files = Breaking { inner, breaks: Arc::new(AtomicU32::new(breaks)), in_a_row };
+    let files = Breaking { inner, fault, breaks: Arc::new(AtomicU32::new(breaks)), in_a_row };
     let ports = Ports { store: store.clone(), queues: MemoryQueues::default(), files };
     let registry = builtin(MemoryRecords::default());
     let splitter = Splitter { ports: &ports, registry: &registry, clock: || Timestamp(1) };
-    let message = CreateMessage { job_id: job.job_id, generation: 0, position: 0, resend: 0 };
+    let message = CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0 };
     let end = splitter.split(&message, Timestamp(1_000)).await;
     if end.is_err() {
         assert_eq!(splitter.split(&message, Timestamp(1_000)).await.unwrap(), SplitEnd::Ended);
@@ -129,20 +150,31 @@ async fn split(breaks: u32, in_a_row: bool) -> (Result<SplitEnd, SplitError>, Jo
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_is_begun_again_from_where_it_was() {
-    let (end, whole, expected) = split(0, false).await;
+async fn a_stream_that_breaks_off_or_ends_early_is_begun_again_from_where_it_was() {
+    let (end, whole, expected) = split(Fault::Breaks, 0, false).await;
     assert_eq!((end.unwrap(), whole.item_count), (SplitEnd::Ended, 30_000));
-    for (breaks, in_a_row) in [(1, false), (5, false), (3, true)] {
-        let (end, job, manifests) = split(breaks, in_a_row).await;
-        assert_eq!((end.unwrap(), job.item_count), (SplitEnd::Ended, 30_000), "{breaks} breaks");
-        assert_eq!(manifests, expected, "{breaks} breaks");
+    for fault in [Fault::Breaks, Fault::EndsEarly] {
+        for (breaks, in_a_row) in [(1, false), (5, false), (3, true)] {
+            let (end, job, manifests) = split(fault, breaks, in_a_row).await;
+            assert_eq!((end.unwrap(), job.item_count), (SplitEnd::Ended, 30_000), "{breaks} breaks");
+            assert_eq!(manifests, expected, "{breaks} breaks");
+        }
     }
 }
 
 #[tokio::test]
 async fn a_stream_that_breaks_off_again_and_again_fails_the_delivery_and_not_the_job() {
-    let (end, job, manifests) = split(4, true).await;
-    assert!(matches!(end, Err(SplitError::Port(_))), "{end:?}");
-    assert_eq!((job.item_count, job.split_ended), (30_000, true));
-    assert_eq!(manifests.iter().map(Manifest::items).sum::<u64>(), 30_000);
+    for fault in [Fault::Breaks, Fault::EndsEarly] {
+        let (end, job, manifests) = split(fault, 4, true).await;
+        assert!(matches!(end, Err(SplitError::Port(_))), "{end:?}");
+        assert_eq!((job.item_count, job.split_ended), (30_000, true));
+        assert_eq!(manifests.iter().map(Manifest::items).sum::<u64>(), 30_000);
+    }
+}
+
+#[tokio::test]
+async fn an_absent_source_is_reported_as_missing() {
+    let (end, job, _) = split(Fault::Absent, 0, false).await;
+    assert_eq!(end.unwrap(), SplitEnd::Failed);
+    assert_eq!(job.stop.unwrap().error.unwrap().code, "source_missing");
 }

@@ -92,7 +92,13 @@ impl World {
     /// The letters of the dead, and what was given to the handler.
     fn run(&self, deadly: &BTreeSet<u64>) -> (Vec<ChunkMessage>, Vec<u64>) {
         let splitter = Splitter { ports: &self.ports, registry: &self.registry, clock };
-        let create = CreateMessage { job_id: self.id, generation: self.job().generation, position: 0, resend: 0 };
+        let create = CreateMessage {
+            tenant: String::new(),
+            job_id: self.id,
+            generation: self.job().generation,
+            position: 0,
+            resend: 0,
+        };
         assert_eq!(now(splitter.split(&create, Timestamp(i64::MAX))).unwrap(), SplitEnd::Ended);
         let (known, mut dead) = (KnownJobs::default(), Vec::new());
         let worker = Worker { ports: &self.ports, registry: &self.registry, known: &known, retry_base_s: 0, clock };

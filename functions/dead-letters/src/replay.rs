@@ -204,9 +204,7 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
         let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, only };
         match self.ports.store.reopen(job, &reopen).await? {
             Reopened::Made(job) => {
-                let message =
-                    CreateMessage { job_id: job.job_id, generation: job.generation, position: job.groups, resend: 0 };
-                if let Err(error) = self.ports.queues.send_create(&message).await {
+                if let Err(error) = self.ports.queues.send_create(&CreateMessage::of(&job)).await {
                     let error = telemetry::chain(&error);
                     tracing::warn!(job.id = %job.job_id, error, "a create message was not sent; the sweeper will send it");
                 }

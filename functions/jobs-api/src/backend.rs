@@ -102,16 +102,18 @@ impl<B: Backend> Api<B> {
         if job.status == Status::Completed || job.groups == 0 {
             return Ok(Some((Vec::new(), job)));
         }
-        let Some((groups, job)) = self.progress(job.job_id).await? else { return Ok(None) };
+        let first = job.base.groups;
+        let Some((groups, job)) = self.progress(job.job_id, first).await? else { return Ok(None) };
         if job.totals.is_none_or(|totals| totals == progress::counts(&job, &groups)) {
             return Ok(Some((groups, job)));
         }
         // The job ended after its groups were read; now nothing changes any more.
-        self.progress(job.job_id).await
+        self.progress(job.job_id, first).await
     }
 
-    async fn progress(&self, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
-        Ok(self.ports.store.progress(id).await?.filter(|(_, job)| !job.is_deleted()))
+    /// The groups of earlier generations are not read: what they left stands in the job's base.
+    async fn progress(&self, id: JobId, first: u32) -> PortResult<Option<(Vec<Group>, Job)>> {
+        Ok(self.ports.store.progress_from(id, first).await?.filter(|(_, job)| !job.is_deleted()))
     }
 }
 

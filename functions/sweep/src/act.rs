@@ -40,8 +40,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
     }
 
     async fn send_create(&self, job: &Job) -> PortResult<()> {
-        let (job_id, generation) = (job.job_id, job.generation);
-        let message = CreateMessage { job_id, generation, position: job.groups, resend: job.resends + 1 };
+        let message = CreateMessage { resend: job.resends + 1, ..CreateMessage::of(job) };
         self.ports.queues.send_create(&message).await?;
         self.ports.store.count_resend(job, (self.clock)()).await.map(|_| ())
     }

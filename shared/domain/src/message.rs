@@ -12,11 +12,14 @@ use crate::job::{Job, Priority};
 pub struct CreateMessage {
     /// The job.
     pub job_id: JobId,
+    /// Its tenant, for the lane; empty in messages that were sent before lanes existed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tenant: String,
     /// Its generation when this was sent.
     pub generation: u32,
     /// Groups that were committed when this was sent; part of the deduplication id only.
     pub position: u32,
-    /// 0 from the API and from continuations; n for the sweeper's nth re-send, in a message group of its own.
+    /// 0 from the API and from continuations; n for the sweeper's nth re-send, in another message group.
     #[serde(default)]
     pub resend: u32,
 }
@@ -27,14 +30,36 @@ impl CreateMessage {
         format!("{}:{}:{}:{}", self.job_id, self.generation, self.position, self.resend)
     }
 
-    /// One message group per job; a re-send has its own, so that it does not wait behind a dead splitter's message.
+    /// Splits the job from where it is, as it was read.
+    pub fn of(job: &Job) -> Self {
+        let (job_id, tenant) = (job.job_id, job.tenant.clone());
+        Self { job_id, tenant, generation: job.generation, position: job.groups, resend: 0 }
+    }
+
+    /// The message group: one of the tenant's lanes. SQS delivers no message of a group while another one of it is in
+    /// flight, so a tenant has at most [`SPLIT_LANES`] splitters, and its continuations stand behind its other jobs.
+    ///
+    /// A re-send stands in a lane apart, so that it does not wait behind a dead splitter's message; there are two such
+    /// lanes beside each, so that a tenant whose jobs have waited for long does not have a splitter for each of them.
     pub fn group_id(&self) -> String {
-        match self.resend {
-            0 => self.job_id.to_string(),
-            n => format!("{}:{n}", self.job_id),
+        let (lane, resend) = (self.job_id.0.as_u128() % SPLIT_LANES, self.resend);
+        let tenant: String = self.tenant.chars().filter(char::is_ascii_graphic).take(LANE_NAME).collect();
+        match (tenant.is_empty(), resend) {
+            (true, 0) => self.job_id.to_string(),
+            (true, n) => format!("{}:{n}", self.job_id),
+            (false, 0) => format!("{tenant}:{lane}"),
+            (false, n) => format!("{tenant}:{lane}:{}", (n - 1) % 2),
         }
     }
 }
+
+/// Lanes of one tenant in the queue of splits: a fifth of the splitters that run at once.
+pub const SPLIT_LANES: u128 = 4;
+
+/// Characters of a tenant's name in a message group, which has up to 128
+/// (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>). Two tenants with
+/// longer names that begin alike share their lanes.
+const LANE_NAME: usize = 120;
 
 /// Work this chunk, from its cursor on.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
@@ -105,8 +130,33 @@ impl CompleteMessage {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::time_stamp::Timestamp;
+
+    #[test]
+    fn a_tenant_has_a_few_lanes_and_shares_them_with_nobody() {
+        let sent = |tenant: &str, resend| {
+            let job = Job::waiting(JobId::generate(), tenant, "import", Timestamp(0));
+            CreateMessage { resend, ..CreateMessage::of(&job) }.group_id()
+        };
+        let lanes = |tenant: &str, resends: std::ops::Range<u32>| -> BTreeSet<String> {
+            (0..400).flat_map(|_| resends.clone().map(|n| sent(tenant, n)).collect::<Vec<_>>()).collect()
+        };
+        let (own, others) = (lanes("a", 0..1), lanes("b", 0..1));
+        assert_eq!((own.len(), own.is_disjoint(&others)), (SPLIT_LANES as usize, true));
+        let resent = lanes("a", 1..9);
+        assert_eq!((resent.len(), resent.is_disjoint(&own)), (2 * SPLIT_LANES as usize, true));
+        assert!(sent(&"t".repeat(128), 7).len() <= 128);
+    }
+
+    #[test]
+    fn a_message_from_before_lanes_is_understood() {
+        let old = serde_json::json!({"jobId": JobId::generate(), "generation": 0, "position": 3});
+        let message: CreateMessage = serde_json::from_value(old.clone()).unwrap();
+        assert_eq!(message.group_id(), old["jobId"].as_str().unwrap());
+    }
 
     #[test]
     fn a_chunk_travels_at_its_jobs_priority_which_is_said_unless_it_is_normal() {

@@ -183,6 +183,17 @@ pub trait Ledger: Send + Sync {
     fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// All groups in order, then the job, consistently.
     fn progress(&self, id: JobId) -> impl Future<Output = PortResult<Option<(Vec<Group>, Job)>>> + Send;
+    /// The same for the groups from number `first` on: those of earlier generations are not read.
+    fn progress_from(
+        &self,
+        id: JobId,
+        first: u32,
+    ) -> impl Future<Output = PortResult<Option<(Vec<Group>, Job)>>> + Send {
+        async move {
+            let read = self.progress(id).await?;
+            Ok(read.map(|(groups, job)| (groups.into_iter().filter(|group| group.number >= first).collect(), job)))
+        }
+    }
     /// The plan of a group.
     fn manifest(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<Manifest>>> + Send;
     /// Closes a group: no commit can follow. Harmless twice. The group as it then is.

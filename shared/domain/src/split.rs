@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::group::{CHUNKS_PER_GROUP, ChunkPlan};
+use crate::job::Job;
 use crate::records::Span;
 
 /// What one chunk may hold.
@@ -32,6 +33,56 @@ impl ChunkLimits {
     }
 }
 
+/// Groups of one generation at most, whatever the source: all of them are read for each answer about the job.
+pub const GROUPS_PER_GENERATION: u32 = 500;
+
+/// Slope of the smallest chunk: a chunk of the nth group of a generation holds at least n / `GROWTH` of the source. With
+/// sixteen chunks in a group, 283 groups then hold any source; the rest is room for rows over the limit, each of which
+/// ends a chunk early.
+const GROWTH: u128 = 640_000;
+
+/// The same for items that a retry files again. Steeper, since chunks that were never begun are taken over as they are.
+const FILED_GROWTH: u128 = 160_000;
+
+/// A generation's place in its source: the smallest chunk follows from it, so that small jobs have the chunks that their
+/// type asks for, and large ones no more groups than [`GROUPS_PER_GENERATION`]. It depends on the ledger and the
+/// source's size alone: a second run of a crashed splitter cuts the same chunks.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
+pub struct Growth {
+    /// Bytes of the source.
+    pub size_bytes: u64,
+    /// Number of the generation's first group.
+    pub base: u32,
+    /// Number of the group that is being filled.
+    pub group: u32,
+}
+
+impl Growth {
+    /// The place of a job whose next group is this one.
+    pub fn of(job: &Job) -> Self {
+        let size_bytes = job.source.as_ref().map_or(0, |source| source.size_bytes);
+        Self { size_bytes, base: job.base.groups, group: job.groups }
+    }
+
+    /// Bytes that a chunk holds at least, unless a row over the limit follows it or the source ends.
+    pub fn min_bytes(self) -> u64 {
+        self.share(self.size_bytes, GROWTH)
+    }
+
+    /// Limits for a file of items that are filed again, `items` in all and `bytes` at most.
+    #[must_use]
+    pub fn filed(self, limits: ChunkLimits, items: u64, bytes: u64) -> ChunkLimits {
+        let least = u32::try_from(self.share(items, FILED_GROWTH)).unwrap_or(u32::MAX);
+        let (items, bytes) = (limits.items.max(least), limits.bytes.max(self.share(bytes, FILED_GROWTH)));
+        ChunkLimits { items, bytes, ..limits }
+    }
+
+    fn share(self, whole: u64, of: u128) -> u64 {
+        let group = u128::from(self.group.saturating_sub(self.base));
+        u64::try_from(u128::from(whole) * group / of).unwrap_or(u64::MAX)
+    }
+}
+
 /// How many chunks group `number` takes: 2, 4, 8 and from then on 16, so that the first items run early.
 pub fn chunks_in_group(number: u32) -> usize {
     (2_usize << number.min(8)).min(CHUNKS_PER_GROUP)
@@ -41,6 +92,9 @@ pub fn chunks_in_group(number: u32) -> usize {
 #[derive(Clone, Debug)]
 pub struct Chunker {
     limits: ChunkLimits,
+    growth: Growth,
+    /// Chunks of the group that are cut.
+    cut: usize,
     next_item: u64,
     open: Option<ChunkPlan>,
 }
@@ -48,7 +102,13 @@ pub struct Chunker {
 impl Chunker {
     /// A chunker whose first record is item number `first` (from 1).
     pub fn new(limits: ChunkLimits, first: u64) -> Self {
-        Self { limits, next_item: first, open: None }
+        Self { limits, growth: Growth::default(), cut: 0, next_item: first, open: None }
+    }
+
+    /// The same chunker for a source of known size, at the beginning of a group: its chunks grow with the groups.
+    #[must_use]
+    pub fn growing(self, growth: Growth) -> Self {
+        Self { growth, ..self }
     }
 
     /// Takes the next record; calls `cut` with each chunk that is full with it, or before it.
@@ -56,20 +116,36 @@ impl Chunker {
         if span.content_end - span.start > self.limits.item_bytes {
             self.finish().into_iter().for_each(&mut *cut);
             let first = self.number();
+            self.count();
             return cut(ChunkPlan { first, items: 1, start: span.start, end: span.end, oversize: true });
         }
         let first = self.number();
         let open = self.open.get_or_insert(ChunkPlan { first, items: 0, start: span.start, end: 0, oversize: false });
         open.items += 1;
         open.end = span.end;
-        if open.items >= self.limits.items || open.end - open.start >= self.limits.bytes {
+        if is_full(self.limits, self.growth, open) {
             self.finish().into_iter().for_each(cut);
         }
     }
 
     /// The chunk that is open, if one is: at the end of the file.
     pub fn finish(&mut self) -> Option<ChunkPlan> {
-        self.open.take()
+        let open = self.open.take()?;
+        self.count();
+        Some(open)
+    }
+
+    /// The first byte of the chunk that is open.
+    pub fn open_since(&self) -> Option<u64> {
+        self.open.as_ref().map(|open| open.start)
+    }
+
+    /// Counts a chunk that is cut: the next one may be the first of another group.
+    fn count(&mut self) {
+        self.cut += 1;
+        if self.cut >= chunks_in_group(self.growth.group) {
+            (self.cut, self.growth.group) = (0, self.growth.group + 1);
+        }
     }
 
     fn number(&mut self) -> u64 {
@@ -77,6 +153,15 @@ impl Chunker {
         self.next_item - 1
     }
 }
+
+fn is_full(limits: ChunkLimits, growth: Growth, open: &ChunkPlan) -> bool {
+    let (bytes, least) = (open.end - open.start, growth.min_bytes());
+    bytes >= limits.bytes.max(least) || (open.items >= limits.items && bytes >= least)
+}
+
+#[cfg(test)]
+#[path = "split_growth_tests.rs"]
+mod growth_tests;
 
 #[cfg(test)]
 mod tests {

@@ -236,7 +236,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         if group.counts.failed == 0 || !self.job.tolerance.is_set() {
             return Ok(());
         }
-        let Some((groups, job)) = self.worker.ports.store.progress(self.message.job_id).await? else { return Ok(()) };
+        let (id, first) = (self.message.job_id, self.job.base.groups);
+        let Some((groups, job)) = self.worker.ports.store.progress_from(id, first).await? else { return Ok(()) };
         if !job.is_live() || job.all_done() || job.generation != self.job.generation {
             return Ok(());
         }

@@ -42,6 +42,11 @@ const EARLY_MS: i64 = 2_000;
 /// queue makes of a message by default. The queue itself cannot count them across messages.
 const FAILURES: u32 = 5;
 
+/// Seconds after which a worker commits, sends its chunk to the end of the queue and leaves its place to whoever waits. A fair
+/// queue delivers the messages of quiet tenants first, but ends no function that runs: this is what bounds their wait
+/// (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html>).
+pub const TURN_S: i64 = 20;
+
 /// What a worker needs beside the message.
 pub struct Worker<'a, S, Q, F> {
     /// The services.
@@ -72,7 +77,7 @@ pub enum ChunkEnd {
     Finished,
     /// Transient items wait for their next round.
     NextRound,
-    /// The function's time is nearly over: another message goes on.
+    /// The turn, or the function's time, is over: another message goes on.
     Continued,
     /// The round is not due yet: sent again with the rest of its delay.
     TooEarly,
@@ -131,7 +136,7 @@ pub enum ChunkError {
 }
 
 impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
-    /// Works a chunk until it is finished, the job stops, or `deadline` is near.
+    /// Works a chunk until it is finished, the job stops, its turn is over, or `deadline` is near.
     ///
     /// # Errors
     /// See [`ChunkError`]; what was committed before it stays committed.
@@ -213,6 +218,9 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         deadline: Timestamp,
     ) -> Result<ChunkEnd, ChunkError> {
         let known = self.known.get(self.ports, self.registry, &state.job, mode).await?;
+        // The lease of a limited type lasts by the function's own deadline: one item may take longer than a turn.
+        let turn_ends = (self.clock)().plus_seconds(TURN_S);
+        let deadline = if mode == Mode::Work { deadline.min(turn_ends) } else { deadline };
         let end = Attempt::new(self, message, state, &known, mode, deadline).run().await?;
         if end == ChunkEnd::NextRound && mode == Mode::GiveUp {
             // The items that earlier workers filed are a round of their own: take it at once.

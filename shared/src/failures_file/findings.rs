@@ -39,12 +39,14 @@ pub struct Findings<'a> {
     /// For each row whether it has met its item.
     met: Vec<bool>,
     unchanged: Vec<u64>,
+    /// Not every item that failed was met, or time was over.
+    left_off: bool,
 }
 
 impl<'a> Findings<'a> {
     /// No item was met yet.
     pub fn of(file: &'a CorrectedFile) -> Self {
-        Self { file, met: vec![false; file.rows.len()], unchanged: Vec::new() }
+        Self { file, met: vec![false; file.rows.len()], unchanged: Vec::new(), left_off: false }
     }
 
     /// Meets an item, if it failed. In any order.
@@ -58,6 +60,11 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// There is no time to meet the rest.
+    pub fn leave_off(&mut self) {
+        self.left_off = true;
+    }
+
     /// The issues, once every item that failed was met.
     pub fn issues(mut self) -> Vec<JobError> {
         let (mut unknown, mut unchanged) = (Listed::default(), Listed::default());
@@ -66,7 +73,10 @@ impl<'a> Findings<'a> {
         self.unchanged.sort_unstable();
         self.unchanged.iter().for_each(|number| unchanged.note(*number));
         let issues = [
-            unknown.issue("corrected_rows_unknown", UNKNOWN),
+            match self.left_off {
+                false => unknown.issue("corrected_rows_unknown", UNKNOWN),
+                true => unknown.issue("corrected_rows_unchecked", UNCHECKED),
+            },
             self.file.repeated.issue("corrected_rows_repeated", REPEATED),
             self.file.unreadable.issue("corrected_rows_unreadable", UNREADABLE),
             unchanged.issue("corrected_rows_unchanged", UNCHANGED),
@@ -77,6 +87,8 @@ impl<'a> Findings<'a> {
 
 const UNKNOWN: &str = "of the corrected file named no failed item of this job and did nothing; \
                        did a number change, or is the file another job's?";
+const UNCHECKED: &str = "of the corrected file were not compared with the failed items, of which there are too many: \
+                         each of them runs if it names a failed item, and does nothing if it does not";
 const REPEATED: &str = "stood in the corrected file more than once, so that none of them was taken: \
                         the items stay failed; leave one row each and retry with the file again";
 const UNREADABLE: &str = "of the corrected file, counted with its first line, could not be read \

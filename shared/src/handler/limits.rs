@@ -14,9 +14,10 @@ pub enum Input {
 /// Limits of a job type.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct TypeLimits {
-    /// Items in one chunk at most. Slow items want small chunks: a chunk should be done in a minute or so.
+    /// Items in one chunk at most, unless the file is so large that its job would have more than 500 groups: its chunks grow
+    /// to megabytes. Slow items want small chunks: one is worked in turns of twenty seconds, and commits each second.
     pub chunk_items: u32,
-    /// Bytes after which a chunk is cut. Held in memory as a whole.
+    /// Bytes after which a chunk is cut; up to 2.5 MB at the end of the largest file. Held in memory as a whole.
     pub chunk_bytes: u64,
     /// A longer item fails unread.
     pub item_bytes: u64,

@@ -50,7 +50,7 @@ async fn retry(shared: &Shared, generation: u32, corrected: Option<SourceFile>) 
     let reopen = Reopen { generation, at, deadline_at: at.plus_seconds(10 * 24 * 3_600), corrected, only: None };
     let Reopened::Made(job) = shared.ports.store.reopen(&job, &reopen).await? else { return Ok("409") };
     let (job_id, generation) = (job.job_id, job.generation);
-    let create = CreateMessage { job_id, generation, position: job.groups, resend: 0 };
+    let create = CreateMessage { tenant: String::new(), job_id, generation, position: job.groups, resend: 0 };
     // The sweeper sends it.
     drop(shared.ports.queues.send_create(&create).await);
     Ok("202")

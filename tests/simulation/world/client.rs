@@ -84,7 +84,7 @@ impl World {
         let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, only: None };
         if let Reopened::Made(job) = now(self.store.reopen(&job, &reopen)).unwrap() {
             let (job_id, generation) = (job.job_id, job.generation);
-            let create = CreateMessage { job_id, generation, position: job.groups, resend: 0 };
+            let create = CreateMessage { tenant: String::new(), job_id, generation, position: job.groups, resend: 0 };
             now(self.queues.send_create(&create)).unwrap();
         }
     }

@@ -165,9 +165,7 @@ impl<B: Backend> Api<B> {
 
     /// Sends the create message. A failure is no failure of the call: the job is stored, and the sweeper sends it.
     pub(crate) async fn send(&self, job: &Job) {
-        let (job_id, generation) = (job.job_id, job.generation);
-        let message = CreateMessage { job_id, generation, position: job.groups, resend: 0 };
-        if let Err(error) = self.ports.queues.send_create(&message).await {
+        if let Err(error) = self.ports.queues.send_create(&CreateMessage::of(job)).await {
             let error = telemetry::chain(&error);
             tracing::warn!(job.id = %job.job_id, error, "a create message was not sent; the sweeper will send it");
         }

@@ -167,7 +167,13 @@ mod tests {
     #[test]
     fn control_messages_are_for_their_own_generation_only() {
         let create = |generation| {
-            Letter::Create(CreateMessage { job_id: JobId(uuid::Uuid::nil()), generation, position: 0, resend: 0 })
+            Letter::Create(CreateMessage {
+                tenant: String::new(),
+                job_id: JobId(uuid::Uuid::nil()),
+                generation,
+                position: 0,
+                resend: 0,
+            })
         };
         let complete =
             |generation| Letter::Complete(CompleteMessage { job_id: JobId(uuid::Uuid::nil()), generation, resend: 0 });

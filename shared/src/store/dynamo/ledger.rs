@@ -8,7 +8,7 @@ use longshore_domain::ports::{ChunkState, Ledger, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 
 use super::item::{Item, ItemError, number, read_text, text, time};
-use super::keys::{GROUP, JOB, Key, SK, job_pk};
+use super::keys::{JOB, Key, SK, job_pk};
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed, group_item, job_item};
 use crate::store::replay::CommittedGroup;
@@ -64,9 +64,16 @@ impl Ledger for DynamoStore {
 
     /// One consistent Query, paged, over `GROUP#` to `JOB`: groups first, so that no count is newer than the job's.
     async fn progress(&self, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
+        self.progress_from(id, 0).await
+    }
+
+    /// The same Query from `GROUP#first` on. The groups of one generation are half a megabyte at most, which is one page,
+    /// and 125 read units: a page holds 1 MB
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Query.Pagination.html>).
+    async fn progress_from(&self, id: JobId, first: u32) -> PortResult<Option<(Vec<Group>, Job)>> {
         let (mut groups, mut job, mut from) = (Vec::new(), None, None);
         loop {
-            let page = self.progress_page(id, from).await?;
+            let page = self.progress_page(id, first, from).await?;
             for item in page.items.unwrap_or_default() {
                 if read_text(&item, SK).is_ok_and(|sk| sk == JOB) {
                     job = Some(job_item::from_item(item).map_err(failed("progress"))?);
@@ -136,13 +143,14 @@ impl DynamoStore {
     async fn progress_page(
         &self,
         id: JobId,
+        first: u32,
         from: Option<Item>,
     ) -> PortResult<aws_sdk_dynamodb::operation::query::QueryOutput> {
         let query = self.client.query().table_name(&self.table).consistent_read(true);
         let query = query
             .key_condition_expression("PK = :job AND SK BETWEEN :groups AND :end")
             .expression_attribute_values(":job", text(job_pk(id)))
-            .expression_attribute_values(":groups", text(GROUP))
+            .expression_attribute_values(":groups", text(Key::group(id, first).sk))
             .expression_attribute_values(":end", text(JOB))
             .set_exclusive_start_key(from);
         query.send().await.map_err(failed("progress"))

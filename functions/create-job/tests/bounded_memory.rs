@@ -1,0 +1,135 @@
+//! A stream of any length is split in bounded memory, also by a job type whose chunks travel inside their messages.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+
+use create_job::{SplitEnd, Splitter};
+use longshore::files::{MemoryFiles, MemorySink};
+use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
+use longshore::ports::Ports;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::ports::{Definition, FileInfo, FileStream, Files, JobStore, PortResult, Queues, Read};
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::{Value, json};
+
+/// Bytes of the source.
+const SIZE: u64 = 100 << 20;
+
+/// Bytes of a row, and of a block: rows do not lie across blocks.
+const ROW: usize = 1 << 10;
+
+/// A job type with small chunks.
+struct Small;
+
+impl JobType for Small {
+    const NAME: &'static str = "small";
+    const LIMITS: TypeLimits = TypeLimits { chunk_bytes: 32 << 10, ..TypeLimits::DEFAULT };
+    type Options = Value;
+    type Item = Value;
+
+    async fn process(&self, _: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
+        Outcome::Ok
+    }
+}
+
+/// A source that is generated while it is read.
+#[derive(Clone, Default)]
+struct Generated(MemoryFiles);
+
+/// Bytes of the source that are left.
+struct Rows(u64);
+
+impl FileStream for Rows {
+    async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
+        let mut block = vec![b'x'; ROW.min(self.0 as usize)];
+        self.0 -= block.len() as u64;
+        block.last_mut().into_iter().for_each(|last| *last = b'\n');
+        Ok(Some(block).filter(|block| !block.is_empty()))
+    }
+}
+
+impl Files for Generated {
+    type Stream = Rows;
+    type Sink = MemorySink;
+
+    async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
+        self.0.info(key).await
+    }
+
+    async fn open(&self, _: &str, _: Option<&str>, start: u64, end: Option<u64>) -> PortResult<Read<Rows>> {
+        Ok(Read::Found(Rows(end.unwrap_or(SIZE) - start)))
+    }
+
+    async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
+        self.0.read(key, etag, plan).await
+    }
+
+    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
+        self.0.write(key, content_type, bytes).await
+    }
+
+    async fn remove(&self, key: &str) -> PortResult<()> {
+        Files::remove(&self.0, key).await
+    }
+
+    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+        self.0.remove_some(prefix).await
+    }
+
+    async fn create(&self, key: &str, content_type: &str) -> PortResult<MemorySink> {
+        self.0.create(key, content_type).await
+    }
+}
+
+/// Queues that keep nothing.
+#[derive(Clone)]
+struct Discarding;
+
+impl Queues for Discarding {
+    async fn send_create(&self, _: &CreateMessage) -> PortResult<()> {
+        Ok(())
+    }
+
+    async fn send_chunks(&self, messages: &[ChunkMessage], _: i32) -> PortResult<()> {
+        for message in messages {
+            let plan = &message.plan;
+            let rows = message.inline.as_ref().map(String::len);
+            assert_eq!(rows, Some((plan.end - plan.start) as usize), "the rows travel inside the message");
+        }
+        Ok(())
+    }
+
+    async fn send_complete(&self, _: &CompleteMessage) -> PortResult<()> {
+        Ok(())
+    }
+}
+
+/// The largest resident size of this process, in bytes.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+}
+
+#[tokio::test]
+async fn a_hundred_megabytes_are_split_within_sixteen() {
+    let source =
+        SourceFile { key: "k".into(), size_bytes: SIZE, etag: "e".into(), format: Format::Csv, name: "f.csv".into() };
+    let job = Job { source: Some(source), ..Job::waiting(JobId::generate(), "default", "small", Timestamp(0)) };
+    let store = MemoryStore::default();
+    store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
+    let ports = Ports { store: store.clone(), queues: Discarding, files: Generated::default() };
+    let registry = Registry::default().with(Small);
+    let splitter = Splitter { ports: &ports, registry: &registry, clock: || Timestamp(1) };
+    let message = CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0 };
+    let before = peak();
+    assert_eq!(splitter.split(&message, Timestamp(1_000)).await.unwrap(), SplitEnd::Ended);
+    let grown = (peak() - before) >> 20;
+    assert_eq!(store.job(job.job_id).await.unwrap().unwrap().item_count, (SIZE >> 10) - 1, "a header and rows");
+    assert!(grown < 16, "{grown} MiB more");
+}

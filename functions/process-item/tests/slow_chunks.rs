@@ -1,0 +1,80 @@
+//! A chunk of a slow handler is worked in turns: it commits each second and goes on by message.
+
+#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+
+use std::cell::Cell;
+
+use longshore::chunk::{ChunkEnd, KnownJobs, Mode, TURN_S, Worker};
+use longshore::files::MemoryFiles;
+use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry};
+use longshore::ports::Ports;
+use longshore::queues::MemoryQueues;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger, Queues};
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::{Value, json};
+
+/// Items of the chunk: as many as short rows may have in a large file.
+const ITEMS: u64 = 1_000;
+
+thread_local!(static CLOCK: Cell<i64> = const { Cell::new(0) });
+
+fn clock() -> Timestamp {
+    Timestamp(CLOCK.get())
+}
+
+/// A handler that takes a tenth of a second for each item.
+struct Slow(MemoryStore);
+
+impl JobType for Slow {
+    const NAME: &'static str = "slow";
+    type Options = Value;
+    type Item = Value;
+
+    async fn process(&self, job: &JobContext, _: &Value, key: ItemKey, _: Value) -> Outcome {
+        CLOCK.set(CLOCK.get() + 100);
+        let (groups, _) = self.0.progress(job.job_id).await.unwrap().unwrap();
+        let behind = key.number - groups[0].counts.done();
+        assert!(behind <= 40, "{behind} items are not committed: four seconds");
+        Outcome::Ok
+    }
+}
+
+#[tokio::test]
+async fn a_chunk_of_a_slow_handler_commits_each_second_and_goes_on_by_message() {
+    let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
+    let rows = (1..=ITEMS).map(|n| format!("{n}\n")).collect::<String>();
+    files.put("k", rows.clone());
+    let info = files.info("k").await.unwrap().unwrap();
+    let (size_bytes, etag) = (info.size_bytes, info.etag);
+    let source = SourceFile { key: "k".into(), size_bytes, etag, format: Format::JsonLines, name: "f.jsonl".into() };
+    let job = Job { source: Some(source), ..Job::waiting(JobId::generate(), "default", "slow", clock()) };
+    store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
+    store.begin(job.job_id, clock()).await.unwrap();
+    let plan = ChunkPlan { first: 1, items: ITEMS as u32, start: 0, end: rows.len() as u64, oversize: false };
+    let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
+    store.commit_group(&job, &GroupPlan::of_file(0, manifest, plan.end), clock()).await.unwrap();
+    let ports = Ports { store: store.clone(), queues: queues.clone(), files };
+    let (registry, known) = (Registry::default().with(Slow(store.clone())), KnownJobs::default());
+    let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock };
+    queues.send_chunks(&[ChunkMessage::of(&job, (0, 0), &plan)], 0).await.unwrap();
+    let mut deliveries = 0;
+    loop {
+        let (message, began) = (queues.take_chunks().pop().unwrap().message, clock());
+        let end = worker.work(&message, Mode::Work, began.plus_seconds(116)).await.unwrap();
+        deliveries += 1;
+        let took_ms = clock().millis_since(began);
+        assert!(took_ms <= TURN_S * 1_000 + 2_000, "a turn of {took_ms} ms");
+        if end == ChunkEnd::Finished {
+            break;
+        }
+        assert_eq!(end, ChunkEnd::Continued);
+    }
+    let (groups, _) = store.progress(job.job_id).await.unwrap().unwrap();
+    assert_eq!((groups[0].counts.done(), deliveries), (ITEMS, 5));
+}

@@ -1,0 +1,100 @@
+//! No source has more groups than a generation may have.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Limits of the job types that come with Longshore, and of slow handlers.
+fn limits() -> impl Strategy<Value = ChunkLimits> {
+    (prop_oneof![Just(1_u32), Just(10), Just(1_000)], prop_oneof![Just(4_u64 << 10), Just(1 << 20)])
+        .prop_map(|(items, bytes)| ChunkLimits { items, bytes, item_bytes: 16 << 20 })
+}
+
+/// Groups of a source whose rows all have the same size: chunk by chunk, without the rows.
+fn groups_of_equal_rows(limits: ChunkLimits, size: u64, row: u64) -> u32 {
+    let limits = limits.for_file(size);
+    let mut growth = Growth { size_bytes: size, base: 0, group: 0 };
+    let mut left = size / row;
+    while left > 0 {
+        for _ in 0..chunks_in_group(growth.group) {
+            let rows = |bytes: u64| bytes.div_ceil(row).max(1);
+            let least = growth.min_bytes();
+            let items = u64::from(limits.items).max(rows(least)).min(rows(limits.bytes.max(least)));
+            let open =
+                |items: u64| ChunkPlan { first: 1, items: items as u32, start: 0, end: items * row, oversize: false };
+            assert!(is_full(limits, growth, &open(items)), "the test cuts as the chunker does");
+            assert!(items == 1 || !is_full(limits, growth, &open(items - 1)), "and no later");
+            left = left.saturating_sub(items);
+        }
+        growth.group += 1;
+    }
+    growth.group
+}
+
+/// Groups of rows of these sizes, cut one by one in a generation that begins with group `base`.
+fn groups_of(limits: ChunkLimits, rows: impl Iterator<Item = u64> + Clone, base: u32) -> u32 {
+    let size = rows.clone().sum();
+    let growth = Growth { size_bytes: size, base, group: base };
+    let (mut chunker, mut chunks, mut start) = (Chunker::new(limits.for_file(size), 1).growing(growth), 0_usize, 0);
+    for row in rows {
+        chunker.push(Span { start, content_end: start + row - 1, end: start + row, unterminated: false }, &mut |_| {
+            chunks += 1;
+        });
+        start += row;
+    }
+    chunks += usize::from(chunker.finish().is_some());
+    let mut group = base;
+    while chunks > 0 {
+        chunks = chunks.saturating_sub(chunks_in_group(group));
+        group += 1;
+    }
+    group - base
+}
+
+proptest! {
+    #[test]
+    fn a_source_of_any_size_has_at_most_500_groups(
+        limits in limits(),
+        size in prop_oneof![0_u64..1 << 20, 0_u64..5 << 30, 0_u64..5_000_000_000_000],
+        row in prop_oneof![2_u64..100, 2_u64..=16 << 20],
+    ) {
+        prop_assert!(groups_of_equal_rows(limits, size, row) <= GROUPS_PER_GENERATION);
+    }
+
+    #[test]
+    fn rows_of_all_sizes_mixed_have_at_most_500_groups(
+        limits in limits(),
+        rows in prop::collection::vec(prop_oneof![2_u64..50, 2_u64..100_000, 16_u64 << 20..20 << 20], 0..20_000),
+        base in 0_u32..2_000,
+    ) {
+        // The largest file that an upload may be.
+        let fits = |sum: &mut u64, row: &u64| {
+            *sum += row;
+            (*sum <= 5 << 30).then_some(*row)
+        };
+        let rows: Vec<_> = rows.iter().scan(0, fits).collect();
+        prop_assert!(groups_of(limits, rows.into_iter(), base) <= GROUPS_PER_GENERATION);
+    }
+}
+
+#[test]
+fn fifty_million_short_rows_have_fewer_than_500_groups() {
+    let limits = ChunkLimits { items: 1_000, bytes: 1 << 20, item_bytes: 16 << 20 };
+    let groups = groups_of(limits, std::iter::repeat_n(5, 50_000_000), 0);
+    assert!(groups <= 300, "{groups}");
+}
+
+#[test]
+fn rows_over_the_limit_in_the_largest_file_leave_room() {
+    let limits = ChunkLimits { items: 1, bytes: 1 << 20, item_bytes: 16 << 20 };
+    let pairs = (0..5_u64 << 30 >> 24).flat_map(|_| [2, (16 << 20) + 2]);
+    assert!(groups_of(limits, pairs, 0) <= 50, "each of them ends a chunk early");
+}
+
+#[test]
+fn a_small_job_has_the_chunks_that_its_type_asks_for() {
+    let limits = ChunkLimits { items: 1_000, bytes: 1 << 20, item_bytes: 16 << 20 };
+    // 100,000 rows of 100 bytes: 2, 4, 8 chunks, and six groups of sixteen.
+    assert_eq!(groups_of(limits, std::iter::repeat_n(100, 100_000), 0), 9);
+    assert_eq!(groups_of(limits, std::iter::repeat_n(100, 100_000), 700), 7, "of a later generation groups begin full");
+}
