@@ -20,9 +20,10 @@ use crate::splitter::{Halt, Splitter};
 /// Chunks whose work files are read at the same time: hides the bucket's latency at a few MiB of memory.
 const READ_AHEAD: usize = 8;
 
-/// Seconds for which the work files are read to tell what became of a corrected file's rows: some thousand files. Of more,
-/// the rows that met no item until then are said to be unchecked.
-const FINDINGS_S: i64 = 10;
+/// Chunks, and bytes of their groups, whose work files are read to tell what became of a corrected file's rows: some ten
+/// seconds of one delivery. Of more, the rows that met no item until then are reported as unchecked.
+const FINDINGS_CHUNKS: usize = 2_000;
+const FINDINGS_BYTES: u64 = 512 << 20;
 
 impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// The corrected file of the job's present generation. The job fails if it is not there any more, or is none.
@@ -49,20 +50,23 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     pub(crate) async fn findings(&self, job: &Job, file: &CorrectedFile) -> Result<Vec<JobError>, Halt> {
         let first = job.base.refiled.group;
         let (groups, _) = self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;
-        let until = (self.clock)().plus_seconds(FINDINGS_S);
         let (files, folder) = (&self.ports.files, JobFolder::of(job));
         let mut reads: Vec<BoxFuture<'_, Result<Vec<WorkFile>, ChunkError>>> = Vec::new();
-        for (place, last) in groups.iter().flat_map(|group| filed_again(job, group)) {
-            reads.push(Box::pin(read_chain(files, folder, place, Some(last), 0)));
-        }
-        let mut findings = Findings::of(file);
-        let mut chains = stream::iter(reads).buffer_unordered(READ_AHEAD);
-        while let Some(chain) = chains.next().await {
-            chain?.iter().flat_map(|file| &file.entries).for_each(|entry| findings.meet(entry));
-            if (self.clock)() >= until {
+        let (mut findings, mut bytes) = (Findings::of(file), 0);
+        let filed = groups.iter().map(|group| (group.bytes, filed_again(job, group)));
+        for (group_bytes, filed) in filed.filter(|(_, filed)| !filed.is_empty()) {
+            if reads.len() >= FINDINGS_CHUNKS || bytes >= FINDINGS_BYTES {
                 findings.leave_off();
                 break;
             }
+            bytes += group_bytes;
+            for (place, last) in filed {
+                reads.push(Box::pin(read_chain(files, folder, place, Some(last), 0)));
+            }
+        }
+        let mut chains = stream::iter(reads).buffer_unordered(READ_AHEAD);
+        while let Some(chain) = chains.next().await {
+            chain?.iter().flat_map(|file| &file.entries).for_each(|entry| findings.meet(entry));
         }
         Ok(findings.issues())
     }

@@ -52,8 +52,7 @@ struct RetryRequest {
         they stand there; those that do not stay failed; items that were never processed run as they are. Rows \
         that name no failed item, stand there twice, cannot be read, or show a row that could not be read \
         unchanged do nothing, and are told in `issues` by the codes `corrected_rows_unknown`, \
-        `corrected_rows_repeated`, `corrected_rows_unreadable`, `corrected_rows_unchanged`. Of very many failed items \
-        not all are compared: rows that met none are then told as `corrected_rows_unchecked`.",
+        `corrected_rows_repeated`, `corrected_rows_unreadable`, `corrected_rows_unchanged`.",
     params(JobIdInPath, IfMatchHeader),
     request_body(
         content = Option<RetryRequest>,

@@ -39,7 +39,7 @@ pub struct Findings<'a> {
     /// For each row whether it has met its item.
     met: Vec<bool>,
     unchanged: Vec<u64>,
-    /// Not every item that failed was met, or time was over.
+    /// Not every item that failed was met, or there were too many.
     left_off: bool,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// There is no time to meet the rest.
+    /// There are too many to meet the rest.
     pub fn leave_off(&mut self) {
         self.left_off = true;
     }
