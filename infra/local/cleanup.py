@@ -4,7 +4,7 @@ Reads one JSON object a line from stdin until it ends, and then removes all that
 depends on each other. It runs in a process group of its own, which Ctrl-C does not reach. Nothing is removed that was
 not named; what cannot be removed is said, and the exit code is 1.
 
-    {"api": URL, "token": TOKEN, "tenantClaim": NAME, "outputs": {...}}    the deployment; the first line
+    {"api": URL, "token": TOKEN, "tenantClaim": NAME, "outputs": {...}}    the deployment; the last such line holds
     {"user": NAME}         a user of the pool
     {"upload": ID}         an upload; with a job, the job's removal takes it along
     {"job": ID}            a job, with its files
@@ -83,8 +83,10 @@ REMOVALS = [("job", delete_job), ("upload", delete_upload), ("dataset", delete_d
 
 def main():
     lines = [json.loads(line) for line in sys.stdin if line.strip()]
-    deployment = lines[0] if lines else {}
-    named = {name: value for line in lines[1:] for name, value in line.items()}
+    said = {name: value for line in lines for name, value in line.items()}
+    kinds = [kind for kind, _ in REMOVALS]
+    named = {kind: said[kind] for kind in kinds if kind in said}
+    deployment = {name: value for name, value in said.items() if name not in kinds}
     if "job" in named:
         named.pop("upload", None)
     failed = 0

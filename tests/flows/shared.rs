@@ -40,7 +40,7 @@ pub(crate) fn impatient() -> Option<&'static Stack> {
 pub(crate) fn has_own_emulator() -> bool {
     let own = std::env::var_os("LONGSHORE_ENDPOINT").is_none();
     if !own {
-        eprintln!("skipped: this story needs an emulator of its own");
+        figures::skipped("it needs an emulator of its own");
     }
     own
 }

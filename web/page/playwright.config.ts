@@ -9,7 +9,7 @@ export default defineConfig({
   // A story that passes only when it is run again shows a fault of the page, or of the story.
   retries: 0,
   expect: { timeout: 60_000 },
-  reporter: "list",
+  reporter: [["list"], ["./tests/notes.ts"]],
   forbidOnly: true,
   use: {
     actionTimeout: 60_000,

@@ -3,12 +3,14 @@
 //! A fresh clone has no tools: each command first sets up what it needs (a Python environment with the
 //! local emulator and SAM, the function binaries), and only what has changed since the last time.
 
+mod account;
 mod api;
 mod bench;
 mod cargo;
 mod dead_letters;
 mod demo;
 mod deploy;
+mod deploy_check;
 mod deploy_local;
 mod down;
 mod emulator;
@@ -26,6 +28,7 @@ mod project;
 mod prove;
 mod receipt;
 mod sim;
+mod smoke;
 mod stack;
 mod state;
 mod test;
@@ -62,6 +65,10 @@ enum Command {
     Fuzz(fuzz::Options),
     /// Start the local stack, or bring a running one up to date
     Up(up::Options),
+    /// Say what would make a deployment to AWS fail, not work or lose something; changes nothing
+    DeployCheck(deploy_check::Options),
+    /// Import a small file through a deployed stack, check every row, and remove what was made
+    Smoke(smoke::Options),
     /// Stop the local stack; harmless when nothing runs
     Down,
     /// Serve the HTTP functions with hot reload against the running local stack
@@ -106,6 +113,8 @@ fn run(command: Command) -> Result<()> {
         Command::Bench(options) => bench::run(&project, &options),
         Command::Fuzz(options) => fuzz::run(&project, &options),
         Command::Up(options) => up::run(&project, &options),
+        Command::DeployCheck(options) => deploy_check::run(&project, &options),
+        Command::Smoke(options) => smoke::run(&project, &options),
         Command::Down => down::run(&project),
         Command::Watch(options) => watch::run(&project, &options),
         Command::DeployLocal(options) => deploy_local::run(&project, &options),

@@ -57,12 +57,13 @@ pub(crate) fn check_browser(project: &Project) -> Result<()> {
     npm(project, &web, &["exec", "--workspace", "page", "--", "playwright", "test", "--list"])
 }
 
-/// Runs a test script of a package, `client` or `page`; what it says goes to the terminal.
-pub(crate) fn test(project: &Project, package: &str, script: &str) -> Result<()> {
+/// Runs a test script of a package, `client` or `page`; what it says goes to the terminal, and tests that were skipped or repeated
+/// to `notes`.
+pub(crate) fn test(project: &Project, package: &str, script: &str, notes: &Path) -> Result<()> {
     let web = project.root.join("web");
     install(project, &web)?;
     let mut npm = Command::new("npm");
-    npm.current_dir(web).args(["run", script, "--workspace", package]);
+    npm.current_dir(web).args(["run", script, "--workspace", package]).env(figures::NOTES, notes);
     if !npm.status().context("cannot run npm, which comes with Node.js")?.success() {
         bail!("tests of web/{package} failed: see above");
     }

@@ -4,8 +4,12 @@
 //! the function binaries by environment variables, so that plain `cargo test` can say what is missing.
 
 use crate::project::Project;
+use crate::smoke;
+use crate::stack::NAME;
 use crate::{cargo, functions, guard, page, state, tools, up};
 use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What `test` can be told.
@@ -22,8 +26,31 @@ pub(crate) struct Options {
     rest: Vec<String>,
 }
 
-/// The command.
+/// The command. Ends with the tests that were skipped or repeated, also after a failure.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    let given = std::env::var_os(figures::NOTES);
+    let notes =
+        given.clone().map_or_else(|| project.state_dir().map(|dir| dir.join("test-notes")), |path| Ok(path.into()))?;
+    if given.is_none() {
+        fs::write(&notes, "").with_context(|| format!("cannot write {}", notes.display()))?;
+    }
+    let outcome = all(project, options, &notes);
+    print!("{}", summary(&fs::read_to_string(&notes).unwrap_or_default()));
+    outcome
+}
+
+/// What the lines of notes say: how many tests were repeated and skipped, and which.
+fn summary(notes: &str) -> String {
+    let of = |kind: &str| {
+        let prefix = format!("{kind}\t");
+        let tests: Vec<_> = notes.lines().filter_map(|line| line.strip_prefix(&prefix)).collect();
+        let list: String = tests.iter().map(|test| format!("  {test}\n")).collect();
+        format!("Tests that were {kind}: {}\n{list}", tests.len())
+    };
+    format!("\n{}{}", of("repeated"), of("skipped"))
+}
+
+fn all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     let tools = tools::ensure(project)?;
     functions::build_all(project)?;
     if options.rest.is_empty() {
@@ -33,7 +60,10 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     // The stories of faults put this one in place of the functions that know job types.
     cargo::build_binaries(project, &["probe".to_owned()])?;
     let configure = |cargo: &mut Command| {
-        cargo.env("LONGSHORE_VENV", &tools.venv).env("LONGSHORE_FUNCTIONS_DIR", project.functions_dir());
+        cargo
+            .env(figures::NOTES, notes)
+            .env("LONGSHORE_VENV", &tools.venv)
+            .env("LONGSHORE_FUNCTIONS_DIR", project.functions_dir());
         if let Some(url) = &options.endpoint {
             cargo.env("LONGSHORE_ENDPOINT", url.trim_end_matches('/'));
         }
@@ -69,20 +99,24 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         docs.args(["test", "--workspace", "--doc"]);
         configure(&mut docs);
         check(&mut docs)?;
-        page_in_a_browser(project)?;
+        on_the_stack(project, notes)?;
     }
     Ok(())
 }
 
-/// Tests of the client and of the page's parts, then of the page in a browser against the stack of `up`, which is taken down
-/// again if it was not there before.
-fn page_in_a_browser(project: &Project) -> Result<()> {
-    page::test(project, "client", "test")?;
-    page::test(project, "client", "test:browser")?;
-    page::test(project, "page", "test")?;
+/// Tests of the client and of the page's parts, then a smoke test and the page in a browser against the stack of `up`, which is taken
+/// down again if it was not there before.
+fn on_the_stack(project: &Project, notes: &Path) -> Result<()> {
+    let test = |package, script| page::test(project, package, script, notes);
+    test("client", "test")?;
+    test("client", "test:browser")?;
+    test("page", "test")?;
     let guard = if state::read(project)?.is_up() { None } else { Some(guard::post(project)?) };
-    up::bring_up(project, &up::Options::default())?;
-    let tested = page::test(project, "page", "test:browser");
+    let state = up::bring_up(project, &up::Options::default())?;
+    // As on AWS: the stack is looked up by its name, and a user is made for it.
+    let endpoint = Some(state.emulator_url);
+    let options = smoke::Options { stack: NAME.to_owned(), endpoint, local: false, yes: true };
+    let tested = smoke::run(project, &options).and_then(|()| test("page", "test:browser"));
     drop(guard);
     tested
 }
@@ -98,4 +132,18 @@ fn check(command: &mut Command) -> Result<()> {
         bail!("tests failed: see above");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_that_were_skipped_or_repeated_are_counted_and_named() {
+        let notes = "skipped\tflows::a: no emulator\nrepeated\tpage: b\nskipped\tflows::c: no emulator\n";
+        assert_eq!(
+            summary(notes),
+            "\nTests that were repeated: 1\n  page: b\nTests that were skipped: 2\n  flows::a: no emulator\n  flows::c: no emulator\n"
+        );
+    }
 }

@@ -7,7 +7,7 @@
 use crate::project::Project;
 use crate::stack::{Credentials, SignedIn, Stack};
 use crate::state::{self, State};
-use crate::tools;
+use crate::tools::{self, Tools};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
@@ -47,15 +47,7 @@ pub(crate) struct Options {
 
 /// The command `token`: prints a fresh one and nothing else.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
-    let tools = tools::ensure(project)?;
-    let _lock = project.lock_stack()?;
-    let mut state = state::read(project)?;
-    if !state.is_up() {
-        bail!("the local stack is not running: start it with `cargo xtask up`");
-    }
-    let endpoint = state.emulator_url.clone();
-    sign_in(&Stack { project, tools: &tools, endpoint: &endpoint }, &mut state)?;
-    state::write(project, &state)?;
+    let state = signed_in(project, &tools::ensure(project)?)?;
     if state.users.is_empty() {
         bail!("this stack has no users of its own: it was deployed with Access={}", state.output("Access")?);
     }
@@ -63,6 +55,19 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let known = NAMES.join(", ");
     println!("{}", user.with_context(|| format!("there is no user {}; there are {known}", options.name))?.token);
     Ok(())
+}
+
+/// The running local stack, with fresh tokens of its users.
+pub(crate) fn signed_in(project: &Project, tools: &Tools) -> Result<State> {
+    let _lock = project.lock_stack()?;
+    let mut state = state::read(project)?;
+    if !state.is_up() {
+        bail!("the local stack is not running: start it with `cargo xtask up`");
+    }
+    let endpoint = state.emulator_url.clone();
+    sign_in(&Stack { project, tools, endpoint: &endpoint }, &mut state)?;
+    state::write(project, &state)?;
+    Ok(state)
 }
 
 /// Lets the sign-in page return to the page, whose port the template cannot know.

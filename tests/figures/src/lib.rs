@@ -11,6 +11,9 @@ use std::path::Path;
 /// The environment variable with the folder that figures go to.
 pub const FOLDER: &str = "LONGSHORE_FIGURES";
 
+/// The environment variable with the file that takes a line for each test that was skipped or repeated; see [`skipped`].
+pub const NOTES: &str = "LONGSHORE_TEST_NOTES";
+
 /// The environment variable with the condition or the layer that is taken out (`cargo xtask prove --without`).
 pub const WITHOUT: &str = "LONGSHORE_WITHOUT";
 
@@ -71,6 +74,23 @@ pub fn row(table: &str, cells: &[(&str, &dyn Display)]) {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     if let Err(error) = write(Path::new(&folder), table, cells) {
         panic!("a figure cannot be written below {}: {error}", folder.display());
+    }
+}
+
+/// Notes that the calling test is skipped, and why: `skipped`, a tab, its name and the reason. `cargo xtask test` counts these lines, since
+/// a test that returns early looks like one that has passed.
+///
+/// # Panics
+/// If the note cannot be written.
+pub fn skipped(reason: &str) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    eprintln!("skipped: {test}: {reason}");
+    let Some(path) = std::env::var_os(NOTES) else { return };
+    let file = OpenOptions::new().create(true).append(true).open(&path);
+    let line = format!("skipped\t{test}: {reason}\n");
+    if let Err(error) = file.and_then(|mut file| file.write_all(line.as_bytes())) {
+        panic!("a note cannot be written to {}: {error}", path.display());
     }
 }
 

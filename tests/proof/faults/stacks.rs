@@ -51,7 +51,7 @@ pub(crate) fn tell(what: &str, count: &dyn Display, outcome: &Outcome, again: &s
 fn has_own_emulator() -> bool {
     let own = std::env::var_os("LONGSHORE_ENDPOINT").is_none();
     if !own {
-        eprintln!("skipped: this needs an emulator of its own");
+        figures::skipped("it needs an emulator of its own");
     }
     own
 }

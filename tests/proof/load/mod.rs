@@ -47,7 +47,7 @@ struct Job {
 #[test]
 fn many_jobs_of_four_tenants_at_once_are_all_exact() {
     if std::env::var_os("LONGSHORE_ENDPOINT").is_some() {
-        return eprintln!("skipped: this needs an emulator of its own");
+        return figures::skipped("it needs an emulator of its own");
     }
     let (jobs, rows) = size();
     let stack = Stack::start(&StackOptions { parameters: PARAMETERS.to_vec(), ..Default::default() });

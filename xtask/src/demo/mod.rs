@@ -15,7 +15,6 @@ mod verify;
 
 use crate::api::{Api, ImportOptions, Mode};
 use crate::project::Project;
-use crate::state::State;
 use crate::tools::{self, Tools};
 use crate::{guard, state, up};
 use anyhow::{Context, Result, bail};
@@ -66,7 +65,15 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     // Before anything is started, so that nothing stays behind even if this process is killed.
     let guard = if was_up { None } else { Some(guard::post(project)?) };
     let up = up::Options { endpoint: options.endpoint.clone(), port: None };
-    let outcome = up::bring_up(project, &up).and_then(|state| import(project, &tools, &plan, &state, options.open));
+    let outcome = up::bring_up(project, &up).and_then(|state| {
+        let import = Import { project, tools: &tools, plan: &plan, folder: project.state_dir()?.join("demo") };
+        import.run(&Api::new(&state.api_url, state.token()), &mut |made| {
+            if let (Made::Job(url), true) = (made, options.open) {
+                browser::show_job(&state, url);
+            }
+            Ok(())
+        })
+    });
     if let Some(guard) = guard
         && (options.keep || options.open)
     {
@@ -78,7 +85,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
 }
 
 /// What is imported, and how.
-pub(super) struct Plan {
+pub(crate) struct Plan {
     source: Source,
     schema: Option<PathBuf>,
     dataset: String,
@@ -102,6 +109,17 @@ impl Plan {
         Ok(Self { source, schema, dataset, key, mode: options.mode })
     }
 
+    /// A plan for a file with a schema, whose rows `id` tells apart, into a dataset of its own.
+    pub(crate) fn for_dataset(dataset: &str, file: &Path, schema: &Path) -> Result<Self> {
+        Ok(Self {
+            source: Source::read(file)?,
+            schema: Some(schema.to_owned()),
+            dataset: dataset.to_owned(),
+            key: "id".to_owned(),
+            mode: Mode::Upsert,
+        })
+    }
+
     fn import_options(&self) -> Result<ImportOptions> {
         let schema = self.schema.as_deref().map(read_schema).transpose()?;
         Ok(ImportOptions { dataset: self.dataset.clone(), key: self.key.clone(), schema, mode: self.mode })
@@ -119,31 +137,52 @@ fn dataset_name(file: &Path) -> String {
     stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect()
 }
 
-fn import(project: &Project, tools: &Tools, plan: &Plan, state: &State, open: bool) -> Result<()> {
-    let api = Api::new(&state.api_url, state.token());
-    let had_records = api.has_records(&plan.dataset)?;
-    let schema = if plan.schema.is_some() { ", checked against its schema" } else { "" };
-    println!(
-        "\nImporting {} ({} rows, {:.1} MB{schema}) into dataset {}",
-        project.short(&plan.source.path),
-        show::number(plan.source.items),
-        plan.source.size_bytes as f64 / 1e6,
-        plan.dataset,
-    );
-    let file_guid = api.upload(&plan.source.file())?;
-    let job = api.create_job(&file_guid, plan.import_options()?, "normal")?;
-    if open {
-        browser::show_job(state, &job);
+/// What a deployment has been made to hold, told as soon as it is there.
+pub(crate) enum Made<'a> {
+    /// The id of an upload.
+    Upload(&'a str),
+    /// The URL of a job.
+    Job(&'a str),
+}
+
+/// An import through a deployment, of which every row is checked.
+pub(crate) struct Import<'a> {
+    /// Whose scripts check the rows.
+    pub(crate) project: &'a Project,
+    /// With what these are run.
+    pub(crate) tools: &'a Tools,
+    /// What is imported.
+    pub(crate) plan: &'a Plan,
+    /// Where reports and receipt are saved.
+    pub(crate) folder: PathBuf,
+}
+
+impl Import<'_> {
+    /// Imports, and fails if a row is not accounted for.
+    pub(crate) fn run(&self, api: &Api, made: &mut dyn FnMut(Made<'_>) -> Result<()>) -> Result<()> {
+        let Self { project, tools, plan, folder } = self;
+        let had_records = api.has_records(&plan.dataset)?;
+        let schema = if plan.schema.is_some() { ", checked against its schema" } else { "" };
+        println!(
+            "\nImporting {} ({} rows, {:.1} MB{schema}) into dataset {}",
+            project.short(&plan.source.path),
+            show::number(plan.source.items),
+            plan.source.size_bytes as f64 / 1e6,
+            plan.dataset,
+        );
+        let file_guid = api.upload(&plan.source.file())?;
+        made(Made::Upload(&file_guid))?;
+        let job = api.create_job(&file_guid, plan.import_options()?, "normal")?;
+        made(Made::Job(&job))?;
+        let job = follow::to_its_end(api, &job)?;
+        let output = api.output(&job.job_id)?;
+        let failed = report::fetch(api, &output, folder)?;
+        show::outcome(project, &job, &output, &failed);
+        if job.status != "completed" {
+            bail!("the job ended as {}", job.status);
+        }
+        let expected = expect::ask(project, tools, plan)?;
+        verify::all(api, plan, &expected, &output, &failed, had_records)?;
+        receipt::check(api, &output, &plan.source.path, folder)
     }
-    let job = follow::to_its_end(&api, &job)?;
-    let output = api.output(&job.job_id)?;
-    let folder = project.state_dir()?.join("demo");
-    let failed = report::fetch(&api, &output, &folder)?;
-    show::outcome(project, &job, &output, &failed);
-    if job.status != "completed" {
-        bail!("the job ended as {}", job.status);
-    }
-    let expected = expect::ask(project, tools, plan)?;
-    verify::all(&api, plan, &expected, &output, &failed, had_records)?;
-    receipt::check(&api, &output, &plan.source.path, &folder)
 }

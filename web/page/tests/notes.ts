@@ -1,0 +1,12 @@
+/** Notes the stories that were skipped or run again, a line each, where `cargo xtask test` counts them. */
+
+import { appendFileSync } from "node:fs";
+import type { Reporter, TestCase, TestResult } from "@playwright/test/reporter";
+
+export default class Notes implements Reporter {
+  onTestEnd(test: TestCase, result: TestResult): void {
+    const path = process.env.LONGSHORE_TEST_NOTES;
+    const kind = result.retry > 0 ? "repeated" : result.status === "skipped" ? "skipped" : undefined;
+    if (path && kind) appendFileSync(path, `${kind}\tpage: ${test.title}\n`);
+  }
+}

@@ -1,0 +1,85 @@
+//! The stack that is tested: where its API is, and as whom it is called.
+
+use super::Options;
+use crate::account::Account;
+use crate::project::Project;
+use crate::stack::Credentials;
+use crate::tools::Tools;
+use crate::users;
+use anyhow::{Context, Result, ensure};
+use std::collections::BTreeMap;
+use std::process::Command;
+
+/// A token that the caller has already.
+const TOKEN: &str = "LONGSHORE_TOKEN";
+
+/// A deployed stack.
+pub(super) struct Target<'a> {
+    project: &'a Project,
+    tools: &'a Tools,
+    emulator: Option<String>,
+    /// The stack's outputs.
+    pub(super) outputs: BTreeMap<String, String>,
+    /// Root of its API.
+    pub(super) api_url: String,
+    /// What a person calls it.
+    pub(super) place: String,
+    token: Option<String>,
+}
+
+impl<'a> Target<'a> {
+    /// Looks the stack up.
+    pub(super) fn find(project: &'a Project, tools: &'a Tools, options: &Options) -> Result<Self> {
+        let token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
+        if options.local {
+            let state = users::signed_in(project, tools)?;
+            let token = token.or_else(|| state.token().map(str::to_owned));
+            let place = format!("the local stack at {}", state.api_url);
+            let emulator = Some(state.emulator_url);
+            return Ok(Self { project, tools, emulator, outputs: state.outputs, api_url: state.api_url, place, token });
+        }
+        let emulator = options.endpoint.as_deref().map(|url| url.trim_end_matches('/').to_owned());
+        let account = Account { project, tools, emulator: emulator.as_deref() };
+        let described = account.describe(&options.stack).context("the stack cannot be looked up")?;
+        let place = format!("the stack {} {}", options.stack, emulator.as_deref().unwrap_or("on AWS"));
+        let status = described.status.with_context(|| format!("there is no {place}"))?;
+        ensure!(status.ends_with("_COMPLETE"), "{place} is not usable: {status}");
+        let outputs = described.outputs;
+        let output = |name: &str| outputs.get(name).cloned().with_context(|| format!("{place} has no output {name}"));
+        let api_url = match &emulator {
+            // Its host names are no hosts here.
+            Some(endpoint) => format!("{endpoint}/_aws/execute-api/{}/$default", output("ApiId")?),
+            None => output("ApiUrl")?,
+        };
+        Ok(Self { project, tools, emulator, outputs, api_url, place, token })
+    }
+
+    /// Whether a user has to be made: the API wants a token, there is none, and the users are the stack's own.
+    pub(super) fn needs_user(&self) -> bool {
+        self.token.is_none() && self.outputs.contains_key("UserPoolId")
+    }
+
+    /// The token to call the API with; none if it is open.
+    pub(super) fn sign_in(&mut self, user: Option<&str>) -> Result<Option<String>> {
+        let access = self.outputs.get("Access").map_or("cognito", String::as_str);
+        let Some(user) = user else {
+            ensure!(self.token.is_some() || access == "open", "set {TOKEN}: with Access={access} users are another's");
+            return Ok(self.token.clone());
+        };
+        let output = |name: &str| self.outputs.get(name).with_context(|| format!("the stack has no output {name}"));
+        let credentials = Credentials { name: user.to_owned(), password: String::new(), groups: Vec::new() };
+        let signed_in = self.account().sign_in(output("UserPoolId")?, output("UserPoolClientId")?, credentials)?;
+        // Attributes of the pool, such as custom:tenant, are in ID tokens only.
+        let by_sub = self.outputs.get("TenantClaim").is_none_or(|claim| claim == "sub");
+        Ok(Some(if by_sub { signed_in.access_token } else { signed_in.id_token }))
+    }
+
+    /// The script that removes what was made.
+    pub(super) fn cleanup(&self) -> Command {
+        self.account().script("cleanup.py")
+    }
+
+    fn account(&self) -> Account<'_> {
+        Account { project: self.project, tools: self.tools, emulator: self.emulator.as_deref() }
+    }
+}
