@@ -27,7 +27,10 @@ pub fn stage(folder: &Path, probe: bool) -> Result<()> {
         fs::copy(root.join(name), folder.join(name)).with_context(|| format!("cannot copy {name}"))?;
     }
     for (function, knows_job_types) in FUNCTIONS {
-        let binary = built(if probe && knows_job_types { "probe" } else { function })?;
+        let binary = match std::env::var_os(figures::PROBE).filter(|_| probe && knows_job_types) {
+            Some(made) => made.into(),
+            None => built(if probe && knows_job_types { "probe" } else { function })?,
+        };
         let place = folder.join("target/lambda").join(function);
         fs::create_dir_all(&place)?;
         // A copy: a link could not cross into another file system, and another build may be about to replace it.

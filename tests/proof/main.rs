@@ -6,4 +6,5 @@
 mod corpus;
 mod faults;
 mod load;
+mod release;
 mod sample;

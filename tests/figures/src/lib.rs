@@ -14,6 +14,9 @@ pub const FOLDER: &str = "LONGSHORE_FIGURES";
 /// The environment variable with the file that takes a line for each test that was skipped or repeated; see [`skipped`].
 pub const NOTES: &str = "LONGSHORE_TEST_NOTES";
 
+/// The environment variable with a binary that stands in for the functions that know job types, in place of the tests' own.
+pub const PROBE: &str = "LONGSHORE_PROBE";
+
 /// The environment variable with the condition or the layer that is taken out (`cargo xtask prove --without`).
 pub const WITHOUT: &str = "LONGSHORE_WITHOUT";
 

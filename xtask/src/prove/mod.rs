@@ -6,6 +6,7 @@
 
 mod figures;
 mod part;
+mod release;
 mod report;
 
 use std::collections::BTreeMap;
@@ -63,9 +64,16 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let parts = options.parts();
     let needs_emulator = parts.iter().any(|part| part.needs_emulator());
     let venv = if needs_emulator { Some(set_up(project)?) } else { None };
+    let probe = if parts.contains(&Part::Release) { Some(release::build_probe(project)?) } else { None };
     let folder = project.home_dir().join("proof");
     clear(&folder)?;
-    let run = part::Run { project, folder: &folder, venv: venv.as_deref(), without: options.without.as_deref() };
+    let run = part::Run {
+        project,
+        folder: &folder,
+        probe: probe.as_deref(),
+        venv: venv.as_deref(),
+        without: options.without.as_deref(),
+    };
     let outcomes: Vec<Outcome> = parts.iter().map(|part| run.part(*part)).collect::<Result<_>>()?;
     let tables = figures::read(&folder)?;
     let text = report::write(&machine::describe(project)?, &outcomes, &tables);

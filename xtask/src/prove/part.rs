@@ -28,11 +28,14 @@ pub(crate) enum Part {
     Corpus,
     /// Many jobs of several tenants at once
     Load,
+    /// A row that panics, in a binary that `cargo lambda build --release` made, as for AWS
+    Release,
 }
 
 impl Part {
     /// All of them.
-    pub(crate) const ALL: [Self; 5] = [Self::Model, Self::Simulation, Self::Faults, Self::Corpus, Self::Load];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Model, Self::Simulation, Self::Faults, Self::Corpus, Self::Load, Self::Release];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -41,12 +44,13 @@ impl Part {
             Self::Faults => "faults",
             Self::Corpus => "corpus",
             Self::Load => "load",
+            Self::Release => "release",
         }
     }
 
     /// Whether it runs the deployed stack.
     pub(crate) fn needs_emulator(self) -> bool {
-        matches!(self, Self::Faults | Self::Corpus | Self::Load)
+        matches!(self, Self::Faults | Self::Corpus | Self::Load | Self::Release)
     }
 
     /// The tables that it leaves. A test that was renamed, or runs nothing, leaves none.
@@ -57,6 +61,7 @@ impl Part {
             Self::Faults => &["faults", "faults-other"],
             Self::Corpus => &["corpus"],
             Self::Load => &["load"],
+            Self::Release => &["release"],
         }
     }
 
@@ -68,6 +73,7 @@ impl Part {
             Self::Faults => ["longshore-tests", "proof", "faults::"],
             Self::Corpus => ["longshore-tests", "proof", "corpus::"],
             Self::Load => ["longshore-tests", "proof", "load::"],
+            Self::Release => ["longshore-tests", "proof", "release::"],
         }
     }
 }
@@ -85,6 +91,8 @@ pub(crate) struct Run<'a> {
     pub(crate) project: &'a Project,
     /// Figures and logs go here.
     pub(crate) folder: &'a Path,
+    /// The binary of a release, if a part needs it.
+    pub(crate) probe: Option<&'a Path>,
     /// The tools of the emulator, if a part needs it.
     pub(crate) venv: Option<&'a Path>,
     /// What is taken out.
@@ -125,6 +133,7 @@ impl Run<'_> {
             tests.env_remove(name);
         }
         tests.envs(self.venv.map(|venv| ("LONGSHORE_VENV", venv)));
+        tests.envs(self.probe.filter(|_| part == Part::Release).map(|probe| (figures::PROBE, probe)));
         tests.envs(self.without.map(|name| (figures::WITHOUT, name)));
         tests
     }

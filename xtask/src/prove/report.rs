@@ -7,7 +7,7 @@ use super::part::Outcome;
 use crate::markdown::table;
 
 /// The titles of tables.
-const TITLES: [(&str, &str); 12] = [
+const TITLES: [(&str, &str); 13] = [
     ("model", "Model: every interleaving of small configurations"),
     ("model-walks", "Model: random walks through larger configurations"),
     ("model-broken", "Model: what is caught when it is broken"),
@@ -20,6 +20,7 @@ const TITLES: [(&str, &str); 12] = [
     ("faults-other", "Functions, emulator, queues and schedule that fail"),
     ("corpus", "Nasty files through the deployed stack"),
     ("load", "Load"),
+    ("release", "A release by cargo lambda: a row that panics"),
 ];
 
 /// The whole document.
