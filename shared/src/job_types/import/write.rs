@@ -27,7 +27,7 @@ pub(super) async fn write(records: &impl RecordStore, target: &Target<'_>, items
     let fates = rows.into_iter().map_while(|(writer, sent)| {
         let fate = written.get(sent).cloned().unwrap_or(Written::Untried);
         let fate = if senders[sent] == writer { fate } else { follow(rule, fate, senders[sent]) };
-        outcome(fate, writer, target.key)
+        outcome(own(fate, writer), writer, target.key)
     });
     fates.collect()
 }
@@ -63,6 +63,15 @@ fn follow(rule: Rule, sent: Written, sender: Writer) -> Written {
     }
 }
 
+/// The fate of a row whose own record is in the table: stored, whichever row of its key was sent. A worker that died between
+/// its write and its commit has left it there.
+fn own(fate: Written, writer: Writer) -> Written {
+    match fate {
+        Written::Taken(Some(holder)) | Written::Superseded(Some(holder)) if holder == writer => Written::Stored,
+        other => other,
+    }
+}
+
 /// What a row is told; `None` if it was not tried. That a later row of the same file stands in its place is what an
 /// upsert is meant to do; that another job's does is worth telling.
 fn outcome(fate: Written, writer: Writer, key: &str) -> Option<Outcome> {
@@ -77,6 +86,7 @@ fn outcome(fate: Written, writer: Writer, key: &str) -> Option<Outcome> {
             Outcome::reject("record_refused", None, format!("the records table does not take this row: {reason}"))
         }
         Written::Unknown(reason) => Outcome::Retry { after: None, reason },
+        Written::Throttled(reason) => Outcome::Busy { reason },
         Written::Untried => return None,
     })
 }

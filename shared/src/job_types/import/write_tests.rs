@@ -55,6 +55,7 @@ fn code(outcome: &Outcome) -> &str {
         Outcome::Ok => "ok",
         Outcome::Skip { .. } => "skip",
         Outcome::Retry { .. } => "retry",
+        Outcome::Busy { .. } => "busy",
         Outcome::Fatal(_) => "fatal",
     }
 }
@@ -110,6 +111,45 @@ fn an_insert_takes_exactly_one_row_of_each_key_and_says_so_again() {
         for (number, key) in file {
             let winner = stored[&key].writer == Some(Writer { job, row: number });
             assert_eq!(told[&number], if winner { "ok" } else { "duplicate_key" }, "seed {seed}, row {number}");
+        }
+    }
+}
+
+/// Any rows of the file together in any order of deliveries, as rounds, retries and crashes make them; a delivery may die
+/// between its writes and its commit.
+fn gathered(chance: &mut Chance, file: &Numbered) -> Vec<(Numbered, bool)> {
+    let mut deliveries: Vec<(Numbered, bool)> = Vec::new();
+    for _ in 0..12 {
+        let share = 1 + chance.below(8);
+        let mut rows: Numbered = file.iter().filter(|_| chance.below(8) < share).cloned().collect();
+        let end = chance.below(rows.len() as u64 + 1) as usize;
+        rows.truncate(end.max(1));
+        deliveries.push((rows, chance.below(2) == 0));
+    }
+    deliveries
+}
+
+#[test]
+fn an_insert_gives_each_key_to_the_one_row_that_wrote_its_record_whatever_died_in_between() {
+    for seed in 0..2_000 {
+        let mut chance = Chance(seed);
+        let file: Numbered = (1..=16).map(|number| (number, format!("k{}", chance.below(4)))).collect();
+        let (records, job) = (MemoryRecords::default(), JobId::generate());
+        let mut told: BTreeMap<u64, Outcome> = BTreeMap::new();
+        let mut deliveries = gathered(&mut chance, &file);
+        deliveries.push((file.clone(), false));
+        for (rows, dies) in deliveries {
+            // What was told to have succeeded is offered to nobody again.
+            let rows: Numbered = rows.into_iter().filter(|(n, _)| told.get(n) != Some(&Outcome::Ok)).collect();
+            let outcomes = deliver(&records, Rule::Insert, job, &rows);
+            if !dies {
+                told.extend(rows.iter().map(|(number, _)| *number).zip(outcomes));
+            }
+        }
+        let stored = all(&records);
+        for (number, key) in &file {
+            let wrote = stored[key].writer == Some(Writer { job, row: *number });
+            assert_eq!(code(&told[number]), if wrote { "ok" } else { "duplicate_key" }, "seed {seed}, row {number}");
         }
     }
 }
@@ -171,6 +211,9 @@ fn a_row_never_succeeds_by_another_that_did_not() {
     };
     let unknown = || Written::Unknown("throttled".into());
     let refused = || Written::Refused("no".into());
+    let throttled = || Written::Throttled("no capacity".into());
+    assert_eq!(told(Rule::Upsert, throttled()), ["busy", "busy"]);
+    assert_eq!(told(Rule::Insert, throttled()), ["busy", "busy"]);
     assert_eq!(told(Rule::Upsert, unknown()), ["retry", "retry"]);
     assert_eq!(told(Rule::Insert, unknown()), ["retry", "retry"]);
     assert_eq!(told(Rule::Upsert, refused()), ["retry", "record_refused"]);
