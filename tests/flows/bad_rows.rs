@@ -95,12 +95,12 @@ fn five_thousand_columns_are_imported() -> Story {
 
 #[test]
 fn cells_that_a_spreadsheet_would_run_come_back_as_text_and_unchanged() -> Story {
-    let file = lines(["id,a", ",=1+1", ",@SUM(A1)", ",\"+x,\n-y\"", ",-5.2"]);
+    let file = lines(["id,a", ",=1+1", ",@SUM(A1)", ",\"+x,\n-y\"", ",-5.2", ",a;=1", ",＝1"]);
     let (job, report) = work(stack(), "import", &file, &into("formulas"))?;
-    assert_eq!(counts(&job), [0, 4, 0], "{job}");
+    assert_eq!(counts(&job), [0, 6, 0], "{job}");
     let url = report.document["files"]["failed"]["url"].as_str().unwrap_or_default();
     let raw = stack().client.get(url)?.text();
-    for cell in ["'=1+1", "'@SUM(A1)", "\"'+x,\n-y\"", ",-5.2,"] {
+    for cell in ["'=1+1", "'@SUM(A1)", "\"'+x,\n'-y\"", ",-5.2,", "a;'=1", "'＝1"] {
         ensure!(raw.contains(cell), "{cell} is not in\n{raw}");
     }
     Ok(())

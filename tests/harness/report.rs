@@ -97,12 +97,16 @@ fn table(client: &Client, document: &Value, name: &str, said: usize) -> Result<V
     rows.collect()
 }
 
-/// A cell without the apostrophe that keeps a spreadsheet from taking it for a formula.
+/// A cell without the apostrophes that keep a spreadsheet from taking it, or a text in it, for a formula.
 fn plain(cell: &str) -> String {
-    let formula = cell
-        .strip_prefix('\'')
-        .filter(|rest| rest.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r']));
-    formula.unwrap_or(cell).to_owned()
+    let text = |text: &str| {
+        let lead = |rest: &&str| {
+            let rest = rest.trim_start_matches('\'').trim_start_matches([' ', '"']);
+            rest.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '\t', '\r', '\n'])
+        };
+        text.strip_prefix('\'').filter(lead).unwrap_or(text).to_owned()
+    };
+    cell.split_inclusive([';', '\t', '\r', '\n']).map(text).collect()
 }
 
 /// The rows of a CSV file as another reader sees them: all cells as they stand, without header and blank lines.

@@ -116,7 +116,7 @@ impl CorrectedFile {
     fn cells(&self, row: &[u8]) -> Vec<Vec<u8>> {
         let mut reader = CellReader::delimited(self.layout.delimiter);
         let cells: Vec<_> = reader.read(row).iter().collect();
-        let cell = |place: &usize| original(cells.get(*place).copied().unwrap_or_default()).to_vec();
+        let cell = |place: &usize| original(cells.get(*place).copied().unwrap_or_default()).into_owned();
         self.layout.own.iter().map(cell).collect()
     }
 

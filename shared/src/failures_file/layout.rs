@@ -110,7 +110,7 @@ impl Header {
 
 /// A column's name as the job knows it.
 fn name(cell: &[u8]) -> String {
-    String::from_utf8_lossy(original(cell.trim_ascii())).into_owned()
+    String::from_utf8_lossy(&original(cell.trim_ascii())).into_owned()
 }
 
 fn missing_columns(missing: &[String]) -> String {

@@ -127,9 +127,9 @@ pub(super) fn cells_are_the_inputs(report: &Report, input: &Input) -> Result<()>
         let index = usize::try_from(row.number)? - 1;
         let original = input.rows[index].shown(input.columns.len());
         for (shown, cell) in row.cells.iter().zip(&original) {
-            let neutral = shown.strip_prefix('\'').is_some_and(|rest| rest == cell && is_like_formula(cell));
-            ensure!(shown == cell || neutral, "row {}: {:?} was {original:?}", row.number, row.cells);
-            let harmless = !is_formula(shown) || shown.parse::<f64>().is_ok();
+            ensure!(shown == cell || is_neutral(shown, cell), "row {}: {:?} was {original:?}", row.number, row.cells);
+            let harmless = !shown.starts_with(['\t', '\r', '\n'])
+                && shown.split(SEPARATORS).all(|text| !is_formula(text) || text.parse::<f64>().is_ok());
             ensure!(harmless, "row {}: {shown:?} is a formula", row.number);
         }
         ensure!(row.cells.len() == original.len(), "row {} has {} cells", row.number, row.cells.len());
@@ -137,12 +137,24 @@ pub(super) fn cells_are_the_inputs(report: &Report, input: &Input) -> Result<()>
     Ok(())
 }
 
-fn is_formula(cell: &str) -> bool {
-    cell.starts_with(['=', '+', '-', '@', '\t', '\r'])
+/// Where some spreadsheet begins another cell.
+const SEPARATORS: [char; 4] = [';', '\t', '\r', '\n'];
+
+/// Whether a cell is shown as it is but for an apostrophe before some of its texts that look like formulas.
+fn is_neutral(shown: &str, cell: &str) -> bool {
+    let (shown, texts) = (shown.split(SEPARATORS), cell.split(SEPARATORS));
+    let opens_with_control = cell.trim_start_matches('\'').starts_with(['\t', '\r', '\n']);
+    shown.clone().count() == texts.clone().count()
+        && shown.zip(texts).enumerate().all(|(at, (shown, text))| {
+            let like_formula = is_formula(text.trim_start_matches('\'')) || (at == 0 && opens_with_control);
+            shown == text || (like_formula && shown.strip_prefix('\'') == Some(text))
+        })
 }
 
-fn is_like_formula(cell: &str) -> bool {
-    is_formula(cell.trim_start_matches('\''))
+fn is_formula(text: &str) -> bool {
+    let readable =
+        text.trim_start_matches(|c: char| c.is_whitespace() || c.is_control() || "\"\u{feff}\u{200b}".contains(c));
+    readable.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
 }
 
 /// Whether the chunks that the ledger holds are the file's bytes: in order, without gap or overlap, and each with the
