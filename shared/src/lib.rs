@@ -8,6 +8,7 @@
 compile_error!("a panicking row would take its whole chunk along: set panic = \"unwind\" in the profile");
 
 pub mod aws_limits;
+mod back_off;
 pub mod batch;
 pub mod chunk;
 pub mod config;

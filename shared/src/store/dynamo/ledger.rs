@@ -11,10 +11,8 @@ use super::item::{Item, ItemError, number, read_text, text, time};
 use super::keys::{JOB, Key, SK, job_pk};
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed, group_item, job_item};
+use crate::back_off::BackOff;
 use crate::store::replay::CommittedGroup;
-
-/// Tries at a batch that DynamoDB answers in part; throttled calls as a whole are the SDK's to retry.
-const BATCH_TRIES: u32 = 5;
 
 impl Ledger for DynamoStore {
     /// One consistent BatchGetItem of `JOB` and `GROUP#g`.
@@ -156,11 +154,13 @@ impl DynamoStore {
         query.send().await.map_err(failed("progress"))
     }
 
-    /// Consistent BatchGetItem of up to 100 keys, in no order; asks again for what DynamoDB left out.
+    /// Consistent BatchGetItem of up to 100 keys, in no order. Asks again, after a wait, for what DynamoDB left out; a call that
+    /// is refused as a whole is the SDK's to retry.
     pub(super) async fn batch_get(&self, operation: &'static str, keys: Vec<Key>) -> PortResult<Vec<Item>> {
         let mut found = Vec::new();
         let mut asked: Vec<_> = keys.into_iter().map(Key::attributes).collect();
-        for _ in 0..BATCH_TRIES {
+        let mut back_off = BackOff::new(self.sleep);
+        loop {
             let keys = KeysAndAttributes::builder().set_keys(Some(asked)).consistent_read(true);
             let keys = keys.build().map_err(failed(operation))?;
             let answer = self.client.batch_get_item().request_items(&self.table, keys).send().await;
@@ -170,8 +170,10 @@ impl DynamoStore {
             if asked.is_empty() {
                 return Ok(found);
             }
+            if !back_off.wait().await {
+                return Err(failed(operation)(ItemError::Unread));
+            }
         }
-        Err(failed(operation)(ItemError::Unread))
     }
 }
 

@@ -49,19 +49,22 @@ use longshore_domain::ports::{PortError, TenantLimits};
 
 pub use retry::RetryConflicts;
 
+use crate::back_off::{self, Sleep};
+
 /// The store on one DynamoDB table.
 #[derive(Clone, Debug)]
 pub struct DynamoStore {
     client: aws_sdk_dynamodb::Client,
     table: String,
     limits: TenantLimits,
+    sleep: Sleep,
 }
 
 impl DynamoStore {
     /// A store on this table. The client needs [`RetryConflicts`], as [`Aws::dynamodb`](crate::config::Aws::dynamodb)
     /// builds it: else an update that meets a transaction on the same item fails.
     pub fn new(client: aws_sdk_dynamodb::Client, table: String) -> Self {
-        Self { client, table, limits: TenantLimits::default() }
+        Self { client, table, limits: TenantLimits::default(), sleep: back_off::sleep }
     }
 
     /// The same store, with no more room for each tenant than this.

@@ -9,12 +9,10 @@ use longshore_domain::ports::{JobStore, PortResult, Removal};
 use super::item::{Item, ItemError, read_text, text};
 use super::keys::{JOB, Key, SK, USE, job_pk, upload_pk};
 use super::{DynamoStore, failed};
+use crate::back_off::BackOff;
 
 /// Items in one BatchWriteItem: DynamoDB's limit.
 const BATCH_ITEMS: usize = 25;
-
-/// Tries at a batch of which DynamoDB takes only a part; throttled calls as a whole are the SDK's to retry.
-const BATCH_TRIES: u32 = 5;
 
 impl Removal for DynamoStore {
     /// DeleteItem of `UPLOAD#upload` / `JOB#id`, a consistent Query for another use, and without one DeleteItem of
@@ -69,7 +67,8 @@ impl DynamoStore {
         delete.send().await.map(|_| ()).map_err(failed("remove"))
     }
 
-    /// BatchWriteItem; asks again for what DynamoDB left.
+    /// BatchWriteItem. Asks again, after a wait, for what DynamoDB left; a call that is refused as a whole is the SDK's to
+    /// retry. Harmless twice.
     async fn delete_batch(&self, keys: &[Item]) -> PortResult<()> {
         let delete = |key: &Item| {
             let request = DeleteRequest::builder().set_key(Some(key.clone())).build().map_err(failed("remove"))?;
@@ -77,13 +76,20 @@ impl DynamoStore {
         };
         let writes: PortResult<Vec<_>> = keys.iter().map(delete).collect();
         let mut left = HashMap::from([(self.table.clone(), writes?)]);
-        for _ in 0..BATCH_TRIES {
+        let mut back_off = BackOff::new(self.sleep);
+        loop {
             let answer = self.client.batch_write_item().set_request_items(Some(left)).send().await;
             left = answer.map_err(failed("remove"))?.unprocessed_items.unwrap_or_default();
             if left.is_empty() {
                 return Ok(());
             }
+            if !back_off.wait().await {
+                return Err(failed("remove")(ItemError::Unwritten));
+            }
         }
-        Err(failed("remove")(ItemError::Unwritten))
     }
 }
+
+#[cfg(test)]
+#[path = "unprocessed_tests.rs"]
+mod tests;
