@@ -8,14 +8,17 @@ use std::collections::BTreeSet;
 use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::ports::{FileStream, Files, PortError, PortResult, Read};
 use longshore_domain::records::{Cutter, Format, Span, Unreadable, check_utf8, sniff};
+use longshore_domain::text::{listed, quoted};
 
 use crate::chunk::{source_changed, source_missing};
 use crate::handler::CellReader;
 
 /// What is looked at to tell a text file from others, and what holds nearly every header.
 const HEAD_BYTES: u64 = 64 * 1024;
-/// A longer header is no header; its columns are kept in one item of 400 KB.
+/// A longer header is no header; its columns are kept in one item of 400 KB, beside options of up to 128 KiB.
 const HEADER_BYTES: usize = 256 * 1024;
+/// A table with more columns is none that was meant, or the file has other separators than commas.
+const MAX_COLUMNS: usize = 10_000;
 
 /// The opening of a readable file.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -136,8 +139,12 @@ impl Seeker {
 /// name, as where two files with one each were joined, is seen by nobody and so is no part of it.
 fn name_columns(header: &[u8]) -> Result<(Vec<String>, Vec<JobError>), JobError> {
     let mut cells = CellReader::default();
+    let cells = cells.read(header);
+    if cells.len() > MAX_COLUMNS {
+        return Err(too_many_columns(cells.len()));
+    }
     let (mut columns, mut unnamed, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
-    for (i, cell) in cells.read(header).iter().enumerate() {
+    for (i, cell) in cells.iter().enumerate() {
         let mut name =
             String::from_utf8_lossy(cell).trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').to_owned();
         if name.is_empty() {
@@ -145,13 +152,18 @@ fn name_columns(header: &[u8]) -> Result<(Vec<String>, Vec<JobError>), JobError>
             unnamed.push(name.clone());
         }
         if !seen.insert(name.clone()) {
-            let message = format!("two columns are called {name:?}; rename one of them in the first line of the file");
+            let message =
+                format!("two columns are called {}; rename one of them in the first line of the file", quoted(&name));
             return Err(JobError::new("duplicate_column", message));
         }
         columns.push(name);
     }
-    let issue =
-        || JobError::new("unnamed_column", format!("columns without a name were called {}", unnamed.join(", ")));
+    let issue = || {
+        JobError::new(
+            "unnamed_column",
+            format!("columns without a name were called {}", listed(unnamed.iter().map(String::as_str))),
+        )
+    };
     let issues = if unnamed.is_empty() { Vec::new() } else { vec![issue()] };
     Ok((columns, issues))
 }
@@ -165,6 +177,14 @@ fn ended_early() -> PortError {
     PortError { service: "files", operation: "read", source: "the stream ended before the file".into() }
 }
 
+fn too_many_columns(columns: usize) -> JobError {
+    let message = format!(
+        "the first line has {columns} columns, and a file may have up to {MAX_COLUMNS}; is the first line the header, and does \
+         each row stand on a line of its own?"
+    );
+    JobError::new("too_many_columns", message)
+}
+
 fn header_too_long() -> JobError {
     let message = format!(
         "the first line is longer than {} KiB, so it is no header; is a quote in it never closed, or is this no CSV file?",
@@ -176,4 +196,33 @@ fn header_too_long() -> JobError {
 fn unterminated_header() -> JobError {
     let message = "a quote that opens in the first line is never closed, so the whole file is one line; close it";
     JobError::new("unterminated_quote", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_COLUMNS, name_columns};
+
+    fn header(columns: usize) -> String {
+        (0..columns).map(|n| format!("c{n}")).collect::<Vec<_>>().join(",")
+    }
+
+    #[test]
+    fn a_file_has_up_to_ten_thousand_columns() {
+        assert_eq!(name_columns(header(MAX_COLUMNS).as_bytes()).unwrap().0.len(), MAX_COLUMNS);
+        for many in [header(MAX_COLUMNS + 1), header(30_000), ",".repeat(200_000)] {
+            let error = name_columns(many.as_bytes()).unwrap_err();
+            assert_eq!(error.code, "too_many_columns");
+            assert!(error.message.contains("up to 10000"), "{}", error.message);
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_a_header_is_short() {
+        let (columns, issues) = name_columns(",".repeat(9_000).as_bytes()).unwrap();
+        assert_eq!((columns.len(), columns[8_999].as_str()), (9_001, "column_9000"));
+        assert!(issues[0].message.ends_with("and 8981 more") && issues[0].message.len() < 500, "{:?}", issues[0]);
+        let long = "x".repeat(100_000);
+        let error = name_columns(format!("{long},{long}").as_bytes()).unwrap_err();
+        assert!(error.code == "duplicate_column" && error.message.len() < 200, "{}", error.message);
+    }
 }

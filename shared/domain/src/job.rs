@@ -13,7 +13,14 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{FileGuid, JobId};
 use crate::outcome::Counts;
 use crate::records::Format;
+use crate::text::cut;
 use crate::time_stamp::Timestamp;
+
+/// Bytes of an error's code and message.
+const CODE_BYTES: usize = 100;
+const MESSAGE_BYTES: usize = 4 * 1024;
+/// Issues that a job keeps.
+const MAX_ISSUES: usize = 20;
 
 pub use deadline::{deadline, has_time};
 pub use generation::{Base, CORRECTED_ISSUES, Place, Reopen};
@@ -62,8 +69,11 @@ pub enum Stage {
     Done,
 }
 
-/// A sentence and a stable code for what went wrong with a job as a whole.
+/// A sentence and a stable code for what went wrong with a job as a whole. Both are short, whoever wrote them: they are
+/// stored in the job's item, which DynamoDB holds to 400 KB.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(from = "JobErrorParts")]
+#[non_exhaustive]
 pub struct JobError {
     /// Stable, in snake case, for programs.
     pub code: String,
@@ -71,10 +81,26 @@ pub struct JobError {
     pub message: String,
 }
 
+/// An error as it is stored.
+#[derive(Deserialize)]
+struct JobErrorParts {
+    code: String,
+    message: String,
+}
+
 impl JobError {
-    /// An error from its two parts.
+    /// An error from its two parts, each cut to its bound.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into() }
+        let (mut code, mut message) = (code.into(), message.into());
+        cut(&mut code, CODE_BYTES);
+        cut(&mut message, MESSAGE_BYTES);
+        Self { code, message }
+    }
+}
+
+impl From<JobErrorParts> for JobError {
+    fn from(parts: JobErrorParts) -> Self {
+        Self::new(parts.code, parts.message)
     }
 }
 

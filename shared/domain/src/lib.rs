@@ -15,6 +15,7 @@
 //! | [`parts`] | cutting a large file into the parts of its upload |
 //! | [`outcome`], [`work_file`] | what became of an item, and the files that say so |
 //! | [`retry`], [`progress`] | when transient items go round again; percent, rate and ETA |
+//! | [`text`] | names and texts of clients, cut for messages |
 //! | [`message`], [`ports`] | what travels in queues; the traits that the adapters implement |
 
 pub mod chance;
@@ -32,5 +33,6 @@ pub mod progress;
 pub mod records;
 pub mod retry;
 pub mod split;
+pub mod text;
 pub mod time_stamp;
 pub mod work_file;

@@ -4,6 +4,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::{cut, shortened};
+
+/// Bounds of a rejection: a file may have one for each row.
+const CODE_BYTES: usize = 100;
+const FIELD_CHARS: usize = 200;
+const MESSAGE_BYTES: usize = 2 * 1024;
+
 /// What a handler says of one item. An enum, so that no outcome can be forgotten.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Outcome {
@@ -21,6 +28,12 @@ pub enum Outcome {
         /// The least time to wait, if whoever refused named one.
         after: Option<Duration>,
         /// Why, for the report in case it never succeeds.
+        reason: String,
+    },
+    /// What the handler works with takes no more at present, and nothing was done: goes round again after the back-off, and
+    /// none of its tries is spent.
+    Busy {
+        /// Why, for the log of the item.
         reason: String,
     },
     /// No item of this job can succeed: the item is failed, and the job stops.
@@ -47,9 +60,12 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    /// A rejection of an item or of its one field.
+    /// A rejection of an item or of its one field; each part is cut to its bound.
     pub fn new(code: impl Into<String>, field: Option<&str>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), field: field.map(str::to_owned), message: message.into() }
+        let (mut code, mut message) = (code.into(), message.into());
+        cut(&mut code, CODE_BYTES);
+        cut(&mut message, MESSAGE_BYTES);
+        Self { code, field: field.map(|field| shortened(field, FIELD_CHARS)), message }
     }
 }
 

@@ -137,7 +137,7 @@ pub trait JobTransitions: Send + Sync {
         plan: &GroupPlan,
         now: Timestamp,
     ) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// See [`Job::end_split`]; of `job` its id and its generation are read.
+    /// See [`Job::end_split`]; of `job` its id, its generation and its issues are read.
     fn end_split(
         &self,
         job: &Job,

@@ -189,7 +189,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             (false, _) => here,
             (true, 0) => Cursor { position: 0, finished: true, ..here },
             (true, _) => {
-                let due = retry::due(now, round + 1, self.worker.retry_base_s, fraction(), self.tally.asked_s);
+                let step = self.tally.attempts.clamp(1, round + 1);
+                let due = retry::due(now, step, self.worker.retry_base_s, fraction(), self.tally.asked_s);
                 Cursor { round: round + 1, position: 0, filed: 0, due: Some(due), ..here }
             }
         }

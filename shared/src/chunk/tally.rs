@@ -23,6 +23,9 @@ pub(super) struct Tally {
     pub(super) filed: u32,
     /// The longest wait that an item asked for, in seconds.
     pub(super) asked_s: i64,
+    /// The most tries that an item of these has spent: what the wait for the next round follows. Rows that met no capacity
+    /// wait no longer each time.
+    pub(super) attempts: u32,
     item_retries: u32,
     counts: Counts,
     entries: Vec<Entry>,
@@ -36,6 +39,7 @@ impl Tally {
             position: cursor.map_or(0, |c| c.position as usize),
             filed: cursor.map_or(0, |c| c.filed),
             asked_s: 0,
+            attempts: 0,
             item_retries,
             counts: Counts::default(),
             entries: Vec::new(),
@@ -76,8 +80,11 @@ impl Tally {
                 Outcome::Retry { after, reason } => {
                     let asked_s = after.map_or(0, |after| i64::try_from(after.as_secs()).unwrap_or(i64::MAX));
                     self.asked_s = self.asked_s.max(asked_s);
-                    self.transient(items.attempts(i) + 1, reason)
+                    let attempts = items.attempts(i) + 1;
+                    self.attempts = self.attempts.max(attempts);
+                    self.transient(attempts, reason)
                 }
+                Outcome::Busy { reason } => End::Transient { attempts: items.attempts(i), reason },
                 Outcome::Fatal(rejection) => {
                     self.file(items, i, End::Failed(rejection.clone()));
                     return Some(rejection);

@@ -9,16 +9,20 @@ use serde_json::{Map, Value};
 
 use crate::problem::{FieldError, escape};
 
-/// Mistakes that are told at once; whoever made more is sending something else. Bounds the work, too.
+/// Mistakes that are told at once; whoever made more is sending something else.
 const MAX_FAULTS: usize = 32;
+
+/// Bytes of options that are read again for their next mistakes. Bounds the work: large options are told fewer at once.
+const READ_BYTES: usize = 256 * 1024;
 
 /// How serde begins to say that a member is not there; its name follows, and another backtick.
 const MISSING: &str = "missing field `";
 
 /// The options, if something could be made of them, and what is wrong with them.
 pub(super) fn read<T: DeserializeOwned>(options: &Value) -> (Option<T>, Vec<FieldError>) {
+    let faults = (READ_BYTES / options.to_string().len().max(1)).clamp(2, MAX_FAULTS);
     let (mut options, mut errors) = (options.clone(), Vec::new());
-    for _ in 0..MAX_FAULTS {
+    for _ in 0..faults {
         let fault = match parse::<T>(&options) {
             Ok(read) => return (Some(read), errors),
             Err(fault) => fault,
@@ -181,6 +185,8 @@ mod tests {
     #[test]
     fn a_flood_of_mistakes_ends() {
         let options: Map<_, _> = (0..10_000).map(|n| (format!("x{n}"), json!(n))).collect();
+        assert_eq!(faults::<Options>(Value::Object(options)).len(), 2);
+        let options: Map<_, _> = (0..100).map(|n| (format!("x{n}"), json!(n))).collect();
         assert_eq!(faults::<Options>(Value::Object(options)).len(), MAX_FAULTS);
     }
 

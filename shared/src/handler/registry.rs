@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use longshore_domain::job::{JobError, Tolerance};
 use longshore_domain::records::Format;
@@ -11,6 +12,9 @@ use serde_json::Value;
 use super::options;
 use super::{CellReader, Input, ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
 use crate::problem::FieldError;
+
+/// How long records are read before what was read is worked: a batch of costly records must not outlast its worker.
+const READ_TIME: Duration = Duration::from_secs(1);
 
 /// All job types that a function knows.
 #[derive(Default)]
@@ -153,7 +157,8 @@ impl<T: JobType> Prepared<T> {
     }
 
     async fn run(&self, job: &JobContext, items: &[RawItem<'_>]) -> Vec<Outcome> {
-        let (read, good) = self.read_all(job, items);
+        let began = Instant::now();
+        let (read, good) = self.read_all(job, items, || began.elapsed() > READ_TIME);
         let mut worked =
             if good.is_empty() { Vec::new() } else { self.job_type.process_batch(job, &self.options, good).await }
                 .into_iter();
@@ -168,18 +173,29 @@ impl<T: JobType> Prepared<T> {
         outcomes
     }
 
-    /// What is wrong with each record, if anything, and the items of the others.
-    fn read_all(&self, job: &JobContext, items: &[RawItem<'_>]) -> (Rejections, Vec<(ItemKey, T::Item)>) {
+    /// What is wrong with each of the first records, if anything, and the items of the others. Ends early, but not before
+    /// the first record.
+    fn read_all(
+        &self,
+        job: &JobContext,
+        items: &[RawItem<'_>],
+        is_over: impl Fn() -> bool,
+    ) -> (Rejections, Vec<(ItemKey, T::Item)>) {
         let mut cells = CellReader::default();
-        let mut good = Vec::with_capacity(items.len());
-        let read = items.iter().map(|item| match self.read(item, &mut cells) {
-            Ok(value) => {
-                good.push((ItemKey { job_id: job.job_id, number: item.number }, value));
-                None
+        let (mut read, mut good) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
+        for item in items {
+            match self.read(item, &mut cells) {
+                Ok(value) => {
+                    good.push((ItemKey { job_id: job.job_id, number: item.number }, value));
+                    read.push(None);
+                }
+                Err(rejection) => read.push(Some(rejection)),
             }
-            Err(rejection) => Some(rejection),
-        });
-        (read.collect(), good)
+            if is_over() {
+                break;
+            }
+        }
+        (read, good)
     }
 }
 
@@ -210,4 +226,44 @@ fn unterminated(number: u64) -> Rejection {
         "a quote that opens in row {number} is never closed: everything after it was read as one cell; close or double the quote"
     );
     Rejection::new("unterminated_quote", None, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::Arc;
+
+    use longshore_domain::ids::JobId;
+    use serde_json::{Value, json};
+
+    use super::{ItemKey, JobContext, JobType, Outcome, Prepared, RawItem, Shape};
+
+    struct Accepting;
+
+    impl JobType for Accepting {
+        const NAME: &'static str = "accepting";
+        type Options = Value;
+        type Item = Value;
+
+        async fn process(&self, _: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
+            Outcome::Ok
+        }
+    }
+
+    #[test]
+    fn a_batch_of_records_that_take_long_is_read_in_part_and_at_least_one_of_them() {
+        let prepared = Prepared { job_type: Arc::new(Accepting), options: json!({}) };
+        let job = JobContext { job_id: JobId::generate(), tenant: "t".into(), round: 0 };
+        let options = json!({});
+        let items: Vec<_> = (1..=9).map(|number| RawItem { number, shape: Shape::Options(&options) }).collect();
+        for (records, read) in [(0, 1), (1, 1), (4, 4), (20, 9)] {
+            let looks = Cell::new(0);
+            let is_over = || {
+                looks.set(looks.get() + 1);
+                looks.get() >= records
+            };
+            let (rejections, good) = prepared.read_all(&job, &items, is_over);
+            assert_eq!((rejections.len(), good.len()), (read, read));
+        }
+    }
 }

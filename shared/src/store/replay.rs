@@ -34,7 +34,7 @@ pub fn committed(job: &Job, stored: Option<&CommittedGroup>, own: &CommittedGrou
 /// `end_split` took: the job has not been written since. If it has been, by a worker that ended a group, then that
 /// worker saw the end of the split too, and a refusal loses nothing.
 pub fn split_ended(job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> bool {
-    let same = job.groups == groups && job.issues.ends_with(issues) && job.updated_at == now;
+    let same = job.groups == groups && job.issues == job.issues_with(issues) && job.updated_at == now;
     job.stage == Stage::Processing && same
 }
 

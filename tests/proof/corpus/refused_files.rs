@@ -39,5 +39,20 @@ pub(super) fn files() -> Vec<File> {
     files.push(lines("a NUL in a line", b"{\"id\":1}\n{\"id\":\"\0\"}\n", "file_binary"));
     let long = format!("id,{}\n1,x\n", "n".repeat(HEADER_BYTES));
     files.push(File::csv("a header that is too long", long).ends(End::Refused("header_too_long")));
+    let columns = |count: usize| (0..count).map(|n| format!(",c{n}")).collect::<String>();
+    let many = format!("id{}\n1{}\n", columns(30_000), ",".repeat(30_000));
+    files.push(File::csv("thirty thousand columns", many).ends(End::Refused("too_many_columns")));
+    let line = |name, bytes: String, code| File::csv(name, bytes).ends(End::Refused(code));
+    let text = "no line end anywhere ".repeat(200 * 1024 / 21);
+    files.push(line("a first line of 200 KiB that is no header", format!("{text}\n1\n"), "key_not_in_header"));
+    let twice = format!("id,{text},{text}\n1,x,y\n", text = &text[..100 * 1024]);
+    files.push(line("two columns of one name of 100 KiB", twice, "duplicate_column"));
+    files.push(line(
+        "a first line of 200 KiB of commas",
+        format!("{}\n1\n", ",".repeat(200 * 1024)),
+        "too_many_columns",
+    ));
+    let unnamed = format!("{},x\n1\n", ",".repeat(9_000));
+    files.push(line("nine thousand columns without a name", unnamed, "key_not_in_header"));
     files
 }

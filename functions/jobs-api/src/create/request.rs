@@ -8,6 +8,9 @@ use longshore_domain::job::{Priority, Tolerance};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
+/// Bytes of options as they are stored: in one item of 400 KB, beside the columns of the file.
+const OPTIONS_BYTES: usize = 128 * 1024;
+
 /// What is to be done, over which file.
 #[derive(Clone, PartialEq, Debug, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -129,6 +132,13 @@ pub(crate) fn unknown_file() -> Bad {
 fn check_options(job_type: &dyn AnyJobType, options: &Value) -> Result<Tolerance, Vec<FieldError>> {
     if !options.is_object() {
         return Err(vec![FieldError::new("/options", "invalid_type", "options is an object")]);
+    }
+    let bytes = options.to_string().len();
+    if bytes > OPTIONS_BYTES {
+        let detail = format!(
+            "options have {bytes} bytes, and may have up to {OPTIONS_BYTES}; leave out what the job does not need"
+        );
+        return Err(vec![FieldError::new("/options", "options_too_large", detail)]);
     }
     Ok(job_type.prepare(options)?.tolerance())
 }

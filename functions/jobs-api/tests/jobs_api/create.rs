@@ -125,6 +125,11 @@ async fn every_bad_field_is_named() {
         (with("/options/dataset", json!("a b")), vec![("/options/dataset", "invalid_dataset")]),
         (with("/options/schema", json!({"type": 1})), vec![("/options/schema/type", "invalid_schema")]),
         (
+            with("/options/schema", json!({"allOf": vec![json!({"$ref": "#"}); 5_000]})),
+            vec![("/options/schema", "schema_too_complex")],
+        ),
+        (with("/options/key", json!("k".repeat(200_000))), vec![("/options", "options_too_large")]),
+        (
             json!({"jobType": "import", "options": {"dataset": "", "key": ""}, "x": 1}),
             vec![
                 ("/fileGuid", "file_required"),

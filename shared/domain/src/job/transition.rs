@@ -3,7 +3,7 @@
 //! Each is a pure function that says what it met; the DynamoDB adapter writes the same as one conditional update, and
 //! the conformance suite holds the two against each other.
 
-use super::{Job, JobError, Stage, Status, Stop};
+use super::{Job, JobError, MAX_ISSUES, Stage, Status, Stop};
 use crate::group::{GroupPlan, Source};
 use crate::ids::JobId;
 use crate::outcome::Counts;
@@ -96,8 +96,20 @@ impl Job {
         self.stage = Stage::Processing;
         self.split_ended = true;
         self.sent_groups = groups;
-        self.issues.extend_from_slice(issues);
+        self.issues = self.issues_with(issues);
         self.touch(now)
+    }
+
+    /// The issues of the job once these are known: each replaces what was known under its code. The same when it is done twice.
+    #[must_use]
+    pub fn issues_with(&self, issues: &[JobError]) -> Vec<JobError> {
+        let mut all: Vec<JobError> = Vec::new();
+        for issue in self.issues.iter().filter(|known| !issues.iter().any(|new| new.code == known.code)).chain(issues) {
+            if all.len() < MAX_ISSUES && !all.contains(issue) {
+                all.push(issue.clone());
+            }
+        }
+        all
     }
 
     /// A group's items have all ended. Harmless twice; refused once the status is final, for then nothing changes.

@@ -93,3 +93,50 @@ fn a_job_is_deleted_once_and_stays_in_the_sweepers_sight() {
     assert_eq!(job.delete(Timestamp(2)), Transition::Refused);
     assert!(job.deleted_at == Some(Timestamp(1)) && job.is_unfinished());
 }
+
+#[test]
+fn issues_are_replaced_by_their_codes_and_said_twice_are_the_same() {
+    let issue = |code: &str, message: &str| JobError::new(code, message);
+    let mut job = job(Status::Running, Stage::Splitting);
+    job.issues = vec![issue("a", "old"), issue("b", "kept")];
+    let new = [issue("a", "new"), issue("c", "1"), issue("c", "2"), issue("c", "1")];
+    let merged = [issue("b", "kept"), issue("a", "new"), issue("c", "1"), issue("c", "2")];
+    assert_eq!(job.issues_with(&new), merged);
+    job.issues = merged.to_vec();
+    assert_eq!(job.issues_with(&new), merged);
+    let many: Vec<_> = (0..100).map(|n| issue(&format!("c{n}"), "")).collect();
+    assert_eq!(job.issues_with(&many).len(), MAX_ISSUES);
+}
+
+proptest::proptest! {
+    /// DynamoDB refuses an item of more than 400 KB, and with it every later write of the job.
+    #[test]
+    fn no_error_and_no_issue_makes_a_job_large(
+        text in proptest::sample::select(vec!["x", "é", "\u{10FFFF}", "\u{0}", "\""]),
+        lengths in proptest::collection::vec(0_usize..100_000, 0..30),
+        splits in 1_u32..6,
+    ) {
+        let mut job = job(Status::Running, Stage::Splitting);
+        for split in 0..splits {
+            let issues: Vec<_> = lengths.iter().enumerate().map(|(n, length)| {
+                JobError::new(format!("{split}{n}{}", text.repeat(length / 8)), text.repeat(*length))
+            }).collect();
+            job.stage = Stage::Splitting;
+            job.end_split(0, 1, &issues, Timestamp(1));
+            job.error = issues.first().cloned();
+            job.stop = Some(Stop { error: issues.last().cloned(), ..stop() });
+        }
+        let errors = job.issues.iter().chain(&job.error).chain(job.stop.iter().filter_map(|stop| stop.error.as_ref()));
+        let bytes: usize = errors.map(|error| error.code.len() + error.message.len()).sum();
+        proptest::prop_assert!(bytes < 100 * 1024, "{} bytes", bytes);
+        let stored: Job = serde_json::from_value(serde_json::to_value(&job).unwrap()).unwrap();
+        proptest::prop_assert_eq!(stored, job);
+    }
+}
+
+#[test]
+fn an_error_that_was_stored_long_is_read_short() {
+    let stored = serde_json::json!({"code": "c".repeat(9_000), "message": "m".repeat(90_000)});
+    let error: JobError = serde_json::from_value(stored).unwrap();
+    assert!(error.code.len() <= 100 && error.message.len() <= 4 * 1024);
+}

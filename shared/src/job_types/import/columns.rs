@@ -2,11 +2,9 @@
 //! what merely looks odd is an issue that people see while the job runs.
 
 use longshore_domain::job::JobError;
+use longshore_domain::text::{listed, quoted};
 
 use super::schema::Schema;
-
-/// Names that a message lists.
-const LISTED: usize = 20;
 
 /// Checks a header.
 ///
@@ -14,7 +12,7 @@ const LISTED: usize = 20;
 /// `key_not_in_header`, `duplicate_column`, `required_column_missing`.
 pub(super) fn check(key: &str, schema: Option<&Schema>, columns: &[String]) -> Result<Vec<JobError>, JobError> {
     if let Some(twice) = first_duplicate(columns) {
-        let message = format!("the header has two columns {twice:?}; rename or remove one of them");
+        let message = format!("the header has two columns {}; rename or remove one of them", quoted(twice));
         return Err(JobError::new("duplicate_column", message));
     }
     if !columns.iter().any(|column| column == key) {
@@ -33,14 +31,14 @@ fn issues(schema: Option<&Schema>, columns: &[String]) -> Vec<JobError> {
     let nameless: Vec<_> =
         columns.iter().enumerate().filter(|(_, c)| c.is_empty()).map(|(at, _)| (at + 1).to_string()).collect();
     if !nameless.is_empty() {
-        let names: Vec<_> = nameless.iter().map(String::as_str).collect();
-        let message = format!("no name in the header for column {}: what it holds is not imported", listed(&names));
+        let names = listed(nameless.iter().map(String::as_str));
+        let message = format!("no name in the header for column {names}: what it holds is not imported");
         issues.push(JobError::new("column_without_name", message));
     }
     let unknown = |column: &&String| !column.is_empty() && schema.is_some_and(|schema| !schema.knows(column));
     let unknown: Vec<_> = columns.iter().filter(unknown).map(String::as_str).collect();
     if !unknown.is_empty() {
-        let message = format!("the schema has no property {}: its cells are imported as text", listed(&unknown));
+        let message = format!("the schema has no property {}: its cells are imported as text", listed(unknown));
         issues.push(JobError::new("column_not_in_schema", message));
     }
     issues
@@ -56,15 +54,16 @@ fn first_duplicate(columns: &[String]) -> Option<&str> {
 fn key_not_in_header(key: &str, columns: &[String]) -> String {
     let hint = meant(key, columns).map_or_else(
         || String::from("set the option key to the column that names a row"),
-        |meant| format!("did you mean {meant:?}?"),
+        |meant| format!("did you mean {}?", quoted(meant)),
     );
-    format!("the key column {key:?} is not in the header, which has {}; {hint}", listed_all(columns))
+    format!("the key column {} is not in the header, which has {}; {hint}", quoted(key), listed_all(columns))
 }
 
 fn required_column_missing(missing: &[&str], columns: &[String]) -> String {
     let hints = missing.iter().filter_map(|name| Some((name, meant(name, columns)?)));
-    let hint = hints.map(|(name, meant)| format!("; is {meant:?} meant to be {name:?}?")).next().unwrap_or_default();
-    let (missing, columns) = (listed(missing), listed_all(columns));
+    let hint = hints.map(|(name, meant)| format!("; is {} meant to be {}?", quoted(meant), quoted(name))).next();
+    let hint = hint.unwrap_or_default();
+    let (missing, columns) = (listed(missing.iter().copied()), listed_all(columns));
     format!(
         "the schema requires {missing}, which no column gives, so every row would fail; the header has {columns}{hint}"
     )
@@ -79,15 +78,7 @@ fn meant<'a>(name: &str, columns: &'a [String]) -> Option<&'a str> {
 }
 
 fn listed_all(columns: &[String]) -> String {
-    listed(&columns.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-fn listed(names: &[&str]) -> String {
-    let mut list = names.iter().take(LISTED).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-    if names.len() > LISTED {
-        list.push_str(&format!(" and {} more", names.len() - LISTED));
-    }
-    list
+    listed(columns.iter().map(String::as_str))
 }
 
 #[cfg(test)]
@@ -130,6 +121,22 @@ mod tests {
         let (code, message) = error("id", Some(&schema), &["id", "Zip_Code"]);
         assert_eq!(code, "required_column_missing");
         assert!(message.ends_with(r#"is "Zip_Code" meant to be "zip code"?"#), "{message}");
+    }
+
+    #[test]
+    fn a_first_line_that_is_no_header_makes_short_messages() {
+        let long = "x".repeat(200_000);
+        let many: Vec<String> = (0..9_000).map(|n| format!("{n}{long}")).take(50).collect();
+        let schema = Schema::compile(&json!({"properties": {"id": {}}, "required": ["name"]})).unwrap();
+        let [missing, twice] = [many.clone(), vec![long.clone(), long.clone()]];
+        assert!(check("id", None, &missing).unwrap_err().message.len() < 3_000);
+        assert!(check("id", None, &twice).unwrap_err().message.len() < 300);
+        let keyed: Vec<_> = ["id".to_owned()].into_iter().chain(many).collect();
+        assert!(check("id", Some(&schema), &keyed).unwrap_err().message.len() < 3_000);
+        let schema = Schema::compile(&json!({"properties": {"id": {}}})).unwrap();
+        let issues = check("id", Some(&schema), &keyed).unwrap();
+        assert!(issues[0].message.len() < 3_000 && issues[0].message.contains(" more"), "{}", issues[0].message);
+        assert!(check(&long, None, &keyed).unwrap_err().message.len() < 3_000);
     }
 
     #[test]

@@ -3,13 +3,12 @@
 //! Read from the root's `properties` and `required`, through local `$ref`s and `allOf`; a property's kind from its
 //! `type`, else from its `enum` or `const`, else from its `anyOf` and `oneOf` together. What is said in other places
 //! (`if`, `dependentSchemas`) holds for the check all the same, only not for reading cells.
+//!
+//! Each part is visited once, however many references lead to it: the work is linear in the schema.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
-
-/// References and combinations are followed this deep, so that a schema that names itself comes to an end.
-const MAX_DEPTH: u8 = 8;
 
 /// The types that a column's cells may have. An empty one is text.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
@@ -62,43 +61,58 @@ pub(super) struct Shape {
 }
 
 impl Shape {
+    /// Reads a schema.
     pub(super) fn of(schema: &Value) -> Self {
         let mut shape = Self::default();
-        shape.add(schema, schema, MAX_DEPTH);
+        let (mut open, mut visited) = (vec![schema], HashSet::new());
+        let mut kinds = Kinds { root: schema, known: HashMap::new() };
+        let mut required = HashSet::new();
+        while let Some(part) = open.pop() {
+            if !visited.insert(std::ptr::from_ref(part)) {
+                continue;
+            }
+            for (name, property) in part.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                let kind = shape.kinds.entry(name.clone()).or_default();
+                *kind = kind.or(kinds.of(property));
+            }
+            for name in list(part, "required").iter().filter_map(Value::as_str) {
+                if required.insert(name) {
+                    shape.required.push(name.to_owned());
+                }
+            }
+            shape.open |= part.get("patternProperties").is_some();
+            // The next one to be visited stands last.
+            open.extend(list(part, "allOf").iter().rev().chain(resolve(schema, part)));
+        }
         shape
-    }
-
-    fn add(&mut self, root: &Value, schema: &Value, depth: u8) {
-        let Some(depth) = depth.checked_sub(1) else { return };
-        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
-            for (name, property) in properties {
-                let kind = self.kinds.entry(name.clone()).or_default();
-                *kind = kind.or(kind_of(root, property, MAX_DEPTH));
-            }
-        }
-        for name in list(schema, "required").iter().filter_map(Value::as_str) {
-            if !self.required.iter().any(|known| known == name) {
-                self.required.push(name.to_owned());
-            }
-        }
-        self.open |= schema.get("patternProperties").is_some();
-        let referred = resolve(root, schema);
-        referred.into_iter().chain(list(schema, "allOf")).for_each(|part| self.add(root, part, depth));
     }
 }
 
-fn kind_of(root: &Value, schema: &Value, depth: u8) -> Kind {
-    let Some(depth) = depth.checked_sub(1) else { return Kind::default() };
-    let union = |kinds: &mut dyn Iterator<Item = Kind>| kinds.fold(Kind::default(), Kind::or);
-    match (schema.get("type"), schema.get("enum"), schema.get("const")) {
-        (Some(Value::Array(names)), ..) => union(&mut names.iter().map(Kind::named)),
-        (Some(name), ..) => Kind::named(name),
-        (_, Some(Value::Array(values)), _) => union(&mut values.iter().map(Kind::of_value)),
-        (.., Some(value)) => Kind::of_value(value),
-        _ => {
-            let parts = ["anyOf", "oneOf", "allOf"].into_iter().flat_map(|name| list(schema, name));
-            union(&mut resolve(root, schema).into_iter().chain(parts).map(|part| kind_of(root, part, depth)))
+/// The kinds of parts that were asked for.
+struct Kinds<'a> {
+    root: &'a Value,
+    known: HashMap<*const Value, Kind>,
+}
+
+impl<'a> Kinds<'a> {
+    /// What a part says of a cell; nothing while it is being asked, so that one that names itself comes to an end.
+    fn of(&mut self, part: &'a Value) -> Kind {
+        let union = |kinds: &mut dyn Iterator<Item = Kind>| kinds.fold(Kind::default(), Kind::or);
+        match (part.get("type"), part.get("enum"), part.get("const")) {
+            (Some(Value::Array(names)), ..) => return union(&mut names.iter().map(Kind::named)),
+            (Some(name), ..) => return Kind::named(name),
+            (_, Some(Value::Array(values)), _) => return union(&mut values.iter().map(Kind::of_value)),
+            (.., Some(value)) => return Kind::of_value(value),
+            _ => {}
         }
+        if let Some(known) = self.known.get(&std::ptr::from_ref(part)) {
+            return *known;
+        }
+        self.known.insert(part, Kind::default());
+        let parts = ["anyOf", "oneOf", "allOf"].into_iter().flat_map(|name| list(part, name));
+        let kind = union(&mut resolve(self.root, part).into_iter().chain(parts).map(|part| self.of(part)));
+        self.known.insert(part, kind);
+        kind
     }
 }
 

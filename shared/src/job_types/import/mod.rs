@@ -6,8 +6,12 @@
 
 mod coerce;
 mod columns;
+mod cost;
+mod graph;
 mod kinds;
 mod options;
+mod refusal;
+mod regex_weight;
 mod row;
 mod schema;
 mod sheet;

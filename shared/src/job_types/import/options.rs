@@ -27,7 +27,8 @@ pub struct ImportOptions {
     #[schema(min_length = 1)]
     pub key: String,
     /// A JSON Schema (2020-12) for one row, up to 64 KiB; without one every row with a key is right and every CSV cell is
-    /// a string.
+    /// a string. A `$ref` stays within the schema: `#/$defs/NAME`. A schema that would take too much work for a row is refused
+    /// with `schema_too_complex`, and a row that is too large for its schema fails with `row_too_complex`.
     #[serde(default)]
     pub schema: Option<Value>,
     /// `upsert` writes every row, over what is there; of two rows with one key the later one stands at the end. `insert`
@@ -197,11 +198,22 @@ mod tests {
         assert_eq!(with_schema(json!("string")), one("/options/schema", "invalid_schema"));
         assert_eq!(
             with_schema(json!({"$ref": "https://example.com/row.json"})),
-            one("/options/schema", "invalid_schema")
+            one("/options/schema/$ref", "invalid_schema")
         );
         assert_eq!(
             with_schema(json!({"$schema": "http://json-schema.org/draft-04/schema#"})),
             one("/options/schema/$schema", "invalid_schema")
+        );
+        let itself = json!({"$ref": "#"});
+        for parts in [2, 500, 5_000] {
+            assert_eq!(
+                with_schema(json!({"allOf": vec![itself.clone(); parts]})),
+                one("/options/schema", "schema_too_complex")
+            );
+        }
+        assert_eq!(
+            with_schema(json!({"properties": {"a": {"pattern": "((a{100}){100}){100}"}}})),
+            one("/options/schema/properties/a", "schema_too_complex")
         );
         assert_eq!(with_schema(json!({"title": "x".repeat(70_000)})), one("/options/schema", "schema_too_large"));
         assert_eq!(with_schema(json!({"$schema": "https://json-schema.org/draft/2020-12/schema"})), []);

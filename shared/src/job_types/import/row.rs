@@ -2,12 +2,16 @@
 
 use std::borrow::Cow;
 
+use longshore_domain::text::{NAME_CHARS, shortened};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::options::{ImportOptions, Mode};
 use crate::handler::{Record, Rejection};
 use crate::store::records::{MAX_KEY_BYTES, Misfit, fits};
+
+/// Values in one line. A value takes two bytes of a record at least, so a line of more than these could never be stored.
+const MAX_VALUES: usize = crate::store::records::MAX_ITEM_BYTES / 2;
 
 /// A row that may be written; without content where nothing will be.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
@@ -21,7 +25,7 @@ pub struct Row {
 /// Reads and checks a record. Everything that can be known without writing is found here, in every mode.
 ///
 /// # Errors
-/// `malformed_json`, `not_an_object`, `number_too_long`, `schema_…`, `missing_key`, `invalid_key`, `key_too_long`,
+/// `malformed_json`, `not_an_object`, `number_too_long`, `schema_…`, `row_too_complex`, `missing_key`, `invalid_key`, `key_too_long`,
 /// `record_too_large`, `record_too_deep`, `number_out_of_range`, `property_without_name`.
 pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, Rejection> {
     match record {
@@ -45,6 +49,13 @@ fn checked(options: &ImportOptions, row: &Value) -> Result<Row, Rejection> {
 }
 
 fn object(record: &Record<'_>, line: &[u8]) -> Result<Value, Rejection> {
+    if has_too_many_values(line) {
+        let message = format!(
+            "the line has more than {MAX_VALUES} values; a record holds up to {} bytes, names included",
+            crate::store::records::MAX_ITEM_BYTES
+        );
+        return Err(Rejection::new("record_too_large", None, message));
+    }
     let value: Value = record.parse()?;
     if !value.is_object() {
         return Err(not_an_object());
@@ -54,6 +65,25 @@ fn object(record: &Record<'_>, line: &[u8]) -> Result<Value, Rejection> {
         return Err(Rejection::new("number_too_long", None, message));
     }
     Ok(value)
+}
+
+/// Whether a line has more values than a record can hold. Asked of long lines before they are parsed: a value of two bytes
+/// takes hundreds in memory.
+fn has_too_many_values(line: &[u8]) -> bool {
+    if line.len() <= MAX_VALUES {
+        return false;
+    }
+    let (mut values, mut in_text, mut escaped) = (0, false, false);
+    for byte in line {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            b',' | b'[' | b'{' if !in_text => values += 1,
+            _ => {}
+        }
+    }
+    values > MAX_VALUES
 }
 
 /// Whether there is a decimal so large that it may have been an integer with too many digits.
@@ -77,20 +107,27 @@ fn key_of<'a>(name: &str, data: &'a Map<String, Value>) -> Result<Cow<'a, str>, 
         Some(Value::Number(number)) if !number.is_f64() => Cow::Owned(number.to_string()),
         Some(Value::Bool(truth)) => Cow::Borrowed(if *truth { "true" } else { "false" }),
         None | Some(Value::Null | Value::String(_)) => {
-            let message = format!("{name} is the key of a record, and it is missing or empty");
+            let message = format!("{} is the key of a record, and it is missing or empty", shown(name));
             return Err(Rejection::new("missing_key", Some(name), message));
         }
         Some(_) => {
-            let message = format!("{name} is the key of a record: it must be text, an integer, true or false");
+            let message = format!("{} is the key of a record: it must be text, an integer, true or false", shown(name));
             return Err(Rejection::new("invalid_key", Some(name), message));
         }
     };
     if key.len() > MAX_KEY_BYTES {
-        let message =
-            format!("{name} is the key of a record and has {} bytes; a key has up to {MAX_KEY_BYTES}", key.len());
+        let message = format!(
+            "{} is the key of a record and has {} bytes; a key has up to {MAX_KEY_BYTES}",
+            shown(name),
+            key.len()
+        );
         return Err(Rejection::new("key_too_long", Some(name), message));
     }
     Ok(key)
+}
+
+fn shown(name: &str) -> String {
+    shortened(name, NAME_CHARS)
 }
 
 fn refused(misfit: &Misfit) -> Rejection {

@@ -121,3 +121,44 @@ fn a_row_keeps_nothing_of_the_row_before_it() {
     assert_eq!(read("id,n,a", "3,4,"), json!({"id": "3", "n": 4}));
     assert_eq!(read("a,id", "x,4"), json!({"id": "4", "a": "x"}));
 }
+
+#[test]
+fn a_row_that_takes_too_much_work_fails_alone_and_says_so() {
+    let heavy: Vec<_> = (0..50).map(|n| json!({"pattern": format!("(?=a)a{n}")})).collect();
+    let schema = json!({"properties": {"n": {"type": "integer"}, "t": {"anyOf": heavy[..5]}}});
+    let options = options("upsert", schema);
+    let long = format!(r#"{{"id": 1, "t": "{}"}}"#, "a".repeat(300_000));
+    assert_eq!(fault(line(&options, &long)), ("row_too_complex".into(), None));
+    assert_eq!(fault(line(&options, r#"{"id": 1, "n": "x"}"#)).0, "schema_type");
+    assert!(line(&options, r#"{"id": 2, "n": 1, "t": "a1"}"#).is_ok());
+}
+
+#[test]
+fn a_line_of_millions_of_values_is_refused_before_it_is_parsed() {
+    let options = options("upsert", json!({"additionalProperties": {"items": {"type": "string"}}}));
+    for part in ["1,", "[],", "{},", r#"{"":1},"#] {
+        let line_of = format!(r#"{{"id": 1, "a": [{}1]}}"#, part.repeat((16 << 20) / part.len() - 20));
+        assert_eq!(fault(line(&options, &line_of)).0, "record_too_large", "{part}");
+    }
+    let text = format!(r#"{{"id": 1, "a": "{}"}}"#, ",[{\\\"".repeat(50_000));
+    assert!(line(&self::options("upsert", Value::Null), &text).is_ok(), "commas in a text are no values");
+}
+
+#[test]
+fn a_large_row_with_many_errors_is_told_the_first_and_keeps_no_others() {
+    let columns: Vec<_> = (0..1_000).map(|n| format!("c{n}")).collect();
+    let options = options("upsert", json!({"additionalProperties": {"type": "integer"}}));
+    let cells = vec!["x"; 1_000].join(",");
+    let header = format!("id,{}", columns.join(","));
+    let few = row(&options, "id,c0", "1,x").unwrap_err();
+    assert!(few.message.ends_with("(and 1 more)"), "{}", few.message);
+    let many = row(&options, &header, &format!("1,{cells}")).unwrap_err();
+    assert_eq!((many.code.as_str(), many.message.contains("more")), ("schema_type", true));
+    let list = format!(r#"{{"id": 1, "a": [{}1]}}"#, "1,".repeat(150_000));
+    let strings = json!({"properties": {"a": {"items": {"type": "string"}}}});
+    let rejection = line(&self::options("upsert", strings), &list).unwrap_err();
+    assert_eq!((rejection.code.as_str(), rejection.field.as_deref()), ("schema_type", Some("a/0")));
+    assert!(!rejection.message.contains("more)"), "{}", rejection.message);
+    let branches = json!({"properties": {"a": {"items": {"anyOf": [{"type": "string"}, {"type": "null"}]}}}});
+    assert_eq!(fault(line(&self::options("upsert", branches), &list)).0, "schema_violation");
+}

@@ -2,6 +2,7 @@
 
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
+use longshore_domain::text::{NAME_CHARS, shortened};
 use serde_json::Value;
 
 use super::coerce::is_long_integer;
@@ -38,12 +39,13 @@ fn field(error: &ValidationError<'_>) -> Option<String> {
 
 fn message(error: &ValidationError<'_>) -> String {
     let value = quoted(error.instance());
-    let name = field(error).unwrap_or_else(|| String::from("the row"));
+    let name = field(error).map_or_else(|| String::from("the row"), |field| shortened(&field, NAME_CHARS));
     match error.kind() {
         ValidationErrorKind::Required { .. } => format!("{name} is required and missing or empty"),
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-            format!("the schema allows no {}", shortened(&unexpected.join(", "), 5 * QUOTED_CHARS))
+            let names = unexpected.iter().take(5 * QUOTED_CHARS).map(|name| shortened(name, NAME_CHARS));
+            format!("the schema allows no {}", shortened(&names.collect::<Vec<_>>().join(", "), 5 * QUOTED_CHARS))
         }
         ValidationErrorKind::Type { .. } if error.instance().as_str().is_some_and(is_long_integer) => {
             format!(
@@ -80,14 +82,12 @@ fn types(kind: &TypeKind) -> String {
     told.collect::<Vec<_>>().join(" or ")
 }
 
+/// The beginning of a value. Only so much of it is written out as is shown.
 fn quoted(value: &Value) -> String {
-    shortened(&value.to_string(), QUOTED_CHARS)
-}
-
-fn shortened(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+    match value {
+        Value::String(text) => shortened(&Value::from(shortened(text, QUOTED_CHARS)).to_string(), QUOTED_CHARS),
+        Value::Array(_) | Value::Object(_) => shortened(&value.to_string(), QUOTED_CHARS),
+        _ => value.to_string(),
     }
 }
 

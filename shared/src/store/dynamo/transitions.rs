@@ -47,13 +47,14 @@ impl JobTransitions for DynamoStore {
         self.transact_group(job, plan, now).await
     }
 
-    /// If `generation` is the splitter's, `stage` splitting and `groups` what it committed.
+    /// If `generation` is the splitter's, `stage` splitting and `groups` what it committed. Until then nobody else writes
+    /// issues.
     async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
         let set = "SET #stage = :processing, #splitEnded = :true, #sentGroups = :groups, #updatedAt = :now";
         let wish = Update {
             operation: "end_split",
             key: Key::job(job.job_id),
-            update: format!("{set}, #issues = list_append(#issues, :issues)"),
+            update: format!("{set}, #issues = :issues"),
             condition:
                 "attribute_exists(#PK) AND #generation = :generation AND #stage = :splitting AND #groups = :groups"
                     .into(),
@@ -63,7 +64,7 @@ impl JobTransitions for DynamoStore {
                 (":splitting", word(Stage::Splitting, "end_split")?),
                 (":true", aws_sdk_dynamodb::types::AttributeValue::Bool(true)),
                 (":groups", number(groups)),
-                (":issues", nested(&issues).map_err(failed("end_split"))?),
+                (":issues", nested(&job.issues_with(issues)).map_err(failed("end_split"))?),
                 (":now", time(now)),
             ],
         };

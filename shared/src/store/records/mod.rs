@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 pub use dataset::{BadDatasetName, Dataset};
 pub use dynamo::DynamoRecords;
 pub use memory::MemoryRecords;
-pub use size::{MAX_KEY_BYTES, Misfit, fits};
+pub use size::{MAX_ITEM_BYTES, MAX_KEY_BYTES, Misfit, fits};
 pub use writer::{Rule, Writer};
 
 /// A record to be written.
@@ -47,6 +47,8 @@ pub enum Written {
     Refused(String),
     /// Whether it was written is not known: write it again, later.
     Unknown(String),
+    /// The table had no capacity for it, and did not write it: write it again, later. No fault of the record.
+    Throttled(String),
     /// It was not begun, since those before it took their time: write it again, now.
     Untried,
 }

@@ -3,6 +3,7 @@
 //! Sizes follow DynamoDB's rules, rounded up where these are vague: a record that passes is never refused for its
 //! size, and one within a hundred bytes of the limit may be refused although it would just fit.
 
+use longshore_domain::text::{NAME_CHARS, quoted, shortened};
 use serde_json::{Map, Number, Value};
 
 use crate::aws_limits::dynamodb;
@@ -11,7 +12,7 @@ use crate::aws_limits::dynamodb;
 pub const MAX_KEY_BYTES: usize = dynamodb::SORT_KEY_BYTES;
 
 /// The largest item.
-const MAX_ITEM_BYTES: usize = dynamodb::ITEM_BYTES;
+pub const MAX_ITEM_BYTES: usize = dynamodb::ITEM_BYTES;
 
 /// Everything in an item that is neither key nor data: names of attributes, partition key (a tenant's id of up to
 /// 128 bytes, a dataset's name of up to 64), writer, times.
@@ -39,13 +40,21 @@ impl std::fmt::Display for Misfit {
             Self::TooLarge(bytes) => {
                 write!(f, "the record takes {bytes} bytes; a record holds up to {MAX_ITEM_BYTES}, names included")
             }
-            Self::TooDeep(name) => write!(f, "{name} is nested deeper than {MAX_DEPTH} levels"),
+            Self::TooDeep(name) => write!(f, "{} is nested deeper than {MAX_DEPTH} levels", shown(name)),
             Self::NumberOutOfRange(name) => {
-                write!(f, "{name} holds a number that is too large or too near to zero to be stored; make it a string")
+                write!(
+                    f,
+                    "{} holds a number that is too large or too near to zero to be stored; make it a string",
+                    shown(name)
+                )
             }
-            Self::EmptyName(name) => write!(f, "{name:?} holds a property without a name"),
+            Self::EmptyName(name) => write!(f, "{} holds a property without a name", quoted(name)),
         }
     }
+}
+
+fn shown(name: &str) -> String {
+    shortened(name, NAME_CHARS)
 }
 
 /// Whether the table can hold a record.

@@ -1,35 +1,81 @@
-//! Up to 25 statements in one call, and again for those that are not settled, until all are or patience ends.
+//! Records into statements, up to 25 in one call, and again for those that are not settled, until all are or patience
+//! ends.
+//!
+//! How many are in flight follows the table's answers ([`Pace`]). What the table had no capacity for was not written and goes
+//! again after a wait; in the end its row is offered again later, and no try of it is spent.
 
-use std::time::{Duration, Instant};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::time::Duration;
 
-use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::types::BatchStatementResponse;
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use longshore_domain::ids::fraction;
 use longshore_domain::time_stamp::Timestamp;
-use uuid::Uuid;
 
-use super::DynamoRecords;
+use super::pace::{Pace, STATEMENTS};
 use super::statement::{Next, Pending, Step};
-use crate::aws_limits::dynamodb::BATCH_STATEMENTS as STATEMENTS;
+use crate::back_off::full_jitter;
 use crate::store::records::{Dataset, NewRecord, Rule, Written, size};
-use crate::telemetry;
+
+/// Codes of calls that were refused as a whole for want of capacity
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html>).
+const THROTTLED: [&str; 3] = ["ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"];
 
 /// Bytes of records in one call, roughly: keeps a call's time even where records are large.
 const BYTES: usize = 1 << 20;
-/// Rounds of one batch: INSERT, UPDATE, and some for throttling and for keys that come and go meanwhile.
-const ROUNDS: u32 = 8;
-/// No third round is begun when the write as a whole has taken this long. The second is: it is the other half of the
+/// Tries of one record: INSERT, UPDATE, and some for throttling and for keys that come and go meanwhile.
+const TRIES: u32 = 12;
+/// After this no further record is begun: a stopped job is to be seen within seconds.
+const BEGIN_WITHIN: Duration = Duration::from_secs(1);
+/// No third try is begun when the write as a whole has taken this long. The second is: it is the other half of the
 /// first, and without it nobody knows whose the keys are that were found taken.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Waits between rounds double from this on.
-const FIRST_WAIT_MS: u64 = 50;
-/// The longest of them.
-const LONGEST_WAIT_MS: u64 = 800;
 
-/// Records that travel together.
-#[derive(Debug)]
-pub(super) struct Batch {
-    rule: Rule,
-    open: Vec<Pending>,
+/// The table's calls, and time.
+pub(super) trait Calls: Sync {
+    /// Sends statements, each with a condition of its own and an answer of its own.
+    fn execute(
+        &self,
+        rule: Rule,
+        open: &[Pending],
+    ) -> impl Future<Output = Result<Vec<BatchStatementResponse>, CallError>> + Send;
+
+    /// Time since some moment.
+    fn now(&self) -> Duration;
+
+    /// Lets time pass.
+    fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send;
+}
+
+/// Why a call failed as a whole.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub(super) enum CallError {
+    /// There was no capacity, and nothing was written.
+    Throttled(String),
+    /// What went into the table is not known.
+    Failed(String),
+}
+
+impl CallError {
+    /// Tells a call that found no capacity from one that failed otherwise.
+    pub(super) fn of(code: Option<&str>, detail: String) -> Self {
+        let code = code.unwrap_or("no answer");
+        if THROTTLED.contains(&code) {
+            return Self::Throttled(code.to_owned());
+        }
+        Self::Failed(format!("the table could not be written: {code}; {detail}"))
+    }
+}
+
+impl From<CallError> for Written {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Throttled(reason) => Self::Throttled(reason),
+            CallError::Failed(reason) => Self::Unknown(reason),
+        }
+    }
 }
 
 /// What became of one record.
@@ -40,74 +86,150 @@ pub(super) struct Done {
     pub(super) written: Written,
 }
 
-impl Batch {
-    /// Cuts records into batches.
-    pub(super) fn split(into: &Dataset, rule: Rule, records: Vec<NewRecord>, step: Step, now: Timestamp) -> Vec<Self> {
-        let mut batches: Vec<Self> = Vec::with_capacity(records.len() / STATEMENTS + 1);
-        let mut bytes = BYTES;
-        for (index, record) in records.into_iter().enumerate() {
-            let size = size::bytes(&record.key, &record.data);
-            if bytes + size > BYTES || batches.last().is_none_or(|b| b.open.len() == STATEMENTS) {
-                batches.push(Self { rule, open: Vec::with_capacity(STATEMENTS) });
-                bytes = 0;
-            }
-            bytes += size;
-            if let Some(batch) = batches.last_mut() {
-                batch.open.push(Pending::new(into, index, record, step, now));
-            }
-        }
-        batches
+/// How records are to be written.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Way<'a> {
+    pub(super) into: &'a Dataset,
+    pub(super) rule: Rule,
+    /// The statement to begin with.
+    pub(super) first: Step,
+}
+
+/// A write of records under one rule.
+pub(super) struct Batch<'a, C> {
+    calls: &'a C,
+    pace: &'a Pace,
+    rule: Rule,
+    began: Duration,
+    waiting: VecDeque<Waiting>,
+    done: Vec<Done>,
+}
+
+/// A record that is not settled.
+struct Waiting {
+    pending: Pending,
+    tried: Tried,
+}
+
+/// What was tried of it so far.
+#[derive(Default)]
+struct Tried {
+    bytes: usize,
+    tries: u32,
+    /// Nothing of it was written, for want of capacity, and no answer since has left that open.
+    throttled: bool,
+    /// Why the last try came to nothing; empty if the other statement is due.
+    reason: String,
+}
+
+/// A call's records and answer, back from the table.
+struct Answer {
+    sent: Vec<Waiting>,
+    result: Result<Vec<BatchStatementResponse>, CallError>,
+}
+
+impl<'a, C: Calls> Batch<'a, C> {
+    /// Nothing is sent yet.
+    pub(super) fn new(calls: &'a C, pace: &'a Pace, way: Way<'_>, records: Vec<NewRecord>) -> Self {
+        let now = Timestamp::now();
+        let waiting = records.into_iter().enumerate().map(|(index, record)| {
+            let bytes = size::bytes(&record.key, &record.data);
+            let pending = Pending::new(way.into, index, record, way.first, now);
+            Waiting { pending, tried: Tried { bytes, ..Tried::default() } }
+        });
+        Self { calls, pace, rule: way.rule, began: calls.now(), waiting: waiting.collect(), done: Vec::new() }
     }
 
-    /// Sends statements until every record's fate is known; where it is not in the end, says so. `began` is when the
-    /// whole write began.
-    pub(super) async fn run(mut self, records: &DynamoRecords, began: Instant) -> Vec<Done> {
-        let mut done = Vec::with_capacity(self.open.len());
-        let mut reason = String::from("there was no time left to write it");
-        let mut waits = 0;
-        for round in 0..ROUNDS {
-            if self.open.is_empty() || (round > 1 && began.elapsed() > PATIENCE) {
+    /// Sends statements until every record's fate is known; where it is not in the end, says so.
+    pub(super) async fn run(mut self) -> Vec<Done> {
+        let mut calls = FuturesUnordered::new();
+        let (mut in_flight, mut throttled_in_a_row) = (0, 0);
+        loop {
+            let room = self.pace.statements().saturating_sub(in_flight);
+            // Many small calls cost more than a few full ones.
+            let next =
+                if in_flight == 0 || room >= STATEMENTS { self.take(room.clamp(1, STATEMENTS)) } else { Vec::new() };
+            if !next.is_empty() {
+                in_flight += next.len();
+                calls.push(call(self.calls, self.rule, next, throttled_in_a_row));
+                continue;
+            }
+            let Some(answer) = calls.next().await else { break };
+            let sent = answer.sent.len();
+            in_flight -= sent;
+            let throttled = self.settle(answer);
+            throttled_in_a_row = if throttled { throttled_in_a_row + 1 } else { 0 };
+            self.pace.met(throttled, calls.len());
+        }
+        self.done
+    }
+
+    /// The next records to be sent; those whose time is over are told what is known of them.
+    fn take(&mut self, most: usize) -> Vec<Waiting> {
+        let late = self.calls.now().saturating_sub(self.began);
+        let (mut next, mut bytes) = (Vec::new(), 0);
+        while next.len() < most
+            && let Some(waiting) = self.waiting.pop_front()
+        {
+            if let Some(written) = waiting.tried.given_up(late) {
+                self.done.push(Done::new(&waiting.pending, written));
+            } else if bytes > 0 && bytes + waiting.tried.bytes > BYTES {
+                self.waiting.push_front(waiting);
                 break;
-            }
-            match execute(records, &self.open, self.rule).await {
-                Ok(responses) => {
-                    if let Some(wait) = self.settle(&responses, &mut done) {
-                        reason = wait;
-                        tokio::time::sleep(back_off(waits)).await;
-                        waits += 1;
-                    }
-                }
-                Err(error) => {
-                    reason = error;
-                    break;
-                }
+            } else {
+                bytes += waiting.tried.bytes;
+                next.push(waiting);
             }
         }
-        done.extend(self.open.drain(..).map(|p| Done::new(&p, Written::Unknown(reason.clone()))));
-        done
+        next
     }
 
-    /// Takes out the records that are settled; why to wait, if any of the others asks for it.
-    fn settle(&mut self, responses: &[BatchStatementResponse], done: &mut Vec<Done>) -> Option<String> {
-        let mut wait = None;
-        for (position, mut pending) in std::mem::take(&mut self.open).into_iter().enumerate() {
-            let next = match responses.get(position) {
-                Some(response) => pending.next(self.rule, response.error()),
-                None => Next::Wait(String::from("the table left a statement unanswered")),
+    /// Takes out the records that are settled; true if the table had no capacity for some of the others.
+    fn settle(&mut self, Answer { sent, result }: Answer) -> bool {
+        let mut any_throttled = false;
+        // The last one first, so that they are in front in their order.
+        for (position, mut waiting) in sent.into_iter().enumerate().rev() {
+            waiting.tried.tries += 1;
+            let next = match &result {
+                Ok(responses) => match responses.get(position) {
+                    Some(response) => waiting.pending.next(self.rule, response.error()),
+                    None => Next::Wait(String::from("the table left a statement unanswered")),
+                },
+                Err(CallError::Throttled(reason)) => Next::Throttled(reason.clone()),
+                Err(error @ CallError::Failed(_)) => Next::Done(error.clone().into()),
             };
+            any_throttled |= matches!(next, Next::Throttled(_));
             match next {
-                Next::Done(written) => done.push(Done::new(&pending, written)),
+                Next::Done(written) => {
+                    self.done.push(Done::new(&waiting.pending, written));
+                    continue;
+                }
                 Next::Go(step) => {
-                    pending.step = step;
-                    self.open.push(pending);
+                    waiting.pending.step = step;
+                    waiting.tried.reason.clear();
                 }
-                Next::Wait(reason) => {
-                    wait = Some(reason);
-                    self.open.push(pending);
-                }
+                Next::Wait(reason) => waiting.tried = Tried { reason, throttled: false, ..waiting.tried },
+                Next::Throttled(reason) => waiting.tried = Tried { reason, throttled: true, ..waiting.tried },
             }
+            self.waiting.push_front(waiting);
         }
-        wait
+        any_throttled
+    }
+}
+
+impl Tried {
+    /// What is known of a record that is not sent any more; `None` if it is.
+    fn given_up(&self, late: Duration) -> Option<Written> {
+        match self.tries {
+            0 => (late > BEGIN_WITHIN).then_some(Written::Untried),
+            tries if tries < TRIES && (late <= PATIENCE || (tries == 1 && self.reason.is_empty())) => None,
+            _ if self.throttled && self.reason.is_empty() => {
+                Some(Written::Throttled(String::from("no capacity in time")))
+            }
+            _ if self.throttled => Some(Written::Throttled(self.reason.clone())),
+            _ if self.reason.is_empty() => Some(Written::Unknown(String::from("there was no time left to write it"))),
+            _ => Some(Written::Unknown(self.reason.clone())),
+        }
     }
 }
 
@@ -117,25 +239,21 @@ impl Done {
     }
 }
 
-/// `BatchExecuteStatement`: the open records' statements, each with a condition of its own and an answer of its own.
-/// The SDK has tried a few times before this fails; what went into the table is not known then.
-async fn execute(records: &DynamoRecords, open: &[Pending], rule: Rule) -> Result<Vec<BatchStatementResponse>, String> {
-    let statements: Result<Vec<_>, _> = open.iter().map(|p| p.statement(&records.table, rule)).collect();
-    let call = records.client.batch_execute_statement().set_statements(Some(statements.map_err(|e| e.to_string())?));
-    match call.send().await {
-        Ok(output) => Ok(output.responses.unwrap_or_default()),
-        Err(error) => {
-            tracing::warn!(error = telemetry::chain(&error), records = open.len(), "writing records failed");
-            let code = error.code().unwrap_or("no answer").to_owned();
-            Err(format!("the table could not be written: {code}"))
-        }
+/// One call, and a wait behind it if the table asks for one: until then its statements count as in flight.
+async fn call(calls: &impl Calls, rule: Rule, sent: Vec<Waiting>, waits: u32) -> Answer {
+    let (open, tried): (Vec<_>, Vec<_>) = sent.into_iter().map(|waiting| (waiting.pending, waiting.tried)).unzip();
+    let result = calls.execute(rule, &open).await;
+    let wait = match &result {
+        Ok(responses) => responses.iter().filter_map(BatchStatementResponse::error).any(Pending::asks_to_wait),
+        Err(error) => matches!(error, CallError::Throttled(_)),
+    };
+    if wait {
+        calls.sleep(full_jitter(waits, fraction())).await;
     }
+    let sent = open.into_iter().zip(tried).map(|(pending, tried)| Waiting { pending, tried });
+    Answer { sent: sent.collect(), result }
 }
 
-/// The time before the next round: half of it fixed, half by chance, so that callers who were throttled together
-/// do not come back together.
-fn back_off(waits: u32) -> Duration {
-    let most = (FIRST_WAIT_MS << waits.min(8)).min(LONGEST_WAIT_MS);
-    let chance = Uuid::new_v4().as_u64_pair().1 % (most / 2 + 1);
-    Duration::from_millis(most / 2 + chance)
-}
+#[cfg(test)]
+#[path = "batch_tests.rs"]
+mod tests;

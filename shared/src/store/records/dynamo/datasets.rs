@@ -6,13 +6,16 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
+use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::ports::{Page, PortError, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 
 use super::DynamoRecords;
+use super::batch::CallError;
 use crate::store::records::{Dataset, KnownDataset};
+use crate::telemetry;
 
 /// Datasets that this process has put already. A process sees few; one that is forgotten is put again.
 #[derive(Debug, Default)]
@@ -35,8 +38,8 @@ impl Noted {
     }
 }
 
-/// `PutItem` if there is none, once per process.
-pub(super) async fn note(records: &DynamoRecords, dataset: &Dataset) -> PortResult<()> {
+/// `PutItem` if there is none, once per process. Harmless twice.
+pub(super) async fn note(records: &DynamoRecords, dataset: &Dataset) -> Result<(), CallError> {
     if records.noted.has(dataset) {
         return Ok(());
     }
@@ -53,7 +56,7 @@ pub(super) async fn note(records: &DynamoRecords, dataset: &Dataset) -> PortResu
     if let Err(error) = put
         && !matches!(error.as_service_error(), Some(PutItemError::ConditionalCheckFailedException(_)))
     {
-        return Err(PortError { service: "store", operation: "note dataset", source: Box::new(error) });
+        return Err(CallError::of(error.code(), telemetry::chain(&error)));
     }
     records.noted.add(dataset);
     Ok(())

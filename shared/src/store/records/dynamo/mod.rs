@@ -7,6 +7,7 @@
 mod batch;
 mod datasets;
 mod list;
+mod pace;
 mod statement;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,20 +16,15 @@ use std::time::{Duration, Instant};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
-use futures::StreamExt;
+use aws_sdk_dynamodb::error::ProvideErrorMetadata;
+use aws_sdk_dynamodb::types::BatchStatementResponse;
 use longshore_domain::ports::{Page, PortResult};
-use longshore_domain::time_stamp::Timestamp;
 
-use self::batch::Batch;
-use self::statement::Step;
+use self::batch::{Batch, CallError, Calls, Way};
+use self::pace::Pace;
+use self::statement::{Pending, Step};
 use super::{Dataset, KnownDataset, ListError, NewRecord, RecordStore, Rule, StoredRecord, Written};
 use crate::telemetry;
-
-/// Calls in flight at once. Enough to hide a call's 10 ms; more would only queue up in one Lambda's CPU share.
-const CALLS: usize = 8;
-
-/// After this no further batch is begun: a stopped job is to be seen within seconds.
-const BEGIN_WITHIN: Duration = Duration::from_secs(1);
 
 /// The SDK's attempts at one call. Few and close together: what does not get through goes round again with its item,
 /// half a minute later, and meanwhile others can be worked.
@@ -47,6 +43,9 @@ pub struct DynamoRecords {
     /// importing the same file again costs one statement a row and not two. Only a hint, wrong at no harm.
     mostly_present: AtomicBool,
     noted: datasets::Noted,
+    pace: Pace,
+    /// What time is counted from.
+    began: Instant,
 }
 
 impl DynamoRecords {
@@ -59,7 +58,14 @@ impl DynamoRecords {
         let timeouts = TimeoutConfig::builder().operation_timeout(CALL_TIME).build();
         let config = client.config().to_builder().retry_config(retries).timeout_config(timeouts).build();
         let client = Client::from_conf(config);
-        Self { client, table: table.into(), mostly_present: AtomicBool::new(false), noted: datasets::Noted::default() }
+        Self {
+            client,
+            table: table.into(),
+            mostly_present: AtomicBool::new(false),
+            noted: datasets::Noted::default(),
+            pace: Pace::default(),
+            began: Instant::now(),
+        }
     }
 
     /// An insert always begins with `INSERT`: a key that is taken should be the exception there.
@@ -73,18 +79,12 @@ impl RecordStore for DynamoRecords {
     async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
         let count = records.len();
         if let Err(error) = datasets::note(self, into).await {
-            return vec![Written::Unknown(telemetry::chain(&error)); count];
+            return vec![error.into(); count];
         }
-        let batches = Batch::split(into, rule, records, self.first_step(rule), Timestamp::now());
-        let began = Instant::now();
-        let calls = batches.into_iter().enumerate().map(|(at, batch)| async move {
-            let late = at > 0 && began.elapsed() > BEGIN_WITHIN;
-            if late { Vec::new() } else { batch.run(self, began).await }
-        });
-        let done: Vec<_> = futures::stream::iter(calls).buffer_unordered(CALLS).collect().await;
+        let done = Batch::new(self, &self.pace, Way { into, rule, first: self.first_step(rule) }, records).run().await;
         let mut written = vec![Written::Untried; count];
         let mut present = 0;
-        for done in done.into_iter().flatten() {
+        for done in done {
             present += usize::from(done.was_present);
             written[done.index] = done.written;
         }
@@ -98,5 +98,28 @@ impl RecordStore for DynamoRecords {
 
     async fn datasets(&self, tenant: &str, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
         datasets::page(self, tenant, limit, after).await
+    }
+}
+
+impl Calls for DynamoRecords {
+    /// `BatchExecuteStatement`. The SDK has tried a few times before this fails.
+    async fn execute(&self, rule: Rule, open: &[Pending]) -> Result<Vec<BatchStatementResponse>, CallError> {
+        let statements: Result<Vec<_>, _> = open.iter().map(|p| p.statement(&self.table, rule)).collect();
+        let statements = statements.map_err(|e| CallError::Failed(e.to_string()))?;
+        match self.client.batch_execute_statement().set_statements(Some(statements)).send().await {
+            Ok(output) => Ok(output.responses.unwrap_or_default()),
+            Err(error) => {
+                tracing::warn!(error = telemetry::chain(&error), records = open.len(), "writing records failed");
+                Err(CallError::of(error.code(), String::from("the row may have been written all the same")))
+            }
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    async fn sleep(&self, time: Duration) {
+        tokio::time::sleep(time).await;
     }
 }

@@ -27,6 +27,8 @@ pub(super) enum Next {
     Go(Step),
     /// The same again, later; why.
     Wait(String),
+    /// The same again, later: there was no capacity for it, and it was not written.
+    Throttled(String),
 }
 
 /// A record on its way into the table.
@@ -76,6 +78,19 @@ impl Pending {
         builder.build()
     }
 
+    /// Whether the table cannot take a statement now, and may later.
+    pub(super) fn asks_to_wait(error: &BatchStatementError) -> bool {
+        !matches!(
+            error.code(),
+            Some(
+                Code::DuplicateItem
+                    | Code::ConditionalCheckFailed
+                    | Code::ValidationError
+                    | Code::ItemCollectionSizeLimitExceeded
+            )
+        )
+    }
+
     /// What its answer means; `None` is success.
     pub(super) fn next(&mut self, rule: Rule, error: Option<&BatchStatementError>) -> Next {
         self.was_present |= matches!((self.step, error), (Step::Update, None));
@@ -90,6 +105,9 @@ impl Pending {
             Some(Code::ConditionalCheckFailed) => self.refused(rule, error),
             Some(Code::ValidationError | Code::ItemCollectionSizeLimitExceeded) => {
                 Next::Done(Written::Refused(message.to_owned()))
+            }
+            Some(code @ (Code::ThrottlingError | Code::ProvisionedThroughputExceeded | Code::RequestLimitExceeded)) => {
+                Next::Throttled(format!("{}: {message}", code.as_str()))
             }
             code => Next::Wait(format!("{}: {message}", code.map_or("Unknown", Code::as_str))),
         }

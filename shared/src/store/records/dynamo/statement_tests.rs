@@ -25,8 +25,9 @@ fn each_answer_has_its_consequence() {
     let [earlier, own, later] = [1, 2, 3].map(|row| Writer { job, row });
     let refused = |holder: Writer| error(Code::ConditionalCheckFailed, Some(&holder.to_string()));
     let wait = |code: &str| Next::Wait(format!("{code}: said the table"));
+    let throttled = |code: &str| Next::Throttled(format!("{code}: said the table"));
     let taken = |holder| Next::Done(Written::Taken(holder));
-    let rules: [(Rule, Step, BatchStatementError, Next); 14] = [
+    let rules: [(Rule, Step, BatchStatementError, Next); 15] = [
         (Rule::Insert, Step::Insert, error(Code::DuplicateItem, None), Next::Go(Step::Update)),
         (Rule::Upsert, Step::Insert, error(Code::DuplicateItem, None), Next::Go(Step::Update)),
         (Rule::Insert, Step::Update, refused(earlier), taken(Some(earlier))),
@@ -43,13 +44,14 @@ fn each_answer_has_its_consequence() {
             error(Code::ValidationError, None),
             Next::Done(Written::Refused("said the table".into())),
         ),
-        (Rule::Upsert, Step::Insert, error(Code::ThrottlingError, None), wait("ThrottlingError")),
+        (Rule::Upsert, Step::Insert, error(Code::ThrottlingError, None), throttled("ThrottlingError")),
         (
             Rule::Upsert,
             Step::Update,
             error(Code::ProvisionedThroughputExceeded, None),
-            wait("ProvisionedThroughputExceeded"),
+            throttled("ProvisionedThroughputExceeded"),
         ),
+        (Rule::Upsert, Step::Insert, error(Code::RequestLimitExceeded, None), throttled("RequestLimitExceeded")),
         (Rule::Insert, Step::Insert, error(Code::TransactionConflict, None), wait("TransactionConflict")),
         (Rule::Insert, Step::Insert, error(Code::InternalServerError, None), wait("InternalServerError")),
     ];

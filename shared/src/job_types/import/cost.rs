@@ -1,0 +1,133 @@
+//! The work that a schema can cause, known before it is compiled or held against a row.
+//!
+//! A schema is a graph: `$ref` lets two kilobytes describe 2³⁰ checks of one value, and a schema that names itself
+//! without going into a property never ends. So the steps of the worst row are counted on the graph, not on rows:
+//! `steps(schema, height) = own + Σ steps(in place, height) + steps(children, height - 1)`, for every height that a row can
+//! have. Checking a row takes at most that many steps for each of its values.
+//!
+//! Counted as the validator works: a schema with `unevaluated…` asks every schema in its place once more to learn
+//! which properties it has seen. Memory and time of the count itself are bounded by [`MAX_PARTS`] times [`MAX_HEIGHT`].
+
+use longshore_domain::text::shortened;
+use serde_json::Value;
+
+use super::graph::{Graph, Part};
+use super::refusal::Refusal;
+
+/// Parts of a schema: objects and booleans that rows are checked against.
+pub(super) const MAX_PARTS: usize = 5_000;
+/// Steps that checking one value may take.
+const MAX_STEPS: u64 = 100_000;
+/// Checks within checks: what bounds the stack.
+const MAX_NESTING: u64 = 1_000;
+/// The highest row: serde_json reads no value that is nested deeper.
+const MAX_HEIGHT: usize = 128;
+/// Weight of one pattern, and of all of a schema; see [`super::regex_weight`].
+const MAX_PATTERN_WEIGHT: u64 = 20_000;
+const MAX_PATTERNS_WEIGHT: u64 = 100_000;
+/// Different patterns: each keeps a cache of its own while rows are checked.
+const MAX_PATTERNS: usize = 200;
+
+/// The work of checking a part against a value of some height.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
+struct Work {
+    /// Steps for each value of the row.
+    steps: u64,
+    /// Steps of learning which properties the part has seen.
+    marking: u64,
+    nesting: u64,
+}
+
+/// The cost of checking rows against a schema.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(super) struct Cost {
+    /// Steps for each value of a row, at most.
+    pub(super) steps: u64,
+    /// An error may hold the errors of many parts.
+    pub(super) branches: bool,
+}
+
+/// Returns the cost of a schema.
+///
+/// # Errors
+/// Where the schema asks for more work than a row may cost, or for work that has no end.
+pub(super) fn of(schema: &Value) -> Result<Cost, Refusal> {
+    let graph = Graph::of(schema)?;
+    check_patterns(&graph)?;
+    let order = graph.in_place_order()?;
+    let mut below = vec![Work::default(); graph.parts.len()];
+    for height in 0..=MAX_HEIGHT {
+        let mut at = vec![Work::default(); graph.parts.len()];
+        for part in &order {
+            at[*part] = work(&graph.parts[*part], &at, (height > 0).then_some(&below));
+        }
+        let root = at.first().copied().unwrap_or_default();
+        if root.steps > MAX_STEPS {
+            return Err(Refusal::complex("", too_many_steps()));
+        }
+        if root.nesting > MAX_NESTING {
+            return Err(Refusal::complex("", too_nested()));
+        }
+        if at == below {
+            break;
+        }
+        below = at;
+    }
+    Ok(Cost { steps: below.first().map_or(1, |root| root.steps), branches: graph.branches })
+}
+
+fn work(part: &Part<'_>, at: &[Work], below: Option<&Vec<Work>>) -> Work {
+    let child = |child: &usize| below.map_or(Work::default(), |below| below[*child]);
+    let named = part.named.iter().map(child);
+    let every = || part.every.iter().map(child);
+    let largest = named.clone().map(|work| work.steps).max().unwrap_or(0);
+    let children = every().fold(largest, |sum, work| sum.saturating_add(work.steps));
+    let own = part.own.saturating_add(if below.is_some() { part.each } else { 0 });
+    let beside =
+        |of: fn(&Work) -> u64| part.in_place.iter().fold(0_u64, |sum, other| sum.saturating_add(of(&at[*other])));
+    let plain = own.saturating_add(beside(|work| work.steps)).saturating_add(children);
+    let marking = plain.saturating_add(beside(|work| work.marking));
+    let steps = if part.unevaluated { plain.saturating_add(marking) } else { plain };
+    let deepest =
+        part.in_place.iter().map(|other| at[*other].nesting).chain(named.chain(every()).map(|work| work.nesting));
+    Work { steps, marking, nesting: 1 + deepest.max().unwrap_or(0) }
+}
+
+fn check_patterns(graph: &Graph<'_>) -> Result<(), Refusal> {
+    let mut sum = 0_u64;
+    for (pattern, (weight, part)) in &graph.patterns {
+        if *weight > MAX_PATTERN_WEIGHT {
+            let detail = format!(
+                "the pattern {} is too large once its repetitions are written out; use smaller counts, or maxLength",
+                shortened(pattern, 60)
+            );
+            return Err(Refusal::complex(&graph.pointer(*part), detail));
+        }
+        sum = sum.saturating_add(*weight);
+    }
+    if sum > MAX_PATTERNS_WEIGHT || graph.patterns.len() > MAX_PATTERNS {
+        let detail = format!(
+            "the schema's {} patterns are too large together; use fewer of them (up to {MAX_PATTERNS}), with smaller counts",
+            graph.patterns.len()
+        );
+        return Err(Refusal::complex("", detail));
+    }
+    Ok(())
+}
+
+fn too_many_steps() -> String {
+    format!(
+        "checking one value against this schema can take more than {MAX_STEPS} steps; let fewer $refs, allOf, anyOf and \
+         oneOf lead to the same part, and use fewer unevaluatedProperties"
+    )
+}
+
+fn too_nested() -> String {
+    format!(
+        "the schema leads through more than {MAX_NESTING} parts inside each other; use shorter chains of $ref and allOf"
+    )
+}
+
+#[cfg(test)]
+#[path = "cost_tests.rs"]
+mod tests;
