@@ -120,3 +120,7 @@ impl Connection {
         self.refusals.lock().unwrap_or_else(PoisonError::into_inner).push(refused.to_owned());
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+mod tests;
