@@ -64,6 +64,8 @@ pub(crate) fn finish(stack: &Stack, id: &str, csv: &[u8]) -> Result<(Value, Repo
 /// The same for a job that is being watched.
 pub(crate) fn end(mut watch: Watch<'_>, stack: &Stack, id: &str, csv: &[u8]) -> Result<(Value, Report)> {
     let job = watch.end()?;
+    let refusals = stack.refusals();
+    ensure!(refusals.is_empty(), "AWS would have refused calls: {refusals:?}");
     let report = Report::read(&stack.client, id).with_context(|| format!("the report of {job}"))?;
     report.partitions(&csv_rows(csv)?).with_context(|| format!("the partition of {job}\n{}", report.document))?;
     agree(&job, &report)?;

@@ -50,6 +50,9 @@ const MISNAMED: [(&str, &[&str]); 4] = [
     ("SweepRole", &["sqs:SendMessageBatch", "sqs:ChangeMessageVisibilityBatch"]),
 ];
 
+/// Puts the proxy that refuses what AWS refuses between the functions and the emulator, whatever its value.
+const LIMITS_PROXY: &str = "LONGSHORE_LIMITS_PROXY";
+
 /// How a stack differs from the usual one.
 #[derive(Clone, Debug, Default)]
 pub struct StackOptions {
@@ -98,12 +101,10 @@ impl Stack {
             return Self::deploy(endpoint.trim_end_matches('/').to_owned(), &name, (None, None), options);
         }
         let port = free_port()?;
-        let limits = LimitsProxy::start(&format!("http://127.0.0.1:{port}"))?;
-        let front = if std::env::var_os("LS_NO_LIMITS").is_some() {
-            format!("http://127.0.0.1:{port}")
-        } else {
-            limits.endpoint.clone()
-        };
+        let direct = format!("http://127.0.0.1:{port}");
+        let asked = std::env::var_os(LIMITS_PROXY).is_some();
+        let limits = if asked { Some(LimitsProxy::start(&direct)?) } else { None };
+        let front = limits.as_ref().map_or(direct, |limits| limits.endpoint.clone());
         let faults = if options.faults { Some(Faults::start(&front)?) } else { None };
         let kept =
             if options.persists { Some(tempfile::tempdir().context("no folder to keep state in")?) } else { None };
@@ -115,7 +116,7 @@ impl Stack {
             variables,
         })?;
         let stack = Self::deploy(emulator.endpoint.clone(), NAME, (Some(emulator), faults), options)?;
-        Ok(Self { _kept: kept, limits: Some(limits), ..stack })
+        Ok(Self { _kept: kept, limits, ..stack })
     }
 
     fn deploy(
