@@ -105,7 +105,9 @@ fn calls_beyond_the_limits_are_refused_in_the_words_of_sqs_and_s3() {
         let text = format!("PUT /b/k?uploadId=u&partNumber={number} HTTP/1.1\r\ncontent-length: {bytes}\r\n\r\n");
         checks.note_part(&head(&text), u64::from(bytes));
     };
-    (put(1, 5 << 20), put(2, 7), put(3, 5 << 20));
+    for (number, bytes) in [(1, 5 << 20), (2, 7), (3, 5 << 20)] {
+        put(number, bytes);
+    }
     let complete = |numbers: &[u32]| {
         let parts: String = numbers.iter().map(|n| format!("<Part><PartNumber>{n}</PartNumber></Part>")).collect();
         let head = head("POST /b/k?uploadId=u HTTP/1.1\r\ncontent-length: 1\r\n\r\n");
