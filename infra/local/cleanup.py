@@ -14,12 +14,15 @@ not named; what cannot be removed is said, and the exit code is 1.
 import base64
 import json
 import sys
+import time
 import urllib.error
 import urllib.request
 
 import boto3
 
 SHARDS = 64
+# A job that is told to stop ends within seconds.
+END_SECONDS = 120
 
 
 def tenant(deployment):
@@ -32,16 +35,31 @@ def tenant(deployment):
     return claims[deployment["tenantClaim"]]
 
 
-def delete_job(deployment, job):
-    request = urllib.request.Request(f'{deployment["api"]}/api/jobs/{job}', method="DELETE")
+def call(deployment, method, path):
+    """The status of an answer of the API, and its document."""
+    request = urllib.request.Request(deployment["api"] + path, method=method, data=b"" if method == "POST" else None)
     if deployment.get("token"):
         request.add_header("authorization", f'Bearer {deployment["token"]}')
     try:
         # No proxy: it may be a port of this machine.
-        urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60)
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as answer:
+            return answer.status, json.loads(answer.read() or b"{}")
     except urllib.error.HTTPError as error:
-        if error.code != 404:
-            raise
+        return error.code, {}
+
+
+def delete_job(deployment, job):
+    """Stops the job, waits for its end, since until then it writes records, and deletes it."""
+    path = f"/api/jobs/{job}"
+    call(deployment, "POST", f"{path}/cancel")
+    deadline = time.monotonic() + END_SECONDS
+    while call(deployment, "GET", path)[1].get("status") in ("waiting", "running"):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"it has not ended after {END_SECONDS} s")
+        time.sleep(1)
+    status, _ = call(deployment, "DELETE", path)
+    if status not in (202, 204, 404):
+        raise RuntimeError(f"the API answered {status}")
 
 
 def delete_upload(deployment, upload):
