@@ -90,3 +90,20 @@ fn what_is_kept_is_not_kept_by_a_first_deployment_that_fails() {
         .collect();
     assert_eq!(kept, ["UserPool"], "a protected pool cannot be deleted by a roll-back");
 }
+
+#[test]
+fn binaries_that_are_not_there_are_found() {
+    let nowhere = std::path::Path::new("/nowhere");
+    let found = check::binaries(&template(), &Parameters::new(), nowhere);
+    assert_eq!(found.len(), 8, "{found:?}");
+    assert!(found.iter().all(|found| found.severity == Severity::Error && found.what.ends_with("is not there")));
+}
+
+/// The text by which a binary says how it was built.
+#[test]
+fn binaries_say_what_the_check_looks_for() {
+    let telemetry = include_str!("../../../../shared/src/telemetry.rs");
+    for settings in ["panic=unwind; profile=release;", "panic=unwind; profile=debug;"] {
+        assert!(telemetry.contains(&format!("\"longshore build: {settings}\"")), "{settings}");
+    }
+}
