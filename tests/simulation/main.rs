@@ -14,6 +14,7 @@
 //! | `world` | functions, messages, a clock, a client, and what must hold |
 //! | `stepwise`, `weather` | services that can be left at every call, and what goes wrong with them |
 //! | `unguarded` | services without one of their conditions |
+//! | `imports` | the import handler over its records |
 //! | `stories`, `ending`, `gate`, `corrections` | moments that chance seldom comes to |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "what tests call stops a test as tests do")]
@@ -23,6 +24,7 @@ mod dice;
 mod ending;
 mod gate;
 mod handler;
+mod imports;
 mod plan;
 mod report;
 mod run;
