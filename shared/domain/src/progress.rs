@@ -50,9 +50,11 @@ impl Progress {
     }
 }
 
-/// When the job or one of its groups last changed.
+/// When the job or one of its generation's groups last changed. An ended job's is its own alone: a late worker may still
+/// call in a chunk of a group that nothing closed, and nothing that is shown changes after the end.
 pub fn updated_at(job: &Job, groups: &[Group]) -> Timestamp {
-    groups.iter().map(|g| g.progressed_at).fold(job.updated_at, Ord::max)
+    let live = groups.iter().filter(|group| !job.status.is_final() && job.owns(group.number));
+    live.map(|group| group.progressed_at).fold(job.updated_at, Ord::max)
 }
 
 /// The counts of a job: what the generations before have left, and this one's groups.
@@ -99,5 +101,30 @@ pub fn sentence(job: &Job, percent: u8) -> String {
             Some(error) => format!("Job failed: {}", error.message),
             None => "Job failed".into(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::JobId;
+    use crate::job::Base;
+
+    #[test]
+    fn a_group_that_is_touched_after_the_end_changes_nothing_that_is_shown() {
+        let base = Base { groups: 1, ..Base::default() };
+        let retried = Job { base, groups: 2, ..Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(5)) };
+        let of = |number, touched| Group::new(number, 3, 30, Timestamp(touched));
+        for (status, first, second, shown) in [
+            (Status::Running, 1, 4, 5),
+            (Status::Running, 1, 9, 9),
+            (Status::Running, 9, 1, 5),
+            (Status::Canceled, 9, 1, 5),
+            (Status::Failed, 1, 9, 5),
+            (Status::Completed, 9, 9, 5),
+        ] {
+            let (job, groups) = (Job { status, ..retried.clone() }, [of(0, first), of(1, second)]);
+            assert_eq!(updated_at(&job, &groups), Timestamp(shown), "{status:?}, {first}, {second}");
+        }
     }
 }
