@@ -64,9 +64,10 @@ pub(crate) fn finish(status: Status, millis: i64) -> Finish {
     Finish { generation: 0, status, totals, report: Some("attempt1".into()), error: None, at: at(millis) }
 }
 
-/// A group of the file as a splitter commits it.
-pub(crate) fn plan(group: u32, upto: u64) -> GroupPlan {
-    GroupPlan::of_file(0, manifest(group), upto)
+/// A group of the file as a splitter commits it: 2,000 bytes of it.
+pub(crate) fn plan(group: u32) -> GroupPlan {
+    let from = u64::from(group) * 2000;
+    GroupPlan::of_file(0, manifest(group), from..from + 2000)
 }
 
 /// Stores a job that waits.
@@ -80,8 +81,7 @@ pub(crate) async fn accepted(store: &impl Store) -> Job {
 pub(crate) async fn split(store: &impl Store, groups: u32) -> Job {
     let mut job = made(store.begin(accepted(store).await.job_id, at(1)).await.unwrap());
     for group in 0..groups {
-        let offset = u64::from(group + 1) * 2000;
-        job = made(store.commit_group(&job, &plan(group, offset), at(2 + i64::from(group))).await.unwrap());
+        job = made(store.commit_group(&job, &plan(group), at(2 + i64::from(group))).await.unwrap());
     }
     job
 }

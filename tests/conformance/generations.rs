@@ -86,7 +86,7 @@ async fn a_generation_that_has_passed_writes_nothing(store: impl Store) {
     let before = ended(&store).await;
     opened(store.reopen(&before, &REOPEN).await.unwrap());
     let begun = made(store.begin(before.job_id, at(60)).await.unwrap());
-    assert_eq!(store.commit_group(&before, &plan(2, 6000), at(61)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.commit_group(&before, &plan(2), at(61)).await.unwrap(), Transition::Refused);
     assert_eq!(store.end_split(&before, 2, &[], at(62)).await.unwrap(), Transition::Refused);
     assert_eq!(store.stop(before.job_id, 0, &stop(63)).await.unwrap(), Transition::Refused);
     assert_eq!(store.finish(before.job_id, &finish(Status::Failed, 64)).await.unwrap(), Transition::Refused);
@@ -102,7 +102,7 @@ async fn a_group_that_is_filed_again_begins_with_its_cursors_and_failures(store:
         generation: 1,
         manifest: manifest(2),
         filed: BTreeMap::from([(1, filed.clone())]),
-        source: Source::Refiled { upto: Place { group: 1, chunk: 1 } },
+        source: Source::Refiled { from: before.refiled, upto: Place { group: 1, chunk: 1 } },
     };
     let after = made(store.commit_group(&job, &plan, at(61)).await.unwrap());
     assert_eq!((after.refiled, after.groups), (Place { group: 1, chunk: 1 }, 3));
@@ -111,4 +111,7 @@ async fn a_group_that_is_filed_again_begins_with_its_cursors_and_failures(store:
     assert_eq!(group.cursors, BTreeMap::from([(1, filed.cursor)]));
     assert_eq!(group.counts, Counts { failed: 3, ..Counts::default() });
     assert_eq!(made(store.commit_group(&job, &plan, at(61)).await.unwrap()), after, "the same call again is its own");
+    let overtaken = GroupPlan { manifest: manifest(3), filed: BTreeMap::new(), ..plan };
+    let met = store.commit_group(&after, &overtaken, at(62)).await.unwrap();
+    assert_eq!(met, Transition::Refused, "another has filed these chunks again");
 }

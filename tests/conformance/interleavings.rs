@@ -79,7 +79,7 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Met> {
         Step::Create => Met::Created(store.create_job(job, &definition(), None).await?),
         Step::Begin(time) => Met::Transition(store.begin(id, at(*time)).await?),
         Step::CommitGroup { group, time } => {
-            Met::Transition(store.commit_group(job, &plan(*group, 7), at(*time)).await?)
+            Met::Transition(store.commit_group(job, &plan(*group), at(*time)).await?)
         }
         Step::EndSplit { groups, time } => {
             let issues = [JobError::new("a", "b")];

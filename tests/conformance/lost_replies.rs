@@ -51,7 +51,7 @@ async fn a_transition_whose_reply_is_lost_is_made(store: &DynamoStore, faults: &
     let lose = || faults.lose_replies("dynamodb", "UpdateItem", 1).unwrap();
     lose();
     let job = made(store.begin(id, at(1)).await.unwrap());
-    made(store.commit_group(&job, &plan(0, 2000), at(2)).await.unwrap());
+    made(store.commit_group(&job, &plan(0), at(2)).await.unwrap());
     lose();
     made(store.group_done(id, 0, at(3)).await.unwrap());
     lose();
@@ -72,7 +72,7 @@ async fn a_transition_whose_reply_is_lost_is_made(store: &DynamoStore, faults: &
 async fn a_group_whose_reply_is_lost_is_made_once(store: &DynamoStore, faults: &Faults) {
     let job = split(store, 1).await;
     faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
-    let job = made(store.commit_group(&job, &plan(1, 4000), at(9)).await.unwrap());
+    let job = made(store.commit_group(&job, &plan(1), at(9)).await.unwrap());
     assert_eq!((job.groups, job.item_count), (2, 40));
 }
 

@@ -56,8 +56,7 @@ async fn splitter_and_workers_write_one_job_at_once(store: impl Store) {
     let id = job.job_id;
     let splitter = async {
         for group in 1..20_u32 {
-            let offset = u64::from(group + 1) * 2000;
-            match store.commit_group(&job, &plan(group, offset), at(group.into())).await.unwrap() {
+            match store.commit_group(&job, &plan(group), at(group.into())).await.unwrap() {
                 Transition::Made(next) => job = *next,
                 Transition::Refused => panic!("the only splitter was refused"),
             }

@@ -1,5 +1,6 @@
 //! A job's transitions: taken once, recognised when repeated, refused when another was first.
 
+use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Stage, Status, Transition};
 use longshore_domain::outcome::Counts;
@@ -40,9 +41,9 @@ async fn a_job_begins_once(store: impl Store) {
 
 async fn a_group_is_committed_with_its_manifest_and_the_cursor(store: impl Store) {
     let before = split(&store, 1).await;
-    let committed = taken(&store, store.commit_group(&before, &plan(1, 4000), at(9)).await.unwrap()).await;
+    let committed = taken(&store, store.commit_group(&before, &plan(1), at(9)).await.unwrap()).await;
     let mut expected = before.clone();
-    expected.commit_group(&plan(1, 4000), at(9));
+    expected.commit_group(&plan(1), at(9));
     assert_eq!(committed, expected);
     assert_eq!((committed.item_count, committed.sent_groups, committed.split_offset), (40, 1, 4000));
     assert_eq!(store.manifest(before.job_id, 1).await.unwrap(), Some(manifest(1)));
@@ -50,25 +51,27 @@ async fn a_group_is_committed_with_its_manifest_and_the_cursor(store: impl Store
     assert_eq!((state.group.number, state.group.items, state.group.bytes), (1, 20, 2000));
     assert_eq!((state.group.counts, state.group.open, state.group.progressed_at), (Counts::default(), true, at(9)));
     assert_eq!(state.job, committed);
-    let again = store.commit_group(&before, &plan(1, 4000), at(9)).await.unwrap();
+    let again = store.commit_group(&before, &plan(1), at(9)).await.unwrap();
     assert_eq!(made(again), committed, "the same call again is its own");
 }
 
 async fn a_group_of_another_splitter_is_refused(store: impl Store) {
     let job = split(&store, 2).await;
-    let same_chunks_later = store.commit_group(&job, &plan(1, 4000), at(77)).await.unwrap();
+    let same_chunks_later = store.commit_group(&job, &plan(1), at(77)).await.unwrap();
     assert_eq!(same_chunks_later, Transition::Refused);
-    let an_old_one = store.commit_group(&job, &plan(0, 2000), at(2)).await.unwrap();
+    let an_old_one = store.commit_group(&job, &plan(0), at(2)).await.unwrap();
     assert_eq!(an_old_one, Transition::Refused);
-    let one_too_far = store.commit_group(&job, &plan(3, 8000), at(9)).await.unwrap();
+    let one_too_far = store.commit_group(&job, &plan(3), at(9)).await.unwrap();
     assert_eq!(one_too_far, Transition::Refused);
+    let from_elsewhere = GroupPlan::of_file(0, manifest(2), 2000..6000);
+    assert_eq!(store.commit_group(&job, &from_elsewhere, at(9)).await.unwrap(), Transition::Refused);
     assert_eq!(store.progress(job.job_id).await.unwrap().unwrap().0.len(), 2);
 }
 
 async fn a_group_after_a_stop_is_refused(store: impl Store) {
     let job = split(&store, 1).await;
     made(store.stop(job.job_id, 0, &stop(5)).await.unwrap());
-    assert_eq!(store.commit_group(&job, &plan(1, 4000), at(6)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.commit_group(&job, &plan(1), at(6)).await.unwrap(), Transition::Refused);
     assert_eq!(store.end_split(&job, 1, &[], at(7)).await.unwrap(), Transition::Refused);
     assert_eq!(store.manifest(job.job_id, 1).await.unwrap(), None);
 }
@@ -158,7 +161,7 @@ async fn an_absent_job_refuses_everything(store: impl Store) {
     let absent = waiting_job();
     let id: JobId = absent.job_id;
     assert_eq!(store.begin(id, at(1)).await.unwrap(), Transition::Refused);
-    assert_eq!(store.commit_group(&absent, &plan(0, 1), at(1)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.commit_group(&absent, &plan(0), at(1)).await.unwrap(), Transition::Refused);
     assert_eq!(store.end_split(&absent, 0, &[], at(1)).await.unwrap(), Transition::Refused);
     assert_eq!(store.stop(id, 0, &stop(1)).await.unwrap(), Transition::Refused);
     assert_eq!(store.finish(id, &finish(Status::Failed, 1)).await.unwrap(), Transition::Refused);

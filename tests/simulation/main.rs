@@ -12,7 +12,7 @@
 //! | `seeds` | the tests over thousands of seeds |
 //! | `run`, `plan`, `dice` | one seed: what it says, and what becomes of it |
 //! | `world` | functions, messages, a clock, a client, and what must hold |
-//! | `stepwise`, `weather` | services that can be left at every call, and what goes wrong with them |
+//! | `stepwise`, `weather`, `tokens` | services that can be left at every call, and what goes wrong with them |
 //! | `unguarded` | services without one of their conditions |
 //! | `imports` | the import handler over its records |
 //! | `stories`, `ending`, `gate`, `corrections` | moments that chance seldom comes to |
@@ -31,6 +31,7 @@ mod run;
 mod seeds;
 mod stepwise;
 mod stories;
+mod tokens;
 mod trace;
 mod unguarded;
 mod weather;

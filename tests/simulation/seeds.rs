@@ -148,6 +148,8 @@ fn must_have_struck(sum: &Sum) {
         "reply dropped",
         "sent twice",
         "throttled",
+        "token forgotten",
+        "token known",
         "zombie",
     ];
     for kind in faults {

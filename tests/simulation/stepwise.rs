@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use longshore::queues::{Backlog, DeadLetter, DeadLetters, MemoryQueues};
+use longshore::store::memory::MemoryStore;
 use longshore_domain::gate::{Lease, Waiting};
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
@@ -19,8 +20,9 @@ use longshore_domain::ports::{
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::unguarded::Unguarded;
-use crate::weather::{Fault, after, again, before, is_behind};
-use crate::world::depth;
+use crate::tokens::{Asked, Tokens};
+use crate::weather::{self, Fault, after, again, before, is_behind};
+use crate::world::{depth, true_time};
 
 /// A service of which each call takes two polls more.
 #[derive(Clone, Default)]
@@ -81,11 +83,32 @@ impl<T: JobStore> JobStore for Stepwise<T> {
     }
 }
 
-impl<T: JobTransitions> JobTransitions for Stepwise<T> {
+impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
+    /// A transaction, and then a read of the job: others write in between, as long as the reply to the first takes.
+    async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
+        let fault = before("commit_group").await?;
+        let began = true_time();
+        let mut took = self.0.write_group(job.job_id, plan, now)?;
+        if fault == Fault::SentTwice {
+            let mut tokens = Tokens::default();
+            tokens.ask(0, plan, began);
+            again("commit_group").await;
+            took = match tokens.ask(0, plan, weather::asked_again_at(true_time())) {
+                Asked::First => self.0.write_group(job.job_id, plan, now)?,
+                Asked::Again => took,
+                Asked::Mismatch => panic!("a call is repeated with another body"),
+            };
+        }
+        after("commit_group", fault).await?;
+        let fault = before("job").await?;
+        let met = self.0.written_group(job.job_id, plan, (now, took));
+        after("job", fault).await?;
+        Ok(met)
+    }
+
     stepwise! {
         async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
         async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()>;
-        async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition>;
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
         async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition>;
         async fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> PortResult<Transition>;

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 
 use longshore::store::memory::MemoryStore;
 use longshore_domain::cursor::Cursor;
-use longshore_domain::group::{Commit, CommitOutcome, Group, GroupPlan, Manifest};
+use longshore_domain::group::{Commit, CommitOutcome, Group, GroupPlan, Manifest, Source};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, Reopen, Stage, Stop, Transition};
 use longshore_domain::ports::{
@@ -72,6 +72,42 @@ impl Unguarded<MemoryStore> {
         job
     }
 
+    /// The transaction of a group's commit; true if it took.
+    pub(crate) fn write_group(&self, id: JobId, plan: &GroupPlan, now: Timestamp) -> PortResult<bool> {
+        let Some(stored) = self.stored(id) else { return Ok(false) };
+        let mut plan = plan.clone();
+        plan.generation = self.generation(id, plan.generation);
+        if without("split-cursor") {
+            plan.manifest.group = stored.groups;
+        }
+        if without("split-cursor") || without("place-of-the-split") {
+            plan.source = match plan.source {
+                Source::File { upto, .. } => Source::File { from: stored.split_offset, upto },
+                Source::Refiled { upto, .. } => Source::Refiled { from: stored.refiled, upto },
+            };
+        }
+        let stage = stored.stage;
+        let stopped = without("no-group-after-stop") && stage != Stage::Splitting;
+        if stopped {
+            self.force(id, |job| job.stage = Stage::Splitting);
+        }
+        let took = self.0.write_group(id, &plan, now);
+        if stopped {
+            self.force(id, |job| job.stage = stage);
+        }
+        took
+    }
+
+    /// The read behind it.
+    pub(crate) fn written_group(&self, id: JobId, plan: &GroupPlan, write: (Timestamp, bool)) -> Transition {
+        let any = write.1 && ["split-cursor", "place-of-the-split", "generation"].into_iter().any(without);
+        if any {
+            let job = self.stored(id);
+            return job.map_or(Transition::Refused, |job| Transition::Made(Box::new(self.shown(job))));
+        }
+        self.shown_in(self.0.written_group(id, plan, write))
+    }
+
     fn shown_in(&self, met: Transition) -> Transition {
         match met {
             Transition::Made(job) => Transition::Made(Box::new(self.shown(*job))),
@@ -116,22 +152,8 @@ impl JobTransitions for Unguarded<MemoryStore> {
     }
 
     async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
-        let Some(stored) = self.stored(job.job_id) else { return Ok(Transition::Refused) };
-        let mut plan = plan.clone();
-        plan.generation = self.generation(job.job_id, plan.generation);
-        if without("split-cursor") {
-            plan.manifest.group = stored.groups;
-        }
-        let stage = stored.stage;
-        let stopped = without("no-group-after-stop") && stage != Stage::Splitting;
-        if stopped {
-            self.force(job.job_id, |job| job.stage = Stage::Splitting);
-        }
-        let met = self.0.commit_group(job, &plan, now).await?;
-        if stopped {
-            self.force(job.job_id, |job| job.stage = stage);
-        }
-        Ok(self.shown_in(met))
+        let took = self.write_group(job.job_id, plan, now)?;
+        Ok(self.written_group(job.job_id, plan, (now, took)))
     }
 
     async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {

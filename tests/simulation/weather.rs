@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use longshore_domain::ports::{PortError, PortResult};
+use longshore_domain::time_stamp::Timestamp;
 
 use crate::dice::Dice;
 use crate::stepwise::Step;
@@ -106,6 +107,13 @@ pub(crate) async fn again(call: &'static str) {
     note("sent twice");
     Step(false).await;
     trace::say(format_args!("{call}: again"));
+}
+
+/// When a transaction comes again: at once, or sometimes after its request token is forgotten.
+pub(crate) fn asked_again_at(now: Timestamp) -> Timestamp {
+    let late = SKY.with_borrow_mut(|sky| sky.as_mut().is_some_and(|sky| sky.dice.often(250)));
+    note(if late { "token forgotten" } else { "token known" });
+    if late { now.plus_seconds(601) } else { now }
 }
 
 /// After a call: a step, and an error if the reply is dropped.

@@ -32,7 +32,7 @@ fn a_group_that_ended_between_the_two_reads_is_read_again() {
     now(ports.store.create_job(&job, &Definition { options: json!({}), columns: None }, None)).unwrap();
     now(ports.store.begin(id, at)).unwrap();
     let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
-    now(ports.store.commit_group(&job, &GroupPlan::of_file(0, Manifest { group: 0, chunks: vec![plan] }, 0), at))
+    now(ports.store.commit_group(&job, &GroupPlan::of_file(0, Manifest { group: 0, chunks: vec![plan] }, 0..0), at))
         .unwrap();
     now(ports.store.end_split(&job, 1, &[], at)).unwrap();
 

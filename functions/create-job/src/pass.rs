@@ -27,6 +27,8 @@ pub(crate) struct Pass<'a, S, Q, F> {
     chunker: Chunker,
     group: GroupBuilder,
     groups: u32,
+    /// The job's split offset as the last group of this pass left it.
+    committed: u64,
     deadline: Timestamp,
     /// Of a file or a job type whose chunks are so small that they travel inside their messages; else nothing.
     rows: Option<InlineRows>,
@@ -50,6 +52,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
             chunker: Chunker::new(limits, job.item_count + 1).growing(Growth::of(job)),
             group: GroupBuilder::new(job.groups),
             groups: job.groups,
+            committed: job.split_offset,
             deadline,
             rows: (limits.bytes <= INLINE_BYTES).then(|| InlineRows::starting_at(start)),
         }
@@ -143,14 +146,14 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
 
     async fn commit_group(&mut self) -> Result<(), Halt> {
         let manifest = self.group.take();
-        let split_offset = manifest.chunks.last().map_or(self.start, |plan| plan.end);
+        let upto = manifest.chunks.last().map_or(self.start, |plan| plan.end);
         let rows = self.rows.as_ref();
-        let plan = GroupPlan::of_file(self.job.generation, manifest, split_offset);
+        let plan = GroupPlan::of_file(self.job.generation, manifest, self.committed..upto);
         self.splitter.commit(self.job, &plan, |plan| rows?.of(plan)).await?;
         if let Some(rows) = &mut self.rows {
             rows.sent();
         }
-        self.groups += 1;
+        (self.groups, self.committed) = (self.groups + 1, upto);
         Ok(())
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct Refile<'a, S, Q, F> {
     rest: u64,
     deadline: Timestamp,
     rerun: &'a Rerun,
+    /// The job's place as the last group of this pass left it.
+    committed: Place,
     chunks: Vec<ChunkPlan>,
     filed: BTreeMap<u32, Filed>,
     /// The file that is being gathered.
@@ -52,7 +54,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         let rest_bytes = (size_bytes as f64 * rest as f64 / job.item_count.max(1) as f64) as u64;
         let limits = limits.for_file(rest_bytes);
         let (chunks, filed, entries) = Default::default();
-        Self { splitter, job, limits, rest, deadline, rerun: &Rerun::All, chunks, filed, entries, entry_bytes: 0 }
+        let (committed, rerun) = (job.refiled, &Rerun::All);
+        Self { splitter, job, limits, rest, deadline, rerun, committed, chunks, filed, entries, entry_bytes: 0 }
     }
 
     /// Of the items that failed only these run again.
@@ -155,9 +158,10 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
             generation: self.job.generation,
             manifest: Manifest { group: self.job.groups, chunks: mem::take(&mut self.chunks) },
             filed: mem::take(&mut self.filed),
-            source: Source::Refiled { upto },
+            source: Source::Refiled { from: self.committed, upto },
         };
         self.job = self.splitter.commit(&self.job, &plan, |_| None).await?;
+        self.committed = upto;
         let now = (self.splitter.clock)();
         if Group::planned(&plan, now).is_done() {
             roll_up(self.splitter.ports, self.job.job_id, plan.manifest.group, now).await?;

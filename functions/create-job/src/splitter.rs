@@ -175,7 +175,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         }
         let chunk = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
         let manifest = Manifest { group: 0, chunks: vec![chunk] };
-        self.commit(job, &GroupPlan::of_file(job.generation, manifest, 0), |_| None).await?;
+        self.commit(job, &GroupPlan::of_file(job.generation, manifest, 0..0), |_| None).await?;
         self.end(job, 1, &[]).await
     }
 

@@ -5,6 +5,7 @@
 //! nothing. The pure [`Group::commit`] below is the meaning; the DynamoDB adapter writes the same as one update.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -160,16 +161,21 @@ impl Manifest {
     }
 }
 
-/// Where the items of a group come from; each moves the split on from one point to the next.
+/// Where the items of a group come from; each moves the split on from one point to the next. A group is committed only
+/// from the point to which the job's split has come: a splitter that another one has overtaken would plan rows twice.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
 pub enum Source {
     /// The file, cut up to this byte.
     File {
+        /// Where the group before it ended: the job's split offset.
+        from: u64,
         /// The first byte that is not in the group or before it.
         upto: u64,
     },
     /// What the generation before left, filed again up to this chunk.
     Refiled {
+        /// Where the group before it ended: the job's place.
+        from: Place,
         /// The first chunk whose rest is not in the group or before it.
         upto: Place,
     },
@@ -200,9 +206,10 @@ pub struct GroupPlan {
 }
 
 impl GroupPlan {
-    /// The next group of the file, which is then cut up to this byte.
-    pub fn of_file(generation: u32, manifest: Manifest, upto: u64) -> Self {
-        Self { generation, manifest, filed: BTreeMap::new(), source: Source::File { upto } }
+    /// The next group of the file, which was cut up to the first of these bytes and is then cut up to the second.
+    pub fn of_file(generation: u32, manifest: Manifest, cut: Range<u64>) -> Self {
+        let source = Source::File { from: cut.start, upto: cut.end };
+        Self { generation, manifest, filed: BTreeMap::new(), source }
     }
 }
 

@@ -44,6 +44,21 @@ impl MemoryStore {
         records.jobs.get_mut(&id).map(|of_job| write(&mut of_job.job, &mut of_job.groups))
     }
 
+    /// The first half of a group's commit, its transaction; true if it took.
+    ///
+    /// # Errors
+    /// If a record is larger than the table takes.
+    pub fn write_group(&self, id: JobId, plan: &GroupPlan, now: Timestamp) -> PortResult<bool> {
+        self.records().jobs.get_mut(&id).map_or(Ok(false), |of_job| of_job.write_group(plan, now))
+    }
+
+    /// The second half, its read: others may have written since. `write` says when it was written, and whether it took.
+    pub fn written_group(&self, id: JobId, plan: &GroupPlan, write: (Timestamp, bool)) -> Transition {
+        let records = self.records();
+        let met = |of_job: &JobRecords| of_job.written_group(plan, write.0, write.1);
+        records.jobs.get(&id).map_or(Transition::Refused, met)
+    }
+
     fn records(&self) -> MutexGuard<'_, Records> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -141,11 +156,8 @@ impl JobTransitions for MemoryStore {
     }
 
     async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
-        let mut records = self.records();
-        let Some(of_job) = records.jobs.get_mut(&job.job_id) else {
-            return Ok(Transition::Refused);
-        };
-        of_job.commit_group(plan, now)
+        let took = self.write_group(job.job_id, plan, now)?;
+        Ok(self.written_group(job.job_id, plan, (now, took)))
     }
 
     async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {

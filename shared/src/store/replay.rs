@@ -25,10 +25,11 @@ pub struct CommittedGroup {
     pub at: Timestamp,
 }
 
-/// `commit_group` took: it is the last group, with the caller's chunks at the caller's time. If another group has
-/// followed, another splitter is at work, and the caller had better stop.
-pub fn committed(job: &Job, stored: Option<&CommittedGroup>, own: &CommittedGroup) -> bool {
-    job.groups == own.manifest.group + 1 && stored == Some(own)
+/// `commit_group` took, and the job, which was read after it, is as it left it: the group is the last one, of the
+/// caller's generation, with the caller's chunks at the caller's time. If another group has followed, or another
+/// generation, another splitter is at work: the caller's place is not the job's any more.
+pub fn committed(job: &Job, generation: u32, stored: Option<&CommittedGroup>, own: &CommittedGroup) -> bool {
+    (job.generation, job.groups) == (generation, own.manifest.group + 1) && stored == Some(own)
 }
 
 /// `end_split` took: the job has not been written since. If it has been, by a worker that ended a group, then that

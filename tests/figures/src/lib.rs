@@ -34,6 +34,10 @@ pub const CONDITIONS: [(&str, &str); 18] = [
     ("closed-before-status", "the groups are closed before the final status is written"),
     ("final-count-first", "the final count is recorded with or before the last send"),
     ("split-cursor", "a group is committed only at the split cursor that the splitter read"),
+    (
+        "place-of-the-split",
+        "a group is committed only where the split has come to, and its splitter goes on only from what it wrote itself",
+    ),
     ("final-status", "a final status is written once"),
     ("generation", "the ledger refuses what a generation that has passed writes"),
     ("begin-once", "a job is begun only while it waits"),

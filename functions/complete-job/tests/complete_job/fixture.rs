@@ -112,7 +112,7 @@ impl Fixture {
             made(
                 now(self.ports.store.commit_group(
                     &self.job(),
-                    &GroupPlan::of_file(0, manifest.clone(), end),
+                    &GroupPlan::of_file(0, manifest.clone(), self.job().split_offset..end),
                     Timestamp(3_000),
                 ))
                 .unwrap(),

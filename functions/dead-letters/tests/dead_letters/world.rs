@@ -121,7 +121,7 @@ impl World {
         let chunk = |first: u64| ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false };
         let manifest = Manifest { group: 0, chunks: vec![chunk(1), chunk(11), chunk(21)] };
         let job = store.job(id).await.unwrap().unwrap();
-        store.commit_group(&job, &GroupPlan::of_file(0, manifest, 30), NOW).await.unwrap();
+        store.commit_group(&job, &GroupPlan::of_file(0, manifest, 0..30), NOW).await.unwrap();
         store.end_split(&job, 1, &[], NOW).await.unwrap();
         store.job(id).await.unwrap().unwrap()
     }

@@ -34,7 +34,7 @@ async fn a_running_job_stops_with_what_it_has() {
     let job = world.store.job(id).await.unwrap().unwrap();
     let plan = ChunkPlan { first: 1, items: 2, start: 0, end: 20, oversize: false };
     let manifest = Manifest { group: 0, chunks: vec![plan] };
-    world.store.commit_group(&job, &GroupPlan::of_file(0, manifest, 20), NOW).await.unwrap();
+    world.store.commit_group(&job, &GroupPlan::of_file(0, manifest, 0..20), NOW).await.unwrap();
     let reply = world.cancel(id, &[]).await;
     assert_eq!((reply.status, &reply.body["status"], &reply.body["itemCount"]), (202, &json!("running"), &json!(2)));
     assert_eq!(reply.body["message"], "Job stopping, 0% complete...");

@@ -25,7 +25,7 @@ async fn split(world: &World, id: JobId) {
     let job = world.store.job(id).await.unwrap().unwrap();
     world
         .store
-        .commit_group(&job, &GroupPlan::of_file(0, Manifest { group: 0, chunks: vec![chunk] }, 40), NOW)
+        .commit_group(&job, &GroupPlan::of_file(0, Manifest { group: 0, chunks: vec![chunk] }, 0..40), NOW)
         .await
         .unwrap();
 }

@@ -129,7 +129,7 @@ async fn the_ledgers_counts_are_those_of_the_items_that_were_read() {
     let job = world.store.job(id).await.unwrap().unwrap();
     world
         .store
-        .commit_group(&job, &GroupPlan::of_file(0, Manifest { group: 0, chunks: vec![chunk] }, 40), NOW)
+        .commit_group(&job, &GroupPlan::of_file(0, Manifest { group: 0, chunks: vec![chunk] }, 0..40), NOW)
         .await
         .unwrap();
     let (totals, error) =

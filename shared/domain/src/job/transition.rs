@@ -69,20 +69,24 @@ impl Job {
     }
 
     /// Commits the next group with its manifest: all groups before it are sent. Refused unless it is the next one of
-    /// this generation.
+    /// this generation, and begins where the split has come to.
     pub fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> Transition {
-        let is_next = self.generation == plan.generation && self.groups == plan.manifest.group;
+        let begins_here = match plan.source {
+            Source::File { from, .. } => self.split_offset == from,
+            Source::Refiled { from, .. } => self.refiled == from,
+        };
+        let is_next = self.generation == plan.generation && self.groups == plan.manifest.group && begins_here;
         if self.stage != Stage::Splitting || !is_next {
             return Transition::Refused;
         }
         self.sent_groups = self.groups;
         self.groups += 1;
         match plan.source {
-            Source::File { upto } => {
+            Source::File { upto, .. } => {
                 self.item_count += plan.manifest.items();
                 self.split_offset = upto;
             }
-            Source::Refiled { upto } => self.refiled = upto,
+            Source::Refiled { upto, .. } => self.refiled = upto,
         }
         self.touch(now)
     }

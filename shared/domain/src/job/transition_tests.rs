@@ -13,7 +13,7 @@ fn manifest(group: u32) -> Manifest {
 }
 
 fn plan(generation: u32, group: u32) -> GroupPlan {
-    GroupPlan::of_file(generation, manifest(group), 30)
+    GroupPlan::of_file(generation, manifest(group), 0..30)
 }
 
 fn stop() -> Stop {

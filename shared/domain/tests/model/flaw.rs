@@ -39,6 +39,12 @@ pub(crate) enum Flaw {
     UnsealedSplit,
     /// A group is committed wherever the split cursor is.
     SplitCursorNotAsked,
+    /// A group is committed wherever the split has come to, and its splitter goes on from whatever state it reads then.
+    GoesOnFromAnothersState,
+    /// A group is committed wherever the split has come to.
+    PlaceNotAsked,
+    /// A splitter goes on from whatever state it reads after its commit.
+    AnswerNotChecked,
     /// The splitter takes a refusal for a lost race, and stops.
     SplitterGivesUp,
     /// "All done" does not ask whether the split has ended.
@@ -64,12 +70,23 @@ const KNOWN: [(&str, Flaw); 11] = [
     ("closed-before-status", Flaw::StatusBeforeClose),
     ("final-count-first", Flaw::CountAfterLastSend),
     ("split-cursor", Flaw::SplitCursorNotAsked),
+    ("place-of-the-split", Flaw::GoesOnFromAnothersState),
     ("final-status", Flaw::StatusTwice),
     ("generation", Flaw::AnyGeneration),
     ("no-roll-up-after-the-end", Flaw::RollUpAfterEnd),
 ];
 
 impl Flaw {
+    /// A commit does not ask whether its group begins where the split has come to.
+    pub(crate) fn asks_for_no_place(self) -> bool {
+        matches!(self, Self::GoesOnFromAnothersState | Self::PlaceNotAsked | Self::SplitCursorNotAsked)
+    }
+
+    /// What is read after a commit need not be what was written.
+    pub(crate) fn takes_any_answer(self) -> bool {
+        matches!(self, Self::GoesOnFromAnothersState | Self::AnswerNotChecked | Self::SplitCursorNotAsked)
+    }
+
     /// The protocol without the condition of this name; `None` if the model does not know it.
     pub(crate) fn without(condition: &str) -> Option<Self> {
         KNOWN.iter().find(|(name, _)| *name == condition).map(|(_, flaw)| *flaw)

@@ -130,6 +130,14 @@ fn a_group_that_is_committed_wherever_the_split_cursor_is_is_there_twice() {
     caught("split-cursor-not-asked", COUNTS, Protocol { runs: [2, 1, 1], ..protocol });
 }
 
+/// Two splitters of a retry: one files a chunk again, the other the next one, and then the first reads how far the job is.
+#[test]
+fn a_splitter_that_goes_on_from_what_another_has_written_files_a_chunk_twice() {
+    let file = vec![vec![vec![Mended], vec![Mended]]];
+    let protocol = broken(Flaw::GoesOnFromAnothersState, Bounds { retries: 1, ..A_DUPLICATE });
+    caught("goes-on-from-anothers-state", COUNTS, Protocol { file, runs: [2, 1, 1], ..protocol });
+}
+
 #[test]
 fn a_splitter_that_gives_up_when_refused_strands_its_own_group() {
     caught("splitter-gives-up", REST, broken(Flaw::SplitterGivesUp, A_LOST_REPLY));

@@ -38,6 +38,16 @@ fn without_the_sweeper_every_job_ends_where_no_message_is_lost_for_good() {
     nothing_is_wrong("sweeper, and no message is lost", Protocol { bounds, ..Protocol::of(file) });
 }
 
+/// Each stands in for the other; without both a chunk is filed twice.
+#[test]
+fn a_splitter_that_was_overtaken_is_stopped_by_the_place_and_by_the_answer() {
+    for (layer, flaw) in [("place of the split", Flaw::PlaceNotAsked), ("answer of a commit", Flaw::AnswerNotChecked)] {
+        let bounds = Bounds { retries: 1, duplicates: 1, ..Bounds::default() };
+        let file = vec![vec![vec![Mended], vec![Mended]]];
+        nothing_is_wrong(layer, Protocol { flaw, bounds, runs: [2, 1, 1], ..Protocol::of(file) });
+    }
+}
+
 /// The same is caught while the sweeper is off.
 #[test]
 fn a_worker_that_alone_completes_costs_time_while_the_sweeper_is_on() {

@@ -38,7 +38,7 @@ pub(crate) fn plan(
     protocol: &Protocol,
     world: &mut World,
     (generation, group): (u32, u32),
-    place: Place,
+    (from, place): (Place, Place),
 ) -> (GroupPlan, Vec<Vec<u8>>) {
     let Rest { unread, mut entries } = rest(world, place);
     if protocol.flaw == Flaw::RefilesAll {
@@ -61,7 +61,7 @@ pub(crate) fn plan(
     }
     let upto = Place { group: place.group, chunk: place.chunk + 1 };
     let (manifest, filed) = (Manifest { group, chunks }, filed.into_iter().collect());
-    (GroupPlan { generation, manifest, filed, source: Source::Refiled { upto } }, items)
+    (GroupPlan { generation, manifest, filed, source: Source::Refiled { from, upto } }, items)
 }
 
 fn file(world: &mut World, chunk: (u32, u32), entries: Vec<(u8, Mark)>) -> Filed {

@@ -3,8 +3,12 @@
 //! A refusal is never taken for a lost race: the write may have taken and its reply been lost. It reads the job
 //! again and goes on from there, whatever is left to do: send, commit, or say that all is done. A group that is done when
 //! it is committed is rolled up by whoever gets its messages; that the splitter does so too is left out.
+//!
+//! A commit is a write and then a read, and between the two others may write. So it is, too, if the write's reply is lost and
+//! the client asks again under the same request token: for ten minutes the answer is success, and nothing is done. What
+//! is read counts only if it is what was written; the splitter goes on from its own place, and not from the job's.
 
-use longshore_domain::group::{ChunkPlan, Group, GroupPlan, Manifest};
+use longshore_domain::group::{ChunkPlan, Group, GroupPlan, Manifest, Source};
 use longshore_domain::job::{Job, Stage, Transition};
 
 use crate::flaw::Flaw;
@@ -26,6 +30,7 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step
         }
         Step::Advance { groups, cut: Cut::End, .. } => end_split(protocol, world, generation, groups),
         Step::Advance { groups, cut, .. } => commit_group(protocol, world, generation, (groups, cut)),
+        Step::ReadBack { group, upto } => read_back(protocol, world, generation, (group, upto)),
         Step::HandOver { groups } => {
             protocol.send_fifo(world, Message::Create(generation), groups);
             None
@@ -55,7 +60,8 @@ fn look(protocol: &Protocol, world: &World, generation: u32) -> Option<Step> {
 /// What comes next in a job: what older generations have left, then the rest of the file.
 fn next_cut(protocol: &Protocol, world: &World, job: &Job) -> Cut {
     let part = || protocol.part_at(job.split_offset).filter(|_| !job.base.split_ended);
-    refile::next(world, job).map(Cut::Refile).or_else(|| part().map(Cut::Part)).unwrap_or(Cut::End)
+    let rest = refile::next(world, job).map(|chunk| Cut::Refile { from: job.refiled, chunk });
+    rest.or_else(|| part().map(Cut::Part)).unwrap_or(Cut::End)
 }
 
 fn after_send(world: &World, (group, chunk): (u32, u32), then: Step) -> Step {
@@ -76,27 +82,48 @@ fn commit_group(protocol: &Protocol, world: &mut World, generation: u32, (groups
         _ => (generation, groups),
     };
     let now = world.now();
-    let (plan, items) = match cut {
-        Cut::Refile(place) => refile::plan(protocol, world, (generation, number), place),
+    let (mut plan, items) = match cut {
+        Cut::Refile { from, chunk } => refile::plan(protocol, world, (generation, number), (from, chunk)),
         Cut::Part(part) => plan_of_file(protocol, (generation, number), part),
         Cut::End => return None,
     };
+    let upto = plan.source;
+    if protocol.flaw.asks_for_no_place() {
+        plan.source = match upto {
+            Source::File { upto, .. } => Source::File { from: world.job.split_offset, upto },
+            Source::Refiled { upto, .. } => Source::Refiled { from: world.job.refiled, upto },
+        };
+    }
     match world.job.commit_group(&plan, now) {
-        Transition::Made(job) => {
+        Transition::Made(_) => {
             world.groups.push(Group::planned(&plan, now));
             world.manifests.push(items);
-            let cut = next_cut(protocol, world, &job);
-            Some(Step::Send { group: number, chunk: 0, groups: job.groups, cut, own: true })
+            Some(Step::ReadBack { group: number, upto })
         }
         Transition::Refused => refused(protocol),
     }
 }
 
+/// Goes on behind a group of its own: from its own place, under the number that the job says.
+fn read_back(protocol: &Protocol, world: &World, generation: u32, (group, upto): (u32, Source)) -> Option<Step> {
+    let job = &world.job;
+    if (job.generation, job.groups) != (generation, group + 1) && !protocol.flaw.takes_any_answer() {
+        return refused(protocol);
+    }
+    let place = match upto {
+        Source::File { upto, .. } => Job { split_offset: upto, groups: group + 1, ..job.clone() },
+        Source::Refiled { upto, .. } => Job { refiled: upto, ..job.clone() },
+    };
+    let cut = next_cut(protocol, world, &place);
+    Some(Step::Send { group, chunk: 0, groups: place.groups, cut, own: true })
+}
+
 fn plan_of_file(protocol: &Protocol, (generation, group): (u32, u32), part: usize) -> (GroupPlan, Vec<Vec<u8>>) {
     let items = protocol.part(part);
     let manifest = Manifest { group, chunks: items.iter().map(|items| chunk_plan(items)).collect() };
+    let from = manifest.chunks.first().map_or(0, |c| c.start);
     let upto = manifest.chunks.last().map_or(0, |c| c.end);
-    (GroupPlan::of_file(generation, manifest, upto), items)
+    (GroupPlan::of_file(generation, manifest, from..upto), items)
 }
 
 /// The plan of a chunk that is a run of the file's items.

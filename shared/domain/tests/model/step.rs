@@ -3,7 +3,7 @@
 //! A step is one write or one send. What a function has read is kept in it, so that a zombie acts on what it knew.
 
 use longshore_domain::cursor::Cursor;
-use longshore_domain::group::Group;
+use longshore_domain::group::{Group, Source};
 use longshore_domain::job::{Base, Job, Place, Status};
 use longshore_domain::outcome::Counts;
 
@@ -29,8 +29,8 @@ pub(crate) struct Attempt {
 /// What a splitter writes next.
 #[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
 pub(crate) enum Cut {
-    /// What this chunk of an older generation has left, as a group of its own.
-    Refile(Place),
+    /// What this chunk of an older generation has left, as a group of its own, behind what was filed before.
+    Refile { from: Place, chunk: Place },
     /// This part of the file, as a group.
     Part(usize),
     /// The end of the split.
@@ -69,6 +69,8 @@ pub(crate) enum Step {
     Send { group: u32, chunk: u32, groups: u32, cut: Cut, own: bool },
     /// Splitter: commits the next group, or the end of the split.
     Advance { groups: u32, cut: Cut, own: bool },
+    /// Splitter: its group is committed; it reads the job, which others may have written since.
+    ReadBack { group: u32, upto: Source },
     /// Worker: commits what it has processed and filed.
     Commit(Attempt),
     /// Worker: processes the next run from its own cursor.

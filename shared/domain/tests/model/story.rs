@@ -66,9 +66,10 @@ fn what(run: &Run) -> String {
         Step::Send { group, chunk, .. } => format!("sends chunk {group}.{chunk}"),
         Step::Advance { cut: Cut::End, .. } => "records the end of the split".into(),
         Step::Advance { groups, cut: Cut::Part(_), .. } => format!("commits group {groups}"),
-        Step::Advance { groups, cut: Cut::Refile(of), .. } => {
+        Step::Advance { groups, cut: Cut::Refile { chunk: of, .. }, .. } => {
             format!("commits group {groups} of what chunk {}.{} has left", of.group, of.chunk)
         }
+        Step::ReadBack { group, .. } => format!("reads the job back after group {group}"),
         Step::Commit(a) => format!("commits {} items under token {}", a.counts.done(), a.to.token),
         Step::Continue(from) => format!("goes on from token {}", from.token),
         Step::Lost => "has lost, and stops".into(),

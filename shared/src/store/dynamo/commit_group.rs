@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use longshore_domain::group::{Group, GroupPlan, Source};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Transition};
+use longshore_domain::job::{Job, Place, Transition};
 use longshore_domain::ports::{JobStore, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 
@@ -18,9 +18,12 @@ const OPERATION: &str = "commit_group";
 
 impl DynamoStore {
     /// TransactWriteItems: puts `GROUP#g` and `MANIFEST#g` if absent, and moves the cursor of `JOB` if `stage` is
-    /// splitting, `groups` is `g` and `generation` the plan's. Then reads the job.
+    /// splitting, `groups` is `g`, `generation` the plan's, and `refiled` or `splitOffset` where the group begins. Then
+    /// reads the job.
     ///
-    /// A refused transaction whose group is stored as ours has taken before.
+    /// A refused transaction whose group is stored as ours has taken before. One that took is refused all the same if
+    /// others have written groups since: an SDK retry under the same client request token is answered with success
+    /// for ten minutes, so that what is read may be much later than what was written.
     pub(super) async fn transact_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
         let own = CommittedGroup { manifest: plan.manifest.clone(), at: now };
         let group = group_item::to_item(job.job_id, &Group::planned(plan, now), job.expires_at);
@@ -28,28 +31,17 @@ impl DynamoStore {
         let manifest = group_item::manifest_item(job.job_id, &own, job.expires_at).map_err(failed(OPERATION))?;
         let writes = vec![self.put_if_absent(group)?, self.put_if_absent(manifest)?, advance];
         let took = matches!(self.transact(OPERATION, writes).await?, Transacted::Took);
-        self.what_it_met(job.job_id, took, &own).await
-    }
-
-    /// GetItem of the job and, after a refusal, of the manifest.
-    async fn what_it_met(&self, id: JobId, took: bool, own: &CommittedGroup) -> PortResult<Transition> {
-        let Some(job) = self.job(id).await? else {
-            return Ok(Transition::Refused);
-        };
-        if !took {
-            let stored = self.committed_group(id, own.manifest.group).await?;
-            if !committed(&job, stored.as_ref(), own) {
-                return Ok(Transition::Refused);
-            }
-        }
-        Ok(Transition::Made(Box::new(job)))
+        let stored = if took { Some(own.clone()) } else { self.committed_group(job.job_id, own.manifest.group).await? };
+        let job = self.job(job.job_id).await?;
+        let ours = job.filter(|job| committed(job, plan.generation, stored.as_ref(), &own));
+        Ok(ours.map_or(Transition::Refused, |job| Transition::Made(Box::new(job))))
     }
 
     fn advance(&self, id: JobId, plan: &GroupPlan, now: Timestamp) -> PortResult<TransactWriteItem> {
         let manifest = &plan.manifest;
         let mut set = "SET #groups = :next, #sentGroups = :group, #updatedAt = :now".to_owned();
-        let condition =
-            "attribute_exists(#PK) AND #generation = :generation AND #stage = :splitting AND #groups = :group";
+        let mut condition =
+            "attribute_exists(#PK) AND #generation = :generation AND #stage = :splitting AND #groups = :group".to_owned();
         let mut values = vec![
             (":generation", number(plan.generation)),
             (":group", number(manifest.group)),
@@ -58,20 +50,26 @@ impl DynamoStore {
             (":now", time(now)),
         ];
         match plan.source {
-            Source::File { upto } => {
-                set.push_str(", #itemCount = #itemCount + :items, #splitOffset = :offset");
-                values.extend([(":items", number(manifest.items())), (":offset", number(upto))]);
+            Source::File { from, upto } => {
+                set.push_str(", #itemCount = #itemCount + :items, #splitOffset = :upto");
+                condition.push_str(" AND #splitOffset = :from");
+                values.push((":items", number(manifest.items())));
+                values.extend([(":from", number(from)), (":upto", number(upto))]);
             }
-            Source::Refiled { upto } => {
-                set.push_str(", #refiled = :refiled");
-                values.push((":refiled", nested(&upto).map_err(failed(OPERATION))?));
+            Source::Refiled { from, upto } => {
+                set.push_str(", #refiled = :upto");
+                let place = |place: Place| nested(&place).map_err(failed(OPERATION));
+                // A job that was stored before there were retries has none.
+                let or_none = if from == Place::default() { " OR attribute_not_exists(#refiled)" } else { "" };
+                condition.push_str(&format!(" AND (#refiled = :from{or_none})"));
+                values.extend([(":from", place(from)?), (":upto", place(upto)?)]);
             }
         }
         self.update_of(Update {
             operation: OPERATION,
             key: Key::job(id),
             update: set,
-            condition: condition.into(),
+            condition,
             values,
         })
     }

@@ -220,21 +220,28 @@ impl Records {
 }
 
 impl JobRecords {
-    /// Group, manifest and split cursor.
-    pub(super) fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
-        let own = CommittedGroup { manifest: plan.manifest.clone(), at: now };
-        let number = own.manifest.group;
+    /// Group, manifest and split cursor; true if it took.
+    pub(super) fn write_group(&mut self, plan: &GroupPlan, now: Timestamp) -> PortResult<bool> {
         let mut job = self.job.clone();
-        let made = job.commit_group(plan, now);
-        if made == Transition::Refused {
-            let ours = replay::committed(&self.job, self.manifests.get(&number), &own);
-            return Ok(if ours { Transition::Made(Box::new(job)) } else { Transition::Refused });
+        if job.commit_group(plan, now) == Transition::Refused {
+            return Ok(false);
         }
-        let group = Group::planned(plan, now);
-        items::check_group(&job, &group, &own)?;
+        let (number, group) = (plan.manifest.group, Group::planned(plan, now));
+        let committed = CommittedGroup { manifest: plan.manifest.clone(), at: now };
+        items::check_group(&job, &group, &committed)?;
         self.job = job;
         self.groups.insert(number, group);
-        self.manifests.insert(number, own);
-        Ok(made)
+        self.manifests.insert(number, committed);
+        Ok(true)
+    }
+
+    /// The job behind a write that took or did not, as [`JobTransitions::commit_group`] answers it.
+    ///
+    /// [`JobTransitions::commit_group`]: longshore_domain::ports::JobTransitions::commit_group
+    pub(super) fn written_group(&self, plan: &GroupPlan, now: Timestamp, took: bool) -> Transition {
+        let own = CommittedGroup { manifest: plan.manifest.clone(), at: now };
+        let stored = if took { Some(&own) } else { self.manifests.get(&plan.manifest.group) };
+        let ours = replay::committed(&self.job, plan.generation, stored, &own);
+        if ours { Transition::Made(Box::new(self.job.clone())) } else { Transition::Refused }
     }
 }

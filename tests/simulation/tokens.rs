@@ -1,0 +1,61 @@
+//! Client request tokens of transactions, as DynamoDB keeps them.
+//!
+//! A transaction that comes again under its token within ten minutes is answered with success, and nothing is done; another
+//! body under the same token is an `IdempotentParameterMismatch`. The SDK draws one for each call, so that its own retries of
+//! a call whose reply was lost are such repetitions.
+//! <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use longshore_domain::time_stamp::Timestamp;
+
+/// Milliseconds for which a token is remembered.
+const KEPT_MS: i64 = 600_000;
+
+/// Tokens that were used: the hash of the body, and when.
+#[derive(Debug, Default)]
+pub(crate) struct Tokens(BTreeMap<u64, (u64, i64)>);
+
+/// What a transaction meets under its token.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(crate) enum Asked {
+    /// The token is new, or forgotten: the transaction is done.
+    First,
+    /// It was done before: success, and nothing is done.
+    Again,
+    /// Another one was done under this token.
+    Mismatch,
+}
+
+impl Tokens {
+    /// A transaction of this body comes under a token.
+    pub(crate) fn ask(&mut self, token: u64, body: &impl Hash, now: Timestamp) -> Asked {
+        let mut hasher = DefaultHasher::new();
+        body.hash(&mut hasher);
+        let body = hasher.finish();
+        match self.0.get(&token).filter(|(_, at)| now.0 - at < KEPT_MS) {
+            Some((before, _)) if *before == body => Asked::Again,
+            Some(_) => Asked::Mismatch,
+            None => {
+                self.0.insert(token, (body, now.0));
+                Asked::First
+            }
+        }
+    }
+}
+
+#[test]
+fn a_token_holds_for_ten_minutes_and_for_one_body() {
+    let mut tokens = Tokens::default();
+    for (token, body, at, expected) in [
+        (1, "a", 0, Asked::First),
+        (1, "a", 599_999, Asked::Again),
+        (1, "b", 599_999, Asked::Mismatch),
+        (2, "b", 599_999, Asked::First),
+        (1, "b", 600_000, Asked::First),
+        (1, "a", 600_000, Asked::Mismatch),
+    ] {
+        assert_eq!(tokens.ask(token, &body, Timestamp(at)), expected, "{token} {body} {at}");
+    }
+}
