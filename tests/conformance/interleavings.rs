@@ -78,9 +78,7 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Met> {
     Ok(match step {
         Step::Create => Met::Created(store.create_job(job, &definition(), None).await?),
         Step::Begin(time) => Met::Transition(store.begin(id, at(*time)).await?),
-        Step::CommitGroup { group, time } => {
-            Met::Transition(store.commit_group(job, &plan(*group), at(*time)).await?)
-        }
+        Step::CommitGroup { group, time } => Met::Transition(store.commit_group(job, &plan(*group), at(*time)).await?),
         Step::EndSplit { groups, time } => {
             let issues = [JobError::new("a", "b")];
             Met::Transition(store.end_split(job, *groups, &issues, at(*time)).await?)

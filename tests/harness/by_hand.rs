@@ -73,7 +73,8 @@ pub fn unsent_chunks(
     for (group, chunks) in (0..).zip(plans.chunks(2)) {
         let manifest = Manifest { group, chunks: chunks.to_vec() };
         let end = chunks.last().map_or(0, |plan| plan.end);
-        job = made(stack.run(store.commit_group(&job, &GroupPlan::of_file(0, manifest, job.split_offset..end), now))?)?;
+        job =
+            made(stack.run(store.commit_group(&job, &GroupPlan::of_file(0, manifest, job.split_offset..end), now))?)?;
         messages.extend((0..).zip(chunks).map(|(chunk, plan)| message(&job, group, chunk, plan)));
     }
     let job = made(stack.run(store.end_split(&job, job.groups, &[], now))?)?;

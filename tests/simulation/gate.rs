@@ -13,7 +13,7 @@ proptest! {
     #[test]
     fn where_nobody_dies_nobody_waits_for_the_sweeper(turns in prop::collection::vec(0..64_usize, 0..2_000)) {
         let rows = [0; 40];
-        let mut world = World::limited(&rows, None);
+        let mut world = World::limited(&rows);
         world.run_in_turns(turns);
         prop_assert_eq!(world.job().status, Status::Completed);
         world.check_report(&rows);
@@ -22,7 +22,7 @@ proptest! {
 
 #[test]
 fn as_many_chunks_run_at_once_as_may() {
-    let mut world = World::limited(&[0; 40], None);
+    let mut world = World::limited(&[0; 40]);
     world.run_in_turns((0..64).collect());
     assert_eq!(most_at_once(), AT_ONCE);
 }
@@ -32,7 +32,7 @@ fn as_many_chunks_run_at_once_as_may() {
 fn a_worker_that_dies_at_any_step_keeps_nobody_from_the_gate() {
     for victim in 0..14 {
         for steps in 1..40 {
-            let mut world = World::limited(&[0; 40], None);
+            let mut world = World::limited(&[0; 40]);
             world.kill_at(victim, steps);
             world.run_to_the_end();
             assert_eq!(world.failed_count(), 0, "worker {victim} at step {steps}: a chunk was given up");
@@ -42,7 +42,7 @@ fn a_worker_that_dies_at_any_step_keeps_nobody_from_the_gate() {
 
 #[test]
 fn a_slow_worker_keeps_its_slot_until_it_is_dead() {
-    let mut world = World::limited(&[0; 40], None);
+    let mut world = World::limited(&[0; 40]);
     world.linger_inside();
     assert_eq!(most_at_once(), AT_ONCE);
     world.run_to_the_end();
@@ -51,7 +51,7 @@ fn a_slow_worker_keeps_its_slot_until_it_is_dead() {
 
 #[test]
 fn chunks_that_wait_for_a_day_are_neither_pushed_nor_given_up() {
-    let mut world = World::limited(&[0; 40], None);
+    let mut world = World::limited(&[0; 40]);
     world.hold_the_gate(24 * 60);
     world.call_in_unheard();
     world.run_to_the_end();
@@ -62,7 +62,7 @@ fn chunks_that_wait_for_a_day_are_neither_pushed_nor_given_up() {
 #[test]
 fn a_chunk_that_failed_too_often_does_not_wait_again() {
     for (failures, status, failed) in [(0, Status::Running, 0), (4, Status::Running, 0), (5, Status::Completed, 40)] {
-        let mut world = World::limited(&[0; 40], None);
+        let mut world = World::limited(&[0; 40]);
         world.deliver_after(failures);
         assert_eq!((world.job().status, world.failed_count()), (status, failed), "after {failures}");
     }

@@ -1,9 +1,10 @@
-//! A job type whose rows say what becomes of them, in chunks of three. Each takes a step, in which others may run.
+//! Job types whose rows say what becomes of them. Each row takes a step, in which others may run.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Rejection, TypeLimits};
+use longshore_domain::ids::JobId;
 use longshore_domain::job::Tolerance;
 
 use crate::plan::Dialect;
@@ -36,47 +37,66 @@ pub(crate) struct Row {
     action: String,
 }
 
-pub(crate) struct Simulated;
+/// Chunks of the limited type that may run at once.
+pub(crate) const AT_ONCE: u32 = 2;
 
-impl JobType for Simulated {
-    const NAME: &'static str = "simulated";
-    const LIMITS: TypeLimits = TypeLimits { chunk_items: 3, batch_items: 2, item_retries: 2, ..TypeLimits::DEFAULT };
-    type Options = Options;
-    type Item = Row;
+const LIMITS: TypeLimits = TypeLimits { chunk_items: 3, batch_items: 2, item_retries: 2, ..TypeLimits::DEFAULT };
 
-    fn tolerance(&self, options: &Options) -> Tolerance {
-        Tolerance { max_failed: options.max_failed, max_failed_percent: None }
-    }
+/// A job type whose rows say what becomes of them.
+macro_rules! job_type {
+    ($type:ident, $name:literal, $limits:expr) => {
+        pub(crate) struct $type;
 
-    async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome {
-        Step(false).await;
-        if row.action == "ok" || (row.action == "retry" && job.round > 0) {
-            DONE.with_borrow_mut(|done| done.insert(key.number));
+        impl JobType for $type {
+            const NAME: &'static str = $name;
+            const LIMITS: TypeLimits = $limits;
+            type Options = Options;
+            type Item = Row;
+
+            fn tolerance(&self, options: &Options) -> Tolerance {
+                Tolerance { max_failed: options.max_failed, max_failed_percent: None }
+            }
+
+            async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome {
+                let _inside = Self::LIMITS.chunks_at_once.map(|_| Inside::enter());
+                process(job, key, &row).await
+            }
+
+            async fn process_batch(
+                &self,
+                job: &JobContext,
+                options: &Options,
+                items: Vec<(ItemKey, Row)>,
+            ) -> Vec<Outcome> {
+                one_by_one(self, job, options, items).await
+            }
         }
-        match row.action.as_str() {
-            "ok" => Outcome::Ok,
-            "skip" => Outcome::Skip { reason: "asked to".into() },
-            "retry" if job.round > 0 => Outcome::Ok,
-            "retry" | "never" => Outcome::Retry { after: None, reason: "busy".into() },
-            "fatal" => Outcome::Fatal(Rejection::new("fatal", None, "asked to")),
-            _ => Outcome::reject("asked_to", Some("action"), "asked to"),
-        }
-    }
+    };
+}
 
-    async fn process_batch(&self, job: &JobContext, options: &Options, items: Vec<(ItemKey, Row)>) -> Vec<Outcome> {
-        one_by_one(self, job, options, items).await
+job_type!(Simulated, "simulated", LIMITS);
+job_type!(Limited, "limited", TypeLimits { chunks_at_once: Some(AT_ONCE), ..LIMITS });
+job_type!(Fine, "fine", TypeLimits { chunk_items: 1, batch_items: 1, ..LIMITS });
+job_type!(Coarse, "coarse", TypeLimits { chunk_items: 60, batch_items: 4, ..LIMITS });
+
+async fn process(job: &JobContext, key: ItemKey, row: &Row) -> Outcome {
+    Step(false).await;
+    if row.action == "ok" || (row.action == "retry" && job.round > 0) {
+        DONE.with_borrow_mut(|done| done.insert((key.job_id, key.number)));
+    }
+    match row.action.as_str() {
+        "ok" => Outcome::Ok,
+        "skip" => Outcome::Skip { reason: "asked to".into() },
+        "retry" if job.round > 0 => Outcome::Ok,
+        "retry" | "never" => Outcome::Retry { after: None, reason: "busy".into() },
+        "fatal" => Outcome::Fatal(Rejection::new("fatal", None, "asked to")),
+        _ => Outcome::reject("asked_to", Some("action"), "asked to"),
     }
 }
 
-/// The same, of which only so many chunks may run at once.
-pub(crate) struct Limited;
-
-/// Chunks of [`Limited`] that may run at once.
-pub(crate) const AT_ONCE: u32 = 2;
-
 thread_local! {
-    /// Numbers of the items that were done.
-    static DONE: RefCell<BTreeSet<u64>> = const { RefCell::new(BTreeSet::new()) };
+    /// Items that were done: their jobs, and their numbers.
+    static DONE: RefCell<BTreeSet<(JobId, u64)>> = const { RefCell::new(BTreeSet::new()) };
     static RUNNING: Cell<u32> = const { Cell::new(0) };
     static MOST: Cell<u32> = const { Cell::new(0) };
 }
@@ -89,8 +109,8 @@ pub(crate) fn begin() {
 }
 
 /// Whether an item was done.
-pub(crate) fn has_succeeded(number: u64) -> bool {
-    DONE.with_borrow(|done| done.contains(&number))
+pub(crate) fn has_succeeded(id: JobId, number: u64) -> bool {
+    DONE.with_borrow(|done| done.contains(&(id, number)))
 }
 
 /// The most items that were with the handler at once in this run: one of each chunk that runs.
@@ -120,26 +140,6 @@ impl Drop for Inside {
     }
 }
 
-impl JobType for Limited {
-    const NAME: &'static str = "limited";
-    const LIMITS: TypeLimits = TypeLimits { chunks_at_once: Some(AT_ONCE), ..Simulated::LIMITS };
-    type Options = Options;
-    type Item = Row;
-
-    fn tolerance(&self, options: &Options) -> Tolerance {
-        Simulated.tolerance(options)
-    }
-
-    async fn process(&self, job: &JobContext, options: &Options, key: ItemKey, row: Row) -> Outcome {
-        let _inside = Inside::enter();
-        Simulated.process(job, options, key, row).await
-    }
-
-    async fn process_batch(&self, job: &JobContext, options: &Options, items: Vec<(ItemKey, Row)>) -> Vec<Outcome> {
-        one_by_one(self, job, options, items).await
-    }
-}
-
 /// Milliseconds after which a batch answers what it has.
 const BATCH_MS: i64 = 500;
 
@@ -164,6 +164,9 @@ async fn one_by_one<T: JobType>(
 
 /// A file of these rows.
 pub(crate) fn file_of(rows: &[usize], dialect: Dialect) -> String {
+    if dialect.json_lines {
+        return lines_of(rows, dialect);
+    }
     let (quote, end) = (if dialect.quoted { "\"" } else { "" }, if dialect.crlf { "\r\n" } else { "\n" });
     let padding = if dialect.padding > 0 { format!(",{}", "x".repeat(dialect.padding)) } else { String::new() };
     let mut file = if dialect.bom { "\u{feff}" } else { "" }.to_owned();
@@ -172,4 +175,20 @@ pub(crate) fn file_of(rows: &[usize], dialect: Dialect) -> String {
         file += &format!("{end}{n},{quote}{}{quote}{padding}", ACTIONS[*action]);
     }
     if dialect.open_end && !rows.is_empty() { file } else { file + end }
+}
+
+/// The same as JSON Lines.
+fn lines_of(rows: &[usize], dialect: Dialect) -> String {
+    let end = if dialect.crlf { "\r\n" } else { "\n" };
+    let lines: Vec<_> = rows.iter().zip(1..).map(|(action, n)| line(n, ACTIONS[*action], dialect)).collect();
+    let file = if dialect.bom { "\u{feff}" } else { "" }.to_owned() + &lines.join(end);
+    if dialect.open_end || rows.is_empty() { file } else { file + end }
+}
+
+/// A row as a JSON line.
+pub(crate) fn line(number: usize, action: &str, dialect: Dialect) -> String {
+    let space = if dialect.quoted { " " } else { "" };
+    let padding =
+        if dialect.padding > 0 { format!(",\"more\":\"{}\"", "x".repeat(dialect.padding)) } else { String::new() };
+    format!("{{\"id\":{number},{space}\"action\":\"{action}\"{padding}}}")
 }

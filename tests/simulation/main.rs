@@ -9,13 +9,14 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `seeds` | the tests over thousands of seeds |
+//! | `seeds`, `soak` | the tests over thousands of seeds, and over millions |
 //! | `run`, `plan`, `dice` | one seed: what it says, and what becomes of it |
 //! | `world` | functions, messages, a clock, a client, and what must hold |
 //! | `stepwise`, `weather`, `tokens` | services that can be left at every call, and what goes wrong with them |
 //! | `unguarded` | services without one of their conditions |
 //! | `imports` | the import handler over its records |
-//! | `stories`, `ending`, `gate`, `corrections` | moments that chance seldom comes to |
+//! | `kinds`, `handler` | the job types, and how another one is added |
+//! | `stories`, `ending`, `gate`, `corrections`, `recursion` | moments that chance seldom comes to |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "what tests call stops a test as tests do")]
 
@@ -25,10 +26,13 @@ mod ending;
 mod gate;
 mod handler;
 mod imports;
+mod kinds;
 mod plan;
+mod recursion;
 mod report;
 mod run;
 mod seeds;
+mod soak;
 mod stepwise;
 mod stories;
 mod tokens;

@@ -4,6 +4,7 @@ use longshore_domain::job::Priority;
 
 use crate::dice::Dice;
 use crate::handler::ACTIONS;
+use crate::kinds::Kind;
 use crate::weather::Rates;
 
 /// How the world of a run behaves.
@@ -23,6 +24,8 @@ pub(crate) struct Manners {
     pub(crate) losses: u32,
     /// The most steps that a function gets on at once, before another may.
     pub(crate) stride: usize,
+    /// Some functions seldom get on.
+    pub(crate) slow_ones: bool,
     /// A sweep runs to its end at once, in good weather.
     pub(crate) sweeps_at_once: bool,
     /// Nobody dies.
@@ -41,6 +44,7 @@ impl Manners {
         skew_ms: 0,
         losses: 2,
         stride: 30,
+        slow_ones: false,
         sweeps_at_once: true,
         nobody_dies: false,
         rates: Rates { throttled: 0, reply_dropped: 0, sent_twice: 0, behind: 0 },
@@ -59,22 +63,58 @@ pub(crate) struct Habits {
 /// A run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
+    /// Its jobs, over the same services.
+    pub(crate) jobs: Vec<JobPlan>,
+    pub(crate) manners: Manners,
+    /// Events of each stretch of bad weather; after each everything is well until the jobs have ended.
+    pub(crate) stretches: Vec<usize>,
+}
+
+/// A job of a run, and its client.
+#[derive(Clone, Debug)]
+pub(crate) struct JobPlan {
+    pub(crate) tenant: &'static str,
+    /// Which of the run's uploads is its file: jobs may share one.
+    pub(crate) upload: usize,
     /// What each row asks for, an index of [`ACTIONS`].
     pub(crate) rows: Vec<usize>,
     pub(crate) dialect: Dialect,
     pub(crate) tolerated: Option<u64>,
-    /// Of a type of which only so many chunks run at once.
-    pub(crate) limited: bool,
+    pub(crate) kind: Kind,
     pub(crate) priority: Priority,
-    pub(crate) manners: Manners,
+    /// Seconds that it may take each time.
+    pub(crate) time_limit_s: i64,
     pub(crate) habits: Habits,
-    /// Events of each stretch of bad weather; after each everything is well until the job has ended.
-    pub(crate) stretches: Vec<usize>,
+}
+
+/// Seconds that a job may take, unless it has a limit that it may meet.
+pub(crate) const TEN_DAYS_S: i64 = 10 * 24 * 3_600;
+
+/// The tenants of runs with several.
+const TENANTS: [&str; 3] = ["default", "other", "third"];
+
+impl JobPlan {
+    /// A job in good hands: nobody asks for anything, and it has time.
+    pub(crate) fn plain(rows: &[usize], kind: Kind) -> Self {
+        Self {
+            tenant: TENANTS[0],
+            upload: 0,
+            rows: rows.to_vec(),
+            dialect: Dialect::default(),
+            tolerated: None,
+            kind,
+            priority: Priority::default(),
+            time_limit_s: TEN_DAYS_S,
+            habits: Habits::default(),
+        }
+    }
 }
 
 /// How a file is written.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
 pub(crate) struct Dialect {
+    /// JSON Lines; else CSV.
+    pub(crate) json_lines: bool,
     pub(crate) bom: bool,
     pub(crate) crlf: bool,
     pub(crate) quoted: bool,
@@ -85,44 +125,88 @@ pub(crate) struct Dialect {
 }
 
 impl Plan {
-    /// What the dice say.
+    /// What the dice say. Most runs have one job; others have some more, which are smaller.
     pub(crate) fn of(dice: &mut Dice) -> Self {
-        let heavy = dice.often(20);
-        let rows = rows(dice, if heavy { 10 } else { 40 });
-        let limited = dice.often(250);
-        let deletes = if dice.often(100) { 40 } else { 0 };
-        let stretches = 1 + dice.weighted(&[6, 3, 1]);
-        Self {
-            rows,
-            dialect: Dialect {
-                bom: dice.often(200),
-                crlf: dice.often(200),
-                quoted: dice.often(200),
-                open_end: dice.often(200),
-                padding: if heavy { 19_000 } else { 0 },
-            },
-            tolerated: if dice.often(300) { Some(dice.number() % 4) } else { None },
-            limited,
-            priority: dice.pick(&Priority::ALL),
-            manners: manners(dice, limited || deletes > 0),
-            habits: Habits {
-                cancels: dice.pick(&[0, 0, 30, 150]),
-                retries: dice.pick(&[0, 200]),
-                corrects: dice.pick(&[0, 0, 100]),
-                deletes,
-            },
-            stretches: (0..stretches).map(|_| dice.below(400)).collect(),
+        let mut jobs = vec![job(dice, 40)];
+        for number in 1..=dice.weighted(&[85, 9, 4, 2]) {
+            let another = job(dice, 15);
+            jobs.push(beside(dice, &jobs[0], JobPlan { upload: number, ..another }));
         }
+        let exact = jobs.iter().any(|job| job.kind == Kind::Limited || job.habits.deletes > 0);
+        let (manners, most) = (manners(dice, exact), 300 + 100 * jobs.len());
+        let stretches = 1 + dice.weighted(&[6, 3, 1]);
+        Self { jobs, manners, stretches: (0..stretches).map(|_| dice.below(most)).collect() }
     }
 
-    /// The same file and job in good weather, where nobody dies, nothing is lost and nothing is asked for: what ends
+    /// The same files and jobs in good weather, where nobody dies, nothing is lost and nothing is asked for: what ends
     /// without a sweeper.
     pub(crate) fn healthy(self) -> Self {
         let manners =
             Manners { nobody_dies: true, losses: 0, rates: Rates::default(), retry_base_s: 0, ..self.manners };
         // A client's stop that races the end is asked for again by the sweeper alone.
-        Self { manners, habits: Habits::default(), ..self }
+        let well = |job| JobPlan { habits: Habits::default(), time_limit_s: TEN_DAYS_S, ..job };
+        Self { manners, jobs: self.jobs.into_iter().map(well).collect(), ..self }
     }
+
+    /// What is special about the run.
+    pub(crate) fn traits(&self) -> Vec<&'static str> {
+        let (jobs, first) = (&self.jobs, &self.jobs[0]);
+        let any = |is: fn(&JobPlan) -> bool| jobs.iter().any(is);
+        let all = [
+            ("several jobs", jobs.len() > 1),
+            ("several tenants", jobs.iter().any(|job| job.tenant != first.tenant)),
+            ("shared upload", jobs[1..].iter().any(|job| job.upload == first.upload)),
+            ("several jobs at one gate", jobs.iter().filter(|job| job.kind == Kind::Limited).count() > 1),
+            ("limited type", any(|job| job.kind == Kind::Limited)),
+            ("chunks of one row", any(|job| job.kind == Kind::Fine)),
+            ("chunks of many rows", any(|job| job.kind == Kind::Coarse)),
+            ("JSON Lines", any(|job| job.dialect.json_lines)),
+            ("rows not in messages", any(|job| job.dialect.padding > 0)),
+            ("short time limit", any(|job| job.time_limit_s < TEN_DAYS_S)),
+        ];
+        all.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect()
+    }
+}
+
+/// A job of up to so many rows.
+fn job(dice: &mut Dice, most: usize) -> JobPlan {
+    let (heavy, kind) = (dice.often(20), Kind::of(dice));
+    // A retry files so many chunks again that they make several groups.
+    let most = if kind == Kind::Fine { 2 * most } else { most };
+    JobPlan {
+        tenant: TENANTS[0],
+        upload: 0,
+        rows: rows(dice, if heavy { 10 } else { most }),
+        dialect: Dialect {
+            json_lines: dice.often(150),
+            bom: dice.often(200),
+            crlf: dice.often(200),
+            quoted: dice.often(200),
+            open_end: dice.often(200),
+            padding: if heavy { 19_000 } else { 0 },
+        },
+        tolerated: if dice.often(300) { Some(dice.number() % 4) } else { None },
+        kind,
+        priority: dice.pick(&Priority::ALL),
+        time_limit_s: if dice.often(60) { dice.pick(&[20, 120, 900]) } else { TEN_DAYS_S },
+        habits: Habits {
+            cancels: dice.pick(&[0, 0, 30, 150]),
+            retries: dice.pick(&[0, 200]),
+            corrects: dice.pick(&[0, 0, 100]),
+            deletes: if dice.often(100) { 40 } else { 0 },
+        },
+    }
+}
+
+/// Another job beside the first: of any tenant, or over the same upload.
+fn beside(dice: &mut Dice, first: &JobPlan, job: JobPlan) -> JobPlan {
+    if dice.often(250) {
+        let JobPlan { tenant, upload, rows, dialect, .. } = first.clone();
+        return JobPlan { tenant, upload, rows, dialect, ..job };
+    }
+    // Half of them meet at the gate.
+    let kind = if dice.often(500) { first.kind } else { job.kind };
+    JobPlan { tenant: dice.pick(&TENANTS), kind, ..job }
 }
 
 fn rows(dice: &mut Dice, most: usize) -> Vec<usize> {
@@ -144,6 +228,7 @@ fn manners(dice: &mut Dice, exact: bool) -> Manners {
         skew_ms: dice.pick(&[0, 500, 3_000]),
         losses: dice.pick(&[0, 2, 2]),
         stride: dice.pick(&[4, 10, 30]),
+        slow_ones: dice.often(300),
         sweeps_at_once: dice.often(300),
         nobody_dies: false,
         rates: Rates {

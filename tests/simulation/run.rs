@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 use longshore_domain::chance;
-use longshore_domain::job::Status;
+use longshore_domain::job::{Job, Status};
 
 use crate::dice::Dice;
 use crate::plan::Plan;
@@ -21,8 +21,10 @@ pub(crate) struct Ran {
     pub(crate) calls: u64,
     /// Faults by kind.
     pub(crate) tally: Tally,
-    /// How the job ended each time.
+    /// How the jobs ended each time.
     pub(crate) ends: Vec<&'static str>,
+    /// What was special about the run.
+    pub(crate) traits: Vec<&'static str>,
     /// Lines of the trace, and the hash of them and of everything that is left.
     pub(crate) digest: (u64, u64),
 }
@@ -73,7 +75,7 @@ fn whole(seed: u64, taken_out: Option<&str>, loud: bool) -> Ran {
     let mut world = World::of(&plan, dice);
     let mut ends = Vec::new();
     for (n, events) in plan.stretches.iter().enumerate() {
-        if n > 0 && !world.opens_again() {
+        if n > 0 && !world.open_again() {
             break;
         }
         world.shake(*events);
@@ -82,15 +84,18 @@ fn whole(seed: u64, taken_out: Option<&str>, loud: bool) -> Ran {
         }
         world.run_to_the_end();
         world.check_ended();
-        ends.push(world.stored().map_or("removed", |job| if job.is_deleted() { "deleted" } else { named(job.status) }));
+        let named = |job: Job| if job.is_deleted() { "deleted" } else { named(job.status) };
+        ends.extend(world.ended_as(|job| job.map_or("removed", named)));
     }
-    if pushed && world.stored().is_some_and(|job| job.is_deleted()) {
-        world.run_until_removed(usize::MAX);
+    if pushed {
+        world.run_until_all_are_removed();
         world.check_ended();
     }
     world.trace_what_is_left();
     let (tally, calls) = weather::tally();
-    Ran { calls, tally, ends, digest: trace::digest() }
+    let mut traits = plan.traits();
+    traits.extend(world.loops().then_some("a chain of more than 16 hops"));
+    Ran { calls, tally, ends, traits, digest: trace::digest() }
 }
 
 fn named(status: Status) -> &'static str {

@@ -19,8 +19,8 @@ use longshore_domain::ports::{
 };
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::unguarded::Unguarded;
 use crate::tokens::{Asked, Tokens};
+use crate::unguarded::Unguarded;
 use crate::weather::{self, Fault, after, again, before, is_behind};
 use crate::world::{depth, true_time};
 

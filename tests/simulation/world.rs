@@ -1,16 +1,18 @@
 //! Functions under way, messages in flight, and a clock that only the run moves.
 
 mod acts;
+mod chains;
 mod chaos;
 mod client;
 mod course;
+mod customer;
 mod function;
 mod gate;
 mod letters;
 mod oracle;
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -18,27 +20,24 @@ use std::task::{Context, Poll, Waker};
 use futures::FutureExt;
 use longshore::chunk::KnownJobs;
 use longshore::files::MemoryFiles;
-use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Priority, SourceFile, Tolerance};
-use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Definition, Files, JobStore, Queues};
-use longshore_domain::records::Format;
+use longshore_domain::job::Job;
+use longshore_domain::ports::JobStore;
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::dice::Dice;
-use crate::handler::{Limited, Simulated, file_of, only};
-use crate::plan::{Dialect, Habits, Manners, Plan};
+use crate::kinds::{Kind, Kinds};
+use crate::plan::{JobPlan, Manners, Plan};
 use crate::stepwise::Stepwise;
 use crate::unguarded::{Unguarded, without};
 use crate::{trace, weather};
 use acts::Act;
+use customer::Customer;
 use function::{Shared, Told, Work};
-use letters::Letter;
-use oracle::Seen;
+use letters::{Hops, Letter};
 
 pub(crate) use letters::depth;
 
@@ -55,7 +54,10 @@ const MOST_STEPS: u32 = 20_000;
 const MAX_RECEIVES: u32 = 5;
 /// Milliseconds that a queue remembers what was sent.
 const DEDUPLICATION_MS: i64 = 300_000;
-const SOURCE: &str = "uploads/default/0b3d3f5e-7d0c-4e34-9c6c-0f3c5d1f9a10";
+/// Invocations of one function in a chain of messages, of which each was sent by the function that had the one before,
+/// that Lambda allows unless `RecursiveLoop` says otherwise.
+/// <https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html>
+const MOST_HOPS: u32 = 16;
 
 type Services =
     Ports<Stepwise<Unguarded<MemoryStore>>, Stepwise<Unguarded<MemoryQueues>>, Stepwise<Unguarded<MemoryFiles>>>;
@@ -80,8 +82,12 @@ struct Task {
     work: Work,
     /// The message that it works, if it is still there.
     letter: Option<u64>,
+    /// How often each function was invoked in the chain of messages that led here.
+    hops: Hops,
     /// How far its clock is off.
     skew_ms: i64,
+    /// It seldom gets on: others do much between two steps of it.
+    slow: bool,
     /// When the machine kills it, if it has not ended: a while after it should have stopped by itself.
     dies_at: i64,
     /// Calls of it that have failed.
@@ -95,15 +101,17 @@ pub(crate) struct World {
     store: MemoryStore,
     queues: MemoryQueues,
     files: MemoryFiles,
-    id: JobId,
-    dialect: Dialect,
+    kinds: Kinds,
+    /// The jobs and their clients; stories have one.
+    customers: Vec<Customer>,
+    /// Which of them is looked at.
+    at: usize,
     manners: Manners,
-    habits: Habits,
     dice: Dice,
     letters: BTreeMap<u64, Letter>,
     tasks: Vec<Task>,
     /// What clients will ask for again, for they had no answer.
-    wishes: Vec<Act>,
+    wishes: Vec<(JobId, Act)>,
     /// Numbers that were given to letters, functions and uploads.
     numbers: u64,
     forgot_at: i64,
@@ -112,36 +120,27 @@ pub(crate) struct World {
     troubles: u32,
     /// Letters of chunks, and others, that came to the dead-letter queue.
     buried: (u32, u32),
-    seen: Seen,
-    /// What each row may ask for by now, a bit for each of its actions: corrected files change it.
-    possible: Vec<u8>,
-    /// Uploads of corrected files that retries have named.
-    corrected: BTreeSet<String>,
+    /// The most invocations of each function in a chain.
+    most_hops: Hops,
+    /// Lambda refuses a message behind so many.
+    refuses_loops: bool,
 }
 
 impl World {
     /// A job over rows that ask for these actions, waiting, its create message sent.
-    pub(crate) fn new(rows: &[usize], max_failed: Option<u64>) -> Self {
-        Self::with(rows, max_failed, false)
+    pub(crate) fn new(rows: &[usize], tolerated: Option<u64>) -> Self {
+        Self::alone(JobPlan { tolerated, ..JobPlan::plain(rows, Kind::Simulated) })
     }
 
     /// The same with a type of which only so many chunks run at once.
-    pub(crate) fn limited(rows: &[usize], max_failed: Option<u64>) -> Self {
-        Self::with(rows, max_failed, true)
+    pub(crate) fn limited(rows: &[usize]) -> Self {
+        Self::alone(JobPlan::plain(rows, Kind::Limited))
     }
 
-    fn with(rows: &[usize], tolerated: Option<u64>, limited: bool) -> Self {
-        let plan = Plan {
-            rows: rows.to_vec(),
-            dialect: Dialect::default(),
-            tolerated,
-            limited,
-            priority: Priority::default(),
-            manners: Manners { mortal: limited, ..Manners::PLAIN },
-            habits: Habits::default(),
-            stretches: Vec::new(),
-        };
-        Self::of(&plan, Dice::of(0))
+    /// The world of one job, in good weather.
+    pub(crate) fn alone(job: JobPlan) -> Self {
+        let manners = Manners { mortal: job.kind == Kind::Limited, ..Manners::PLAIN };
+        Self::of(&Plan { jobs: vec![job], manners, stretches: Vec::new() }, Dice::of(0))
     }
 
     /// The world of a plan. Its dice decide what happens.
@@ -150,12 +149,9 @@ impl World {
         SKEW.set(0);
         crate::handler::begin();
         let (store, queues, files) = <(MemoryStore, MemoryQueues, MemoryFiles)>::default();
-        files.put(SOURCE, file_of(&plan.rows, plan.dialect));
-        let job = accepted(plan, &files, &mut dice);
-        let definition = Definition { options: serde_json::json!({ "max_failed": plan.tolerated }), columns: None };
-        now(store.create_job(&job, &definition, None)).unwrap();
-        let create = CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0 };
-        now(queues.send_create(&create)).unwrap();
+        // Of several jobs not all are on the first page of the index.
+        let store = if plan.jobs.len() > 1 { store.with_pages_of(1 + dice.below(2)) } else { store };
+        let kinds = Kinds::default();
         let ports = Ports {
             store: Stepwise(Unguarded(store.clone())),
             queues: Stepwise(Unguarded(queues.clone())),
@@ -164,21 +160,20 @@ impl World {
         let shared = Shared {
             ports,
             dead_letters: Stepwise(queues.clone()),
-            registry: Registry::default().with(Simulated).with(Limited),
+            registry: kinds.registry(),
             known: KnownJobs::default(),
-            id: job.job_id,
             retry_base_s: plan.manners.retry_base_s,
             canceled: Default::default(),
         };
-        Self {
+        let mut world = Self {
             shared: Rc::new(shared),
             store,
             queues,
             files,
-            id: job.job_id,
-            dialect: plan.dialect,
+            kinds,
+            customers: Vec::new(),
+            at: 0,
             manners: plan.manners.clone(),
-            habits: plan.habits,
             dice,
             letters: BTreeMap::new(),
             tasks: Vec::new(),
@@ -188,10 +183,11 @@ impl World {
             losses: 0,
             troubles: 0,
             buried: (0, 0),
-            seen: Seen::default(),
-            possible: only(&plan.rows),
-            corrected: BTreeSet::new(),
-        }
+            most_hops: [0; 3],
+            refuses_loops: false,
+        };
+        plan.jobs.iter().for_each(|job| world.accept(job));
+        world
     }
 
     /// The same world, with other dice and manners from here on.
@@ -201,7 +197,7 @@ impl World {
 
     /// The job; none once it is removed.
     pub(crate) fn stored(&self) -> Option<Job> {
-        now(self.store.job(self.id)).unwrap()
+        now(self.store.job(self.customer().id)).unwrap()
     }
 
     pub(crate) fn job(&self) -> Job {
@@ -221,12 +217,14 @@ impl World {
         if skew_ms != 0 {
             weather::note("clock skew");
         }
+        let slow = self.manners.slow_ones && self.dice.often(150);
         let limit_s = if matches!(work, Work::Sweep) { SWEEP_S } else { PATIENCE_S + RESERVE_S };
         trace::speaker(work.name(), number);
         trace::say(format_args!("begins: {}", work.told()));
         let future = function::function(Rc::clone(&self.shared), work.clone());
         let dies_at = CLOCK.get() + limit_s * 1000;
-        self.tasks.push(Task { number, work, letter, skew_ms, dies_at, errors: 0, steps: 0, future });
+        let hops = letter.and_then(|letter| self.letters.get(&letter)).map_or([0; 3], |letter| letter.hops);
+        self.tasks.push(Task { number, work, letter, hops, skew_ms, slow, dies_at, errors: 0, steps: 0, future });
     }
 
     /// One step of a function; true if it has ended.
@@ -239,6 +237,8 @@ impl World {
         running.steps += 1;
         assert!(running.steps < MOST_STEPS, "{} goes on for ever", running.work.name());
         SKEW.set(0);
+        let hops = running.hops;
+        self.take_sent(hops);
         let Poll::Ready(told) = polled else { return false };
         let task = self.tasks.swap_remove(task);
         self.ended(task, told);
@@ -263,8 +263,8 @@ impl World {
         };
         match task.work {
             Work::Sweep => self.troubles += u32::from(failed),
-            Work::Client(act) if failed => self.wish(act),
-            Work::Client(_) | Work::Message(_) => {}
+            Work::Client(id, act) if failed => self.wish(id, act),
+            Work::Client(..) | Work::Message(_) => {}
         }
     }
 
@@ -276,7 +276,7 @@ impl World {
         weather::note("crash");
         match work {
             Work::Sweep => self.troubles += 1,
-            Work::Client(act) => self.wish(act),
+            Work::Client(id, act) => self.wish(id, act),
             Work::Message(_) => {}
         }
     }
@@ -308,25 +308,4 @@ impl World {
 
 fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("in-memory services answer at once")
-}
-
-/// The job as the API stores it.
-fn accepted(plan: &Plan, files: &MemoryFiles, dice: &mut Dice) -> Job {
-    let info = now(files.info(SOURCE)).unwrap().unwrap();
-    let source = SourceFile {
-        key: SOURCE.into(),
-        size_bytes: info.size_bytes,
-        etag: info.etag,
-        format: Format::Csv,
-        name: "file.csv".into(),
-    };
-    let id = format!("{:032x}", (u128::from(dice.number()) << 64) | u128::from(dice.number()));
-    let job_type = if plan.limited { "limited" } else { "simulated" };
-    Job {
-        source: Some(source),
-        tolerance: Tolerance { max_failed: plan.tolerated, max_failed_percent: None },
-        priority: plan.priority,
-        deadline_at: clock().plus_seconds(10 * 24 * 3_600),
-        ..Job::waiting(JobId::parse(&id).unwrap(), "default", job_type, clock())
-    }
 }

@@ -22,6 +22,11 @@ pub(crate) fn describe(project: &Project) -> Result<Vec<(&'static str, String)>>
     ])
 }
 
+/// The time, and the commit that is checked out.
+pub(crate) fn stamp(project: &Project) -> (String, String) {
+    (said("date", &["-u", "+%Y-%m-%d %H:%M UTC"]), commit(project))
+}
+
 /// Processes that wanted a core, on average over the last minute; none where there is no /proc.
 pub(crate) fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()

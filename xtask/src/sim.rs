@@ -3,12 +3,15 @@
 //! The runs are tests of `tests/simulation`; this says which seeds they take. A seed that violates something fails the
 //! command, and the command that shows it again is printed.
 
+mod soak;
+
 use crate::cargo;
 use crate::project::Project;
 use anyhow::{Result, bail};
+use soak::Soak;
 
-/// Seeds of a soak.
-const SOAK: u64 = 1_000_000;
+/// Seeds of a soak, and of a run that is none, unless so many are wanted.
+const SEEDS: [u64; 2] = [1_000_000, 10_000];
 
 /// Runs the simulation: the real functions over in-memory services with a clock of their own, while messages come twice,
 /// late or not at all, calls fail, and functions die. One seed is one run, the same every time.
@@ -17,13 +20,14 @@ pub(crate) struct Options {
     /// Run this one seed and print everything that happens in it, a line per event
     #[arg(long, value_name = "N", conflicts_with_all = ["seeds", "from", "soak"])]
     seed: Option<u64>,
-    /// Run so many seeds, on all processors, and stop at the first that violates something
-    #[arg(long, value_name = "COUNT", default_value_t = 10_000, conflicts_with = "soak")]
-    seeds: u64,
+    /// Run so many seeds, on all processors, and stop at the first that violates something [default: 10000]
+    #[arg(long, value_name = "COUNT")]
+    seeds: Option<u64>,
     /// Begin with this seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u64,
-    /// Run a million seeds: some twenty minutes on two processors
+    /// Run a million seeds, or as many as `--seeds` says, whatever they violate; show how far it is and how to go on from
+    /// there, and record it in infra/proof/soaks.md
     #[arg(long)]
     soak: bool,
     /// Take out a condition or a layer by its name in `tests/figures`
@@ -40,16 +44,19 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         "seeds::whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reported_once",
     ]);
     tests.arg("--nocapture").env("RUST_BACKTRACE", "0");
+    let seeds = options.seeds.unwrap_or(SEEDS[usize::from(!options.soak)]);
     match options.seed {
         Some(seed) => tests.env("LONGSHORE_SEED", seed.to_string()),
         None => {
-            let seeds = if options.soak { SOAK } else { options.seeds };
             tests.env("LONGSHORE_SEEDS", seeds.to_string()).env("LONGSHORE_SEED_FROM", options.from.to_string());
-            tests.env("LONGSHORE_PROGRESS", "1")
+            tests.env(if options.soak { "LONGSHORE_SOAK" } else { "LONGSHORE_PROGRESS" }, "1")
         }
     };
     if let Some(name) = &options.without {
         tests.env("LONGSHORE_WITHOUT", name);
+    }
+    if options.soak {
+        return Soak { project, from: options.from, seeds }.run(tests);
     }
     if !tests.status()?.success() {
         bail!("something is violated: the seed and the command that shows it are above");

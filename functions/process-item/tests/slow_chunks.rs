@@ -58,7 +58,7 @@ async fn a_chunk_of_a_slow_handler_commits_each_second_and_goes_on_by_message() 
     store.begin(job.job_id, clock()).await.unwrap();
     let plan = ChunkPlan { first: 1, items: ITEMS as u32, start: 0, end: rows.len() as u64, oversize: false };
     let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
-    store.commit_group(&job, &GroupPlan::of_file(0, manifest, plan.end), clock()).await.unwrap();
+    store.commit_group(&job, &GroupPlan::of_file(0, manifest, 0..plan.end), clock()).await.unwrap();
     let ports = Ports { store: store.clone(), queues: queues.clone(), files };
     let (registry, known) = (Registry::default().with(Slow(store.clone())), KnownJobs::default());
     let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock };

@@ -22,9 +22,6 @@ use super::dynamo::items;
 use super::replay;
 use records::{JobRecords, Records};
 
-/// Jobs in one page of unfinished ones.
-const UNFINISHED_PAGE: usize = 100;
-
 /// A store in memory; clones share their records.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore(Arc<Mutex<Records>>);
@@ -34,6 +31,13 @@ impl MemoryStore {
     #[must_use]
     pub fn with_limits(self, limits: TenantLimits) -> Self {
         self.records().limits = limits;
+        self
+    }
+
+    /// The same records, with no more jobs than this on a page of unfinished ones.
+    #[must_use]
+    pub fn with_pages_of(self, jobs: usize) -> Self {
+        self.records().unfinished_page = jobs;
         self
     }
 
@@ -134,9 +138,10 @@ impl JobStore for MemoryStore {
         let mut positions: Vec<_> = live.map(|job| (position(job), job.job_id)).collect();
         positions.sort();
         positions.retain(|(position, _)| after.as_ref().is_none_or(|after| position > after));
-        let next = positions.get(UNFINISHED_PAGE - 1).filter(|_| positions.len() > UNFINISHED_PAGE);
+        let page = records.unfinished_page;
+        let next = positions.get(page - 1).filter(|_| positions.len() > page);
         let next = next.map(|(position, _)| position.clone());
-        Ok(Page { items: positions.into_iter().take(UNFINISHED_PAGE).map(|(_, id)| id).collect(), next })
+        Ok(Page { items: positions.into_iter().take(page).map(|(_, id)| id).collect(), next })
     }
 }
 

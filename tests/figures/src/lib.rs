@@ -22,7 +22,7 @@ pub const WITHOUT: &str = "LONGSHORE_WITHOUT";
 
 /// What the proofs take out, one at a time, to show that they bite: its name, and what it says. Without any of them a
 /// count or a report is wrong in some run, or a job hangs.
-pub const CONDITIONS: [(&str, &str); 18] = [
+pub const CONDITIONS: [(&str, &str); 19] = [
     ("cursor-condition", "a commit holds only if the chunk's cursor is the one that the worker read"),
     ("unique-cursors", "every value of a cursor names the attempt that wrote it"),
     ("open-group", "a commit holds only in a group that is open"),

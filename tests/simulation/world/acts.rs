@@ -1,7 +1,8 @@
 //! What clients ask for: calls of the API over the same services, which may fail, or die half-way.
 
 use longshore::chunk::stop_job;
-use longshore_domain::job::{Reopen, SourceFile, Stop, Transition};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, Reopen, SourceFile, Stop, Transition, deadline};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{JobStore, JobTransitions, PortResult, Queues, Reopened};
 
@@ -21,20 +22,20 @@ pub(crate) enum Act {
 }
 
 /// As the API does it. What was not accepted is told as well.
-pub(super) async fn act(shared: &Shared, act: Act) -> PortResult<&'static str> {
-    let Some(job) = shared.ports.store.job(shared.id).await?.filter(|job| !job.is_deleted()) else { return Ok("404") };
+pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'static str> {
+    let Some(job) = shared.ports.store.job(id).await?.filter(|job| !job.is_deleted()) else { return Ok("404") };
     match act {
         Act::Cancel if job.status.is_final() => Ok("409"),
         Act::Cancel => {
-            shared.canceled.borrow_mut().insert(job.generation);
+            shared.canceled.borrow_mut().insert((id, job.generation));
             stop_job(&shared.ports, &job, &Stop::canceled(clock())).await?;
             Ok("202")
         }
         Act::Retry { generation, .. } if generation != job.generation || !job.has_rest() => Ok("409"),
-        Act::Retry { generation, corrected } => retry(shared, generation, corrected.map(|file| *file)).await,
+        Act::Retry { corrected, .. } => retry(shared, job, corrected.map(|file| *file)).await,
         Act::Delete => {
             let Transition::Made(job) = shared.ports.store.delete(job.job_id, clock()).await? else { return Ok("404") };
-            shared.canceled.borrow_mut().insert(job.generation);
+            shared.canceled.borrow_mut().insert((id, job.generation));
             if job.is_live() {
                 // A failure is no failure of the call: the sweeper tells it.
                 drop(stop_job(&shared.ports, &job, &Stop::deleted(clock())).await);
@@ -44,23 +45,21 @@ pub(super) async fn act(shared: &Shared, act: Act) -> PortResult<&'static str> {
     }
 }
 
-async fn retry(shared: &Shared, generation: u32, corrected: Option<SourceFile>) -> PortResult<&'static str> {
-    let Some(job) = shared.ports.store.job(shared.id).await? else { return Ok("404") };
-    let at = clock();
-    let reopen = Reopen { generation, at, deadline_at: at.plus_seconds(10 * 24 * 3_600), corrected, only: None };
+async fn retry(shared: &Shared, job: Job, corrected: Option<SourceFile>) -> PortResult<&'static str> {
+    let (generation, at) = (job.generation, clock());
+    let deadline_at = deadline(at, job.timeout_s, job.expires_at);
+    let reopen = Reopen { generation, at, deadline_at, corrected, only: None };
     let Reopened::Made(job) = shared.ports.store.reopen(&job, &reopen).await? else { return Ok("409") };
-    let (job_id, generation) = (job.job_id, job.generation);
-    let create = CreateMessage { tenant: String::new(), job_id, generation, position: job.groups, resend: 0 };
     // The sweeper sends it.
-    drop(shared.ports.queues.send_create(&create).await);
+    drop(shared.ports.queues.send_create(&CreateMessage::of(&job)).await);
     Ok("202")
 }
 
 impl World {
     /// A client that had no answer asks again, or lets it be.
-    pub(super) fn wish(&mut self, act: Act) {
+    pub(super) fn wish(&mut self, id: JobId, act: Act) {
         if self.dice.often(500) {
-            self.wishes.push(act);
+            self.wishes.push((id, act));
         }
     }
 }

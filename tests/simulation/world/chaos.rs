@@ -13,14 +13,16 @@ impl World {
             self.answer();
         }
         weather::clear();
-        self.audit();
+        self.each(|world| {
+            world.audit();
+        });
     }
 
     fn event(&mut self) {
         self.collect();
         let millis = self.while_it_passes();
         self.pass(millis);
-        self.client();
+        self.client_acts();
         let task = (!self.tasks.is_empty()).then(|| self.dice.below(self.tasks.len().max(1)));
         match (self.dice.weighted(&[80, 20, 400, 20, 10, 10]), task) {
             (0, _) => self.deliver_one(false),
@@ -44,6 +46,9 @@ impl World {
     }
 
     fn advance(&mut self, task: usize) {
+        if self.tasks[task].slow && !self.dice.often(50) {
+            return weather::note("slow");
+        }
         for _ in 0..=self.dice.below(self.manners.stride) {
             if self.step(task) {
                 return;
@@ -93,13 +98,19 @@ impl World {
         }
     }
 
-    fn client(&mut self) {
+    fn client_acts(&mut self) {
         if !self.wishes.is_empty() && self.dice.often(100) {
             let wish = self.dice.below(self.wishes.len());
-            let wish = self.wishes.swap_remove(wish);
-            return self.ask(wish);
+            let (id, act) = self.wishes.swap_remove(wish);
+            return self.begin(Work::Client(id, act), None);
         }
-        let (habits, dice) = (self.habits, self.dice.below(10_000) as u32);
+        self.at = self.dice.below(self.customers.len());
+        self.client_asks();
+        self.at = 0;
+    }
+
+    fn client_asks(&mut self) {
+        let (habits, dice) = (self.customer().habits, self.dice.below(10_000) as u32);
         let most = habits.cancels.max(habits.retries + habits.corrects);
         if (most..10_000 - habits.deletes).contains(&dice) {
             return;
@@ -119,6 +130,6 @@ impl World {
 
     /// A client makes a call.
     pub(super) fn ask(&mut self, act: Act) {
-        self.begin(Work::Client(act), None);
+        self.begin(Work::Client(self.customer().id, act), None);
     }
 }

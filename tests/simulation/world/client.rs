@@ -3,22 +3,30 @@
 use longshore::files::MemoryFiles;
 use longshore::ports::upload_key;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::job::{Reopen, SourceFile, Stop};
+use longshore_domain::job::{Reopen, SourceFile, Stop, deadline};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, JobTransitions, Queues, Reopened};
 use longshore_domain::records::Format;
 
 use super::acts::Act;
 use super::{World, clock, now};
-use crate::handler::{ACTIONS, bit};
+use crate::handler::{ACTIONS, bit, line};
+use crate::plan::Dialect;
 
 impl World {
-    /// What the job left is run again, corrected or as it is; false if there is nothing.
-    pub(crate) fn opens_again(&mut self) -> bool {
+    /// What the jobs left is run again; false if there is nothing.
+    pub(crate) fn open_again(&mut self) -> bool {
+        let mut any = false;
+        self.each(|world| any |= world.opens_again());
+        any
+    }
+
+    /// What a job left is run again, corrected or as it is; false if there is nothing.
+    fn opens_again(&mut self) -> bool {
         if !self.stored().is_some_and(|job| job.has_rest()) {
             return false;
         }
-        if self.habits.corrects > 0 && self.dice.often(500) {
+        if self.customer().habits.corrects > 0 && self.dice.often(500) {
             self.correct()
         } else {
             self.retry()
@@ -55,13 +63,18 @@ impl World {
         if failed.is_empty() {
             return;
         }
-        let padded = self.dialect.padding > 0;
-        let mut csv = if padded { "row,id,action,more\n" } else { "row,id,action\n" }.to_owned();
+        let dialect = self.customer().dialect;
+        let header = match (dialect.json_lines, dialect.padding > 0) {
+            (true, _) => "row,item\n",
+            (false, true) => "row,id,action,more\n",
+            (false, false) => "row,id,action\n",
+        };
+        let mut csv = header.to_owned();
         for row in failed {
             if self.dice.often(700) {
                 let action = self.dice.below(ACTIONS.len() - 1);
-                self.possible[row - 1] |= bit(action);
-                csv += &format!("{row},{row},{}{}\n", ACTIONS[action], if padded { ",x" } else { "" });
+                self.customer_mut().possible[row - 1] |= bit(action);
+                csv += &corrected_row(row, ACTIONS[action], dialect);
             }
         }
         let file = self.upload(&csv);
@@ -71,29 +84,36 @@ impl World {
     /// A corrected file, put where uploads are.
     fn upload(&mut self, csv: &str) -> SourceFile {
         let id = format!("00000000-0000-4000-8000-{:012}", self.number());
-        let key = upload_key("default", FileGuid::parse(&id).expect("a UUID"));
+        let key = upload_key(self.customer().tenant, FileGuid::parse(&id).expect("a UUID"));
         self.files.put(&key, csv);
         let info = now(self.files.info(&key)).unwrap().unwrap();
-        self.corrected.insert(key.clone());
+        self.customer_mut().corrected.insert(key.clone());
         SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format: Format::Csv, name: "failed.csv".into() }
     }
 
     fn reopen(&mut self, corrected: Option<SourceFile>) {
         let (job, at) = (self.job(), clock());
-        let deadline_at = at.plus_seconds(10 * 24 * 3_600);
+        let deadline_at = deadline(at, job.timeout_s, job.expires_at);
         let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, only: None };
         if let Reopened::Made(job) = now(self.store.reopen(&job, &reopen)).unwrap() {
-            let (job_id, generation) = (job.job_id, job.generation);
-            let create = CreateMessage { tenant: String::new(), job_id, generation, position: job.groups, resend: 0 };
-            now(self.queues.send_create(&create)).unwrap();
+            now(self.queues.send_create(&CreateMessage::of(&job))).unwrap();
         }
     }
 
     /// The client deletes the job; if `stopped`, the call lives to tell it to stop.
     pub(crate) fn delete(&mut self, stopped: bool) {
-        now(self.store.delete(self.id, clock())).unwrap();
+        now(self.store.delete(self.customer().id, clock())).unwrap();
         if stopped && self.job().is_live() {
-            now(self.store.stop(self.id, self.job().generation, &Stop::deleted(clock()))).unwrap();
+            now(self.store.stop(self.customer().id, self.job().generation, &Stop::deleted(clock()))).unwrap();
         }
     }
+}
+
+/// A row of a corrected file.
+fn corrected_row(row: usize, action: &str, dialect: Dialect) -> String {
+    if dialect.json_lines {
+        let json = line(row, action, Dialect { padding: 0, ..dialect });
+        return format!("{row},\"{}\"\n", json.replace('"', "\"\""));
+    }
+    format!("{row},{row},{action}{}\n", if dialect.padding > 0 { ",x" } else { "" })
 }

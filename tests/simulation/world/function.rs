@@ -25,7 +25,7 @@ use crate::stepwise::Stepwise;
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     Message(Message),
-    Client(Act),
+    Client(JobId, Act),
     Sweep,
 }
 
@@ -35,20 +35,26 @@ impl Work {
             Self::Message(Message::Create(_)) => "split",
             Self::Message(Message::Chunk(_)) => "work",
             Self::Message(Message::Complete(_)) => "complete",
-            Self::Client(_) => "client",
+            Self::Client(..) => "client",
             Self::Sweep => "sweep",
         }
     }
 
     /// As a line of a trace says it.
     pub(super) fn told(&self) -> String {
+        // The first digits of its id name a job well enough.
+        let job = |id: &JobId| id.to_string().chars().take(4).collect::<String>();
         match self {
-            Self::Message(Message::Create(m)) => format!("generation {} resend {}", m.generation, m.resend),
-            Self::Message(Message::Chunk(m)) => {
-                format!("chunk {}-{}, {} failures before", m.group, m.chunk, m.failures)
+            Self::Message(Message::Create(m)) => {
+                format!("job {} generation {} resend {}", job(&m.job_id), m.generation, m.resend)
             }
-            Self::Message(Message::Complete(m)) => format!("generation {} resend {}", m.generation, m.resend),
-            Self::Client(act) => format!("{act:?}"),
+            Self::Message(Message::Chunk(m)) => {
+                format!("job {} chunk {}-{}, {} failures before", job(&m.job_id), m.group, m.chunk, m.failures)
+            }
+            Self::Message(Message::Complete(m)) => {
+                format!("job {} generation {} resend {}", job(&m.job_id), m.generation, m.resend)
+            }
+            Self::Client(id, act) => format!("job {} {act:?}", job(id)),
             Self::Sweep => "every minute".into(),
         }
     }
@@ -66,10 +72,9 @@ pub(super) struct Shared {
     pub(super) dead_letters: Stepwise<MemoryQueues>,
     pub(super) registry: Registry,
     pub(super) known: KnownJobs,
-    pub(super) id: JobId,
     pub(super) retry_base_s: i64,
-    /// Generations that clients have told to stop.
-    pub(super) canceled: RefCell<BTreeSet<u32>>,
+    /// Generations of jobs that clients have told to stop.
+    pub(super) canceled: RefCell<BTreeSet<(JobId, u32)>>,
 }
 
 pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Output = Told>>> {
@@ -90,7 +95,7 @@ pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Out
                 let completer = Completer { ports, stop_grace_ms: 0, deadline: Timestamp(i64::MAX), clock };
                 told(completer.complete(&message).await)
             }
-            Work::Client(wish) => told(act(&shared, wish).await),
+            Work::Client(id, wish) => told(act(&shared, id, wish).await),
             Work::Sweep => sweep(&shared, clock().plus_seconds(SWEEP_S - 5)).await,
         }
     })

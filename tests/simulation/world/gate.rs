@@ -13,6 +13,9 @@ impl World {
     pub(crate) fn run_in_turns(&mut self, turns: Vec<usize>) {
         let mut turns = turns.into_iter().cycle();
         while self.deliver_all() || !self.tasks.is_empty() {
+            if self.tasks.is_empty() {
+                continue;
+            }
             let task = turns.next().map_or(0, |turn| turn % self.tasks.len());
             self.step(task);
             self.answer();

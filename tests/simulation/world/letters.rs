@@ -2,10 +2,11 @@
 
 use std::cell::Cell;
 
+use longshore_domain::ids::JobId;
 use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 
-use super::{CLOCK, MAX_RECEIVES, Work, World};
+use super::{CLOCK, MAX_RECEIVES, MOST_HOPS, Work, World};
 use crate::{trace, weather};
 
 thread_local! {
@@ -30,23 +31,35 @@ pub(super) enum Message {
 }
 
 impl Message {
-    /// Which chunk it is about.
-    pub(super) fn place(&self) -> Option<(u32, u32)> {
+    /// Which chunk of which job it is about.
+    pub(super) fn place(&self) -> Option<(JobId, u32, u32)> {
         match self {
-            Self::Chunk(message) => Some((message.group, message.chunk)),
+            Self::Chunk(message) => Some((message.job_id, message.group, message.chunk)),
             _ => None,
         }
     }
 
-    /// The group within which a FIFO queue keeps the order; all are of one job.
-    fn group(&self) -> Option<(&'static str, u32)> {
+    /// The group within which a FIFO queue keeps the order.
+    fn group(&self) -> Option<(&'static str, String)> {
         match self {
-            Self::Create(message) => Some(("create", message.resend)),
-            Self::Complete(message) => Some(("complete", message.resend)),
+            Self::Create(message) => Some(("create", message.group_id())),
+            Self::Complete(message) => Some(("complete", message.group_id())),
             Self::Chunk(_) => None,
         }
     }
+
+    /// The function that it invokes, as a place in [`Hops`].
+    fn function(&self) -> usize {
+        match self {
+            Self::Create(_) => 0,
+            Self::Chunk(_) => 1,
+            Self::Complete(_) => 2,
+        }
+    }
 }
+
+/// How often a chain of messages has invoked splitter, worker and completion.
+pub(super) type Hops = [u32; 3];
 
 /// A message in its queue.
 #[derive(Debug)]
@@ -54,23 +67,30 @@ pub(super) struct Letter {
     pub(super) message: Message,
     pub(super) receives: u32,
     pub(super) visible_at: i64,
+    /// Invocations in the chain that has led to it, its own among them.
+    pub(super) hops: Hops,
 }
 
 impl World {
-    /// Messages that functions have sent since.
-    pub(super) fn collect(&mut self) {
+    /// Messages that a function behind so many hops has sent.
+    pub(super) fn take_sent(&mut self, hops: Hops) {
         for message in self.queues.take_creates() {
-            self.put(Message::Create(message), 0);
+            self.put(Message::Create(message), 0, hops);
         }
         for sent in self.queues.take_chunks() {
-            let place = Some((sent.message.group, sent.message.chunk));
+            let message = Message::Chunk(sent.message);
             // A push in vain: the chunk's message is there, and nobody has come to it.
-            self.troubles += u32::from(self.letters.values().any(|letter| letter.message.place() == place));
-            self.put(Message::Chunk(sent.message), sent.delay_s);
+            self.troubles += u32::from(self.letters.values().any(|letter| letter.message.place() == message.place()));
+            self.put(message, sent.delay_s, hops);
         }
         for message in self.queues.take_completes() {
-            self.put(Message::Complete(message), 0);
+            self.put(Message::Complete(message), 0, hops);
         }
+    }
+
+    /// Messages that clients have sent since; and how long the queues are.
+    pub(super) fn collect(&mut self) {
+        self.take_sent([0; 3]);
         let mut depths = [0; 3];
         for letter in self.letters.values() {
             if let Message::Chunk(message) = &letter.message {
@@ -83,13 +103,16 @@ impl World {
         }
     }
 
-    fn put(&mut self, message: Message, delay_s: i32) {
+    fn put(&mut self, message: Message, delay_s: i32, mut hops: Hops) {
         let (number, visible_at) = (self.number(), CLOCK.get() + i64::from(delay_s) * 1000);
-        self.letters.insert(number, Letter { message, receives: 0, visible_at });
+        let function = message.function();
+        hops[function] += 1;
+        self.most_hops[function] = self.most_hops[function].max(hops[function]);
+        self.letters.insert(number, Letter { message, receives: 0, visible_at, hops });
     }
 
     pub(super) fn put_again(&mut self, message: Message) {
-        self.put(message, 0);
+        self.put(message, 0, [0; 3]);
     }
 
     /// Messages that may be delivered now.
@@ -102,15 +125,16 @@ impl World {
     }
 
     fn is_behind_another(&self, number: u64, letter: &Letter) -> bool {
-        let Some(group) = letter.message.group().filter(|_| self.manners.fifo) else { return false };
-        self.letters.range(..number).any(|(_, before)| before.message.group() == Some(group))
+        let Some(group) = self.manners.fifo.then(|| letter.message.group()).flatten() else { return false };
+        self.letters.range(..number).any(|(_, before)| before.message.group().as_ref() == Some(&group))
     }
 
     /// Delivers a message, unless it was delivered too often. One that is delivered twice at once stays visible.
     pub(super) fn deliver(&mut self, number: u64, twice: bool) {
         let visible_at = CLOCK.get() + self.manners.visibility_s * 1000;
         let Some(letter) = self.letters.get_mut(&number) else { return };
-        if letter.receives >= MAX_RECEIVES {
+        let loops = self.refuses_loops && letter.hops[letter.message.function()] > MOST_HOPS;
+        if letter.receives >= MAX_RECEIVES || loops {
             return self.bury(number);
         }
         letter.receives += 1;

@@ -2,18 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use longshore::ports::JobFolder;
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, Stage, Status};
 use longshore_domain::message::CompleteMessage;
-use longshore_domain::ports::{Files, Ledger};
+use longshore_domain::ports::{Files, JobStore, Ledger};
 use longshore_domain::progress::Progress;
 
+use super::customer::Customer;
 use super::function::Work;
 use super::letters::Message;
 use super::{Task, World, clock, now};
 use crate::handler::{self, ACTIONS, AT_ONCE, bit, only};
+use crate::kinds::Ended;
 use crate::report;
 use crate::trace;
+use crate::weather;
 
 /// Pushes in vain before something is given up.
 const PUSHES: u32 = sweep::decide::PUSHES;
@@ -29,24 +33,28 @@ pub(super) struct Seen {
 }
 
 impl World {
-    /// What a client sees: it adds up, never goes back, and never changes once the job has ended.
+    /// What clients see: it adds up, never goes back, and never changes once a job has ended.
     pub(super) fn answer(&mut self) {
-        let seen = &self.seen;
-        let changed = self.store.amend(self.id, |job, groups| {
+        self.each(Self::answer_one);
+    }
+
+    fn answer_one(&mut self) {
+        let Customer { id, seen, possible, .. } = self.customer();
+        let changed = self.store.amend(*id, |job, groups| {
             let same = seen.job.as_ref() == Some(job) && seen.groups.iter().eq(groups.values());
             (!same).then(|| (groups.values().cloned().collect::<Vec<_>>(), job.clone()))
         });
         let Some((groups, job)) = changed.flatten() else { return };
         let progress = Progress::of(&job, &groups, clock());
         assert!(progress.item_progress() <= progress.item_count, "{progress:?}");
-        assert!(progress.item_count <= self.possible.len() as u64, "rows are invented: {progress:?}");
+        assert!(progress.item_count <= possible.len() as u64, "rows are invented: {progress:?}");
         assert!(handler::most_at_once() <= AT_ONCE, "more chunks run at once than may");
-        let apart = Progress::of(&job, &self.seen.groups, clock());
+        let apart = Progress::of(&job, &seen.groups, clock());
         assert!(apart.item_progress() <= apart.item_count, "groups that were read before the job: {apart:?}");
         let now = (progress.item_progress(), progress.percent);
-        if let Some(before) = &self.seen.job {
+        if let Some(before) = &seen.job {
             follows(before, &job);
-            let then = self.seen.progress;
+            let then = seen.progress;
             let same = before.generation == job.generation;
             assert!(!same || (now.0 >= then.0 && now.1 >= then.1), "progress went back from {then:?} to {now:?}");
         }
@@ -54,18 +62,18 @@ impl World {
             assert_eq!(now, (progress.item_count, 100), "a completed job is complete");
         }
         let ended = job.status.is_final().then(|| shown(&job, &groups));
-        if let (Some(before), Some(after)) = (&self.seen.ended, &ended)
-            && self.seen.job.as_ref().is_some_and(|before| before.generation == job.generation && !job.is_deleted())
+        if let (Some(before), Some(after)) = (&seen.ended, &ended)
+            && seen.job.as_ref().is_some_and(|before| before.generation == job.generation && !job.is_deleted())
         {
             assert_eq!(before, after, "what is shown of a job that has ended changes");
         }
-        self.seen = Seen { job: Some(job), groups, progress: now, ended };
+        self.customer_mut().seen = Seen { job: Some(job), groups, progress: now, ended };
     }
 
     /// What a function says of its end is so.
     pub(super) fn check_end(&self, task: &Task, end: &str) {
         let Work::Message(Message::Chunk(message)) = &task.work else { return };
-        let Some((groups, job)) = now(self.store.progress(self.id)).unwrap() else { return };
+        let Some((groups, job)) = now(self.store.progress(message.job_id)).unwrap() else { return };
         let group = groups.iter().find(|group| group.number == message.group);
         let finished = group.and_then(|group| group.cursors.get(&message.chunk)).is_some_and(|cursor| cursor.finished);
         let passed = !job.is_live() || !job.owns(message.group);
@@ -76,7 +84,7 @@ impl World {
     pub(super) fn assert_nothing_changes(&mut self) {
         let before = self.stored();
         let Some(generation) = before.as_ref().map(|job| job.generation) else { return };
-        let again = CompleteMessage { job_id: self.id, generation, resend: 9 };
+        let again = CompleteMessage { job_id: self.customer().id, generation, resend: 9 };
         self.put_again(Message::Complete(again));
         self.run_until_still();
         self.sweep();
@@ -100,8 +108,12 @@ impl World {
         self.check_rows(&only(rows));
     }
 
-    /// The end of the job is one that something asked for, and every row ended as it must.
-    pub(crate) fn check_ended(&self) {
+    /// The end of each job is one that something asked for, and every row ended as it must.
+    pub(crate) fn check_ended(&mut self) {
+        self.each(|world| world.check_end_of_one());
+    }
+
+    fn check_end_of_one(&self) {
         let Some(job) = self.stored() else { return self.check_removed() };
         if job.is_deleted() {
             return;
@@ -111,10 +123,25 @@ impl World {
         match (job.status, code) {
             (Status::Completed, None) => {}
             (Status::Canceled, Some("canceled" | "deleted")) => {
-                assert!(self.shared.canceled.borrow().contains(&job.generation), "nobody has canceled it: {job:?}");
+                assert!(
+                    self.shared.canceled.borrow().contains(&(job.job_id, job.generation)),
+                    "nobody has canceled it: {job:?}"
+                );
             }
             (Status::Failed, Some("too_many_failures")) => assert!(job.tolerance.is_set()),
-            (Status::Failed, Some("fatal")) => assert!(self.possible.iter().any(|row| row & bit(handler::FATAL) > 0)),
+            (Status::Failed, Some("fatal")) => {
+                assert!(self.customer().possible.iter().any(|row| row & bit(handler::FATAL) > 0));
+            }
+            (Status::Failed, Some("file_empty")) => {
+                let Customer { dialect, possible, .. } = self.customer();
+                assert!(dialect.json_lines && possible.is_empty(), "the file has rows: {job:?}");
+            }
+            (Status::Failed, Some("time_limit")) => {
+                weather::note("time limit met");
+                // The clock of a sweep may be ahead.
+                let late = clock().millis_since(job.deadline_at) + self.manners.skew_ms;
+                assert!(late >= 0, "stopped before its time: {job:?}");
+            }
             // Errors and deaths explain both; only what dies too often comes here at all.
             (Status::Failed, Some("split_failed" | "completion_failed")) => {
                 assert!(self.buried.1 > 0 || self.failures() > 0, "nothing has failed: {job:?}");
@@ -122,13 +149,13 @@ impl World {
             other => panic!("an end that nothing explains: {other:?} of {job:?}"),
         }
         if code != Some("completion_failed") {
-            self.check_rows(&self.possible);
+            self.check_rows(&self.customer().possible);
         }
     }
 
     /// Calls that failed, functions that died, messages that were lost.
     fn failures(&self) -> u64 {
-        let (tally, _) = crate::weather::tally();
+        let (tally, _) = weather::tally();
         ["throttled", "reply dropped", "crash", "lost", "delayed"].iter().filter_map(|kind| tally.get(kind)).sum()
     }
 
@@ -152,9 +179,12 @@ impl World {
             job.status != Status::Completed || unprocessed.is_empty(),
             "a completed job left rows: {unprocessed:?}"
         );
-        for n in succeeded {
-            let may = possible[n - 1] & (bit(handler::OK) | bit(handler::RETRY)) > 0;
-            assert!(may && handler::has_succeeded(n as u64), "row {n} counts as done, and no handler did it");
+        for n in &succeeded {
+            let may = possible[*n - 1] & (bit(handler::OK) | bit(handler::RETRY)) > 0;
+            assert!(
+                may && handler::has_succeeded(job.job_id, *n as u64),
+                "row {n} counts as done, and no handler did it"
+            );
         }
         let codes = self.failed_codes();
         for (n, action) in failed.iter().chain(&skipped).chain(&unprocessed) {
@@ -164,12 +194,13 @@ impl World {
         }
         skipped.iter().for_each(|(n, action)| assert_eq!(action, "skip", "row {n} was skipped"));
         failed.iter().for_each(|(n, action)| self.check_failure(*n, action, &codes[n]));
+        self.kinds.check(self.customer().kind, &Ended { job: &job, succeeded: &succeeded, failed: &codes });
         assert_eq!(self.audit(), Some(true), "the audit has checked everything");
     }
 
     /// The verdict of an audit. At no moment does it find a difference.
     pub(super) fn audit(&self) -> Option<bool> {
-        let audit = now(jobs_api::audit(&self.store, &self.files, self.id, &|| true)).unwrap()?;
+        let audit = now(jobs_api::audit(&self.store, &self.files, self.customer().id, &|| true)).unwrap()?;
         assert!(audit.differences.is_empty(), "{audit:?}\n{:?}", self.stored());
         audit.equal
     }
@@ -181,24 +212,31 @@ impl World {
                 let explained = self.buried.0 > 0 || self.troubles >= PUSHES;
                 assert!(explained, "row {row} was given up, and nothing explains it");
             }
+            (action, code) if self.customer().kind.explains(action, code) => {}
             other => panic!("row {row} failed: {other:?}"),
         }
     }
 
-    /// Nothing of a removed job is left.
+    /// Whatever is left belongs to a job that is there, or to nobody yet.
     pub(super) fn check_removed(&self) {
-        let left: Vec<_> = self.left().into_iter().filter(|key| !self.is_unused(key)).collect();
+        let stored = self.customers.iter().filter_map(|customer| now(self.store.job(customer.id)).unwrap());
+        let stored: Vec<_> = stored.collect();
+        let owned = |key: &str| {
+            stored.iter().any(|job| {
+                let upload = || job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()));
+                key.starts_with(&JobFolder::of(job).prefix()) || upload()
+            })
+        };
+        let left: Vec<_> = self.left().into_iter().filter(|key| !owned(key) && !self.is_unused(key)).collect();
         assert!(left.is_empty(), "a removed job has left {left:?}");
     }
 
     /// A corrected file that no retry was accepted with is nobody's, and expires.
     fn is_unused(&self, key: &str) -> bool {
-        self.corrected.contains(key)
-            && !self
-                .seen
-                .job
-                .as_ref()
-                .is_some_and(|job| job.uploads().iter().any(|upload| key.ends_with(&upload.to_string())))
+        self.customers.iter().any(|Customer { corrected, seen, .. }| {
+            let taken = |job: &Job| job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()));
+            corrected.contains(key) && !seen.job.as_ref().is_some_and(taken)
+        })
     }
 }
 
@@ -229,8 +267,11 @@ impl World {
     /// Everything that is stored, as lines of the trace.
     pub(crate) fn trace_what_is_left(&self) {
         trace::speaker("left", 0);
-        trace::say(format_args!("{:?}", self.stored()));
-        trace::say(format_args!("{:?}", now(self.store.progress(self.id)).unwrap().map(|(groups, _)| groups)));
+        for Customer { id, .. } in &self.customers {
+            let (groups, job) = now(self.store.progress(*id)).unwrap().unzip();
+            trace::say(format_args!("{job:?}"));
+            trace::say(format_args!("{groups:?}"));
+        }
         for key in self.files.keys() {
             trace::say(format_args!(
                 "{key}: {} bytes, {:?}",

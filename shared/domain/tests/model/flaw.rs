@@ -61,7 +61,7 @@ pub(crate) enum Flaw {
 
 /// The conditions that the model knows, by the names under which they are taken out. The others are of the stored job
 /// alone.
-const KNOWN: [(&str, Flaw); 11] = [
+const KNOWN: [(&str, Flaw); 12] = [
     ("cursor-condition", Flaw::CursorNotAsked),
     ("unique-cursors", Flaw::CursorsRepeat),
     ("open-group", Flaw::CommitsAfterClose),

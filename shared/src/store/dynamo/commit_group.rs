@@ -31,7 +31,8 @@ impl DynamoStore {
         let manifest = group_item::manifest_item(job.job_id, &own, job.expires_at).map_err(failed(OPERATION))?;
         let writes = vec![self.put_if_absent(group)?, self.put_if_absent(manifest)?, advance];
         let took = matches!(self.transact(OPERATION, writes).await?, Transacted::Took);
-        let stored = if took { Some(own.clone()) } else { self.committed_group(job.job_id, own.manifest.group).await? };
+        let stored =
+            if took { Some(own.clone()) } else { self.committed_group(job.job_id, own.manifest.group).await? };
         let job = self.job(job.job_id).await?;
         let ours = job.filter(|job| committed(job, plan.generation, stored.as_ref(), &own));
         Ok(ours.map_or(Transition::Refused, |job| Transition::Made(Box::new(job))))
@@ -41,7 +42,8 @@ impl DynamoStore {
         let manifest = &plan.manifest;
         let mut set = "SET #groups = :next, #sentGroups = :group, #updatedAt = :now".to_owned();
         let mut condition =
-            "attribute_exists(#PK) AND #generation = :generation AND #stage = :splitting AND #groups = :group".to_owned();
+            "attribute_exists(#PK) AND #generation = :generation AND #stage = :splitting AND #groups = :group"
+                .to_owned();
         let mut values = vec![
             (":generation", number(plan.generation)),
             (":group", number(manifest.group)),
@@ -65,12 +67,6 @@ impl DynamoStore {
                 values.extend([(":from", place(from)?), (":upto", place(upto)?)]);
             }
         }
-        self.update_of(Update {
-            operation: OPERATION,
-            key: Key::job(id),
-            update: set,
-            condition,
-            values,
-        })
+        self.update_of(Update { operation: OPERATION, key: Key::job(id), update: set, condition, values })
     }
 }

@@ -16,8 +16,11 @@ use super::gates::GateRecords;
 use crate::store::dynamo::items;
 use crate::store::replay::{self, CommittedGroup};
 
+/// Jobs in one page of unfinished ones.
+const UNFINISHED_PAGE: usize = 100;
+
 /// Everything.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Records {
     pub(super) uploads: BTreeMap<FileGuid, Upload>,
     pub(super) jobs: BTreeMap<JobId, JobRecords>,
@@ -30,8 +33,18 @@ pub(super) struct Records {
     /// Bytes that were promised to a tenant in the day that ends then.
     promised: BTreeMap<(String, Timestamp), u64>,
     pub(super) limits: TenantLimits,
+    pub(super) unfinished_page: usize,
     /// Which jobs use an upload.
     uses: BTreeSet<(FileGuid, JobId)>,
+}
+
+impl Default for Records {
+    fn default() -> Self {
+        let (uploads, jobs, gates, dead_letters) = Default::default();
+        let (job_keys, upload_keys, promised, limits, uses) = Default::default();
+        let unfinished_page = UNFINISHED_PAGE;
+        Self { uploads, jobs, gates, dead_letters, job_keys, upload_keys, promised, limits, unfinished_page, uses }
+    }
 }
 
 /// Everything about one job.

@@ -1,0 +1,78 @@
+//! The flows in which a function invokes itself through its queue more often than Lambda allows by default.
+//!
+//! Lambda counts how often a function was invoked in one chain of messages, and refuses the next one after sixteen: it goes to
+//! the dead-letter queue. <https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html>
+
+use longshore_domain::job::{Priority, Status};
+
+use crate::handler::{OK, RETRY};
+use crate::kinds::Kind;
+use crate::plan::JobPlan;
+use crate::world::World;
+
+/// A flow: its job, and how it goes.
+struct Flow {
+    name: &'static str,
+    job: fn() -> JobPlan,
+    run: fn(&mut World),
+    /// Whether splitter, worker and completion loop in it.
+    loops: [bool; 3],
+}
+
+fn low() -> JobPlan {
+    JobPlan { priority: Priority::Low, ..JobPlan::plain(&[OK; 300], Kind::Fine) }
+}
+
+const FLOWS: [Flow; 5] = [
+    Flow {
+        name: "a file of many chunks",
+        job: || JobPlan::plain(&[OK; 300], Kind::Fine),
+        run: |world| world.run_in_turns((0..64).collect()),
+        loops: [false, false, false],
+    },
+    Flow {
+        name: "rows that are retried",
+        job: || JobPlan::plain(&[RETRY; 60], Kind::Simulated),
+        run: |world| world.run_in_turns((0..64).collect()),
+        loops: [false, false, false],
+    },
+    Flow {
+        name: "chunks of a limited type, each called in by the one before",
+        job: || JobPlan::plain(&[OK; 300], Kind::Limited),
+        run: |world| world.run_in_turns((0..64).collect()),
+        loops: [false, true, false],
+    },
+    Flow {
+        name: "the continuations of a slow chunk",
+        job: || JobPlan::plain(&[OK; 60], Kind::Coarse),
+        run: |world| world.run_slowly(4_000),
+        loops: [false, true, false],
+    },
+    Flow {
+        name: "the turns of a low job's splitter",
+        job: low,
+        run: |world| world.run_slowly(1_000),
+        loops: [true, false, false],
+    },
+];
+
+#[test]
+fn these_flows_and_no_others_depend_on_loops_that_are_allowed() {
+    #[allow(clippy::disallowed_methods, reason = "who is called in first is left to chance")]
+    longshore_domain::chance::seed(1);
+    for Flow { name, job, run, loops } in FLOWS {
+        let mut allowed = World::alone(job());
+        run(&mut allowed);
+        allowed.run_to_the_end();
+        assert_eq!((allowed.job().status, allowed.failed_count()), (Status::Completed, 0), "{name}");
+        let hops = allowed.most_hops();
+        assert_eq!(hops.map(|hops| hops > 16), loops, "{name}: {hops:?}");
+
+        let mut refused = World::alone(job());
+        refused.refuse_loops();
+        run(&mut refused);
+        refused.run_to_the_end();
+        let whole = refused.job().status == Status::Completed && refused.failed_count() == 0;
+        assert_eq!(whole, loops == [false; 3], "{name}: {hops:?}, {:?}", refused.most_hops());
+    }
+}

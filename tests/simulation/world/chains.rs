@@ -1,0 +1,33 @@
+//! Chains of messages: how long they are, and what becomes of them where Lambda stops them.
+
+use super::letters::Hops;
+use super::{MOST_HOPS, World};
+
+impl World {
+    /// From here on Lambda takes a chain for a loop, and refuses the next message of it.
+    pub(crate) fn refuse_loops(&mut self) {
+        self.refuses_loops = true;
+    }
+
+    /// Whether some chain is longer than Lambda allows by default.
+    pub(crate) fn loops(&self) -> bool {
+        self.most_hops.iter().any(|hops| *hops > MOST_HOPS)
+    }
+
+    /// The most invocations of splitter, worker and completion in one chain.
+    pub(crate) fn most_hops(&self) -> Hops {
+        self.most_hops
+    }
+
+    /// One function after the other; each of its steps takes so long, and no message comes again meanwhile.
+    pub(crate) fn run_slowly(&mut self, millis: i64) {
+        self.manners.visibility_s = i64::from(i32::MAX);
+        while self.deliver_all() || !self.tasks.is_empty() {
+            if !self.tasks.is_empty() {
+                self.pass(millis);
+                self.step(0);
+                self.answer();
+            }
+        }
+    }
+}

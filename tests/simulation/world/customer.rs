@@ -1,0 +1,106 @@
+//! The jobs of a world, each with what is known of it and of its client.
+
+use std::collections::BTreeSet;
+
+use longshore::ports::upload_key;
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::{Job, SourceFile, Tolerance, deadline};
+use longshore_domain::message::CreateMessage;
+use longshore_domain::ports::{Definition, Files, JobStore, Queues};
+use longshore_domain::records::Format;
+
+use super::oracle::Seen;
+use super::{World, clock, now};
+use crate::handler::{file_of, only};
+use crate::kinds::Kind;
+use crate::plan::{Dialect, Habits, JobPlan};
+
+/// A job, and its client.
+pub(super) struct Customer {
+    pub(super) id: JobId,
+    pub(super) tenant: &'static str,
+    pub(super) kind: Kind,
+    pub(super) dialect: Dialect,
+    pub(super) habits: Habits,
+    pub(super) seen: Seen,
+    /// What each row may ask for by now, a bit for each of its actions: corrected files change it.
+    pub(super) possible: Vec<u8>,
+    /// Uploads of corrected files that retries have named.
+    pub(super) corrected: BTreeSet<String>,
+}
+
+impl World {
+    pub(super) fn customer(&self) -> &Customer {
+        &self.customers[self.at]
+    }
+
+    pub(super) fn customer_mut(&mut self) -> &mut Customer {
+        &mut self.customers[self.at]
+    }
+
+    /// Looks at each job in turn.
+    pub(super) fn each(&mut self, mut look: impl FnMut(&mut Self)) {
+        let before = self.at;
+        for at in 0..self.customers.len() {
+            self.at = at;
+            look(self);
+        }
+        self.at = before;
+    }
+
+    /// Whether it is so of each job.
+    pub(crate) fn all(&mut self, mut is: impl FnMut(&mut Self) -> bool) -> bool {
+        let mut all = true;
+        self.each(|world| all &= is(world));
+        all
+    }
+
+    /// How each job has ended, or that it is gone.
+    pub(crate) fn ended_as(&mut self, name: impl Fn(Option<Job>) -> &'static str) -> Vec<&'static str> {
+        let mut ends = Vec::new();
+        self.each(|world| ends.push(name(world.stored())));
+        ends
+    }
+
+    /// A client has uploaded a file, and the API stores the job.
+    pub(super) fn accept(&mut self, plan: &JobPlan) {
+        let id = format!("0b3d3f5e-7d0c-4e34-9c6c-{:012}", plan.upload);
+        let key = upload_key(plan.tenant, FileGuid::parse(&id).expect("a UUID"));
+        self.files.put(&key, file_of(&plan.rows, plan.dialect));
+        let job = self.accepted(plan, key);
+        let definition = Definition { options: plan.kind.options(plan.tolerated), columns: None };
+        now(self.store.create_job(&job, &definition, None)).unwrap();
+        let create = CreateMessage::of(&job);
+        now(self.queues.send_create(&create)).unwrap();
+        self.customers.push(Customer {
+            id: job.job_id,
+            tenant: plan.tenant,
+            kind: plan.kind,
+            dialect: plan.dialect,
+            habits: plan.habits,
+            seen: Seen::default(),
+            possible: only(&plan.rows),
+            corrected: BTreeSet::new(),
+        });
+    }
+
+    fn accepted(&mut self, plan: &JobPlan, key: String) -> Job {
+        let info = now(self.files.info(&key)).unwrap().unwrap();
+        let (format, name) = match plan.dialect.json_lines {
+            true => (Format::JsonLines, "file.jsonl"),
+            false => (Format::Csv, "file.csv"),
+        };
+        let source = SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name: name.into() };
+        let id = format!("{:032x}", (u128::from(self.dice.number()) << 64) | u128::from(self.dice.number()));
+        let at = clock();
+        let job = Job::waiting(JobId::parse(&id).expect("an id"), plan.tenant, plan.kind.name(), at);
+        Job {
+            source: Some(source),
+            tolerance: Tolerance { max_failed: plan.tolerated, max_failed_percent: None },
+            priority: plan.priority,
+            timeout_s: plan.time_limit_s,
+            deadline_at: deadline(at, plan.time_limit_s, job.expires_at),
+            ..job
+        }
+    }
+}
