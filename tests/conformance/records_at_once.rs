@@ -75,13 +75,16 @@ async fn writes_whose_replies_are_lost_are_made_once_and_known_again() {
 }
 
 #[tokio::test]
-async fn a_table_that_stays_away_leaves_the_records_unknown() {
+async fn a_table_without_capacity_says_so_and_one_that_fails_leaves_the_records_unknown() {
     let local = Local::start().await;
     table(&local).await;
     let faults = Faults::start(&local.endpoint).unwrap();
     let records = DynamoRecords::new(aws(&faults.endpoint).dynamodb(), &local.name);
     faults.refuse("dynamodb", "BatchExecuteStatement", 1_000, "ProvisionedThroughputExceededException").unwrap();
     let written = records.put(&dataset("d"), Rule::Insert, vec![record(JobId::generate(), 1, "k", json!({}))]).await;
+    assert_eq!(written, [Written::Throttled("ProvisionedThroughputExceededException".into())]);
+    faults.refuse("dynamodb", "BatchExecuteStatement", 1_000, "InternalServerError").unwrap();
+    let written = records.put(&dataset("d"), Rule::Insert, vec![record(JobId::generate(), 2, "l", json!({}))]).await;
     let [Written::Unknown(reason)] = written.as_slice() else { panic!("{written:?}") };
     assert!(reason.starts_with("the table could not be written"), "{reason}");
 }
