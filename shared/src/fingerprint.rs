@@ -3,6 +3,7 @@
 //! Whoever writes or reads a file as a stream gets its fingerprint on the way, and nobody reads a file twice for it.
 
 use serde::{Deserialize, Serialize};
+use sha2::digest::common::hazmat::{SerializableState, SerializedState};
 use sha2::{Digest, Sha256};
 
 /// What tells a file from every other one.
@@ -13,6 +14,14 @@ pub struct Fingerprint {
     /// Its SHA-256 in 64 lower-case hexadecimal digits, as `sha256sum` prints it.
     #[schema(pattern = "^[0-9a-f]{64}$")]
     pub sha256: String,
+}
+
+/// A fingerprint of which a part is taken: it is gone on with elsewhere.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SavedFingerprint {
+    size: u64,
+    /// The state of SHA-256, in hexadecimal. Any 0.11 of the crate reads what another 0.11 has written.
+    sha256: String,
 }
 
 /// Takes a file block by block, in constant memory.
@@ -32,6 +41,19 @@ impl Fingerprinter {
     /// Bytes taken so far.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// What goes on where this one is.
+    pub fn save(&self) -> SavedFingerprint {
+        SavedFingerprint { size: self.size, sha256: hex(&self.hash.serialize()) }
+    }
+
+    /// Goes on where a saved one was; `None` if it is none.
+    pub fn restore(saved: &SavedFingerprint) -> Option<Self> {
+        let digits = saved.sha256.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
+        let bytes: Option<Vec<u8>> = digits.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect();
+        let state = SerializedState::<Sha256>::try_from(bytes?.as_slice()).ok()?;
+        Some(Self { size: saved.size, hash: Sha256::deserialize(&state).ok()? })
     }
 
     /// The fingerprint of everything taken.
@@ -54,7 +76,10 @@ mod tests {
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         for blocks in [&["abc"][..], &["a", "", "bc"]] {
             let mut taken = Fingerprinter::default();
-            blocks.iter().for_each(|block| taken.take(block.as_bytes()));
+            for block in blocks {
+                taken.take(block.as_bytes());
+                taken = Fingerprinter::restore(&taken.save()).unwrap();
+            }
             assert_eq!(taken.finish(), Fingerprint { size: 3, sha256: abc.into() });
         }
     }

@@ -1,14 +1,14 @@
 //! The files: ranges, entity tags, and files that appear as a whole.
 
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::ports::{FileSink, FileStream, Files, Read};
+use longshore_domain::ports::{FileStream, Files, MultipartFiles, Read};
 
 on_both_files! {
     a_file_is_read_as_it_was_written,
     what_is_absent_or_changed_is_named,
     a_stream_begins_and_ends_where_it_should,
-    a_file_appears_when_it_is_finished,
-    a_file_larger_than_a_part_is_written_in_constant_memory,
+    a_file_of_parts_appears_when_it_is_completed,
+    an_upload_with_other_parts_than_its_caller_put_is_not_completed,
     a_file_that_is_removed_is_gone,
     files_are_removed_by_what_their_keys_begin_with,
 }
@@ -58,28 +58,39 @@ async fn a_stream_begins_and_ends_where_it_should(files: impl Files) {
     }
 }
 
-async fn a_file_appears_when_it_is_finished(files: impl Files) {
-    let mut sink = files.create("r", "text/csv").await.unwrap();
-    sink.write(b"a,b\n").await.unwrap();
-    sink.write(b"").await.unwrap();
-    sink.write(b"1,2\n").await.unwrap();
-    assert_eq!(files.info("r").await.unwrap(), None);
-    sink.finish().await.unwrap();
-    assert_eq!(files.read("r", None, None).await.unwrap(), Read::Found(b"a,b\n1,2\n".to_vec()));
-    files.create("empty", "text/csv").await.unwrap().finish().await.unwrap();
-    assert_eq!(files.read("empty", None, None).await.unwrap(), Read::Found(vec![]));
+/// All parts but the last have at least 5 MiB.
+const PART_BYTES: usize = 5 << 20;
+
+async fn a_file_of_parts_appears_when_it_is_completed(files: impl Files + MultipartFiles) {
+    let bytes: Vec<u8> = (0..PART_BYTES as u32 + 5).map(|n| (n / 7) as u8).collect();
+    let upload = files.create_multipart("big", "text/csv").await.unwrap();
+    let mut etags = Vec::new();
+    for (number, part) in (1..).zip(bytes.chunks(PART_BYTES)) {
+        // A part that is put twice is the same part.
+        for _ in 0..2 {
+            let etag = files.upload_part(&upload, number, part.to_vec()).await.unwrap().unwrap();
+            etags.truncate(number as usize - 1);
+            etags.push(etag);
+        }
+    }
+    assert_eq!(files.info("big").await.unwrap(), None);
+    assert!(files.complete_multipart(&upload, &etags).await.unwrap());
+    let Read::Found(read) = files.read("big", None, None).await.unwrap() else { panic!("there is no file") };
+    assert!(read == bytes, "{} bytes came back as {} others", bytes.len(), read.len());
+    assert!(!files.complete_multipart(&upload, &etags).await.unwrap(), "it has ended");
+    assert_eq!(files.upload_part(&upload, 1, b"x".to_vec()).await.unwrap(), None);
+    assert_eq!(files.info("big").await.unwrap().unwrap().size_bytes, bytes.len() as u64);
 }
 
-async fn a_file_larger_than_a_part_is_written_in_constant_memory(files: impl Files) {
-    for size in [8 << 20, (16 << 20) + 5] {
-        let bytes: Vec<u8> = (0..size as u32).map(|n| (n / 7) as u8).collect();
-        let mut sink = files.create("big", "text/csv").await.unwrap();
-        for block in bytes.chunks(1_000_003) {
-            sink.write(block).await.unwrap();
-        }
-        sink.finish().await.unwrap();
-        let Read::Found(read) = files.read("big", None, None).await.unwrap() else { panic!("there is no file") };
-        assert!(read == bytes, "{size} bytes came back as {} others", read.len());
+async fn an_upload_with_other_parts_than_its_caller_put_is_not_completed(files: impl Files + MultipartFiles) {
+    let upload = files.create_multipart("parts", "text/csv").await.unwrap();
+    let own = files.upload_part(&upload, 1, b"own".to_vec()).await.unwrap().unwrap();
+    files.upload_part(&upload, 1, b"another's".to_vec()).await.unwrap().unwrap();
+    assert!(!files.complete_multipart(&upload, &[own]).await.unwrap());
+    assert_eq!(files.info("parts").await.unwrap(), None);
+    for _ in 0..2 {
+        files.abort_multipart(&upload).await;
+        assert_eq!(files.upload_part(&upload, 2, b"x".to_vec()).await.unwrap(), None);
     }
 }
 

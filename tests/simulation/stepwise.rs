@@ -10,11 +10,11 @@ use longshore::store::memory::MemoryStore;
 use longshore_domain::gate::{Lease, Waiting};
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Finish, Job, JobError, Priority, Reopen, Stop, Transition};
+use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Priority, Reopen, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
-    ChunkState, Created, Definition, FileInfo, FileSink, FileStream, Files, IdempotencyKey, JobStore, JobTransitions,
-    JobsPage, JobsWanted, Ledger, Page, PortResult, Queues, Read, Removal, Reopened, Slots, Started, Upload,
+    ChunkState, Created, Definition, FileInfo, FileStream, Files, IdempotencyKey, JobStore, JobTransitions,
+    JobsPage, JobsWanted, Ledger, MultipartFiles, MultipartUpload, Page, PortResult, Queues, Read, Removal, Reopened, Slots, Started, Upload,
     WaitingRoom,
 };
 use longshore_domain::time_stamp::Timestamp;
@@ -115,6 +115,7 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
         async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
         async fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> PortResult<Transition>;
+        async fn checkpoint(&self, id: JobId, wish: &MoveCheckpoint) -> PortResult<Transition>;
         async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition>;
         async fn count_resend(&self, job: &Job, now: Timestamp) -> PortResult<Transition>;
     }
@@ -204,9 +205,8 @@ impl<T: DeadLetters> DeadLetters for Stepwise<T> {
     }
 }
 
-impl<T: Files<Sink: Sync>> Files for Stepwise<T> {
+impl<T: Files> Files for Stepwise<T> {
     type Stream = Stepwise<T::Stream>;
-    type Sink = Stepwise<T::Sink>;
 
     stepwise! {
         async fn info(&self, key: &str) -> PortResult<Option<FileInfo>>;
@@ -232,11 +232,6 @@ impl<T: Files<Sink: Sync>> Files for Stepwise<T> {
             Read::Changed => Read::Changed,
         })
     }
-
-    async fn create(&self, key: &str, content_type: &str) -> PortResult<Self::Sink> {
-        before("create").await?;
-        self.0.create(key, content_type).await.map(Stepwise)
-    }
 }
 
 impl<T: FileStream> FileStream for Stepwise<T> {
@@ -248,16 +243,14 @@ impl<T: FileStream> FileStream for Stepwise<T> {
     }
 }
 
-impl<T: FileSink + Sync> FileSink for Stepwise<T> {
-    async fn write(&mut self, bytes: &[u8]) -> PortResult<()> {
-        let fault = before("sink").await?;
-        self.0.write(bytes).await?;
-        after("sink", fault).await
+impl<T: MultipartFiles> MultipartFiles for Stepwise<T> {
+    stepwise! {
+        async fn create_multipart(&self, key: &str, content_type: &str) -> PortResult<MultipartUpload>;
+        async fn upload_part(&self, upload: &MultipartUpload, number: u32, bytes: Vec<u8>) -> PortResult<Option<String>>;
+        async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<bool>;
     }
 
-    async fn finish(self) -> PortResult<()> {
-        let fault = before("finish file").await?;
-        self.0.finish().await?;
-        after("finish file", fault).await
+    async fn abort_multipart(&self, upload: &MultipartUpload) {
+        self.0.abort_multipart(upload).await;
     }
 }

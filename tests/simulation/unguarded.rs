@@ -11,7 +11,7 @@ use longshore::store::memory::MemoryStore;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, Group, GroupPlan, Manifest, Source};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Finish, Job, JobError, Reopen, Stage, Stop, Transition};
+use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Stop, Transition};
 use longshore_domain::ports::{
     ChunkState, Created, Definition, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted, Ledger, Page,
     PortResult, Removal, Reopened, Started, Upload,
@@ -186,6 +186,15 @@ impl JobTransitions for Unguarded<MemoryStore> {
             });
         }
         self.0.reopen(job, reopen).await
+    }
+
+    async fn checkpoint(&self, id: JobId, wish: &MoveCheckpoint) -> PortResult<Transition> {
+        let mut wish = wish.clone();
+        wish.generation = self.generation(id, wish.generation);
+        if without("checkpoint-as-it-was-read") {
+            wish.from = self.stored(id).and_then(|job| job.checkpoint);
+        }
+        self.0.checkpoint(id, &wish).await
     }
 
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {

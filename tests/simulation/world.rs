@@ -44,6 +44,8 @@ pub(crate) use letters::depth;
 const STALL_S: i64 = 60;
 /// Seconds that a function may run.
 const PATIENCE_S: i64 = 20;
+/// Bytes of a part of a report's file: few, so that most reports have parts.
+const PART_BYTES: usize = 64;
 /// Seconds after which it is killed if it has not ended by then.
 const RESERVE_S: i64 = 4;
 /// Seconds after which a sweep is killed: less than a minute, so that sweeps seldom overlap.

@@ -2,24 +2,31 @@
 
 use std::time::Duration;
 
-use longshore::ports::{Ports, report_key};
+use longshore::ports::{JobFolder, Ports, report_key};
 use longshore::receipt::RECEIPT_NAME;
 use longshore::result::{RESULT_NAME, Report, ResultDocument};
 use longshore_domain::group::Group;
 use longshore_domain::ids::nonce;
-use longshore_domain::job::{Finish, Job, Stage, Status, Transition};
+use longshore_domain::job::{Checkpoint, Finish, Job, MoveCheckpoint, Stage, Status, Transition};
 use longshore_domain::message::CompleteMessage;
-use longshore_domain::ports::{Files, Queues, Store};
+use longshore_domain::ports::{Files, MultipartFiles, Queues, Read, Store};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::CompleteError;
 use crate::ending::{Ending, grace_left_ms};
 use crate::receipt::receipt;
-use crate::report::{WrittenReport, write_report};
+use crate::report::{Layout, Reached, ReportName, ReportWriter, WrittenReport};
 
 /// A job that is told to stop while its report is written refuses to be completed; the second try sees it stopping,
-/// and nothing but a final status can come after that.
-const TRIES: usize = 2;
+/// and nothing but a final status can come after that. One more is for a report whose upload another completion has ended.
+const TRIES: usize = 3;
+
+/// Time between two checkpoints of a report. What a dead completion has done since the last one is done again.
+const CHECKPOINT_MS: i64 = 60_000;
+
+/// Time kept at the end of an invocation for the last chunk, the checkpoint and the message that goes on; a quarter of a short
+/// one.
+const RESERVE_MS: i64 = 20_000;
 
 /// Ends one job.
 pub struct Completer<'a, S, Q, F> {
@@ -28,10 +35,38 @@ pub struct Completer<'a, S, Q, F> {
     /// Milliseconds between the order to stop and the closing of the groups. Longer than a worker may go on without
     /// looking whether its job still runs, so that no item starts after the closing.
     pub stop_grace_ms: i64,
-    /// When the function should have ended: the input is read for its receipt until then, and no longer.
+    /// When the function should have ended: shortly before, a report that is not whole is handed over to the next message,
+    /// and the input is read for its receipt no longer.
     pub deadline: Timestamp,
+    /// Bytes of a part of a report's file, at first. S3 takes no part under 5 MiB but the last.
+    pub part_bytes: usize,
     /// The time.
     pub clock: fn() -> Timestamp,
+}
+
+/// What one invocation knows of its time and of its tries.
+struct Pace {
+    /// From then on it hands over.
+    over_at: Timestamp,
+    /// The checkpoint from which nobody can go on: its upload has ended, or other code has stored it.
+    gone: Option<String>,
+}
+
+impl Pace {
+    /// The next try begins with nothing.
+    fn begin_anew(&mut self, attempt: &Attempt) -> Option<CompleteEnd> {
+        self.gone = attempt.checkpoint.as_ref().map(|at| at.token.clone());
+        None
+    }
+}
+
+/// A try to write the report of a generation; it goes on over as many invocations as it takes.
+struct Attempt {
+    name: String,
+    /// The job's checkpoint, as this attempt read it or moved it.
+    checkpoint: Option<Checkpoint>,
+    /// All rows stand in front of the checkpoint.
+    is_ended: bool,
 }
 
 /// What a delivery came to. All are the message's end.
@@ -43,28 +78,38 @@ pub enum CompleteEnd {
     AlreadyFinished,
     /// The message is of another generation than the job.
     OtherGeneration,
+    /// Its time is nearly over: another message goes on from the checkpoint.
+    HandedOver,
+    /// Another completion has moved the checkpoint, and goes on.
+    Overtaken,
     /// Items are still to end. Whoever ends the last one, or the sweeper, asks again.
     NothingToDo,
     /// There is no such job: it was deleted.
     Absent,
 }
 
-impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
+impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     /// Ends the job if it can be ended. A job that is stopping is waited for until its grace has passed.
     ///
     /// # Errors
     /// See [`CompleteError`]; the next delivery begins again.
     pub async fn complete(&self, message: &CompleteMessage) -> Result<CompleteEnd, CompleteError> {
+        let mut pace = self.pace();
         for _ in 0..TRIES {
             let ending = match self.ending(message).await? {
                 Ok(ending) => ending,
                 Err(end) => return Ok(end),
             };
-            if let Some(end) = self.end(&ending).await? {
+            if let Some(end) = self.end(&ending, &mut pace).await? {
                 return Ok(end);
             }
         }
         Ok(CompleteEnd::NothingToDo)
+    }
+
+    fn pace(&self) -> Pace {
+        let left_ms = self.deadline.0.saturating_sub((self.clock)().0);
+        Pace { over_at: Timestamp(self.deadline.0.saturating_sub(RESERVE_MS.min(left_ms / 4))), gone: None }
     }
 
     /// The job and its groups once nothing counts any more, or why there is nothing to end.
@@ -75,9 +120,9 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
         if let Some(end) = nothing_to_end(&job, message.generation) {
             return Ok(Err(end));
         }
-        let (groups, older) = groups.into_iter().partition(|group| job.owns(group.number));
+        let (groups, older): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| job.owns(group.number));
         let groups = match job.stage {
-            Stage::Stopping => self.close(&job).await?,
+            Stage::Stopping => self.close(&job, &groups).await?,
             _ => self.done(&job, groups).await?,
         };
         Ok(groups.map(|groups| Ending { job, groups, older }).ok_or(CompleteEnd::Absent))
@@ -85,17 +130,18 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
 
     /// Closes every group of a stopping job; none if it was deleted meanwhile. The job's own number of groups is the
     /// last one, because no group is committed to a job that is stopping.
-    async fn close(&self, job: &Job) -> Result<Option<Vec<Group>>, CompleteError> {
+    async fn close(&self, job: &Job, groups: &[Group]) -> Result<Option<Vec<Group>>, CompleteError> {
         let wait_ms = grace_left_ms(job, self.stop_grace_ms, (self.clock)());
         if wait_ms > 0 {
             tokio::time::sleep(Duration::from_millis(wait_ms)).await;
         }
         let mut closed = Vec::new();
         for number in job.base.groups..job.groups {
-            match self.ports.store.close(job.job_id, number).await? {
-                Some(group) => closed.push(group),
-                None => return Ok(None),
-            }
+            // Closed once, it changes no more: a completion that goes on has it already.
+            let known = groups.iter().find(|group| group.number == number && !group.open).cloned();
+            let group = if known.is_some() { known } else { self.ports.store.close(job.job_id, number).await? };
+            let Some(group) = group else { return Ok(None) };
+            closed.push(group);
         }
         Ok(Some(closed))
     }
@@ -114,23 +160,101 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
         }
     }
 
-    /// Report, receipt, result document, final status, in this order; `None` if the job was told to stop meanwhile. Every
-    /// file is named by this attempt, and counts only if the job names the attempt: no other one writes over it. Nobody reads
-    /// the report of a job that is deleted: it only gets its final status, so that the sweeper may remove it.
-    async fn end(&self, ending: &Ending) -> Result<Option<CompleteEnd>, CompleteError> {
+    /// Report, receipt, result document, final status, in this order; `None` if it is all to be looked at again: the job was told
+    /// to stop meanwhile, or its report is another completion's. Every file is named by an attempt, and counts only if the job
+    /// names the attempt. Nobody reads the report of a job that is deleted: it only gets its final status, so that the sweeper
+    /// may remove it.
+    async fn end(&self, ending: &Ending, pace: &mut Pace) -> Result<Option<CompleteEnd>, CompleteError> {
         if ending.job.is_deleted() {
             return self.finish(&ending.job, &ending.finish(None, (self.clock)())).await;
         }
-        let (began, attempt) = ((self.clock)(), nonce());
-        let written = write_report(self.ports, ending, &attempt).await?;
-        // Told to stop meanwhile, it is all to be done once more, behind the grace: the input is read for no longer.
-        let spare_ms = (self.clock)().millis_since(began).saturating_add_unsigned(self.stop_grace_ms.unsigned_abs());
-        let finish = ending.finish(Some(attempt), (self.clock)());
+        let began = (self.clock)();
+        let (mut attempt, stored) = self.attempt(&ending.job, pace).await?;
+        let layout = Layout::read(self.ports, ending).await?;
+        let name = attempt.name.clone();
+        let name = ReportName { attempt: &name, part_bytes: self.part_bytes };
+        let new = || ReportWriter::new(self.ports, ending, &layout, name);
+        let mut writer = match stored {
+            Some(stored) => match new().restore(&stored) {
+                Some(writer) => writer,
+                None => return Ok(pace.begin_anew(&attempt)),
+            },
+            None => new(),
+        };
+        loop {
+            let due_at = Timestamp((self.clock)().0.saturating_add(CHECKPOINT_MS)).min(pace.over_at);
+            match writer.write(&|| (self.clock)() >= due_at).await {
+                Ok(Reached::End) if !writer.has_parts() || attempt.is_ended => break,
+                Ok(reached) => {
+                    if !self.checkpoint(&ending.job, &mut attempt, &writer).await? {
+                        return Ok(Some(CompleteEnd::Overtaken));
+                    }
+                    attempt.is_ended = reached == Reached::End;
+                    if reached == Reached::Due && (self.clock)() >= pace.over_at {
+                        return self.hand_over(&ending.job, &attempt).await.map(Some);
+                    }
+                }
+                Err(CompleteError::UploadGone) => return Ok(pace.begin_anew(&attempt)),
+                Err(error) => return Err(error),
+            }
+        }
+        let written = match writer.finish().await {
+            Err(CompleteError::UploadGone) => return Ok(pace.begin_anew(&attempt)),
+            written => written?,
+        };
+        // Told to stop meanwhile, it is all to be done once more, behind the grace: the input is read for no longer. A report
+        // with a checkpoint is not written again.
+        let again_ms = if attempt.checkpoint.is_some() { 0 } else { (self.clock)().millis_since(began) };
+        let spare_ms = again_ms.saturating_add(self.stop_grace_ms);
+        let finish = ending.finish(Some(attempt.name), (self.clock)());
         let mut finished = ending.job.clone();
         finished.finish(&finish);
         self.write_receipt(&finished, &written, spare_ms).await?;
         self.write_result(&finished, written.report).await?;
         self.finish(&ending.job, &finish).await
+    }
+
+    /// The attempt that goes on where the last checkpoint is, with what is stored of its report; or one that begins.
+    async fn attempt(&self, job: &Job, pace: &Pace) -> Result<(Attempt, Option<Vec<u8>>), CompleteError> {
+        let checkpoint = job.checkpoint.clone();
+        if let Some(at) = checkpoint.as_ref().filter(|at| pace.gone.as_ref() != Some(&at.token))
+            && let Read::Found(stored) = self.ports.files.read(&state_key(job, at), None, None).await?
+        {
+            return Ok((Attempt { name: at.attempt.clone(), checkpoint, is_ended: false }, Some(stored)));
+        }
+        Ok((Attempt { name: nonce(), checkpoint, is_ended: false }, None))
+    }
+
+    /// Stores the report as it is, and moves the job's checkpoint there if it is still the one from which this attempt went on;
+    /// false if another completion was first. The stored file is named by this very call: nobody writes over it.
+    async fn checkpoint(
+        &self,
+        job: &Job,
+        attempt: &mut Attempt,
+        writer: &ReportWriter<'_, S, F>,
+    ) -> Result<bool, CompleteError> {
+        let step = attempt.checkpoint.as_ref().map_or(0, |at| at.step) + 1;
+        let to = Checkpoint { attempt: attempt.name.clone(), token: nonce(), step };
+        self.ports.files.write(&state_key(job, &to), "application/octet-stream", writer.stored()?).await?;
+        let (generation, from, at) = (job.generation, attempt.checkpoint.clone(), (self.clock)());
+        let is_own = from.as_ref().is_none_or(|from| from.attempt != to.attempt);
+        let wish = MoveCheckpoint { generation, from, to, at };
+        if let Transition::Made(_) = self.ports.store.checkpoint(job.job_id, &wish).await? {
+            attempt.checkpoint = Some(wish.to);
+            return Ok(true);
+        }
+        if is_own {
+            writer.abort().await;
+        }
+        Ok(false)
+    }
+
+    /// A message that goes on in this one's place. Whoever dies before it is sent has its own message delivered again.
+    async fn hand_over(&self, job: &Job, attempt: &Attempt) -> Result<CompleteEnd, CompleteError> {
+        let step = attempt.checkpoint.as_ref().map_or(0, |at| at.step);
+        let message = CompleteMessage { job_id: job.job_id, generation: job.generation, resend: 0, step };
+        self.ports.queues.send_complete(&message).await?;
+        Ok(CompleteEnd::HandedOver)
     }
 
     async fn write_receipt(&self, finished: &Job, written: &WrittenReport, spare_ms: i64) -> Result<(), CompleteError> {
@@ -154,6 +278,11 @@ impl<S: Store, Q: Queues, F: Files> Completer<'_, S, Q, F> {
         let Some(stored) = self.ports.store.job(job.job_id).await? else { return Ok(Some(CompleteEnd::Absent)) };
         Ok(nothing_to_end(&stored, job.generation))
     }
+}
+
+/// Where a checkpoint's part of the report is stored.
+fn state_key(job: &Job, at: &Checkpoint) -> String {
+    JobFolder::of(job).report_key(job.generation, Some(&at.attempt), &format!("state-{}", at.token))
 }
 
 fn nothing_to_end(job: &Job, generation: u32) -> Option<CompleteEnd> {

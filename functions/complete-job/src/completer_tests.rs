@@ -45,7 +45,7 @@ fn a_group_that_ended_between_the_two_reads_is_read_again() {
 
     let job = now(ports.store.job(id)).unwrap().unwrap();
     let deadline = Timestamp(i64::MAX);
-    let completer = Completer { ports: &ports, stop_grace_ms: 0, deadline, clock: || Timestamp(2) };
+    let completer = Completer { ports: &ports, stop_grace_ms: 0, deadline, part_bytes: 1, clock: || Timestamp(2) };
     let groups = now(completer.done(&job, stale)).unwrap().unwrap();
     assert!(groups[0].is_done());
 }

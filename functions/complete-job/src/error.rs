@@ -38,9 +38,9 @@ pub enum CompleteError {
         /// As the files have it.
         found: u64,
     },
-    /// A row could not be written as CSV.
-    #[error("a row could not be written")]
-    Row(#[from] csv::Error),
+    /// An upload of the report has ended: another completion was first, or it lay too long.
+    #[error("an upload of the report is not there any more")]
+    UploadGone,
     /// The result document could not be written as JSON.
     #[error("the result document could not be written")]
     Result(#[from] serde_json::Error),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use create_job::{SplitEnd, SplitError, Splitter};
-use longshore::files::{MemoryFiles, MemorySink, MemoryStream};
+use longshore::files::{MemoryFiles, MemoryStream};
 use longshore::job_types::builtin;
 use longshore::ports::Ports;
 use longshore::queues::MemoryQueues;
@@ -67,7 +67,6 @@ impl FileStream for BreakingStream {
 
 impl Files for Breaking {
     type Stream = BreakingStream;
-    type Sink = MemorySink;
 
     async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
         self.inner.info(key).await
@@ -108,10 +107,6 @@ impl Files for Breaking {
 
     async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
         self.inner.remove_some(prefix).await
-    }
-
-    async fn create(&self, key: &str, content_type: &str) -> PortResult<MemorySink> {
-        self.inner.create(key, content_type).await
     }
 }
 

@@ -223,7 +223,8 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
             effect = Effect::Message;
             // Numbered and counted as the sweeper does it: the queue would take one of the same number for one that it has had.
             let (job_id, generation, resend) = (job.job_id, job.generation, job.resends + 1);
-            self.ports.queues.send_complete(&CompleteMessage { job_id, generation, resend }).await?;
+            let step = job.checkpoint.as_ref().map_or(0, |at| at.step);
+            self.ports.queues.send_complete(&CompleteMessage { job_id, generation, resend, step }).await?;
             self.ports.store.count_resend(job, (self.clock)()).await?;
         }
         Ok(effect)

@@ -108,8 +108,14 @@ fn resume_split(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
 
 fn complete(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
     let message = "the report could not be written: completion died or failed again and again";
-    let end = || Action::EndWithoutReport(failed("completion_failed", message, at.now));
+    let end = || Action::EndWithoutReport(own_stop(job, at).unwrap_or_else(|| failed("completion_failed", message, at.now)));
     wait_for(job, at, Action::SendComplete).map(|push| if job.resends >= 2 * PUSHES { end() } else { push })
+}
+
+/// The reason for which a job was told to stop: it ends so, with a report or without one.
+fn own_stop(job: &Job, at: &Circumstances<'_>) -> Option<Stop> {
+    let stop = job.stop.as_ref().filter(|_| job.stage == Stage::Stopping)?;
+    Some(Stop { at: at.now, ..stop.clone() })
 }
 
 /// The push, once the job has been still for a stall's time, doubled with each push before.

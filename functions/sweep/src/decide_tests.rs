@@ -118,6 +118,15 @@ fn a_job_whose_completion_was_lost_is_completed_and_in_the_end_ended_without_a_r
 }
 
 #[test]
+fn a_stopped_job_whose_completion_is_given_up_ends_as_it_was_told_to() {
+    let stop = Stop::canceled(Timestamp(1));
+    let stopping = Job { stop: Some(stop.clone()), resends: 2 * PUSHES, ..job(Status::Running, Stage::Stopping) };
+    let late = at(60 << 6, true);
+    let expected = Action::EndWithoutReport(Stop { at: late.now, ..stop });
+    assert_eq!(pushes(&stopping, &[], &late), [expected]);
+}
+
+#[test]
 fn a_job_that_is_stopping_is_completed() {
     let stopping = job(Status::Running, Stage::Stopping);
     assert_eq!(pushes(&stopping, &[], &at(60, true)), [Action::SendComplete]);

@@ -1,5 +1,6 @@
 //! A job: what is asked, how far it is, and how it ended. A final status never changes.
 
+mod checkpoint;
 mod deadline;
 mod generation;
 mod priority;
@@ -22,6 +23,7 @@ const MESSAGE_BYTES: usize = 4 * 1024;
 /// Issues that a job keeps.
 const MAX_ISSUES: usize = 20;
 
+pub use checkpoint::{Checkpoint, MoveCheckpoint};
 pub use deadline::{deadline, has_time};
 pub use generation::{Base, CORRECTED_ISSUES, Place, Reopen};
 pub use priority::Priority;
@@ -193,6 +195,9 @@ pub struct Job {
     pub stop: Option<Stop>,
     /// The counts at the end.
     pub totals: Option<Counts>,
+    /// How far the completion of the present generation is, if it takes more than one invocation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
     /// Name of the completion attempt that gave the final status: the report that it wrote is the job's. None before the
     /// end, for a job that ended without a report, and for one that ended before attempts had names.
     #[serde(default)]
@@ -259,6 +264,7 @@ impl Job {
             done_groups: BTreeSet::new(),
             stop: None,
             totals: None,
+            checkpoint: None,
             report: None,
             error: None,
             issues: Vec::new(),

@@ -111,12 +111,15 @@ pub struct CompleteMessage {
     /// 0 normally; n for the sweeper's nth re-send.
     #[serde(default)]
     pub resend: u32,
+    /// Step of the checkpoint from which it goes on, as its sender saw it; part of the deduplication id only.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub step: u32,
 }
 
 impl CompleteMessage {
-    /// Deduplicates the messages of the workers that saw the same end.
+    /// Deduplicates the messages of the workers that saw the same end, and lets continuations and re-sends through.
     pub fn deduplication_id(&self) -> String {
-        format!("{}:{}:{}", self.job_id, self.generation, self.resend)
+        format!("{}:{}:{}:{}", self.job_id, self.generation, self.resend, self.step)
     }
 
     /// As [`CreateMessage::group_id`].

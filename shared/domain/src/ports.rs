@@ -7,6 +7,7 @@ mod dead_letters;
 mod gates;
 mod limits;
 mod listing;
+mod multipart;
 
 use std::future::Future;
 
@@ -14,7 +15,7 @@ use serde_json::Value;
 
 use crate::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use crate::ids::{FileGuid, JobId};
-use crate::job::{Finish, Job, JobError, Reopen, Stop, Transition};
+use crate::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::parts::Multipart;
 use crate::time_stamp::Timestamp;
@@ -24,6 +25,7 @@ pub use dead_letters::DeadLetterNotes;
 pub use gates::{Slots, WaitingRoom};
 pub use limits::{Reopened, TenantLimits};
 pub use listing::{JobPosition, JobsPage, JobsWanted};
+pub use multipart::{MultipartFiles, MultipartUpload};
 
 /// A remote service failed after its client's own retries: the caller gives the message back to its queue.
 #[derive(Debug, thiserror::Error)]
@@ -153,6 +155,8 @@ pub trait JobTransitions: Send + Sync {
     fn delete(&self, id: JobId, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// The same, if the job is also [as it was seen](Job::is_as_seen).
     fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// See [`Job::move_checkpoint`].
+    fn checkpoint(&self, id: JobId, wish: &MoveCheckpoint) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::finish`]. Also takes the job off the index of unfinished ones, unless it is deleted.
     fn finish(&self, id: JobId, finish: &Finish) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::reopen`]. `job` as it was read after its end, since when nothing of its generation can have changed.
@@ -254,20 +258,10 @@ pub trait FileStream: Send {
     fn next(&mut self) -> impl Future<Output = PortResult<Option<Vec<u8>>>> + Send;
 }
 
-/// A file that is being written; absent until `finish`.
-pub trait FileSink: Send {
-    /// Appends.
-    fn write(&mut self, bytes: &[u8]) -> impl Future<Output = PortResult<()>> + Send;
-    /// Makes the file appear as a whole, over one of the same name.
-    fn finish(self) -> impl Future<Output = PortResult<()>> + Send;
-}
-
 /// Sources, work files and reports.
 pub trait Files: Send + Sync {
     /// How a file is streamed in.
     type Stream: FileStream;
-    /// How a file is streamed out.
-    type Sink: FileSink;
     /// Looks at a file without reading it.
     fn info(&self, key: &str) -> impl Future<Output = PortResult<Option<FileInfo>>> + Send;
     /// Streams a file from byte `start` on; `end` exclusive, to the end if none. Refuses another than `etag` names.
@@ -291,6 +285,4 @@ pub trait Files: Send + Sync {
     fn remove(&self, key: &str) -> impl Future<Output = PortResult<()>> + Send;
     /// Removes up to a thousand files whose keys begin so; true if there may be more.
     fn remove_some(&self, prefix: &str) -> impl Future<Output = PortResult<bool>> + Send;
-    /// Writes a file of any size in constant memory.
-    fn create(&self, key: &str, content_type: &str) -> impl Future<Output = PortResult<Self::Sink>> + Send;
 }

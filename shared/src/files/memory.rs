@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::ports::{FileInfo, FileSink, FileStream, Files, PortResult, Read};
+use longshore_domain::ports::{FileInfo, FileStream, Files, PortResult, Read};
 use sha2::{Digest, Sha256};
 
 use super::failed;
@@ -49,7 +49,6 @@ impl MemoryFiles {
 
 impl Files for MemoryFiles {
     type Stream = MemoryStream;
-    type Sink = MemorySink;
 
     async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
         let info = |bytes: &Arc<[u8]>| FileInfo { size_bytes: bytes.len() as u64, etag: etag(bytes) };
@@ -98,11 +97,6 @@ impl Files for MemoryFiles {
         self.files().retain(|key, _| !key.starts_with(prefix));
         Ok(false)
     }
-
-    async fn create(&self, key: &str, _: &str) -> PortResult<MemorySink> {
-        check_key(key).map_err(failed("create"))?;
-        Ok(MemorySink { files: self.clone(), key: key.to_owned(), bytes: Vec::new() })
-    }
 }
 
 /// A file that is being read.
@@ -119,26 +113,6 @@ impl FileStream for MemoryStream {
         let block = self.bytes[self.position..end].to_vec();
         self.position = end;
         Ok(Some(block).filter(|block| !block.is_empty()))
-    }
-}
-
-/// A file that is being written.
-#[derive(Debug)]
-pub struct MemorySink {
-    files: MemoryFiles,
-    key: String,
-    bytes: Vec<u8>,
-}
-
-impl FileSink for MemorySink {
-    async fn write(&mut self, bytes: &[u8]) -> PortResult<()> {
-        self.bytes.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    async fn finish(self) -> PortResult<()> {
-        self.files.put(&self.key, self.bytes);
-        Ok(())
     }
 }
 

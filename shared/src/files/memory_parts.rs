@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use longshore_domain::ports::PortResult;
+use longshore_domain::ports::{MultipartFiles, MultipartUpload, PortResult};
 use sha2::{Digest, Sha256};
 
 use super::memory::etag;
@@ -76,6 +76,42 @@ impl MemoryFiles {
     /// Uploads that were begun and not ended.
     pub fn unfinished_parts(&self) -> Vec<String> {
         self.parts.begun().keys().cloned().collect()
+    }
+}
+
+/// Names of uploads have a number, so that there may be several of one key.
+impl MultipartFiles for MemoryFiles {
+    async fn create_multipart(&self, key: &str, _: &str) -> PortResult<MultipartUpload> {
+        let mut begun = self.parts.begun();
+        let numbered = (0_u32..).map(|n| format!("upload {n} of {key}"));
+        let id = numbered.into_iter().find(|id| !begun.contains_key(id)).unwrap_or_default();
+        begun.insert(id.clone(), Parts::new());
+        Ok(MultipartUpload { key: key.to_owned(), id })
+    }
+
+    async fn upload_part(&self, upload: &MultipartUpload, number: u32, bytes: Vec<u8>) -> PortResult<Option<String>> {
+        let mut begun = self.parts.begun();
+        let Some(parts) = begun.get_mut(&upload.id) else { return Ok(None) };
+        let etag = etag(&bytes);
+        parts.insert(number, bytes);
+        Ok(Some(etag))
+    }
+
+    async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<bool> {
+        let mut begun = self.parts.begun();
+        let Some(parts) = begun.get(&upload.id) else { return Ok(false) };
+        let mut bytes = Vec::new();
+        for (number, expected) in (1..).zip(etags) {
+            let Some(part) = parts.get(&number).filter(|part| etag(part) == *expected) else { return Ok(false) };
+            bytes.extend_from_slice(part);
+        }
+        begun.remove(&upload.id);
+        self.put(&upload.key, bytes);
+        Ok(true)
+    }
+
+    async fn abort_multipart(&self, upload: &MultipartUpload) {
+        MemoryFiles::abort_parts(self, &upload.id);
     }
 }
 

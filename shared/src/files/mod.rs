@@ -5,20 +5,19 @@
 
 mod memory;
 mod memory_parts;
+mod multipart;
 mod parts;
 mod presign;
 mod remove;
 mod s3;
-mod sink;
 mod stream;
 
 use longshore_domain::ports::PortError;
 
-pub use memory::{MemoryFiles, MemorySink, MemoryStream};
+pub use memory::{MemoryFiles, MemoryStream};
 pub use parts::{Completion, ReceivedPart};
 pub use presign::{PutUrl, content_disposition};
 pub use s3::S3Files;
-pub use sink::S3Sink;
 pub use stream::S3Stream;
 
 /// S3 began an upload without naming it.

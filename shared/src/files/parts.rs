@@ -137,6 +137,6 @@ fn number(number: u32) -> i32 {
 }
 
 /// What S3 calls an error; empty if it was none of S3's.
-fn code<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> &str {
+pub(super) fn code<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> &str {
     error.as_service_error().and_then(ProvideErrorMetadata::code).unwrap_or_default()
 }

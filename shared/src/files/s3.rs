@@ -5,7 +5,7 @@ use aws_sdk_s3::operation::get_object::{GetObjectError, GetObjectOutput};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ports::{FileInfo, FileStream, Files, PortResult, Read};
 
-use super::{S3Sink, S3Stream, failed};
+use super::{S3Stream, failed};
 
 /// The files of one bucket.
 #[derive(Clone, Debug)]
@@ -23,7 +23,6 @@ impl S3Files {
 
 impl Files for S3Files {
     type Stream = S3Stream;
-    type Sink = S3Sink;
 
     /// HeadObject.
     async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
@@ -81,10 +80,6 @@ impl Files for S3Files {
     /// ListObjectsV2 and DeleteObjects of one page: harmless twice.
     async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
         self.remove_page(prefix).await
-    }
-
-    async fn create(&self, key: &str, content_type: &str) -> PortResult<S3Sink> {
-        Ok(S3Sink::new(self.clone(), key, content_type))
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use longshore_domain::group::{Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Finish, Job, JobError, Reopen, Stop, Transition};
+use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
 use longshore_domain::ports::{
     ChunkState, Created, Definition, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted, Ledger, Page,
     PortResult, Removal, Reopened, Started, TenantLimits, Upload,
@@ -196,6 +196,10 @@ impl JobTransitions for MemoryStore {
             false => Transition::Refused,
         };
         self.transition(("delete", seen.job_id), make, |job| replay::deleted(job, now))
+    }
+
+    async fn checkpoint(&self, id: JobId, wish: &MoveCheckpoint) -> PortResult<Transition> {
+        self.transition(id, |job| job.move_checkpoint(wish), |job| replay::checkpointed(job, wish))
     }
 
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {

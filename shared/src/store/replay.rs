@@ -7,7 +7,7 @@
 
 use longshore_domain::group::Manifest;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, JobError, Reopen, Stage, Stop};
+use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Stop};
 use longshore_domain::ports::{Created, IdempotencyKey, Started};
 use longshore_domain::time_stamp::Timestamp;
 
@@ -47,6 +47,11 @@ pub fn stopped(job: &Job, stop: &Stop) -> bool {
 /// `delete` took: the time is the caller's.
 pub fn deleted(job: &Job, now: Timestamp) -> bool {
     job.deleted_at == Some(now)
+}
+
+/// `checkpoint` took: its token is the caller's.
+pub fn checkpointed(job: &Job, wish: &MoveCheckpoint) -> bool {
+    job.generation == wish.generation && job.checkpoint.as_ref() == Some(&wish.to)
 }
 
 /// `finish` took: the final status, its time and its report are the caller's.

@@ -51,12 +51,13 @@ pub const CONDITIONS: [(&str, &str); 19] = [
 ];
 
 /// What only saves work or time while something else holds: without one of them nothing is wrong.
-pub const LAYERS: [(&str, &str); 7] = [
+pub const LAYERS: [(&str, &str); 8] = [
     ("deduplication", "queues drop a message that was sent twice"),
     ("sweeper", "what stands still is pushed; without it jobs whose messages were lost wait, and nothing else"),
     ("pushes-counted-once", "of two sweeps at once one counts a push"),
     ("groups-at-the-end-of-the-split", "the end of the split names the number of groups"),
     ("slots-given-back-by-their-holder", "only who holds a slot gives it back"),
+    ("checkpoint-as-it-was-read", "of two completions that go on from one checkpoint one moves it"),
     ("called-by-one", "of two that call a chunk in one sends its message"),
     ("forgotten-as-it-was-read", "a chunk that was put down again is not forgotten"),
 ];

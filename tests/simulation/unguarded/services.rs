@@ -4,7 +4,7 @@ use longshore::files::MemoryFiles;
 use longshore::queues::MemoryQueues;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::{FileInfo, Files, PortResult, Queues, Read};
+use longshore_domain::ports::{FileInfo, Files, MultipartFiles, MultipartUpload, PortResult, Queues, Read};
 
 use super::{NONCE, Unguarded, as_is, without};
 
@@ -34,13 +34,11 @@ impl Unguarded<MemoryQueues> {
 
 impl Files for Unguarded<MemoryFiles> {
     type Stream = <MemoryFiles as Files>::Stream;
-    type Sink = <MemoryFiles as Files>::Sink;
 
     as_is! {
         async fn info(&self, key: &str) -> PortResult<Option<FileInfo>>;
         async fn open(&self, key: &str, etag: Option<&str>, start: u64, end: Option<u64>) -> PortResult<Read<Self::Stream>>;
         async fn remove_some(&self, prefix: &str) -> PortResult<bool>;
-        async fn create(&self, key: &str, content_type: &str) -> PortResult<Self::Sink>;
     }
 
     async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
@@ -53,6 +51,18 @@ impl Files for Unguarded<MemoryFiles> {
 
     async fn remove(&self, key: &str) -> PortResult<()> {
         Files::remove(&self.0, key).await
+    }
+}
+
+impl MultipartFiles for Unguarded<MemoryFiles> {
+    as_is! {
+        async fn create_multipart(&self, key: &str, content_type: &str) -> PortResult<MultipartUpload>;
+        async fn upload_part(&self, upload: &MultipartUpload, number: u32, bytes: Vec<u8>) -> PortResult<Option<String>>;
+        async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<bool>;
+    }
+
+    async fn abort_multipart(&self, upload: &MultipartUpload) {
+        self.0.abort_multipart(upload).await;
     }
 }
 

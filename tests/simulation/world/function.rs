@@ -18,7 +18,7 @@ use sweep::Sweep;
 
 use super::acts::{Act, act};
 use super::letters::Message;
-use super::{PATIENCE_S, STALL_S, SWEEP_S, Services, clock};
+use super::{PART_BYTES, PATIENCE_S, STALL_S, SWEEP_S, Services, clock};
 use crate::stepwise::Stepwise;
 
 /// What a function is called for.
@@ -92,7 +92,7 @@ pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Out
                 told(worker.work(&message, Mode::Work, late).await)
             }
             Work::Message(Message::Complete(message)) => {
-                let completer = Completer { ports, stop_grace_ms: 0, deadline: Timestamp(i64::MAX), clock };
+                let completer = Completer { ports, stop_grace_ms: 0, deadline: late, part_bytes: PART_BYTES, clock };
                 told(completer.complete(&message).await)
             }
             Work::Client(id, wish) => told(act(&shared, id, wish).await),

@@ -22,6 +22,8 @@ pub(crate) enum Part {
     Model,
     /// The real functions over in-memory services, one seed a run, with faults at any step
     Simulation,
+    /// Completion of large jobs over in-memory services, in invocations of the deployed time-out
+    Completion,
     /// The deployed stack while calls fail, functions are killed, and the emulator restarts
     Faults,
     /// Nasty files through the deployed stack
@@ -35,12 +37,13 @@ pub(crate) enum Part {
 impl Part {
     /// All of them.
     pub(crate) const ALL: [Self; 6] =
-        [Self::Model, Self::Simulation, Self::Faults, Self::Corpus, Self::Load, Self::Release];
+        [Self::Model, Self::Simulation, Self::Completion, Self::Faults, Self::Corpus, Self::Load, Self::Release];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Model => "model",
             Self::Simulation => "simulation",
+            Self::Completion => "completion",
             Self::Faults => "faults",
             Self::Corpus => "corpus",
             Self::Load => "load",
@@ -58,6 +61,7 @@ impl Part {
         match self {
             Self::Model => &["model", "model-walks", "model-broken", "model-layers"],
             Self::Simulation => &["simulation", "simulation-faults", "simulation-broken", "simulation-layers"],
+            Self::Completion => &["completion"],
             Self::Faults => &["faults", "faults-other"],
             Self::Corpus => &["corpus"],
             Self::Load => &["load"],
@@ -70,6 +74,7 @@ impl Part {
         match self {
             Self::Model => ["longshore-domain", "model", ""],
             Self::Simulation => ["longshore-tests", "simulation", ""],
+            Self::Completion => ["complete-job", "large", ""],
             Self::Faults => ["longshore-tests", "proof", "faults::"],
             Self::Corpus => ["longshore-tests", "proof", "corpus::"],
             Self::Load => ["longshore-tests", "proof", "load::"],

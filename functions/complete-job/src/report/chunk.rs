@@ -1,5 +1,7 @@
 //! The rows of one chunk: what its work files say of its items, and which items have not ended.
 
+use std::ops::Range;
+
 use longshore::chunk::{ChunkError, filed_in, read_chain};
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
@@ -20,6 +22,8 @@ pub(super) struct Chunk<'a> {
     pub(super) cursor: Option<&'a Cursor>,
     /// Its plan, if items of it may not have ended.
     pub(super) plan: Option<&'a ChunkPlan>,
+    /// About as many bytes as it holds.
+    pub(super) bytes: u64,
 }
 
 /// What the report says of one chunk, in the order of the items.
@@ -27,10 +31,25 @@ pub(super) struct Chunk<'a> {
 pub(super) struct ChunkRows {
     /// Failed and skipped items.
     pub(super) ended: Vec<Entry>,
-    /// Numbers and bytes of the items that have not ended.
-    pub(super) open: Vec<(u64, Vec<u8>)>,
+    /// Numbers of the items that have not ended, and where their bytes lie.
+    pub(super) open: Vec<(u64, Range<usize>)>,
+    /// The bytes of the items that have not ended: one block for all of them.
+    bytes: Vec<u8>,
     /// The source cannot be read any more: the open items have a number and no bytes.
     pub(super) source_gone: bool,
+}
+
+impl ChunkRows {
+    /// Numbers and bytes of the items that have not ended.
+    pub(super) fn open(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.open.iter().map(|(number, range)| (*number, &self.bytes[range.clone()]))
+    }
+
+    fn push(&mut self, number: u64, raw: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(raw);
+        self.open.push((number, start..self.bytes.len()));
+    }
 }
 
 /// Reads chunks of one job.
@@ -61,9 +80,12 @@ impl<F: Files> ChunkReader<'_, F> {
             let position = chunk.cursor.map_or(0, |c| c.position as usize);
             match round.checked_sub(1) {
                 None => self.unread(plan, position, &mut rows).await?,
-                Some(before) => rows.open.extend(filed_in(&chain, before).into_iter().skip(position).map(numbered)),
+                Some(before) => {
+                    let filed = filed_in(&chain, before).into_iter().skip(position);
+                    filed.for_each(|entry| rows.push(entry.n, entry.raw.as_bytes()));
+                }
             }
-            rows.open.extend(filed_in(&chain, round).into_iter().map(numbered));
+            filed_in(&chain, round).into_iter().for_each(|entry| rows.push(entry.n, entry.raw.as_bytes()));
             rows.open.sort_unstable_by_key(|(n, _)| *n);
         }
         let entries = chain.into_iter().flat_map(|file| file.entries);
@@ -76,29 +98,31 @@ impl<F: Files> ChunkReader<'_, F> {
     async fn unread(&self, plan: &ChunkPlan, position: usize, rows: &mut ChunkRows) -> Result<(), ChunkError> {
         let numbers = plan.first..plan.first + u64::from(plan.items);
         let Some(source) = self.source else {
-            rows.open.extend(numbers.skip(position).map(|n| (n, self.options.to_vec())));
+            numbers.skip(position).for_each(|n| rows.push(n, self.options));
             return Ok(());
         };
         let read = if plan.oversize { Read::Absent } else { self.range(source, plan).await? };
         let Read::Found(bytes) = read else {
             rows.source_gone = !plan.oversize;
-            rows.open.extend(numbers.skip(position).map(|n| (n, Vec::new())));
+            numbers.skip(position).for_each(|n| rows.push(n, &[]));
             return Ok(());
         };
-        let spans: Vec<_> = records(source.format, &bytes).collect();
-        if spans.len() != plan.items as usize {
-            return Err(ChunkError::Plan { found: spans.len(), planned: plan.items });
+        let mut found = 0;
+        rows.open.reserve((plan.items as usize).saturating_sub(position));
+        for (number, span) in (plan.first..).zip(records(source.format, &bytes)) {
+            if found >= position {
+                rows.open.push((number, span.start as usize..span.content_end as usize));
+            }
+            found += 1;
         }
-        let open = numbers.zip(&spans).skip(position);
-        rows.open.extend(open.map(|(n, span)| (n, span.content(&bytes).to_vec())));
+        rows.bytes = bytes;
+        if found != plan.items as usize {
+            return Err(ChunkError::Plan { found, planned: plan.items });
+        }
         Ok(())
     }
 
     async fn range(&self, source: &SourceFile, plan: &ChunkPlan) -> Result<Read<Vec<u8>>, ChunkError> {
         Ok(self.files.read(&source.key, Some(&source.etag), Some(plan)).await?)
     }
-}
-
-fn numbered(entry: &Entry) -> (u64, Vec<u8>) {
-    (entry.n, entry.raw.clone().into_bytes())
 }

@@ -11,7 +11,7 @@ use crate::ending::Ending;
 use crate::{CompleteError, Ports};
 
 /// How the input is laid out.
-pub(super) struct Layout {
+pub(crate) struct Layout {
     /// What the rows of the report repeat.
     pub(super) columns: Columns,
     /// The one item of a job without a file.
@@ -35,7 +35,7 @@ pub(super) enum Unsplit {
 impl Layout {
     /// Reads the definition, and the opening of the file if that does not say enough; nothing at all for a job whose
     /// items all succeeded.
-    pub(super) async fn read<S: Store, Q, F: Files>(
+    pub(crate) async fn read<S: Store, Q, F: Files>(
         ports: &Ports<S, Q, F>,
         ending: &Ending,
     ) -> Result<Self, CompleteError> {

@@ -1,9 +1,11 @@
 //! The part of the source that was never split because the job was stopped before: streamed record by record.
 
 use longshore_domain::job::SourceFile;
-use longshore_domain::ports::{FileStream, Files, Read};
-use longshore_domain::records::{Cutter, Span};
+use longshore_domain::ports::{FileStream, Files, MultipartFiles, Read};
+use longshore_domain::records::{Cutter, Format, Span};
+use serde::{Deserialize, Serialize};
 
+use super::Reached;
 use super::table::Table;
 use crate::CompleteError;
 
@@ -11,48 +13,87 @@ use crate::CompleteError;
 /// longest item that a job type takes by default.
 const ROW_BYTES: u64 = 16 << 20;
 
-/// Writes a row for each record of the source from byte `start` on, numbered from `first`; false if the source is
-/// not there any more as it was.
-pub(super) async fn write_rest<F: Files>(
-    table: &mut Table<'_, F>,
-    files: &F,
-    source: &SourceFile,
-    (start, first): (u64, u64),
-) -> Result<bool, CompleteError> {
-    if start >= source.size_bytes {
-        return Ok(true);
-    }
-    let Read::Found(mut stream) = files.open(&source.key, Some(&source.etag), start, None).await? else {
-        return Ok(false);
-    };
-    let mut rest = Rest { cutter: Cutter::starting_at(source.format, start), kept: Vec::new(), kept_from: start };
-    let mut numbers = first..;
-    while let Some(block) = stream.next().await? {
-        for (span, number) in rest.feed(&block).into_iter().zip(&mut numbers) {
-            table.row(number, rest.content(span), &[]).await?;
+/// How often a stream may break off before the report fails: the SDK repeats calls, not what follows them.
+const BREAKS: u32 = 4;
+
+/// A record of the source: its first byte, and its number.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct RecordAt {
+    pub(super) offset: u64,
+    pub(super) number: u64,
+}
+
+/// Writes a row for each record of the source from `at` on, which moves along; `None` if the source is not there any more as
+/// it was.
+pub(super) async fn write_rest<F: Files + MultipartFiles>(
+    table: &mut Table,
+    (files, source): (&F, &SourceFile),
+    at: &mut RecordAt,
+    due: &(impl Fn() -> bool + Sync),
+) -> Result<Option<Reached>, CompleteError> {
+    let mut breaks = 0;
+    while at.offset < source.size_bytes {
+        let Read::Found(mut stream) = files.open(&source.key, Some(&source.etag), at.offset, None).await? else {
+            return Ok(None);
+        };
+        let mut rest = Rest::starting_at(source.format, at.offset);
+        let broken = loop {
+            match stream.next().await {
+                Ok(Some(block)) => rest.feed(&block, table, at),
+                Ok(None) => break (rest.cutter.offset() < source.size_bytes).then_some(None),
+                Err(error) => break Some(Some(error)),
+            }
+            table.send_parts(files).await?;
+            if due() && !rest.is_endless() {
+                return Ok(Some(Reached::Due));
+            }
+        };
+        match broken {
+            None => rest.finish(table, at, source.size_bytes),
+            Some(Some(error)) if breaks == BREAKS => return Err(error.into()),
+            Some(None) if breaks == BREAKS => return Ok(None),
+            Some(_) => breaks += 1,
         }
-        rest.forget();
     }
-    if let (Some(span), Some(number)) = (rest.cutter.finish(), numbers.next()) {
-        table.row(number, rest.content(span), &[]).await?;
-    }
-    Ok(true)
+    table.send_parts(files).await?;
+    Ok(Some(Reached::End))
 }
 
 struct Rest {
     cutter: Cutter,
+    spans: Vec<Span>,
     /// Bytes from `kept_from` to the cutter's offset: a block, and before it the record that was open.
     kept: Vec<u8>,
     kept_from: u64,
 }
 
 impl Rest {
-    /// Takes a block; the records that have ended with it.
-    fn feed(&mut self, block: &[u8]) -> Vec<Span> {
+    fn starting_at(format: Format, offset: u64) -> Self {
+        let cutter = Cutter::starting_at(format, offset);
+        Self { cutter, spans: Vec::new(), kept: Vec::new(), kept_from: offset }
+    }
+
+    /// Takes a block; the records that have ended with it become rows.
+    fn feed(&mut self, block: &[u8], table: &mut Table, at: &mut RecordAt) {
         self.kept.extend_from_slice(block);
-        let mut spans = Vec::new();
+        self.spans.clear();
+        let spans = &mut self.spans;
         self.cutter.feed(block, &mut |span| spans.push(span));
-        spans
+        for span in &self.spans {
+            table.push(at.number, self.content(*span), &[]);
+            at.number += 1;
+        }
+        at.offset = self.cutter.open_since().unwrap_or(self.cutter.offset());
+        self.forget();
+    }
+
+    /// The stream is over: the last record, if one is open.
+    fn finish(&mut self, table: &mut Table, at: &mut RecordAt, end: u64) {
+        if let Some(span) = self.cutter.finish() {
+            table.push(at.number, self.content(span), &[]);
+            at.number += 1;
+        }
+        at.offset = end;
     }
 
     /// A record's bytes; none of one that is too long.
@@ -62,12 +103,16 @@ impl Rest {
         kept.filter(|bytes| bytes.len() as u64 <= ROW_BYTES).unwrap_or_default()
     }
 
+    /// The open record is too long to be kept. Reading it again would take as long: nobody stops within it.
+    fn is_endless(&self) -> bool {
+        // Two bytes may be a terminator of which the end is not yet known.
+        self.cutter.open_since().is_some_and(|since| self.cutter.offset() - since > ROW_BYTES + 2)
+    }
+
     /// Drops what is not needed again, and the beginning of a record that is too long already.
     fn forget(&mut self) {
         let needed = self.cutter.open_since().unwrap_or(self.cutter.offset());
-        // Two bytes may be a terminator of which the end is not yet known.
-        let too_long = self.cutter.offset() - needed > ROW_BYTES + 2;
-        let keep_from = if too_long { self.cutter.offset() } else { needed };
+        let keep_from = if self.is_endless() { self.cutter.offset() } else { needed };
         self.kept.drain(..(keep_from.saturating_sub(self.kept_from)) as usize);
         self.kept_from = keep_from;
     }

@@ -1,14 +1,17 @@
 //! One row of a report: the item's own cells, made rectangular and harmless.
 //!
-//! People open these files in a spreadsheet, mend them and upload them again. So every row has as many cells as the
+//! People open these files in a spreadsheet, fix them and upload them again. So every row has as many cells as the
 //! header, nothing of the original row is lost, and no cell that came from outside can be taken for a formula.
+
+use std::io::Write;
 
 use csv::ByteRecord;
 use longshore::failures_file::{Columns, free_name};
 use longshore::formula::harmless;
 use longshore::handler::CellReader;
+use memchr::{memchr, memchr_iter, memchr3};
 
-/// Writes one row after the other into one record that is used again.
+/// Writes one row after the other, with buffers that are used again.
 pub(crate) struct RowBuilder {
     columns: Columns,
     cells: CellReader,
@@ -20,9 +23,27 @@ impl RowBuilder {
         Self { columns, cells: CellReader::default(), record: ByteRecord::new() }
     }
 
+    /// Appends the header as CSV; see [`RowBuilder::header`].
+    pub(crate) fn append_header(&mut self, out: &mut Vec<u8>, said: &[&str]) {
+        push_record(out, self.header(said));
+    }
+
+    /// Appends a row as CSV; see [`RowBuilder::row`]. A row of which no cell changes is copied as it stands.
+    pub(crate) fn append(&mut self, out: &mut Vec<u8>, number: u64, raw: &[u8], said: &[&str]) {
+        match &self.columns {
+            Columns::Named(names) if said.is_empty() && stays(raw, names.len()) => {
+                push_number(out, number);
+                out.push(b',');
+                out.extend_from_slice(raw);
+                out.extend_from_slice(b"\r\n");
+            }
+            _ => push_record(out, self.row(number, raw, said)),
+        }
+    }
+
     /// The header: the item's number, its own columns, and what is said of it. A name of ours that is taken by the
-    /// file (a report that was mended and uploaded again has them all) gets a number: two columns of one name are refused.
-    pub(crate) fn header(&mut self, said: &[&str]) -> &ByteRecord {
+    /// file (a report that was fixed and uploaded again has them all) gets a number: two columns of one name are refused.
+    fn header(&mut self, said: &[&str]) -> &ByteRecord {
         let own = self.columns.own();
         self.record.clear();
         self.record.push_field(self.columns.number().as_bytes());
@@ -33,7 +54,7 @@ impl RowBuilder {
 
     /// A row: the item's number, its cells out of `raw`, and what is said of it. Missing cells are empty; surplus
     /// ones go into the last cell, joined by commas. Not UTF-8 shows as U+FFFD.
-    pub(crate) fn row(&mut self, number: u64, raw: &[u8], said: &[&str]) -> &ByteRecord {
+    fn row(&mut self, number: u64, raw: &[u8], said: &[&str]) -> &ByteRecord {
         self.record.clear();
         self.record.push_field(number.to_string().as_bytes());
         let text = String::from_utf8_lossy(raw);
@@ -47,6 +68,59 @@ impl RowBuilder {
         said.iter().for_each(|cell| push_safe(&mut self.record, cell.as_bytes()));
         &self.record
     }
+}
+
+/// Whether the row of a report holds this record as it stands: UTF-8, as many cells as columns, nothing to quote or to
+/// unquote, no formula, no byte order mark.
+fn stays(raw: &[u8], columns: usize) -> bool {
+    if raw.is_empty() || raw[0] == 0xEF || memchr3(b'"', b'\n', b'\r', raw).is_some() {
+        return false;
+    }
+    let (mut start, mut cells) = (0, 1);
+    for comma in memchr_iter(b',', raw) {
+        if !is_harmless(&raw[start..comma]) {
+            return false;
+        }
+        (start, cells) = (comma + 1, cells + 1);
+    }
+    cells == columns && is_harmless(&raw[start..]) && std::str::from_utf8(raw).is_ok()
+}
+
+fn is_harmless(cell: &[u8]) -> bool {
+    match cell.first() {
+        Some(b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9') | None => true,
+        _ => harmless(cell) == cell,
+    }
+}
+
+fn push_number(out: &mut Vec<u8>, number: u64) {
+    // Writing to a vector cannot fail.
+    let _ = write!(out, "{number}");
+}
+
+/// Appends a record as CSV.
+fn push_record(out: &mut Vec<u8>, record: &ByteRecord) {
+    for (i, cell) in record.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        push_cell(out, cell);
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+fn push_cell(out: &mut Vec<u8>, cell: &[u8]) {
+    if memchr3(b'"', b',', b'\n', cell).is_none() && memchr(b'\r', cell).is_none() {
+        return out.extend_from_slice(cell);
+    }
+    out.push(b'"');
+    let mut start = 0;
+    for quote in memchr_iter(b'"', cell) {
+        out.extend_from_slice(&cell[start..=quote]);
+        start = quote;
+    }
+    out.extend_from_slice(&cell[start..]);
+    out.push(b'"');
 }
 
 fn push_safe(record: &mut ByteRecord, cell: &[u8]) {

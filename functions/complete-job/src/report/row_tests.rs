@@ -55,3 +55,27 @@ fn names_that_the_file_has_taken_are_numbered() {
         assert_eq!(cells(builder(&own).header(&said)).join(","), expected);
     }
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 2_000, failure_persistence: None, ..Default::default() })]
+
+    /// Copied or taken apart, a row is what the crate writes of its cells.
+    #[test]
+    fn a_row_is_appended_as_the_csv_crate_writes_it(
+        raw in proptest::collection::vec(proptest::sample::select(&b"ab1,,,\"\r\n=+-@'\t .e5\xEF\xBB\xBF\xC3\xA4\xFF"[..]), 0..24),
+        columns in 1_usize..5,
+        named in proptest::bool::weighted(0.8),
+        said in proptest::bool::weighted(0.3),
+    ) {
+        let names: Vec<String> = (0..columns).map(|n| format!("c{n}")).collect();
+        let columns = if named { Columns::Named(names) } else { Columns::Raw };
+        let (mut builder, said) = (RowBuilder::new(columns), if said { &["=a", "b,\"c\""][..] } else { &[] });
+        let mut appended = Vec::new();
+        builder.append_header(&mut appended, said);
+        builder.append(&mut appended, 1_234, &raw, said);
+        let mut expected = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
+        expected.write_byte_record(builder.header(said)).unwrap();
+        expected.write_byte_record(builder.row(1_234, &raw, said)).unwrap();
+        proptest::prop_assert_eq!(appended, expected.into_inner().unwrap());
+    }
+}

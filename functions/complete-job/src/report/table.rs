@@ -1,28 +1,54 @@
-//! One CSV file of a report, streamed out; it is begun with its first row and appears with `finish`.
+//! One CSV file of a report (RFC 4180, `\r\n`): one PutObject while it is small, parts of a multipart upload once it is not.
+//!
+//! Part n always holds the same bytes, whoever writes it: parts are cut by their place in the file alone. So two
+//! completions that write the same upload do each other no harm, and one goes on where another stopped.
 
-use csv::{Terminator, Writer, WriterBuilder};
 use longshore::failures_file::Columns;
-use longshore::fingerprint::{Fingerprint, Fingerprinter};
+use longshore::fingerprint::{Fingerprint, Fingerprinter, SavedFingerprint};
 use longshore::result::ReportFile;
-use longshore_domain::ports::{FileSink, Files};
+use longshore_domain::ports::{Files, MultipartFiles, MultipartUpload};
+use serde::{Deserialize, Serialize};
 
 use super::row::RowBuilder;
 use crate::CompleteError;
 
-/// Bytes that are gathered before they go to the sink: a call per row would cost more than the row.
-const BLOCK_BYTES: usize = 64 << 10;
+const CONTENT_TYPE: &str = "text/csv; charset=utf-8";
 
-/// A CSV file (RFC 4180, `\r\n`) that is being written. Holds a block, and what the sink holds.
-pub(super) struct Table<'a, F: Files> {
-    files: &'a F,
+/// Parts of one size, before their size doubles. S3 takes 10,000 parts: of 8 MiB at first, they make 300 GB.
+/// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>
+const PARTS_OF_A_SIZE: usize = 2_500;
+
+/// A CSV file that is being written. Holds less than a part, and what one chunk adds.
+pub(super) struct Table {
     key: String,
     rows: RowBuilder,
     /// Names of the columns that follow the item's own.
     said: &'static [&'static str],
-    written: u64,
-    block: Writer<Vec<u8>>,
-    sink: Option<F::Sink>,
+    part_bytes: usize,
+    done: Sent,
     print: Fingerprinter,
+    /// What is not sent yet.
+    buffer: Vec<u8>,
+}
+
+/// What a file has come to, but for the bytes that are not sent yet.
+#[derive(Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Sent {
+    /// Rows, those that are not sent among them.
+    rows: u64,
+    /// The upload, once there is a part.
+    upload: Option<MultipartUpload>,
+    /// Entity tags of its parts.
+    etags: Vec<String>,
+}
+
+/// A file as it is kept between two invocations, but for the bytes that are not sent yet.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct SavedTable {
+    sent: Sent,
+    print: SavedFingerprint,
+    /// Bytes that are not sent yet.
+    pub(super) tail: usize,
 }
 
 /// A file that has appeared.
@@ -33,52 +59,98 @@ pub(super) struct Written {
     pub(super) fingerprint: Fingerprint,
 }
 
-impl<'a, F: Files> Table<'a, F> {
-    pub(super) fn new(files: &'a F, key: String, columns: Columns, said: &'static [&'static str]) -> Self {
-        let (rows, print) = (RowBuilder::new(columns), Fingerprinter::default());
-        Self { files, key, rows, said, written: 0, block: empty_block(), sink: None, print }
+impl Table {
+    pub(super) fn new(key: String, columns: Columns, said: &'static [&'static str], part_bytes: usize) -> Self {
+        let (done, print, buffer) = (Sent::default(), Fingerprinter::default(), Vec::new());
+        Self { key, rows: RowBuilder::new(columns), said, part_bytes, done, print, buffer }
     }
 
-    /// How many rows it has.
+    /// Goes on where a saved table was; `None` if it was saved by other code.
+    pub(super) fn restore(mut self, saved: &SavedTable, tail: &[u8]) -> Option<Self> {
+        self.print = Fingerprinter::restore(&saved.print)?;
+        self.done = saved.sent.clone();
+        self.buffer.extend_from_slice(tail);
+        Some(self)
+    }
+
+    pub(super) fn save(&self) -> (SavedTable, &[u8]) {
+        (SavedTable { sent: self.done.clone(), print: self.print.save(), tail: self.buffer.len() }, &self.buffer)
+    }
+
+    /// The number of its rows.
     pub(super) fn len(&self) -> u64 {
-        self.written
+        self.done.rows
     }
 
-    /// Appends a row; see [`RowBuilder::row`].
-    pub(super) async fn row(&mut self, number: u64, raw: &[u8], said: &[&str]) -> Result<(), CompleteError> {
-        if self.written == 0 {
-            self.block.write_byte_record(self.rows.header(self.said))?;
+    /// Whether a part of it is sent.
+    pub(super) fn has_parts(&self) -> bool {
+        self.done.upload.is_some()
+    }
+
+    /// Appends a row; see [`RowBuilder::append`]. Nothing is sent.
+    pub(super) fn push(&mut self, number: u64, raw: &[u8], said: &[&str]) {
+        if self.done.rows == 0 {
+            self.rows.append_header(&mut self.buffer, self.said);
         }
-        self.block.write_byte_record(self.rows.row(number, raw, said))?;
-        self.written += 1;
-        if self.block.get_ref().len() >= BLOCK_BYTES { self.flush().await } else { Ok(()) }
+        self.rows.append(&mut self.buffer, number, raw, said);
+        self.done.rows += 1;
     }
 
-    /// Makes the file appear, if it has a row.
-    pub(super) async fn finish(mut self) -> Result<Option<Written>, CompleteError> {
-        if self.written == 0 {
+    /// Sends every part that is full. The last part is never empty, and a file that is one part is no upload.
+    pub(super) async fn send_parts<F: MultipartFiles>(&mut self, files: &F) -> Result<(), CompleteError> {
+        while self.buffer.len() > self.part_len() {
+            let rest = self.buffer.split_off(self.part_len());
+            let part = std::mem::replace(&mut self.buffer, rest);
+            self.print.take(&part);
+            let upload = match &self.done.upload {
+                Some(upload) => upload,
+                None => self.done.upload.insert(files.create_multipart(&self.key, CONTENT_TYPE).await?),
+            };
+            let number = part_number(&self.done.etags);
+            let etag = files.upload_part(upload, number, part).await?.ok_or(CompleteError::UploadGone)?;
+            self.done.etags.push(etag);
+        }
+        Ok(())
+    }
+
+    /// Makes the file appear, if it has a row. Harmless twice: an upload that has ended has left the whole file.
+    pub(super) async fn finish<F: Files + MultipartFiles>(
+        mut self,
+        files: &F,
+    ) -> Result<Option<Written>, CompleteError> {
+        if self.done.rows == 0 {
             return Ok(None);
         }
-        self.flush().await?;
-        if let Some(sink) = self.sink {
-            sink.finish().await?;
+        self.print.take(&self.buffer);
+        let (rows, fingerprint) = (self.done.rows, self.print.clone().finish());
+        match self.done.upload.take() {
+            None => files.write(&self.key, CONTENT_TYPE, self.buffer).await?,
+            Some(upload) => {
+                let mut etags = self.done.etags;
+                let last = files.upload_part(&upload, part_number(&etags), self.buffer).await?;
+                etags.extend(last.clone());
+                if (last.is_none() || !files.complete_multipart(&upload, &etags).await?)
+                    && files.info(&self.key).await?.is_none_or(|info| info.size_bytes != fingerprint.size)
+                {
+                    return Err(CompleteError::UploadGone);
+                }
+            }
         }
-        let file = ReportFile { key: self.key, rows: self.written };
-        Ok(Some(Written { file, fingerprint: self.print.finish() }))
+        Ok(Some(Written { file: ReportFile { key: self.key, rows }, fingerprint }))
     }
 
-    async fn flush(&mut self) -> Result<(), CompleteError> {
-        let block = std::mem::replace(&mut self.block, empty_block());
-        let bytes = block.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
-        self.print.take(&bytes);
-        let sink = match &mut self.sink {
-            Some(sink) => sink,
-            none => none.insert(self.files.create(&self.key, "text/csv; charset=utf-8").await?),
-        };
-        Ok(sink.write(&bytes).await?)
+    /// Forgets the upload, which nobody will end.
+    pub(super) async fn abort<F: MultipartFiles>(&self, files: &F) {
+        if let Some(upload) = &self.done.upload {
+            files.abort_multipart(upload).await;
+        }
+    }
+
+    fn part_len(&self) -> usize {
+        self.part_bytes << (self.done.etags.len() / PARTS_OF_A_SIZE)
     }
 }
 
-fn empty_block() -> Writer<Vec<u8>> {
-    WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::with_capacity(BLOCK_BYTES + (16 << 10)))
+fn part_number(etags: &[String]) -> u32 {
+    u32::try_from(etags.len() + 1).unwrap_or(u32::MAX)
 }

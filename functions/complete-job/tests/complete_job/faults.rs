@@ -85,7 +85,7 @@ fn a_report_that_is_written_twice_is_the_same_and_the_job_names_one_of_them() {
 #[test]
 fn of_two_completions_across_a_stop_the_result_is_that_of_the_one_that_ended_the_job() {
     let fixture = worked(What::Ok);
-    let other = Fixture { ports: fixture.ports.clone(), id: fixture.id };
+    let other = fixture.clone();
     let mut other = Some(other);
     fixture.ports.files.set(move |operation, key| {
         if operation != "write" || !key.ends_with("result.json") {
@@ -105,7 +105,7 @@ fn of_two_completions_across_a_stop_the_result_is_that_of_the_one_that_ended_the
 #[test]
 fn a_job_that_is_canceled_while_its_report_is_written_ends_canceled() {
     let fixture = worked(What::Ok);
-    let cancel = Fixture { ports: fixture.ports.clone(), id: fixture.id };
+    let cancel = fixture.clone();
     let calls = AtomicUsize::new(0);
     fixture.ports.files.set(move |operation, _| {
         if operation == "write" && calls.fetch_add(1, Relaxed) == 0 {

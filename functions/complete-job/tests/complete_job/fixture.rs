@@ -31,9 +31,12 @@ pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("in-memory services answer at once")
 }
 
+#[derive(Clone)]
 pub(crate) struct Fixture {
     pub(crate) ports: TestPorts,
     pub(crate) id: JobId,
+    /// Bytes of a part of a report's file.
+    pub(crate) part_bytes: usize,
 }
 
 /// The chunks of a job that have been committed, by group and number.
@@ -64,7 +67,7 @@ impl Fixture {
 
     fn stored(ports: TestPorts, source: Option<SourceFile>, tolerance: Tolerance, options: Value) -> Self {
         let job = waiting(source, tolerance);
-        let fixture = Self { ports, id: job.job_id };
+        let fixture = Self { ports, id: job.job_id, part_bytes: 8 << 20 };
         now(fixture.ports.store.create_job(&job, &Definition { options, columns: None }, None)).unwrap();
         made(now(fixture.ports.store.begin(job.job_id, Timestamp(2_000))).unwrap());
         fixture
@@ -153,8 +156,8 @@ impl Fixture {
         deadline: Timestamp,
         clock: fn() -> Timestamp,
     ) -> Result<CompleteEnd, CompleteError> {
-        let message = CompleteMessage { job_id: self.id, generation: 0, resend: 0 };
-        let completer = Completer { ports: &self.ports, stop_grace_ms: 5_000, deadline, clock };
+        let message = CompleteMessage { job_id: self.id, generation: 0, resend: 0, step: 0 };
+        let completer = Completer { ports: &self.ports, stop_grace_ms: 5_000, deadline, part_bytes: self.part_bytes, clock };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(completer.complete(&message))
     }

@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use longshore::files::{MemoryFiles, MemorySink, MemoryStream};
+use longshore::files::{MemoryFiles, MemoryStream};
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::ports::{FileInfo, FileSink, FileStream, Files, PortError, PortResult, Read};
+use longshore_domain::ports::{
+    FileInfo, FileStream, Files, MultipartFiles, MultipartUpload, PortError, PortResult, Read,
+};
 
 /// Called with the operation and its key before it happens; false refuses it.
 pub(crate) type Hook = Box<dyn FnMut(&str, &str) -> bool + Send>;
@@ -44,23 +46,8 @@ impl FileStream for HookedStream {
     }
 }
 
-pub(crate) struct HookedSink(MemorySink, Hooked, String);
-
-impl FileSink for HookedSink {
-    async fn write(&mut self, bytes: &[u8]) -> PortResult<()> {
-        self.1.ask("append", &self.2)?;
-        self.0.write(bytes).await
-    }
-
-    async fn finish(self) -> PortResult<()> {
-        self.1.ask("finish", &self.2)?;
-        self.0.finish().await
-    }
-}
-
 impl Files for Hooked {
     type Stream = HookedStream;
-    type Sink = HookedSink;
 
     async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
         self.inner.info(key).await
@@ -100,9 +87,25 @@ impl Files for Hooked {
         self.ask("remove", prefix)?;
         self.inner.remove_some(prefix).await
     }
+}
 
-    async fn create(&self, key: &str, content_type: &str) -> PortResult<HookedSink> {
-        self.ask("create", key)?;
-        Ok(HookedSink(self.inner.create(key, content_type).await?, self.clone(), key.to_owned()))
+impl MultipartFiles for Hooked {
+    async fn create_multipart(&self, key: &str, content_type: &str) -> PortResult<MultipartUpload> {
+        self.ask("create_multipart", key)?;
+        self.inner.create_multipart(key, content_type).await
+    }
+
+    async fn upload_part(&self, upload: &MultipartUpload, number: u32, bytes: Vec<u8>) -> PortResult<Option<String>> {
+        self.ask("upload_part", &upload.key)?;
+        self.inner.upload_part(upload, number, bytes).await
+    }
+
+    async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<bool> {
+        self.ask("complete_multipart", &upload.key)?;
+        self.inner.complete_multipart(upload, etags).await
+    }
+
+    async fn abort_multipart(&self, upload: &MultipartUpload) {
+        self.inner.abort_multipart(upload).await;
     }
 }

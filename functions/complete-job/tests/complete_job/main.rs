@@ -9,4 +9,5 @@ mod hand;
 mod hooked;
 mod partition;
 mod receipts;
+mod resumed;
 mod stopped;

@@ -28,18 +28,18 @@ const ROWS: [&str; 12] = [
 ];
 
 /// A worker's steps: how many items, which outcomes, whether it is cut off before the round's end is recorded.
-type Steps = Vec<(usize, Vec<What>, bool)>;
+pub(crate) type Steps = Vec<(usize, Vec<What>, bool)>;
 
 #[derive(Clone, Debug)]
-struct Story {
+pub(crate) struct Story {
     rows: Vec<usize>,
-    chunk_items: u32,
-    groups: Option<usize>,
+    pub(crate) chunk_items: u32,
+    pub(crate) groups: Option<usize>,
     workers: Vec<Steps>,
     json: bool,
 }
 
-fn story() -> impl Strategy<Value = Story> {
+pub(crate) fn story() -> impl Strategy<Value = Story> {
     let what = prop_oneof![3 => Just(What::Ok), 2 => Just(What::Fail), 1 => Just(What::Skip), 3 => Just(What::Later)];
     let step = (1_usize..5, prop::collection::vec(what, 5), prop::bool::weighted(0.1));
     let steps = prop::collection::vec(step, 0..8);
@@ -50,7 +50,7 @@ fn story() -> impl Strategy<Value = Story> {
 }
 
 impl Story {
-    fn source(&self) -> (String, Format) {
+    pub(crate) fn source(&self) -> (String, Format) {
         if self.json {
             let line = |i: &usize| format!("{}\n", serde_json::json!(ROWS[*i]));
             return (self.rows.iter().map(line).collect::<String>() + "0\n", Format::JsonLines);
@@ -61,9 +61,9 @@ impl Story {
 }
 
 /// What every committed item came to.
-type Truth = BTreeMap<u64, What>;
+pub(crate) type Truth = BTreeMap<u64, What>;
 
-fn work(fixture: &Fixture, plans: &Plans, story: &Story, to_the_end: bool) -> Truth {
+pub(crate) fn work(fixture: &Fixture, plans: &Plans, story: &Story, to_the_end: bool) -> Truth {
     let mut truth = Truth::new();
     for (i, plan) in plans.iter().enumerate() {
         let mut hand = Hand::new(fixture, plan);

@@ -102,6 +102,7 @@ impl Job {
             split_ended: false,
             stop: None,
             totals: None,
+            checkpoint: None,
             report: None,
             error: None,
             resends: 0,

@@ -170,7 +170,7 @@ impl Job {
         self.touch(now)
     }
 
-    fn touch(&mut self, now: Timestamp) -> Transition {
+    pub(super) fn touch(&mut self, now: Timestamp) -> Transition {
         self.updated_at = now;
         Transition::Made(Box::new(self.clone()))
     }

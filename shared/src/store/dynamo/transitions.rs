@@ -2,7 +2,7 @@
 
 use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, JobError, Reopen, Stage, Status, Stop, Transition};
+use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Status, Stop, Transition};
 use longshore_domain::ports::{JobTransitions, PortResult, Reopened};
 use longshore_domain::time_stamp::Timestamp;
 
@@ -101,6 +101,32 @@ impl JobTransitions for DynamoStore {
             Transition::Refused => self.finish_if(id, finish, "", "attribute_exists(#deletedAt)").await,
             made @ Transition::Made(_) => Ok(made),
         }
+    }
+
+    /// If the checkpoint is the one from which this completion went on, the generation its own, and the status not final.
+    async fn checkpoint(&self, id: JobId, move_to: &MoveCheckpoint) -> PortResult<Transition> {
+        let mut wish = Update {
+            operation: "checkpoint",
+            key: Key::job(id),
+            update: "SET #checkpoint = :to, #resends = :zero, #updatedAt = :at".into(),
+            condition: "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation".into(),
+            values: vec![
+                (":to", nested(&move_to.to).map_err(failed("checkpoint"))?),
+                (":zero", number(0)),
+                (":at", time(move_to.at)),
+                (":waiting", word(Status::Waiting, "checkpoint")?),
+                (":running", word(Status::Running, "checkpoint")?),
+                (":generation", number(move_to.generation)),
+            ],
+        };
+        match &move_to.from {
+            None => wish.condition.push_str(" AND attribute_not_exists(#checkpoint)"),
+            Some(from) => {
+                wish.condition.push_str(" AND #checkpoint.#token = :from");
+                wish.values.push((":from", text(&from.token)));
+            }
+        }
+        self.transition(wish, |job| replay::checkpointed(job, move_to)).await
     }
 
     /// See `reopen_counted`.

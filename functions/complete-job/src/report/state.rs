@@ -1,0 +1,66 @@
+//! A report as it is kept between two invocations: where it is, and the bytes that are too few for a part.
+//!
+//! A line of JSON, and behind it the bytes of the three files that are not sent yet: at most a part of each.
+
+use longshore_domain::job::JobError;
+use serde::{Deserialize, Serialize};
+
+use super::rest::RecordAt;
+use super::table::SavedTable;
+
+/// The form of all this. Other code writes other bytes: it begins a new attempt.
+const FORMAT: &str = concat!("1 ", env!("CARGO_PKG_VERSION"));
+
+/// The place of a report within its job. Everything before it is written.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Position {
+    /// Number of the group among those of the report; behind the last one comes what was never split.
+    pub(super) unit: usize,
+    /// Chunks of that group that are written.
+    pub(super) chunk: usize,
+    /// Rows of the three files before that group.
+    pub(super) before: [u64; 3],
+    /// The next record of what was never split, once that is begun.
+    pub(super) rest: Option<RecordAt>,
+    /// Everything is written.
+    pub(super) ended: bool,
+}
+
+/// A report that is not whole yet.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct State {
+    format: String,
+    pub(super) at: Position,
+    pub(super) source_gone: bool,
+    pub(super) issues: Vec<JobError>,
+    pub(super) tables: [SavedTable; 3],
+}
+
+impl State {
+    pub(super) fn new(at: Position, source_gone: bool, issues: Vec<JobError>, tables: [SavedTable; 3]) -> Self {
+        Self { format: FORMAT.into(), at, source_gone, issues, tables }
+    }
+
+    /// The bytes to store.
+    pub(super) fn to_bytes(&self, tails: [&[u8]; 3]) -> Result<Vec<u8>, serde_json::Error> {
+        let mut bytes = serde_json::to_vec(self)?;
+        bytes.push(b'\n');
+        tails.iter().for_each(|tail| bytes.extend_from_slice(tail));
+        Ok(bytes)
+    }
+
+    /// A stored state and the bytes of its files; `None` if other code has written it.
+    pub(super) fn parse(bytes: &[u8]) -> Option<(Self, [&[u8]; 3])> {
+        let end = memchr::memchr(b'\n', bytes)?;
+        let state: Self = serde_json::from_slice(&bytes[..end]).ok()?;
+        if state.format != FORMAT {
+            return None;
+        }
+        let mut rest = &bytes[end + 1..];
+        let mut tails: [&[u8]; 3] = [&[]; 3];
+        for (tail, saved) in tails.iter_mut().zip(&state.tables) {
+            (*tail, rest) = rest.split_at_checked(saved.tail)?;
+        }
+        rest.is_empty().then_some((state, tails))
+    }
+}

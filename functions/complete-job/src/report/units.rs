@@ -1,0 +1,124 @@
+//! The groups that a report is written from, in their order, and the chunks of each.
+
+use std::collections::VecDeque;
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::FuturesOrdered;
+use longshore_domain::group::{Group, Manifest};
+use longshore_domain::job::Place;
+use longshore_domain::ports::{Files, Store};
+
+use super::chunk::{Chunk, ChunkReader, ChunkRows};
+use crate::CompleteError;
+use crate::ending::Ending;
+
+/// Chunks that are read at the same time: hides the bucket's latency, which counts where a chunk has many work files.
+const READS: usize = 32;
+
+/// Bytes of chunks that are read at the same time; a chunk that is larger is read alone.
+const READ_BYTES: u64 = 48 << 20;
+
+/// What a chunk without a plan counts at least: its work files.
+const LEAST_BYTES: u64 = 256 << 10;
+
+/// What the report takes of a group.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(super) enum Take {
+    /// The skipped rows of a group of an earlier generation. What failed in it, or never ended, was filed again.
+    Skipped,
+    /// All rows of a group whose items have all ended: only chunks that filed something, and no plan is needed.
+    Ended,
+    /// All rows of a group that was closed before its end.
+    All,
+    /// What an earlier generation left and this one has not come to file again, from this chunk on: unprocessed.
+    Left(usize),
+}
+
+/// A group, and what the report takes of it.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Unit<'a> {
+    pub(super) group: &'a Group,
+    pub(super) take: Take,
+}
+
+/// All groups of a report. The groups are closed or done, so this is the same in every invocation.
+pub(super) fn units(ending: &Ending) -> Result<Vec<Unit<'_>>, CompleteError> {
+    let mut units: Vec<_> = ending.older.iter().map(|group| Unit { group, take: Take::Skipped }).collect();
+    units.extend(ending.groups.iter().map(|group| {
+        let take = if ending.stopped() && !group.is_done() { Take::All } else { Take::Ended };
+        Unit { group, take }
+    }));
+    let Place { group: from, chunk: first } = ending.job.refiled;
+    for number in from..ending.job.base.groups {
+        let group = ending.older.iter().find(|group| group.number == number);
+        let group = group.ok_or(CompleteError::ManifestMissing(number))?;
+        units.push(Unit { group, take: Take::Left(if number == from { first as usize } else { 0 }) });
+    }
+    Ok(units)
+}
+
+impl Unit<'_> {
+    /// The plan of its chunks, if they are needed.
+    pub(super) async fn manifest(&self, store: &impl Store, ending: &Ending) -> Result<Option<Manifest>, CompleteError> {
+        if matches!(self.take, Take::Skipped | Take::Ended) {
+            return Ok(None);
+        }
+        let manifest = store.manifest(ending.job.job_id, self.group.number).await?;
+        manifest.map(Some).ok_or(CompleteError::ManifestMissing(self.group.number))
+    }
+
+    /// Its chunks, in their order.
+    pub(super) fn chunks<'a>(&'a self, manifest: Option<&'a Manifest>) -> VecDeque<Chunk<'a>> {
+        let group = self.group;
+        let Some(manifest) = manifest else {
+            let bytes = (group.bytes / group.cursors.len().max(1) as u64).max(LEAST_BYTES);
+            let filed = group.cursors.iter().filter(|(_, cursor)| cursor.file.is_some());
+            return filed
+                .map(|(n, cursor)| Chunk { place: (group.number, *n), cursor: Some(cursor), plan: None, bytes })
+                .collect();
+        };
+        let skip = if let Take::Left(first) = self.take { first } else { 0 };
+        let chunks = (0..).zip(&manifest.chunks).skip(skip).map(|(n, plan)| {
+            let bytes = (plan.end - plan.start).max(LEAST_BYTES);
+            Chunk { place: (group.number, n), cursor: group.cursors.get(&n), plan: Some(plan), bytes }
+        });
+        chunks.collect()
+    }
+}
+
+/// Chunks that are read ahead, in their order.
+pub(super) struct ReadAhead<'a, F> {
+    reader: &'a ChunkReader<'a, F>,
+    waiting: VecDeque<Chunk<'a>>,
+    reads: FuturesOrdered<BoxFuture<'a, Result<ChunkRows, CompleteError>>>,
+    sizes: VecDeque<u64>,
+}
+
+impl<'a, F: Files> ReadAhead<'a, F> {
+    pub(super) fn new(reader: &'a ChunkReader<'a, F>, chunks: VecDeque<Chunk<'a>>) -> Self {
+        Self { reader, waiting: chunks, reads: FuturesOrdered::new(), sizes: VecDeque::new() }
+    }
+
+    /// The rows of the next chunk; `None` behind the last one.
+    pub(super) async fn next(&mut self) -> Result<Option<ChunkRows>, CompleteError> {
+        while let Some(chunk) = self.waiting.front().filter(|chunk| self.has_room(chunk)) {
+            self.sizes.push_back(chunk.bytes);
+            self.reads.push_back(Box::pin(self.reader.read(*chunk)));
+            self.waiting.pop_front();
+        }
+        let rows = self.reads.next().await;
+        self.sizes.pop_front();
+        rows.transpose()
+    }
+
+    /// Whether there is another chunk.
+    pub(super) fn has_more(&self) -> bool {
+        !self.reads.is_empty() || !self.waiting.is_empty()
+    }
+
+    fn has_room(&self, chunk: &Chunk<'_>) -> bool {
+        let bytes: u64 = self.sizes.iter().sum();
+        self.reads.is_empty() || (self.reads.len() < READS && bytes + chunk.bytes <= READ_BYTES)
+    }
+}

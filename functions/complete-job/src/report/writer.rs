@@ -1,0 +1,262 @@
+//! The three files of a report, written from a position to the next.
+
+use longshore::failures_file::SAID;
+use longshore::ports::JobFolder;
+use longshore::receipt::{FileReceipt, download_name};
+use longshore::result::{Report, ReportFile, ReportFiles, ResultCounts};
+use longshore_domain::job::{Job, JobError};
+use longshore_domain::ports::{Files, MultipartFiles, Store};
+use longshore_domain::work_file::{End, Entry};
+
+use super::chunk::{ChunkReader, ChunkRows};
+use super::layout::{Layout, Unsplit};
+use super::rest::{RecordAt, write_rest};
+use super::state::{Position, State};
+use super::table::{Table, Written};
+use super::units::{ReadAhead, Take, Unit, units};
+use super::{Reached, WrittenReport};
+use crate::ending::Ending;
+use crate::{CompleteError, Ports};
+
+const FAILED: usize = 0;
+const SKIPPED: usize = 1;
+const UNPROCESSED: usize = 2;
+
+/// The name of a report, and the size of its files' first parts.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct ReportName<'a> {
+    pub(crate) attempt: &'a str,
+    pub(crate) part_bytes: usize,
+}
+
+/// Writes the files of a job's report under the name of an attempt. None appears unless the rows of all of them are what
+/// the ledger has counted.
+pub(crate) struct ReportWriter<'a, S, F> {
+    store: &'a S,
+    files: &'a F,
+    ending: &'a Ending,
+    layout: &'a Layout,
+    /// Failed, skipped, unprocessed.
+    tables: [Table; 3],
+    at: Position,
+    source_gone: bool,
+    issues: Vec<JobError>,
+}
+
+impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
+    pub(crate) fn new<Q>(
+        ports: &'a Ports<S, Q, F>,
+        ending: &'a Ending,
+        layout: &'a Layout,
+        name: ReportName<'_>,
+    ) -> Self {
+        let (job, folder) = (&ending.job, JobFolder::of(&ending.job));
+        let table = |file, said| {
+            let key = folder.report_key(job.generation, Some(name.attempt), file);
+            Table::new(key, layout.columns.clone(), said, name.part_bytes)
+        };
+        let tables =
+            [table("failed.csv", &SAID[..]), table("skipped.csv", &["reason"]), table("unprocessed.csv", &[])];
+        let (store, files) = (&ports.store, &ports.files);
+        let (at, source_gone, issues) = (Position::default(), false, Vec::new());
+        Self { store, files, ending, layout, tables, at, source_gone, issues }
+    }
+
+    /// Goes on where a stored report was; `None` if other code has stored it.
+    pub(crate) fn restore(mut self, stored: &[u8]) -> Option<Self> {
+        let (state, tails) = State::parse(stored)?;
+        let [failed, skipped, unprocessed] = self.tables;
+        self.tables = [
+            failed.restore(&state.tables[FAILED], tails[FAILED])?,
+            skipped.restore(&state.tables[SKIPPED], tails[SKIPPED])?,
+            unprocessed.restore(&state.tables[UNPROCESSED], tails[UNPROCESSED])?,
+        ];
+        (self.at, self.source_gone, self.issues) = (state.at, state.source_gone, state.issues);
+        Some(self)
+    }
+
+    /// The bytes from which [`ReportWriter::restore`] goes on.
+    ///
+    /// # Errors
+    /// None in practice: every part can be written as JSON.
+    pub(crate) fn stored(&self) -> Result<Vec<u8>, CompleteError> {
+        let [failed, skipped, unprocessed] = self.tables.each_ref().map(Table::save);
+        let tables = [failed.0, skipped.0, unprocessed.0];
+        let state = State::new(self.at, self.source_gone, self.issues.clone(), tables);
+        Ok(state.to_bytes([failed.1, skipped.1, unprocessed.1])?)
+    }
+
+    /// Whether one of its files is an upload in parts.
+    pub(crate) fn has_parts(&self) -> bool {
+        self.tables.iter().any(Table::has_parts)
+    }
+
+    /// Forgets the uploads of a report that nobody will end.
+    pub(crate) async fn abort(&self) {
+        for table in &self.tables {
+            table.abort(self.files).await;
+        }
+    }
+
+    /// Writes on, and at least one chunk: to the end, or until `due`.
+    ///
+    /// # Errors
+    /// If a service fails, or if the ledger and the work files do not agree.
+    pub(crate) async fn write(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
+        let units = units(self.ending)?;
+        let begun = self.at;
+        while let Some(unit) = units.get(self.at.unit) {
+            if (self.at != begun && due()) || self.unit(unit, due).await? == Reached::Due {
+                return Ok(Reached::Due);
+            }
+        }
+        if self.at.ended {
+            return Ok(Reached::End);
+        }
+        if self.at != begun && due() && matches!(self.layout.unsplit, Unsplit::From(_)) {
+            return Ok(Reached::Due);
+        }
+        self.unsplit(due).await
+    }
+
+    /// Writes the rows of a group, and holds them against its counts.
+    async fn unit(&mut self, unit: &Unit<'_>, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
+        let (ending, layout) = (self.ending, self.layout);
+        let manifest = unit.manifest(self.store, ending).await?;
+        let (folder, source) = (JobFolder::of(&ending.job), ending.job.source.as_ref());
+        let reader = ChunkReader { files: self.files, folder, source, options: &layout.options };
+        let mut chunks = unit.chunks(manifest.as_ref());
+        chunks.drain(..self.at.chunk.min(chunks.len()));
+        let mut reads = ReadAhead::new(&reader, chunks);
+        while let Some(rows) = reads.next().await? {
+            self.source_gone |= rows.source_gone;
+            self.push(unit.take, &rows);
+            for table in &mut self.tables {
+                table.send_parts(self.files).await?;
+            }
+            self.at.chunk += 1;
+            if due() && reads.has_more() {
+                return Ok(Reached::Due);
+            }
+        }
+        self.check(unit)?;
+        self.at = Position { unit: self.at.unit + 1, before: self.rows(), ..Position::default() };
+        Ok(Reached::End)
+    }
+
+    fn push(&mut self, take: Take, rows: &ChunkRows) {
+        match take {
+            Take::Left(_) => {
+                let failed = rows.ended.iter().filter(|entry| matches!(entry.end, End::Failed(_)));
+                let failed = failed.map(|entry| (entry.n, entry.raw.as_bytes()));
+                let mut left: Vec<_> = failed.chain(rows.open()).collect();
+                left.sort_unstable_by_key(|(number, _)| *number);
+                left.into_iter().for_each(|(number, raw)| self.tables[UNPROCESSED].push(number, raw, &[]));
+            }
+            Take::Skipped => rows.ended.iter().for_each(|entry| self.push_skipped(entry)),
+            Take::Ended | Take::All => {
+                for entry in &rows.ended {
+                    self.push_failed(entry);
+                    self.push_skipped(entry);
+                }
+                rows.open().for_each(|(number, raw)| self.tables[UNPROCESSED].push(number, raw, &[]));
+            }
+        }
+    }
+
+    fn push_failed(&mut self, entry: &Entry) {
+        if let End::Failed(why) = &entry.end {
+            let said = [why.code.as_str(), why.field.as_deref().unwrap_or_default(), &why.message];
+            self.tables[FAILED].push(entry.n, entry.raw.as_bytes(), &said);
+        }
+    }
+
+    fn push_skipped(&mut self, entry: &Entry) {
+        if let End::Skipped { reason } = &entry.end {
+            self.tables[SKIPPED].push(entry.n, entry.raw.as_bytes(), &[reason]);
+        }
+    }
+
+    /// The rows of a group are what it has counted.
+    fn check(&self, unit: &Unit<'_>) -> Result<(), CompleteError> {
+        let (group, rows) = (unit.group, self.rows());
+        let open = group.items.saturating_sub(group.counts.done());
+        let counted = match unit.take {
+            Take::Left(_) => return Ok(()),
+            Take::Skipped => [None, Some(group.counts.skipped), None],
+            Take::Ended | Take::All => [group.counts.failed, group.counts.skipped, open].map(Some),
+        };
+        for (i, outcome) in ["failed", "skipped", "unprocessed"].into_iter().enumerate() {
+            let found = rows[i] - self.at.before[i];
+            if let Some(counted) = counted[i].filter(|counted| *counted != found) {
+                return Err(CompleteError::Miscounted { group: group.number, outcome, counted, found });
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows so far: failed, skipped, unprocessed.
+    fn rows(&self) -> [u64; 3] {
+        self.tables.each_ref().map(Table::len)
+    }
+
+    async fn unsplit(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
+        let job = &self.ending.job;
+        match (&self.layout.unsplit, &job.source) {
+            (Unsplit::Item, _) => self.tables[UNPROCESSED].push(1, &self.layout.options, &[]),
+            (Unsplit::From(start), Some(source)) => {
+                let first = RecordAt { offset: *start, number: job.item_count + 1 };
+                let at = self.at.rest.get_or_insert(first);
+                match write_rest(&mut self.tables[UNPROCESSED], (self.files, source), at, due).await? {
+                    Some(Reached::Due) => return Ok(Reached::Due),
+                    Some(Reached::End) => {}
+                    None => self.issues.push(rest_unreadable()),
+                }
+            }
+            (Unsplit::Unreadable(error), _) => {
+                let told = job.stop.as_ref().and_then(|stop| stop.error.as_ref());
+                self.issues.extend((told != Some(error)).then(|| error.clone()));
+            }
+            (Unsplit::Nothing | Unsplit::From(_), _) => {}
+        }
+        self.issues.extend(self.source_gone.then(source_gone));
+        self.at.ended = true;
+        Ok(Reached::End)
+    }
+
+    /// Makes the files appear.
+    ///
+    /// # Errors
+    /// If a service fails, or if another completion has ended an upload with other bytes.
+    pub(crate) async fn finish(self) -> Result<WrittenReport, CompleteError> {
+        let (job, rows, files) = (&self.ending.job, self.rows(), self.files);
+        let counts = ResultCounts {
+            succeeded: self.ending.totals().succeeded,
+            failed: rows[FAILED],
+            skipped: rows[SKIPPED],
+            unprocessed: rows[UNPROCESSED],
+        };
+        let [failed, skipped, unprocessed] = self.tables;
+        let written = [failed.finish(files).await?, skipped.finish(files).await?, unprocessed.finish(files).await?];
+        let receipts = written.iter().flatten().map(|written| file_receipt(job, written)).collect();
+        let [failed, skipped, unprocessed] = written.map(|written| written.map(|written| written.file));
+        let report = Report { counts, issues: self.issues, files: ReportFiles { failed, skipped, unprocessed } };
+        Ok(WrittenReport { report, files: receipts })
+    }
+}
+
+fn file_receipt(job: &Job, Written { file: ReportFile { key, rows }, fingerprint }: &Written) -> FileReceipt {
+    let name = download_name(job, key.rsplit('/').next().unwrap_or(key));
+    FileReceipt { name, rows: *rows, fingerprint: fingerprint.clone() }
+}
+
+fn source_gone() -> JobError {
+    let message =
+        "the file is not there any more as it was; its rows that were not processed are listed by number only";
+    JobError::new("source_gone", message)
+}
+
+fn rest_unreadable() -> JobError {
+    let message = "the file is not there any more as it was; the rows that the job had not come to are not listed";
+    JobError::new("rest_not_listed", message)
+}

@@ -1,0 +1,210 @@
+//! A completion that takes many invocations: however it is cut, dies or runs beside another, the report is the same, byte by
+//! byte.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use complete_job::CompleteEnd;
+use longshore::fingerprint::Fingerprint;
+use longshore_domain::job::{Status, Tolerance};
+use longshore_domain::ports::{FileInfo, Files};
+use longshore_domain::time_stamp::Timestamp;
+use proptest::prelude::*;
+
+use crate::fixture::{Fixture, now};
+use crate::hand::{Hand, What};
+use crate::partition::{Story, story, work};
+
+thread_local!(static NOW: Cell<i64> = const { Cell::new(0) });
+
+/// A clock of which every look takes a second.
+fn ticking() -> Timestamp {
+    NOW.set(NOW.get() + 1_000);
+    Timestamp(NOW.get())
+}
+
+/// The job of a story, so far as its workers came.
+fn told(story: &Story, stopped: bool) -> Fixture {
+    let (source, format) = story.source();
+    let fixture = Fixture::of_file(source.as_bytes(), format, Tolerance::default());
+    let plans = fixture.split(story.chunk_items, story.groups.filter(|_| stopped));
+    work(&fixture, &plans, story, !stopped);
+    fixture.roll_up();
+    if stopped {
+        fixture.cancel();
+    }
+    fixture
+}
+
+/// Bytes of the files by name, their receipts, and the rest.
+type Said = (BTreeMap<String, Option<Vec<u8>>>, Vec<(String, u64, Fingerprint)>, String);
+
+/// What a report says: its files, their fingerprints, and all of the result but its keys and times.
+fn report(fixture: &Fixture) -> Said {
+    let names = ["failed.csv", "skipped.csv", "unprocessed.csv"];
+    let files = names.map(|name| (name.to_owned(), fixture.ports.files.inner.get(&fixture.key(name))));
+    let receipts = fixture.receipt().files.into_iter().map(|file| (file.name, file.rows, file.fingerprint));
+    let result = fixture.result();
+    (files.into(), receipts.collect(), format!("{:?} {:?} {:?}", result.counts, result.issues, result.status))
+}
+
+/// An invocation of so many seconds, which dies at an operation of the bucket's, and beside which, at another, a second one
+/// runs from beginning to end.
+#[derive(Clone, Debug)]
+struct Invocation {
+    seconds: i64,
+    dies_at: Option<usize>,
+    second_at: Option<(usize, i64)>,
+}
+
+fn invocation() -> impl Strategy<Value = Invocation> {
+    let dies_at = prop::option::weighted(0.3, 0_usize..30);
+    let second_at = prop::option::weighted(0.3, (0_usize..30, 1_i64..120));
+    (1_i64..120, dies_at, second_at).prop_map(|(seconds, dies_at, second_at)| Invocation { seconds, dies_at, second_at })
+}
+
+/// Runs for so long.
+fn invoke(fixture: &Fixture, seconds: i64) -> Option<CompleteEnd> {
+    fixture.complete_until(Timestamp(NOW.get() + seconds * 1_000), ticking).ok()
+}
+
+fn run(fixture: &Fixture, invocation: &Invocation) -> Option<CompleteEnd> {
+    let Invocation { seconds, dies_at, second_at } = invocation.clone();
+    let (second, mut operations) = (fixture.clone(), 0);
+    fixture.ports.files.set(move |_, _| {
+        operations += 1;
+        if let Some((_, seconds)) = second_at.filter(|(at, _)| *at == operations) {
+            let (second, began) = (second.clone(), NOW.get());
+            let run = std::thread::spawn(move || {
+                NOW.set(began);
+                invoke(&second, seconds);
+                NOW.get()
+            });
+            NOW.set(run.join().unwrap());
+        }
+        dies_at.is_none_or(|at| operations < at)
+    });
+    let end = invoke(fixture, seconds);
+    fixture.ports.files.clear();
+    end
+}
+
+fn check(story: &Story, stopped: bool, invocations: &[Invocation], part_bytes: usize) {
+    NOW.set(100_000);
+    let mut fixture = told(story, stopped);
+    fixture.part_bytes = part_bytes;
+    for invocation in invocations {
+        run(&fixture, invocation);
+    }
+    let mut more = 0;
+    while !fixture.job().status.is_final() {
+        more += 1;
+        assert!(more < 500, "it does not end");
+        invoke(&fixture, 8);
+    }
+    let single = told(story, stopped);
+    single.complete().unwrap();
+    assert_eq!(report(&fixture), report(&single));
+    assert_eq!(fixture.job().totals, single.job().totals);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn however_a_completion_is_cut_its_report_is_that_of_a_single_pass(
+        story in story(),
+        stopped in any::<bool>(),
+        invocations in prop::collection::vec(invocation(), 0..8),
+        part_bytes in 1_usize..200,
+    ) {
+        check(&story, stopped, &invocations, part_bytes);
+    }
+}
+
+const ROWS: usize = 3_000;
+
+/// A canceled job of many chunks, of which a worker has ended the first.
+fn canceled() -> Fixture {
+    let rows: String = (0..ROWS).map(|n| format!("person {n},{n}\n")).collect();
+    let mut fixture = Fixture::csv(&format!("name,age\n{rows}"));
+    let plans = fixture.split(10, Some(3));
+    Hand::new(&fixture, &plans[0]).work(&[What::Ok, What::Fail, What::Skip], false);
+    fixture.cancel();
+    fixture.part_bytes = 100;
+    NOW.set(100_000);
+    fixture
+}
+
+#[test]
+fn an_invocation_that_runs_out_of_time_hands_over_and_the_next_goes_on() {
+    let fixture = canceled();
+    let mut invocations = 0;
+    while invoke(&fixture, 12) != Some(CompleteEnd::Finished(Status::Canceled)) {
+        invocations += 1;
+        let (job, sent) = (fixture.job(), fixture.ports.queues.take_completes());
+        let at = job.checkpoint.unwrap();
+        assert_eq!(sent.iter().map(|message| message.step).collect::<Vec<_>>(), [at.step], "one message goes on");
+        assert_eq!((job.resends, job.updated_at > Timestamp(100_000)), (0, true), "the sweeper sees it move");
+    }
+    assert!(invocations > 3, "only {invocations}");
+    assert_eq!(fixture.rows("unprocessed.csv").len(), ROWS - 3);
+    assert_eq!(now(fixture.ports.files.info(&fixture.key("unprocessed.csv"))).unwrap().map(|FileInfo { size_bytes, .. }| size_bytes),
+        Some(fixture.receipt().files[2].fingerprint.size));
+    assert!(fixture.ports.files.inner.unfinished_parts().is_empty(), "every upload has ended");
+}
+
+#[test]
+fn a_completion_that_was_overtaken_leaves_the_job_to_the_other_one() {
+    let fixture = canceled();
+    let (other, mut once) = (fixture.clone(), true);
+    fixture.ports.files.set(move |operation, key| {
+        if operation == "write" && key.contains("/state-") && std::mem::take(&mut once) {
+            let other = other.clone();
+            std::thread::spawn(move || {
+                NOW.set(100_000);
+                assert_eq!(invoke(&other, 12), Some(CompleteEnd::HandedOver));
+            })
+            .join()
+            .unwrap();
+        }
+        true
+    });
+    assert_eq!(invoke(&fixture, 12), Some(CompleteEnd::Overtaken));
+    fixture.ports.files.clear();
+    assert_eq!(fixture.job().checkpoint.unwrap().step, 1);
+    assert_eq!(fixture.ports.files.inner.unfinished_parts().len(), 1, "the loser has aborted its upload");
+}
+
+#[test]
+fn a_checkpoint_whose_upload_is_gone_is_begun_anew() {
+    let fixture = canceled();
+    while fixture.ports.files.inner.unfinished_parts().is_empty() {
+        assert_eq!(invoke(&fixture, 12), Some(CompleteEnd::HandedOver));
+    }
+    let before = fixture.job().checkpoint.unwrap();
+    for upload in fixture.ports.files.inner.unfinished_parts() {
+        fixture.ports.files.inner.abort_parts(&upload);
+    }
+    while invoke(&fixture, 12) == Some(CompleteEnd::HandedOver) {}
+    assert_ne!(fixture.job().report.unwrap(), before.attempt);
+    assert_eq!(fixture.rows("unprocessed.csv").len(), ROWS - 3);
+}
+
+#[test]
+fn a_small_job_makes_no_call_more_than_it_must() {
+    let fixture = Fixture::csv("name,age\nAda,1\nBob,2\n");
+    for plan in fixture.split(10, None) {
+        Hand::new(&fixture, &plan).work(&[What::Fail, What::Ok], false);
+    }
+    fixture.roll_up();
+    let calls = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = calls.clone();
+    fixture.ports.files.set(move |operation, key| {
+        seen.lock().unwrap().push(format!("{operation} {}", key.rsplit('/').next().unwrap()));
+        true
+    });
+    fixture.complete().unwrap();
+    let writes: Vec<_> = calls.lock().unwrap().iter().filter(|call| call.starts_with("write")).cloned().collect();
+    assert_eq!(writes, ["write failed.csv", "write receipt.json", "write result.json"]);
+}

@@ -1,0 +1,192 @@
+//! Completion of large jobs over in-memory services: as many invocations of the deployed time-out as it takes, and the memory
+//! of one function. Plain test runs have a small set; `cargo xtask prove completion` runs them whole and measures.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
+
+mod generated;
+
+use std::time::{Duration, Instant};
+
+use complete_job::{CompleteEnd, Completer};
+use figures::{is_whole, row};
+use futures::FutureExt;
+use longshore::ports::{Ports, report_key};
+use longshore::queues::MemoryQueues;
+use longshore::receipt::Receipt;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, GroupPlan, Manifest};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, SourceFile, Status, Stop};
+use longshore_domain::message::CompleteMessage;
+use longshore_domain::outcome::Counts;
+use longshore_domain::ports::{Definition, JobStore, JobTransitions, Ledger};
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::json;
+
+use generated::{BLOCK_BYTES, Generated, KEY, ROWS_IN_BLOCK};
+
+/// The deployed time-out, without what is kept for the answer.
+const INVOCATION_S: i64 = 116;
+
+const PART_BYTES: usize = 8 << 20;
+
+/// A future over in-memory services never waits.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    future.now_or_never().expect("in-memory services answer at once")
+}
+
+struct Large {
+    ports: Ports<MemoryStore, MemoryQueues, Generated>,
+    id: JobId,
+}
+
+impl Large {
+    /// A job over a file of so many blocks, begun.
+    fn new(blocks: u64, mut files: Generated) -> Self {
+        files.size = blocks * BLOCK_BYTES;
+        let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
+        let (key, name) = (KEY.to_owned(), "people.csv".to_owned());
+        let size_bytes = blocks * BLOCK_BYTES;
+        let source = SourceFile { key, size_bytes, etag: "\"e\"".into(), format: Format::Csv, name };
+        let job = Job {
+            source: Some(source),
+            ..Job::waiting(JobId::generate(), "default", "probe", Timestamp::now())
+        };
+        let columns = Some(["id", "name", "email", "born", "city", "note"].map(str::to_owned).to_vec());
+        now(ports.store.create_job(&job, &Definition { options: json!({}), columns }, None)).unwrap();
+        now(ports.store.begin(job.job_id, Timestamp::now())).unwrap();
+        Self { ports, id: job.job_id }
+    }
+
+    fn job(&self) -> Job {
+        now(self.ports.store.job(self.id)).unwrap().unwrap()
+    }
+
+    /// Commits a group of chunks of a block each, from this one on.
+    fn group(&self, number: u32, first: u64, chunks: u64) {
+        let chunk = |block: u64| ChunkPlan {
+            first: block * ROWS_IN_BLOCK + 1,
+            items: u32::try_from(ROWS_IN_BLOCK).unwrap(),
+            start: block * BLOCK_BYTES,
+            end: (block + 1) * BLOCK_BYTES,
+            oversize: false,
+        };
+        let manifest = Manifest { group: number, chunks: (first..first + chunks).map(chunk).collect() };
+        let plan = GroupPlan::of_file(0, manifest, (first + chunks) * BLOCK_BYTES);
+        now(self.ports.store.commit_group(&self.job(), &plan, Timestamp::now())).unwrap();
+    }
+
+    /// Commits the whole of a chunk, of which the last work file is this.
+    fn commit(&self, (group, chunk): (u32, u32), counts: Counts, file: Option<String>) {
+        let (round, position, token) = (0, 0, format!("attempt{chunk}"));
+        let to = Cursor { round, position, token, file, filed: 0, due: None, finished: true };
+        let commit = Commit { chunk, from: None, to, counts, at: Timestamp::now() };
+        let outcome = now(self.ports.store.commit(self.id, group, &commit)).unwrap();
+        assert!(matches!(outcome, CommitOutcome::Committed(_)));
+    }
+
+    fn cancel(&self) {
+        now(self.ports.store.stop(self.id, 0, &Stop::canceled(Timestamp::now()))).unwrap();
+    }
+
+    /// Runs invocation after invocation until the job has ended: how many, and how long.
+    fn complete(&self) -> (u32, Duration) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let (began, mut invocations) = (Instant::now(), 0);
+        loop {
+            invocations += 1;
+            let deadline = Timestamp::now().plus_seconds(INVOCATION_S);
+            let (ports, clock) = (&self.ports, Timestamp::now);
+            let completer = Completer { ports, stop_grace_ms: 0, deadline, part_bytes: PART_BYTES, clock };
+            let message = CompleteMessage { job_id: self.id, generation: 0, resend: 0, step: 0 };
+            match runtime.block_on(completer.complete(&message)).unwrap() {
+                CompleteEnd::Finished(_) => return (invocations, began.elapsed()),
+                end => assert_eq!(end, CompleteEnd::HandedOver),
+            }
+        }
+    }
+
+    fn receipt(&self) -> Receipt {
+        let bytes = self.ports.files.inner.get(&report_key(&self.job(), "receipt.json")).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    /// Leaves the figures of a run.
+    fn measured(&self, job: &str, (invocations, took): (u32, Duration)) {
+        let (seconds, status) = (format!("{:.1}", took.as_secs_f64()), self.job().status);
+        let written: u64 = self.receipt().files.iter().map(|file| file.fingerprint.size).sum();
+        let report = format!("{:.2} GiB", written as f64 / f64::from(1 << 30));
+        row("completion", &[
+            ("job", &job),
+            ("report", &report),
+            ("status", &format!("{status:?}")),
+            ("invocations", &invocations),
+            ("seconds", &seconds),
+            ("peak memory MiB", &peak_mib()),
+            ("violations", &0),
+        ]);
+        println!("{job}: {report} of a report, {invocations} invocations, {seconds} s, {} MiB at most", peak_mib());
+    }
+}
+
+/// The most memory that this process has had; 0 where the system does not say.
+fn peak_mib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) / 1024
+}
+
+/// Blocks of the large file: 5 GiB, or a little more than a part.
+fn blocks() -> u64 {
+    if is_whole() { 5 * (1 << 30) / BLOCK_BYTES } else { 24 }
+}
+
+#[test]
+fn a_large_job_that_is_canceled_after_its_first_chunk_ends_canceled_with_its_report() {
+    let blocks = blocks();
+    for (name, split) in [("canceled while it is split", false), ("canceled after the split", true)] {
+        let large = Large::new(blocks, Generated::default());
+        large.group(0, 0, 1);
+        large.commit((0, 0), Counts { succeeded: ROWS_IN_BLOCK, ..Counts::default() }, None);
+        if split {
+            let (mut block, mut number) = (1, 1);
+            while block < blocks {
+                let chunks = 16.min(blocks - block);
+                large.group(number, block, chunks);
+                (block, number) = (block + chunks, number + 1);
+            }
+            now(large.ports.store.end_split(&large.job(), number, &[], Timestamp::now())).unwrap();
+        }
+        large.cancel();
+        let took = large.complete();
+        assert_eq!(large.job().status, Status::Canceled);
+        let receipt = large.receipt();
+        assert_eq!((receipt.counts.succeeded, receipt.counts.unprocessed), (ROWS_IN_BLOCK, (blocks - 1) * ROWS_IN_BLOCK));
+        assert_eq!(large.ports.files.appeared(), receipt.files.iter().map(|file| file.fingerprint.size).collect::<Vec<_>>());
+        large.measured(name, took);
+    }
+}
+
+#[test]
+fn a_job_of_many_work_files_ends_with_its_report() {
+    let (groups, latency_ms) = if is_whole() { (500, 20) } else { (6, 0) };
+    let files_of_a_chunk = 13_u32;
+    let large = Large::new(groups * 16, Generated::with_work_files(latency_ms));
+    for group in 0..groups {
+        let number = u32::try_from(group).unwrap();
+        large.group(number, group * 16, 16);
+        for chunk in 0..16 {
+            let failed = u64::from(files_of_a_chunk);
+            let counts = Counts { succeeded: ROWS_IN_BLOCK - failed, failed, ..Counts::default() };
+            large.commit((number, chunk), counts, Some(files_of_a_chunk.to_string()));
+        }
+        now(large.ports.store.group_done(large.id, number, Timestamp::now())).unwrap();
+    }
+    now(large.ports.store.end_split(&large.job(), u32::try_from(groups).unwrap(), &[], Timestamp::now())).unwrap();
+    let took = large.complete();
+    assert_eq!(large.job().status, Status::Completed);
+    assert_eq!(large.receipt().counts.failed, groups * 16 * u64::from(files_of_a_chunk));
+    large.measured(&format!("{} work files, {latency_ms} ms each", groups * 16 * u64::from(files_of_a_chunk)), took);
+}

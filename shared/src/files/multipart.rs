@@ -1,0 +1,51 @@
+//! Files that are put together of parts: S3's multipart upload.
+
+use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
+use longshore_domain::ports::{MultipartFiles, MultipartUpload, PortResult};
+
+use super::parts::code;
+use super::{NoUploadId, S3Files, failed};
+
+impl MultipartFiles for S3Files {
+    /// CreateMultipartUpload.
+    async fn create_multipart(&self, key: &str, content_type: &str) -> PortResult<MultipartUpload> {
+        let call = self.client.create_multipart_upload().bucket(&self.bucket).key(key).content_type(content_type);
+        let begun = call.send().await.map_err(failed("create_multipart"))?;
+        let id = begun.upload_id.ok_or(NoUploadId).map_err(failed("create_multipart"))?;
+        Ok(MultipartUpload { key: key.to_owned(), id })
+    }
+
+    /// UploadPart: harmless twice.
+    async fn upload_part(&self, upload: &MultipartUpload, number: u32, bytes: Vec<u8>) -> PortResult<Option<String>> {
+        let call = self.client.upload_part().bucket(&self.bucket).key(&upload.key).upload_id(&upload.id);
+        match call.part_number(number_of(number)).body(bytes.into()).send().await {
+            Ok(part) => Ok(Some(part.e_tag.unwrap_or_default())),
+            Err(error) if code(&error) == "NoSuchUpload" => Ok(None),
+            Err(error) => Err(failed("upload_part")(error)),
+        }
+    }
+
+    /// CompleteMultipartUpload. A call that is repeated after its reply was lost may meet no upload any more: the caller
+    /// looks whether the file is there.
+    async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<bool> {
+        let part = |(number, etag): (u32, &String)| {
+            CompletedPart::builder().part_number(number_of(number)).e_tag(etag).build()
+        };
+        let parts = CompletedMultipartUpload::builder().set_parts(Some((1..).zip(etags).map(part).collect())).build();
+        let call = self.client.complete_multipart_upload().bucket(&self.bucket).key(&upload.key);
+        match call.upload_id(&upload.id).multipart_upload(parts).send().await {
+            Ok(_) => Ok(true),
+            Err(error) if matches!(code(&error), "NoSuchUpload" | "InvalidPart") => Ok(false),
+            Err(error) => Err(failed("complete_multipart")(error)),
+        }
+    }
+
+    /// AbortMultipartUpload; what stays is removed by the bucket's lifecycle.
+    async fn abort_multipart(&self, upload: &MultipartUpload) {
+        self.abort_parts(&upload.key, &upload.id).await;
+    }
+}
+
+fn number_of(number: u32) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
