@@ -11,7 +11,7 @@ use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Priority};
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{DeadLetterNotes, Definition, FileSink, Files, Queues, Store};
+use longshore_domain::ports::{DeadLetterNotes, Definition, Files, MultipartFiles, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
 use longshore_tests::harness::resources::CreatedQueues;
 use serde_json::json;
@@ -128,13 +128,10 @@ async fn messages_beyond_the_limits_are_refused_by_sqs() {
     messages_beyond_the_limits(&created.queues(&local.aws)).await;
 }
 
-async fn files_beyond_the_limits(files: impl Files) {
+async fn files_beyond_the_limits(files: impl Files + MultipartFiles) {
     let key = "k".repeat(1025);
     assert!(files.write(&key, "text/csv", b"x".to_vec()).await.is_err());
-    if let Ok(mut sink) = files.create(&key, "text/csv").await {
-        let written = sink.write(b"x").await;
-        assert!(written.is_err() || sink.finish().await.is_err());
-    }
+    assert!(files.create_multipart(&key, "text/csv").await.is_err());
     files.write(&"k".repeat(1024), "text/csv", b"x".to_vec()).await.unwrap();
 }
 

@@ -13,9 +13,9 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Priority, Reopen, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
-    ChunkState, Created, Definition, FileInfo, FileStream, Files, IdempotencyKey, JobStore, JobTransitions,
-    JobsPage, JobsWanted, Ledger, MultipartFiles, MultipartUpload, Page, PortResult, Queues, Read, Removal, Reopened, Slots, Started, Upload,
-    WaitingRoom,
+    ChunkState, Created, Definition, FileInfo, FileStream, Files, IdempotencyKey, JobStore, JobTransitions, JobsPage,
+    JobsWanted, Ledger, MultipartFiles, MultipartUpload, Page, PortResult, Queues, Read, Removal, Reopened, Slots,
+    Started, Upload, WaitingRoom,
 };
 use longshore_domain::time_stamp::Timestamp;
 

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
 use create_job::{SplitEnd, Splitter};
-use longshore::files::{MemoryFiles, MemorySink};
+use longshore::files::MemoryFiles;
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::ports::Ports;
 use longshore::store::memory::MemoryStore;
@@ -55,7 +55,6 @@ impl FileStream for Rows {
 
 impl Files for Generated {
     type Stream = Rows;
-    type Sink = MemorySink;
 
     async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
         self.0.info(key).await
@@ -79,10 +78,6 @@ impl Files for Generated {
 
     async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
         self.0.remove_some(prefix).await
-    }
-
-    async fn create(&self, key: &str, content_type: &str) -> PortResult<MemorySink> {
-        self.0.create(key, content_type).await
     }
 }
 

@@ -108,7 +108,8 @@ fn resume_split(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
 
 fn complete(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
     let message = "the report could not be written: completion died or failed again and again";
-    let end = || Action::EndWithoutReport(own_stop(job, at).unwrap_or_else(|| failed("completion_failed", message, at.now)));
+    let end =
+        || Action::EndWithoutReport(own_stop(job, at).unwrap_or_else(|| failed("completion_failed", message, at.now)));
     wait_for(job, at, Action::SendComplete).map(|push| if job.resends >= 2 * PUSHES { end() } else { push })
 }
 

@@ -199,7 +199,7 @@ impl JobTransitions for MemoryStore {
     }
 
     async fn checkpoint(&self, id: JobId, wish: &MoveCheckpoint) -> PortResult<Transition> {
-        self.transition(id, |job| job.move_checkpoint(wish), |job| replay::checkpointed(job, wish))
+        self.transition(("checkpoint", id), |job| job.move_checkpoint(wish), |job| replay::checkpointed(job, wish))
     }
 
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {

@@ -60,7 +60,11 @@ pub(super) fn units(ending: &Ending) -> Result<Vec<Unit<'_>>, CompleteError> {
 
 impl Unit<'_> {
     /// The plan of its chunks, if they are needed.
-    pub(super) async fn manifest(&self, store: &impl Store, ending: &Ending) -> Result<Option<Manifest>, CompleteError> {
+    pub(super) async fn manifest(
+        &self,
+        store: &impl Store,
+        ending: &Ending,
+    ) -> Result<Option<Manifest>, CompleteError> {
         if matches!(self.take, Take::Skipped | Take::Ended) {
             return Ok(None);
         }

@@ -55,8 +55,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
             let key = folder.report_key(job.generation, Some(name.attempt), file);
             Table::new(key, layout.columns.clone(), said, name.part_bytes)
         };
-        let tables =
-            [table("failed.csv", &SAID[..]), table("skipped.csv", &["reason"]), table("unprocessed.csv", &[])];
+        let tables = [table("failed.csv", &SAID[..]), table("skipped.csv", &["reason"]), table("unprocessed.csv", &[])];
         let (store, files) = (&ports.store, &ports.files);
         let (at, source_gone, issues) = (Position::default(), false, Vec::new());
         Self { store, files, ending, layout, tables, at, source_gone, issues }

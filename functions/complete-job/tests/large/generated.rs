@@ -8,9 +8,7 @@ use std::time::Duration;
 use longshore::files::MemoryFiles;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::outcome::Rejection;
-use longshore_domain::ports::{
-    FileInfo, FileStream, Files, MultipartFiles, MultipartUpload, PortResult, Read,
-};
+use longshore_domain::ports::{FileInfo, FileStream, Files, MultipartFiles, MultipartUpload, PortResult, Read};
 use longshore_domain::work_file::{End, Entry, Header, WorkFile};
 
 pub(crate) const KEY: &str = "uploads/default/large";

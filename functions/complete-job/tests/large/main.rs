@@ -50,10 +50,7 @@ impl Large {
         let (key, name) = (KEY.to_owned(), "people.csv".to_owned());
         let size_bytes = blocks * BLOCK_BYTES;
         let source = SourceFile { key, size_bytes, etag: "\"e\"".into(), format: Format::Csv, name };
-        let job = Job {
-            source: Some(source),
-            ..Job::waiting(JobId::generate(), "default", "probe", Timestamp::now())
-        };
+        let job = Job { source: Some(source), ..Job::waiting(JobId::generate(), "default", "probe", Timestamp::now()) };
         let columns = Some(["id", "name", "email", "born", "city", "note"].map(str::to_owned).to_vec());
         now(ports.store.create_job(&job, &Definition { options: json!({}), columns }, None)).unwrap();
         now(ports.store.begin(job.job_id, Timestamp::now())).unwrap();
@@ -118,15 +115,18 @@ impl Large {
         let (seconds, status) = (format!("{:.1}", took.as_secs_f64()), self.job().status);
         let written: u64 = self.receipt().files.iter().map(|file| file.fingerprint.size).sum();
         let report = format!("{:.2} GiB", written as f64 / f64::from(1 << 30));
-        row("completion", &[
-            ("job", &job),
-            ("report", &report),
-            ("status", &format!("{status:?}")),
-            ("invocations", &invocations),
-            ("seconds", &seconds),
-            ("peak memory MiB", &peak_mib()),
-            ("violations", &0),
-        ]);
+        row(
+            "completion",
+            &[
+                ("job", &job),
+                ("report", &report),
+                ("status", &format!("{status:?}")),
+                ("invocations", &invocations),
+                ("seconds", &seconds),
+                ("peak memory MiB", &peak_mib()),
+                ("violations", &0),
+            ],
+        );
         println!("{job}: {report} of a report, {invocations} invocations, {seconds} s, {} MiB at most", peak_mib());
     }
 }
@@ -163,8 +163,14 @@ fn a_large_job_that_is_canceled_after_its_first_chunk_ends_canceled_with_its_rep
         let took = large.complete();
         assert_eq!(large.job().status, Status::Canceled);
         let receipt = large.receipt();
-        assert_eq!((receipt.counts.succeeded, receipt.counts.unprocessed), (ROWS_IN_BLOCK, (blocks - 1) * ROWS_IN_BLOCK));
-        assert_eq!(large.ports.files.appeared(), receipt.files.iter().map(|file| file.fingerprint.size).collect::<Vec<_>>());
+        assert_eq!(
+            (receipt.counts.succeeded, receipt.counts.unprocessed),
+            (ROWS_IN_BLOCK, (blocks - 1) * ROWS_IN_BLOCK)
+        );
+        assert_eq!(
+            large.ports.files.appeared(),
+            receipt.files.iter().map(|file| file.fingerprint.size).collect::<Vec<_>>()
+        );
         large.measured(name, took);
     }
 }

@@ -175,8 +175,9 @@ mod tests {
                 resend: 0,
             })
         };
-        let complete =
-            |generation| Letter::Complete(CompleteMessage { job_id: JobId(uuid::Uuid::nil()), generation, resend: 0, step: 0 });
+        let complete = |generation| {
+            Letter::Complete(CompleteMessage { job_id: JobId(uuid::Uuid::nil()), generation, resend: 0, step: 0 })
+        };
         let splitting = |status| Job { split_ended: false, ..job(status) };
         let (past, done) = (Replay::Nothing(Nothing::RunAgain), Replay::Nothing(Nothing::WasDone));
         for (letter, job, expected) in [
@@ -196,7 +197,8 @@ mod tests {
     #[test]
     fn a_job_that_is_gone_leaves_nothing_to_replay_and_what_is_unreadable_is_put_back() {
         let gone = Replay::Nothing(Nothing::JobGone);
-        let letter = Letter::Complete(CompleteMessage { job_id: JobId(uuid::Uuid::nil()), generation: 1, resend: 0, step: 0 });
+        let letter =
+            Letter::Complete(CompleteMessage { job_id: JobId(uuid::Uuid::nil()), generation: 1, resend: 0, step: 0 });
         let deleted = Job { deleted_at: Some(Timestamp(1)), ..job(Status::Running) };
         let expired = Job { expires_at: 9, ..job(Status::Running) };
         for job in [None, Some(&deleted), Some(&expired)] {

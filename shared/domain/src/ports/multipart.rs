@@ -19,8 +19,11 @@ pub struct MultipartUpload {
 /// no harm.
 pub trait MultipartFiles: Send + Sync {
     /// Begins an upload. One that is never completed is removed by the bucket after a day.
-    fn create_multipart(&self, key: &str, content_type: &str)
-    -> impl Future<Output = PortResult<MultipartUpload>> + Send;
+    fn create_multipart(
+        &self,
+        key: &str,
+        content_type: &str,
+    ) -> impl Future<Output = PortResult<MultipartUpload>> + Send;
     /// Puts a part, from 1 on, over one of the same number: its entity tag; `None` if there is no such upload any more. All
     /// parts but the last have at least 5 MiB.
     fn upload_part(

@@ -66,7 +66,11 @@ fn a_permission_that_is_taken_away_is_missed() {
             "Action: dynamodb:PartiQLUpdate",
             "ProcessItem: put needs",
         ),
-        ("Action: [s3:PutObject, s3:AbortMultipartUpload]", "Action: s3:PutObject", "CompleteJob: abort_multipart needs"),
+        (
+            "Action: [s3:PutObject, s3:AbortMultipartUpload]",
+            "Action: s3:PutObject",
+            "CompleteJob: abort_multipart needs",
+        ),
     ];
     for (from, to, missed) in rows {
         assert!(TEMPLATE.contains(from), "{from}");
