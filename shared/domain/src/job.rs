@@ -17,18 +17,18 @@ use crate::records::Format;
 use crate::text::cut;
 use crate::time_stamp::Timestamp;
 
-/// Bytes of an error's code and message.
-const CODE_BYTES: usize = 100;
-const MESSAGE_BYTES: usize = 4 * 1024;
-/// Issues that a job keeps.
-const MAX_ISSUES: usize = 20;
-
 pub use checkpoint::{Checkpoint, MoveCheckpoint};
 pub use deadline::{deadline, has_time};
 pub use generation::{Base, CORRECTED_ISSUES, Place, Reopen};
 pub use priority::Priority;
 pub use tolerance::Tolerance;
 pub use transition::{Finish, Transition};
+
+/// Bytes of an error's code and message.
+const CODE_BYTES: usize = 100;
+const MESSAGE_BYTES: usize = 4 * 1024;
+/// Issues that a job keeps.
+const MAX_ISSUES: usize = 20;
 
 /// Where a job stands, coarsely. The last three are final.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]

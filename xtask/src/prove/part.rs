@@ -36,7 +36,7 @@ pub(crate) enum Part {
 
 impl Part {
     /// All of them.
-    pub(crate) const ALL: [Self; 6] =
+    pub(crate) const ALL: [Self; 7] =
         [Self::Model, Self::Simulation, Self::Completion, Self::Faults, Self::Corpus, Self::Load, Self::Release];
 
     pub(crate) fn name(self) -> &'static str {

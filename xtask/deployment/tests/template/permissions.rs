@@ -9,10 +9,11 @@ use super::port_calls::{CALLS, Need};
 use super::{TEMPLATE, reach};
 
 /// Files in which ports are declared.
-const PORTS: [&str; 6] = [
+const PORTS: [&str; 7] = [
     "shared/domain/src/ports.rs",
     "shared/domain/src/ports/dead_letters.rs",
     "shared/domain/src/ports/gates.rs",
+    "shared/domain/src/ports/multipart.rs",
     "shared/src/queues/dead_letters.rs",
     "shared/src/store/records/mod.rs",
     "functions/upload/src/places.rs",
