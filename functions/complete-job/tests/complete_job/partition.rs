@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use complete_job::CompleteEnd;
+use longshore::formula::original;
 use longshore_domain::group::CommitOutcome;
 use longshore_domain::job::{Status, Tolerance};
 use longshore_domain::records::{Format, records};
@@ -102,10 +103,7 @@ fn input(source: &str, format: Format) -> BTreeMap<u64, String> {
 
 /// Takes a row of the report back to what an input row means: apostrophes off, empty cells at the end off.
 fn plain(cells: &[String]) -> String {
-    let bare = |cell: &String| match cell.strip_prefix('\'') {
-        Some(rest) if rest.starts_with(['=', '+', '-', '@']) => rest.to_owned(),
-        _ => cell.clone(),
-    };
+    let bare = |cell: &String| String::from_utf8_lossy(&original(cell.as_bytes())).into_owned();
     cells.iter().map(bare).collect::<Vec<_>>().join(",").trim_end_matches(',').to_owned()
 }
 
