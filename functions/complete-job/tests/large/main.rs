@@ -71,7 +71,7 @@ impl Large {
             oversize: false,
         };
         let manifest = Manifest { group: number, chunks: (first..first + chunks).map(chunk).collect() };
-        let plan = GroupPlan::of_file(0, manifest, (first + chunks) * BLOCK_BYTES);
+        let plan = GroupPlan::of_file(0, manifest, first * BLOCK_BYTES..(first + chunks) * BLOCK_BYTES);
         now(self.ports.store.commit_group(&self.job(), &plan, Timestamp::now())).unwrap();
     }
 
