@@ -9,6 +9,8 @@ mod calls;
 mod operators;
 mod variable;
 
+use longshore_domain::rate::Rate;
+
 pub use access::access;
 pub use aws::Aws;
 pub use calls::{Calls, take_calls};
@@ -71,6 +73,24 @@ pub fn retention_days() -> Result<i64, ConfigError> {
 /// If it is missing or no whole number.
 pub fn max_active_jobs() -> Result<u64, ConfigError> {
     parsed("LONGSHORE_MAX_ACTIVE_JOBS")
+}
+
+/// Calls of one tenant that one process answers: `LONGSHORE_TENANT_CALLS_PER_SECOND`, and
+/// `LONGSHORE_TENANT_CALLS_AT_ONCE`.
+///
+/// # Errors
+/// If one is missing or no whole number.
+pub fn tenant_calls() -> Result<Rate, ConfigError> {
+    let (per_second, burst) = ("LONGSHORE_TENANT_CALLS_PER_SECOND", "LONGSHORE_TENANT_CALLS_AT_ONCE");
+    Ok(Rate { per_second: parsed(per_second)?, burst: parsed(burst)? })
+}
+
+/// Calls of one tenant that make work, in ten seconds and over all processes: `LONGSHORE_TENANT_WORK_CALLS`.
+///
+/// # Errors
+/// If it is missing or no whole number.
+pub fn tenant_work_calls() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_TENANT_WORK_CALLS")
 }
 
 /// Bytes that are promised to one tenant in a day: `LONGSHORE_MAX_TENANT_UPLOAD_BYTES_PER_DAY`.

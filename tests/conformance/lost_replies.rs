@@ -103,7 +103,8 @@ async fn a_retry_and_a_start_whose_reply_is_lost_are_made_once(store: &DynamoSto
 
 /// With room for one: whoever counts twice has none for itself.
 async fn a_place_and_a_promise_whose_reply_is_lost_count_once(store: &DynamoStore, faults: &Faults) {
-    let store = store.clone().with_limits(TenantLimits { active_jobs: 1, upload_bytes_per_day: 7 });
+    let store =
+        store.clone().with_limits(TenantLimits { active_jobs: 1, upload_bytes_per_day: 7, ..TenantLimits::default() });
     let lose = || faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
     let job = Job { tenant: "lossy".into(), ..waiting_job() };
     lose();

@@ -7,7 +7,7 @@ use longshore::store::dynamo::DynamoStore;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Reopen, Status};
-use longshore_domain::ports::{Created, IdempotencyKey, Reopened, Started, Store, TenantLimits, Upload};
+use longshore_domain::ports::{Created, IdempotencyKey, Reopened, Started, Store, TenantCounts, TenantLimits, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::fixtures::{at, definition, finish, made, opened, waiting_job};
@@ -27,10 +27,11 @@ on_both_stores! {
     the_bytes_of_a_day_are_counted_once_and_up_to_the_limit,
     of_many_uploads_at_once_exactly_what_fits_is_taken,
     a_repeated_upload_needs_no_room,
+    calls_that_make_work_are_counted_in_windows,
 }
 
 /// A store that can be told how much room there is.
-pub(crate) trait Limited: Store + Sized {
+pub(crate) trait Limited: Store + TenantCounts + Sized {
     fn limited(self, limits: TenantLimits) -> Self;
 }
 
@@ -269,4 +270,28 @@ async fn a_repeated_upload_needs_no_room(store: impl Limited) {
     assert_eq!(promise(&upload(1, at(0)), key("k2", "h")).await, Created::OverLimit(100));
     let day_after = at(0).plus_seconds(86_400);
     assert_eq!(promise(&upload(1, day_after), IdempotencyKey { at: day_after, ..key("k2", "h") }).await, Created::New);
+}
+
+async fn calls_that_make_work_are_counted_in_windows(store: impl Limited) {
+    let store = store.limited(TenantLimits { work_calls: 3, ..TenantLimits::default() });
+    let of =
+        |tenant: &str, seconds: i64| Job { tenant: tenant.into(), created_at: at(seconds * 1_000), ..waiting_job() };
+    let definition = definition();
+    let create = async |job: Job, key: Option<&IdempotencyKey>| store.create_job(&job, &definition, key).await.unwrap();
+    let (tenant, other) = (of("", 0).job_id.to_string(), of("", 0).job_id.to_string());
+    let first = of(&tenant, 100);
+    assert_eq!(create(first.clone(), Some(&key("k", "h"))).await, Created::New);
+    assert_eq!(create(of(&tenant, 105), None).await, Created::New);
+    assert!(store.count_call(&tenant, at(109_999)).await.unwrap());
+    assert_eq!(create(of(&tenant, 109), None).await, Created::RateLimited);
+    assert!(!store.count_call(&tenant, at(109_999)).await.unwrap());
+    assert_eq!(create(of(&tenant, 109), Some(&key("k", "h"))).await, Created::Replayed(first.job_id));
+    assert_eq!(create(of(&other, 109), None).await, Created::New);
+    assert_eq!(create(of(&tenant, 110), None).await, Created::New, "the next ten seconds");
+    let refused = Upload { tenant, ..upload(1, at(110_000)) };
+    assert!(store.count_call(&refused.tenant, at(110_000)).await.unwrap());
+    assert!(store.count_call(&refused.tenant, at(110_000)).await.unwrap());
+    assert_eq!(store.create_upload(&refused, None).await.unwrap(), Created::RateLimited);
+    assert_eq!(store.upload(refused.file_guid).await.unwrap(), None, "nothing is stored");
+    assert_eq!(store.active_jobs(&refused.tenant).await.unwrap(), 3);
 }

@@ -16,7 +16,7 @@ use crate::shared::{Story, has_own_emulator, probe_file, start};
 /// others.
 fn narrow() -> Option<&'static Stack> {
     static STACK: OnceLock<Stack> = OnceLock::new();
-    let parameters = vec![("MaxActiveJobs", "2"), ("MaxTenantUploadBytesPerDay", "100000"), ("MaxQueuedChunks", "40")];
+    let parameters = vec![("MaxActiveJobs", "2"), ("MaxTenantUploadBytesPerDay", "100000"), ("MaxQueuedChunks", "5")];
     let options = StackOptions { probe: true, parameters, ..Default::default() };
     has_own_emulator().then(|| STACK.get_or_init(|| start(&options)))
 }
@@ -116,7 +116,7 @@ fn rfc_6585_429_a_tenant_is_promised_so_many_bytes_a_day() -> Story {
 fn rfc_9110_503_a_deep_queue_takes_no_more_jobs_of_its_priority_until_it_is_worked_off() -> Story {
     let Some(stack) = narrow() else { return Ok(()) };
     let client = tenant(stack, "frank")?;
-    // A hundred chunks of four seconds, two at a time.
+    // A hundred chunks of four seconds, two at a time: more than ten times the limit, at which every tenant is refused.
     let long = probe_file((1..=5_000).map(|_| "ok,80,,"));
     let first = id(&once(&client, "low", "monday-1")?.expect(202)?)?;
     ended(&client, &first)?;

@@ -28,7 +28,7 @@ use super::users::Users;
 pub(super) const NAME: &str = "longshore";
 
 /// Clocks that make tests quick. A worker has five seconds, and its message comes back after thirty.
-const PARAMETERS: [(&str, &str); 10] = [
+const PARAMETERS: [(&str, &str); 13] = [
     ("Environment", "local"),
     ("Architecture", if cfg!(target_arch = "aarch64") { "arm64" } else { "x86_64" }),
     ("RequireTls", "false"),
@@ -39,6 +39,10 @@ const PARAMETERS: [(&str, &str); 10] = [
     ("ScheduleState", "DISABLED"),
     ("RetryBaseSeconds", "1"),
     ("StopGraceSeconds", "1"),
+    // All stories are one tenant's.
+    ("TenantWorkCalls", "100000"),
+    ("TenantCallsPerSecond", "1000"),
+    ("TenantCallsAtOnce", "100000"),
 ];
 
 /// The emulator asks for a call's own name where AWS asks for another action, which the template grants: PartiQLInsert

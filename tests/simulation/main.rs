@@ -16,6 +16,7 @@
 //! | `unguarded` | services without one of their conditions |
 //! | `imports` | the import handler over its records |
 //! | `kinds`, `handler` | the job types, and how another one is added |
+//! | `fairness` | many tenants, of which one abuses the deployment: how long the others wait |
 //! | `stories`, `ending`, `gate`, `corrections`, `recursion` | moments that chance seldom comes to |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "what tests call stops a test as tests do")]
@@ -23,6 +24,7 @@
 mod corrections;
 mod dice;
 mod ending;
+mod fairness;
 mod gate;
 mod handler;
 mod imports;

@@ -30,7 +30,7 @@ use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
 
-pub use splitter::{SplitEnd, SplitError, Splitter};
+pub use splitter::{SplitEnd, SplitError, Splitter, TURN_S};
 
 /// The function: services and job types.
 pub struct CreateJob<S, Q, F> {

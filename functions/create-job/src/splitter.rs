@@ -72,7 +72,7 @@ const LOOKS: u32 = 4;
 /// Seconds after which a splitter sends a continuation to the end of its tenant's lane and leaves its place to whoever
 /// waits: a place is one of few, and a file of gigabytes would hold it for a minute. A small job ends within its first turn;
 /// each further one costs a message and a read of the opening.
-const TURN_S: i64 = 3;
+pub const TURN_S: i64 = 3;
 
 /// The same while the generation before is filed again. Longer, since each of these turns ends with a group, full or not.
 const RETRY_TURN_S: i64 = 10;

@@ -11,8 +11,9 @@ use longshore::store::records::{DynamoRecords, RecordStore};
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
-use longshore_domain::ports::{Files, JobStore, Ledger, PortResult, Queues, Store};
+use longshore_domain::ports::{Files, JobStore, Ledger, PortResult, Queues, Store, TenantCounts};
 use longshore_domain::progress;
+use longshore_domain::rate::Rate;
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::{DownloadUrls, Pressure};
@@ -20,7 +21,7 @@ use crate::{DownloadUrls, Pressure};
 /// A choice of services: one name in place of four type parameters.
 pub trait Backend: Send + Sync + 'static {
     /// Jobs and uploads.
-    type Store: Store;
+    type Store: Store + TenantCounts;
     /// Where create and complete messages go, and how many chunks wait.
     type Queues: Queues + Backlog;
     /// Sources and reports.
@@ -65,6 +66,8 @@ pub struct Api<B: Backend> {
     pub access: Access,
     /// Limits.
     pub limits: Limits,
+    /// Calls of a tenant that one process answers.
+    pub tenant_calls: Rate,
     /// How much waits.
     pub pressure: Pressure,
     /// The time.

@@ -63,6 +63,9 @@ pub(crate) async fn cancel<B: Backend>(
 ) -> Answer {
     let job = api.job(&tenant, &id).await?;
     let (mut groups, mut job) = api.with_groups(job).await?;
+    if job.is_live() {
+        api.count_call(&tenant).await?;
+    }
     while job.is_live() {
         etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
         match api.stop(&job, etag::is_conditional(&headers)).await? {

@@ -46,6 +46,7 @@ pub(crate) async fn delete<B: Backend>(
     PathText(id): PathText,
     headers: HeaderMap,
 ) -> Answer {
+    api.count_call(&tenant).await?;
     loop {
         let (groups, job) = api.with_groups(api.job(&tenant, &id).await?).await?;
         etag::check_match(&headers, &JobDocument::of(&job, &groups))?;

@@ -38,13 +38,13 @@ mod start;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
+use axum::{Extension, Router};
 use longshore::config::{self, Aws, ConfigError};
 use longshore::handler::Registry;
-use longshore::http;
+use longshore::http::{self, CallCost, CallLimit};
 use longshore::ports::Ports;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ports::TenantLimits;
@@ -86,15 +86,19 @@ pub const ROUTES: [(&str, &str); 16] = [
 pub const PUBLIC_ROUTES: [(&str, &str); 4] =
     [("GET", "/api/openapi.json"), ("GET", "/api/docs"), ("GET", "/api/problems"), ("GET", "/api/problems/{kind}")];
 
+/// An audit reads a whole report, for up to twenty seconds.
+const AUDIT: CallCost = CallCost(20);
+
 /// The function as a router.
 pub fn router<B: Backend>(api: Api<B>) -> Router {
     let router = Router::new()
-        .route("/api/jobs", post(create::create::<B>).get(list::list::<B>))
+        // A create is counted by the store alone: a repeated one is answered as before, whatever the limits say.
+        .route("/api/jobs", post(create::create::<B>).layer(Extension(CallCost(0))).get(list::list::<B>))
         .route("/api/jobs/{jobId}", get(job::get::<B>).delete(delete::delete::<B>))
         .route("/api/jobs/{jobId}/cancel", post(cancel::cancel::<B>))
         .route("/api/jobs/{jobId}/output", get(output::get::<B>))
         .route("/api/jobs/{jobId}/failures", get(failures::list::<B>))
-        .route("/api/jobs/{jobId}/audit", get(audit::get::<B>))
+        .route("/api/jobs/{jobId}/audit", get(audit::get::<B>).layer(Extension(AUDIT)))
         .route("/api/jobs/{jobId}/retry", post(retry::retry::<B>))
         .route("/api/jobs/{jobId}/start", post(start::start::<B>))
         .route("/api/datasets", get(datasets::list::<B>))
@@ -111,7 +115,9 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
         .route("/api/dead-letters/replay", any(async |uri: Uri| wrong_method(&uri, "POST")))
         .route("/api/dead-letters/{letterId}", any(async |uri: Uri| wrong_method(&uri, "DELETE,GET")))
         .route("/api/dead-letters/{letterId}/replay", any(async |uri: Uri| wrong_method(&uri, "POST")));
-    http::with_access(http::with_problems(router), &api.access).with_state(Arc::new(api))
+    let limit = CallLimit::new(api.tenant_calls, api.clock);
+    let router = http::with_call_limit(http::with_problems(router), limit);
+    http::with_access(router, &api.access).with_state(Arc::new(api))
 }
 
 /// Runs the function with these job types, configured from the environment.
@@ -130,6 +136,7 @@ pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Err
             job_time_limit_s: config::job_time_limit_s()?,
             max_queued_chunks: config::max_queued_chunks()?,
         },
+        tenant_calls: config::tenant_calls()?,
         pressure: Pressure::default(),
         clock: Timestamp::now,
     };
@@ -137,7 +144,8 @@ pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Err
 }
 
 fn tenant_limits() -> Result<TenantLimits, ConfigError> {
-    Ok(TenantLimits { active_jobs: config::max_active_jobs()?, ..TenantLimits::default() })
+    let (active_jobs, work_calls) = (config::max_active_jobs()?, config::tenant_work_calls()?);
+    Ok(TenantLimits { active_jobs, work_calls, ..TenantLimits::default() })
 }
 
 /// What API Gateway does not hand to the functions of uploads and of dead letters has the wrong method.

@@ -6,10 +6,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use longshore::http::{Failure, Tenant, rate_limited};
 use longshore::problem::{Kind, Problem};
 use longshore::queues::Backlog;
 use longshore::telemetry;
+use longshore_domain::admission::Admission;
 use longshore_domain::job::Priority;
+use longshore_domain::ports::{CallWindow, TenantCounts};
 use longshore_domain::time_stamp::Timestamp;
 use tokio::sync::Mutex;
 
@@ -63,16 +66,40 @@ async fn ask(queues: &impl Backlog, priority: Priority) -> Option<u64> {
 }
 
 impl<B: Backend> Api<B> {
-    /// 503 `busy` if the queue of this priority is deeper than it should be.
-    pub(crate) async fn busy(&self, priority: Priority) -> Option<Problem> {
-        let chunks = self.pressure.chunks(&self.ports.queues, priority, (self.clock)()).await?;
-        if chunks <= self.limits.max_queued_chunks {
-            return None;
+    /// 503 `busy` if the queue of this priority is deeper than it should be. A tenant with hardly any active job is let in
+    /// until it is ten times as deep: one tenant's backlog is no reason to refuse the others.
+    ///
+    /// # Errors
+    /// 503, or the store fails.
+    pub(crate) async fn busy(&self, tenant: &Tenant, priority: Priority) -> Result<(), Failure> {
+        let (most, now) = (self.limits.max_queued_chunks, (self.clock)());
+        let Some(chunks) = self.pressure.chunks(&self.ports.queues, priority, now).await else { return Ok(()) };
+        let admitted = match Admission::of(chunks, most) {
+            Admission::Open => true,
+            few @ Admission::FewJobs => few.admits(self.ports.store.active_jobs(&tenant.0).await?),
+            Admission::Closed => false,
+        };
+        if admitted {
+            return Ok(());
         }
         let word = priority.as_str();
         let detail = format!("there is more work of {word} priority than can be done soon; ask again later");
-        Some(Problem::new(Kind::Busy, detail).retry_after(BUSY_S))
+        Err(Problem::new(Kind::Busy, detail).retry_after(BUSY_S).into())
     }
+
+    /// Counts a call that makes work and stores nothing that is counted otherwise.
+    ///
+    /// # Errors
+    /// 429 `rate-limited`, or the store fails.
+    pub(crate) async fn count_call(&self, tenant: &Tenant) -> Result<(), Failure> {
+        let now = (self.clock)();
+        if self.ports.store.count_call(&tenant.0, now).await? { Ok(()) } else { Err(too_often(now).into()) }
+    }
+}
+
+/// 429: the window of ten seconds has no room for another call that makes work.
+pub(crate) fn too_often(now: Timestamp) -> Problem {
+    rate_limited(CallWindow::at(now).end().millis_since(now))
 }
 
 /// 429: the tenant has so many active jobs.

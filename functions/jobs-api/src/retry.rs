@@ -52,7 +52,8 @@ struct RetryRequest {
         they stand there; those that do not stay failed; items that were never processed run as they are. Rows \
         that name no failed item, stand there twice, cannot be read, or show a row that could not be read \
         unchanged do nothing, and are told in `issues` by the codes `corrected_rows_unknown`, \
-        `corrected_rows_repeated`, `corrected_rows_unreadable`, `corrected_rows_unchanged`.",
+        `corrected_rows_repeated`, `corrected_rows_unreadable`, `corrected_rows_unchanged`. Of very many failed items \
+        not all are compared: rows that met none are then told as `corrected_rows_unchecked`.",
     params(JobIdInPath, IfMatchHeader),
     request_body(
         content = Option<RetryRequest>,
@@ -92,9 +93,8 @@ pub(crate) async fn retry<B: Backend>(
         None => None,
     };
     etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
-    if let Some(busy) = api.busy(job.priority).await {
-        return Err(busy.into());
-    }
+    api.busy(&tenant, job.priority).await?;
+    api.count_call(&tenant).await?;
     let at = (api.clock)();
     let deadline_at = deadline(at, job.timeout_s, job.expires_at);
     let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, only: None };

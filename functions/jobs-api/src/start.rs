@@ -62,9 +62,8 @@ pub(crate) async fn start<B: Backend>(
     api.check_file(checked.source.as_ref()).await?;
     let (groups, checked) = api.with_groups(checked).await?;
     etag::check_match(&headers, &JobDocument::of(&checked, &groups))?;
-    if let Some(busy) = api.busy(checked.priority).await {
-        return Err(busy.into());
-    }
+    api.busy(&tenant, checked.priority).await?;
+    api.count_call(&tenant).await?;
     let job = api.started_job(&checked);
     match api.ports.store.start_job(&job, &Definition { options, columns: None }).await? {
         Started::New => {

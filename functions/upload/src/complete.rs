@@ -8,7 +8,7 @@ use longshore::http::{Answer, PathText, Tenant};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::parts::Part;
-use longshore_domain::ports::JobStore;
+use longshore_domain::ports::{JobStore, TenantCounts};
 
 use crate::openapi::{CompleteRefusals, FileGuidInPath, status_example};
 use crate::read::stands;
@@ -41,7 +41,7 @@ const NAMED_PARTS: usize = 48;
         CompleteRefusals,
     ),
 )]
-pub(crate) async fn complete<S: JobStore, P: UploadPlaces>(
+pub(crate) async fn complete<S: JobStore + TenantCounts, P: UploadPlaces>(
     State(uploads): State<Arc<Uploads<S, P>>>,
     tenant: Tenant,
     PathText(id): PathText,

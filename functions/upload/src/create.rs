@@ -11,7 +11,7 @@ use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath};
 use longshore::ports::upload_key;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::FileGuid;
-use longshore_domain::ports::{Created, JobStore, Upload};
+use longshore_domain::ports::{Created, JobStore, TenantCounts, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::openapi::{CreateRefusals, parts_example, upload_example};
@@ -70,7 +70,7 @@ const SECONDS_PER_DAY: i64 = 86_400;
         CreateRefusals,
     ),
 )]
-pub(crate) async fn create<S: JobStore, P: UploadPlaces>(
+pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadPlaces>(
     State(uploads): State<Arc<Uploads<S, P>>>,
     tenant: Tenant,
     headers: HeaderMap,
@@ -99,6 +99,7 @@ pub(crate) async fn create<S: JobStore, P: UploadPlaces>(
             Ok(created(uploads.document(&first, &wanted).await?))
         }
         Created::KeyReused => Err(idempotency::key_reused().into()),
+        Created::RateLimited => Err(crate::too_often(now).into()),
         Created::OverLimit(bytes) => Err(over_quota(uploads.max_bytes_per_day.saturating_sub(bytes), now).into()),
     }
 }

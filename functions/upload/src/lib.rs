@@ -28,14 +28,15 @@ mod wanted;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use longshore::config::{self, Aws};
-use longshore::http::{self, Access, Failure, Tenant};
+use longshore::http::{self, Access, CallCost, CallLimit, Failure, Tenant, rate_limited};
 use longshore::problem::Problem;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::parts::{Multipart, Part};
-use longshore_domain::ports::{JobStore, PortResult, TenantLimits, Upload};
+use longshore_domain::ports::{CallWindow, JobStore, PortResult, TenantCounts, TenantLimits, Upload};
+use longshore_domain::rate::Rate;
 use longshore_domain::time_stamp::Timestamp;
 
 pub use document::{PromisedUpload, UploadDocument, UploadState, UploadStatus};
@@ -73,13 +74,24 @@ pub struct Uploads<S, P> {
     pub multipart_bytes: u64,
     /// Bytes that are promised to one tenant in a day. The store counts them.
     pub max_bytes_per_day: u64,
+    /// Calls of a tenant that one process answers.
+    pub tenant_calls: Rate,
     /// Days until an upload is forgotten.
     pub retention_days: i64,
     /// The time.
     pub clock: fn() -> Timestamp,
 }
 
-impl<S: JobStore, P: UploadPlaces> Uploads<S, P> {
+impl<S: JobStore + TenantCounts, P: UploadPlaces> Uploads<S, P> {
+    /// Counts a call that makes work and stores nothing that is counted otherwise.
+    ///
+    /// # Errors
+    /// 429 `rate-limited`, or the store fails.
+    async fn count_call(&self, tenant: &Tenant) -> Result<(), Failure> {
+        let now = (self.clock)();
+        if self.store.count_call(&tenant.0, now).await? { Ok(()) } else { Err(too_often(now).into()) }
+    }
+
     /// The upload that a path names.
     ///
     /// # Errors
@@ -137,18 +149,26 @@ impl<S: JobStore, P: UploadPlaces> Uploads<S, P> {
     }
 }
 
+/// 429: the window of ten seconds has no room for another call that makes work.
+fn too_often(now: Timestamp) -> Problem {
+    rate_limited(CallWindow::at(now).end().millis_since(now))
+}
+
 /// The function as a router.
 pub fn router<S, P>(uploads: Uploads<S, P>) -> Router
 where
-    S: JobStore + 'static,
+    S: JobStore + TenantCounts + 'static,
     P: UploadPlaces + 'static,
 {
     let router = Router::new()
-        .route("/api/uploads", post(create::create::<S, P>))
+        // Counted by the store alone: a repeated create is answered as before, whatever the limits say.
+        .route("/api/uploads", post(create::create::<S, P>).layer(Extension(CallCost(0))))
         .route("/api/uploads/{fileGuid}", get(read::status::<S, P>))
         .route("/api/uploads/{fileGuid}/url", post(renew::renew::<S, P>))
         .route("/api/uploads/{fileGuid}/complete", post(complete::complete::<S, P>));
-    http::with_access(http::with_problems(router), &uploads.access).with_state(Arc::new(uploads))
+    let limit = CallLimit::new(uploads.tenant_calls, uploads.clock);
+    let router = http::with_call_limit(http::with_problems(router), limit);
+    http::with_access(router, &uploads.access).with_state(Arc::new(uploads))
 }
 
 /// Runs the function, configured from the environment.
@@ -157,7 +177,8 @@ where
 /// If the environment lacks something, or the runtime's API fails.
 pub async fn serve(aws: &Aws) -> Result<(), lambda_http::Error> {
     let max_bytes_per_day = config::max_tenant_upload_bytes_per_day()?;
-    let limits = TenantLimits { upload_bytes_per_day: max_bytes_per_day, ..TenantLimits::default() };
+    let work_calls = config::tenant_work_calls()?;
+    let limits = TenantLimits { upload_bytes_per_day: max_bytes_per_day, work_calls, ..TenantLimits::default() };
     let uploads = Uploads {
         store: aws.store()?.with_limits(limits),
         places: aws.files()?,
@@ -165,6 +186,7 @@ pub async fn serve(aws: &Aws) -> Result<(), lambda_http::Error> {
         max_file_bytes: config::max_file_bytes()?,
         multipart_bytes: config::multipart_bytes()?,
         max_bytes_per_day,
+        tenant_calls: config::tenant_calls()?,
         retention_days: config::retention_days()?,
         clock: Timestamp::now,
     };

@@ -8,7 +8,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use longshore::http::{Answer, PathText, Tenant};
 use longshore::openapi::CacheNoStore;
-use longshore_domain::ports::{JobStore, Upload};
+use longshore_domain::ports::{JobStore, TenantCounts, Upload};
 
 use crate::openapi::{FileGuidInPath, StatusRefusals, status_example, waiting_example};
 use crate::standing::Standing;
@@ -38,7 +38,7 @@ use crate::{UploadPlaces, UploadStatus, Uploads};
         StatusRefusals,
     ),
 )]
-pub(crate) async fn status<S: JobStore, P: UploadPlaces>(
+pub(crate) async fn status<S: JobStore + TenantCounts, P: UploadPlaces>(
     State(uploads): State<Arc<Uploads<S, P>>>,
     tenant: Tenant,
     PathText(id): PathText,

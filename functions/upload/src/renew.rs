@@ -10,7 +10,7 @@ use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::Problem;
 use longshore_domain::parts::{Part, parts};
-use longshore_domain::ports::{JobStore, Upload};
+use longshore_domain::ports::{JobStore, TenantCounts, Upload};
 
 use crate::openapi::{FileGuidInPath, RenewRefusals, part_example, upload_example};
 use crate::standing::{Standing, abandoned, already_uploaded, completing, missing};
@@ -50,7 +50,7 @@ use crate::{BODY_BYTES, PartDocument, PartsDocument, PromisedUpload, UploadPlace
         RenewRefusals,
     ),
 )]
-pub(crate) async fn renew<S: JobStore, P: UploadPlaces>(
+pub(crate) async fn renew<S: JobStore + TenantCounts, P: UploadPlaces>(
     State(uploads): State<Arc<Uploads<S, P>>>,
     tenant: Tenant,
     PathText(id): PathText,
@@ -58,6 +58,7 @@ pub(crate) async fn renew<S: JobStore, P: UploadPlaces>(
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
     let wanted = read(fields, &upload)?;
+    uploads.count_call(&tenant).await?;
     let document = match Standing::of(&uploads.places, &upload, (uploads.clock)()).await? {
         Standing::Received => return Err(already_uploaded().into()),
         Standing::Completing(_) => return Err(completing().into()),

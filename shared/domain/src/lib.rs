@@ -18,6 +18,7 @@
 //! | [`text`] | names and texts of clients, cut for messages |
 //! | [`message`], [`ports`] | what travels in queues; the traits that the adapters implement |
 
+pub mod admission;
 pub mod chance;
 pub mod cursor;
 pub mod dead_letter;
@@ -30,6 +31,7 @@ pub mod outcome;
 pub mod parts;
 pub mod ports;
 pub mod progress;
+pub mod rate;
 pub mod records;
 pub mod retry;
 pub mod split;

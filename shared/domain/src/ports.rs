@@ -23,7 +23,7 @@ use crate::time_stamp::Timestamp;
 pub use created::{Created, IdempotencyKey, Started};
 pub use dead_letters::DeadLetterNotes;
 pub use gates::{Slots, WaitingRoom};
-pub use limits::{Reopened, TenantLimits};
+pub use limits::{CallWindow, Reopened, TenantCounts, TenantLimits};
 pub use listing::{JobPosition, JobsPage, JobsWanted};
 pub use multipart::{MultipartFiles, MultipartUpload};
 

@@ -7,6 +7,7 @@
 mod access;
 mod body;
 mod bounds;
+mod call_limit;
 mod failure;
 mod fields;
 pub mod idempotency;
@@ -20,6 +21,7 @@ mod trace;
 
 pub use access::{Access, with_access};
 pub use body::{JsonFields, OptionalFields};
+pub use call_limit::{CallCost, CallLimit, rate_limited, with_call_limit};
 pub use failure::Failure;
 pub use fields::{Bad, Checked, Fields};
 pub use lambda::serve;

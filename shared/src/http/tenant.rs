@@ -1,12 +1,14 @@
 //! Whose a request is.
 
+use std::sync::Arc;
+
 use axum::extract::FromRequestParts;
 use axum::http::Extensions;
 use axum::http::request::Parts;
 use lambda_http::request::RequestContext;
 use longshore_domain::ids::DEFAULT_TENANT;
 
-use super::{Access, Failure};
+use super::{Access, CallCost, CallLimit, Failure};
 use crate::problem::{Kind, Problem};
 
 /// The longest name of a tenant: the longest message group that SQS takes, and the room that a record leaves for it.
@@ -22,7 +24,8 @@ const MARKS: &[u8] = b"-_.@|:+=";
 ///
 /// It is the claim that [`Access`] names, as the gateway hands it over with the token that it has accepted; never a
 /// header, and never a default for a caller who has signed in. 403 `no-tenant` if the token has no such claim, or one
-/// that can be no tenant's name.
+/// that can be no tenant's name. 429 `rate-limited` if the tenant calls more often than the router's
+/// [`CallLimit`] lets it.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Tenant(pub String);
 
@@ -30,11 +33,15 @@ impl<S: Send + Sync> FromRequestParts<S> for Tenant {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        match parts.extensions.get::<Access>() {
-            Some(Access::Open) => Ok(Self(DEFAULT_TENANT.to_owned())),
-            Some(Access::SignedIn { tenant_claim }) => Ok(signed_in(&parts.extensions, tenant_claim)?),
-            None => Err(Failure::Ours("the router was built without saying who may call".into())),
+        let tenant = match parts.extensions.get::<Access>() {
+            Some(Access::Open) => Self(DEFAULT_TENANT.to_owned()),
+            Some(Access::SignedIn { tenant_claim }) => signed_in(&parts.extensions, tenant_claim)?,
+            None => return Err(Failure::Ours("the router was built without saying who may call".into())),
+        };
+        if let Some(limit) = parts.extensions.get::<Arc<CallLimit>>() {
+            limit.count(&tenant.0, parts.extensions.get().copied().unwrap_or(CallCost(1)))?;
         }
+        Ok(tenant)
     }
 }
 

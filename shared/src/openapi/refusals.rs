@@ -41,9 +41,9 @@ macro_rules! refusals {
     };
 }
 
-/// The refusals of a call that wants a token: these kinds, `no-tenant`, `internal`, and what the gateway says.
+/// The refusals of a call that wants a token: these kinds, `no-tenant`, `rate-limited`, `internal`, and what the gateway says.
 pub fn refused(kinds: &[Kind]) -> Responses {
-    with_token(&[kinds, &[Kind::NoTenant]].concat())
+    with_token(&[kinds, &[Kind::NoTenant, Kind::RateLimited]].concat())
 }
 
 /// The refusals of a call for operators: these kinds, `not-an-operator`, `internal`, and what the gateway says.

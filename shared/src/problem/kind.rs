@@ -132,6 +132,10 @@ kinds! {
     PreconditionFailed = 412 "precondition-failed" "Precondition failed"
         "The job has changed since the answer whose ETag If-Match names. Nothing was done."
         "Read the job again and decide again.";
+    RateLimited = 429 "rate-limited" "Too many calls"
+        "The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, \
+         retries, starts, cancels, deletes). Nothing was done."
+        "Ask again after the seconds of Retry-After, with the same Idempotency-Key.";
     TooManyJobs = 429 "too-many-jobs" "Too many active jobs"
         "So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done."
         "Wait for the end of one, or cancel one. Ask again after the seconds of Retry-After, with the same Idempotency-Key.";

@@ -14,7 +14,7 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
 use longshore_domain::ports::{
     ChunkState, Created, Definition, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted, Ledger, Page,
-    PortResult, Removal, Reopened, Started, TenantLimits, Upload,
+    PortResult, Removal, Reopened, Started, TenantCounts, TenantLimits, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -88,6 +88,16 @@ impl MemoryStore {
                 made
             }
         })
+    }
+}
+
+impl TenantCounts for MemoryStore {
+    async fn count_call(&self, tenant: &str, now: Timestamp) -> PortResult<bool> {
+        Ok(self.records().count_call(tenant, now))
+    }
+
+    async fn active_jobs(&self, tenant: &str) -> PortResult<u64> {
+        Ok(self.records().active_jobs(tenant))
     }
 }
 

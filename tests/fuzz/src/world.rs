@@ -91,6 +91,7 @@ impl World {
                 access,
                 max_file_bytes: 5 << 30,
                 multipart_bytes: 64 << 20,
+                tenant_calls: longshore_domain::rate::Rate { per_second: 1_000, burst: 10_000 },
                 max_bytes_per_day,
                 retention_days: 14,
                 clock: || NOW,
@@ -98,9 +99,19 @@ impl World {
         }
         let limits =
             Limits { max_file_bytes: 5 << 30, retention_days: 14, job_time_limit_s: 3_600, max_queued_chunks: 9 };
+        let tenant_calls = longshore_domain::rate::Rate { per_second: 1_000, burst: 10_000 };
         let (registry, pressure) = (builtin(records.clone()), Pressure::default());
         let ports = Ports { store, queues, files };
-        jobs_api::router(Api::<Memory> { ports, records, registry, access, limits, pressure, clock: || NOW })
+        jobs_api::router(Api::<Memory> {
+            tenant_calls,
+            ports,
+            records,
+            registry,
+            access,
+            limits,
+            pressure,
+            clock: || NOW,
+        })
     }
 
     async fn upload(&self, digit: &str, name: &str, bytes: &str) -> Result<(), PortError> {

@@ -228,7 +228,7 @@ export interface paths {
          * Run again what failed or was never processed.
          * @description Only for a job that has ended. It opens again under the same id: `attempts` is one more, `status` is `waiting`, and the counts begin with what succeeded or was skipped. Items that succeeded or were skipped never run again; an item keeps its number and its idempotency key. The report of this attempt replaces the one before. A row that cannot be read (not UTF-8, an unclosed quote, too long) stays failed, unless it is corrected.
          *
-         *     `fileGuid` names an upload of a corrected failures file: what `GET …/failures?format=csv` gave, edited in a spreadsheet (delimiter comma, semicolon or tab, in UTF-8; columns in any order; code, field and message are not needed). The column of row numbers ties a row to its item. Failed items that stand in it run again as they stand there; those that do not stay failed; items that were never processed run as they are. Rows that name no failed item, stand there twice, cannot be read, or show a row that could not be read unchanged do nothing, and are told in `issues` by the codes `corrected_rows_unknown`, `corrected_rows_repeated`, `corrected_rows_unreadable`, `corrected_rows_unchanged`.
+         *     `fileGuid` names an upload of a corrected failures file: what `GET …/failures?format=csv` gave, edited in a spreadsheet (delimiter comma, semicolon or tab, in UTF-8; columns in any order; code, field and message are not needed). The column of row numbers ties a row to its item. Failed items that stand in it run again as they stand there; those that do not stay failed; items that were never processed run as they are. Rows that name no failed item, stand there twice, cannot be read, or show a row that could not be read unchanged do nothing, and are told in `issues` by the codes `corrected_rows_unknown`, `corrected_rows_repeated`, `corrected_rows_unreadable`, `corrected_rows_unchanged`. Of very many failed items not all are compared: rows that met none are then told as `corrected_rows_unchecked`.
          */
         post: operations["retryJob"];
         delete?: never;
@@ -766,7 +766,8 @@ export interface components {
             key: string;
             /**
              * @description A JSON Schema (2020-12) for one row, up to 64 KiB; without one every row with a key is right and every CSV cell is
-             *     a string.
+             *     a string. A `$ref` stays within the schema: `#/$defs/NAME`. A schema that would take too much work for a row is refused
+             *     with `schema_too_complex`, and a row that is too large for its schema fails with `row_too_complex`.
              */
             schema?: unknown;
             /**
@@ -925,7 +926,10 @@ export interface components {
              */
             pending: number;
         };
-        /** @description A sentence and a stable code for what went wrong with a job as a whole. */
+        /**
+         * @description A sentence and a stable code for what went wrong with a job as a whole. Both are short, whoever wrote them: they are
+         *     stored in the job's item, which DynamoDB holds to 400 KB.
+         */
         JobError: {
             /** @description Stable, in snake case, for programs. */
             code: string;
@@ -1581,6 +1585,8 @@ export interface operations {
             /**
              * @description `upload-quota-exceeded`: The uploads that were promised to the tenant in this UTC day, put or not, leave no room for a file of this size. Nothing was promised.
              *
+             *     `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
              *     As `application/json` the gateway's own answer.
              */
             429: {
@@ -1709,7 +1715,27 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            429: components["responses"]["TooMany"];
+            /**
+             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            429: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
             /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
             431: {
                 headers: {
@@ -1879,7 +1905,27 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            429: components["responses"]["TooMany"];
+            /**
+             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            429: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
             /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
             431: {
                 headers: {
@@ -2015,7 +2061,27 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            429: components["responses"]["TooMany"];
+            /**
+             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            429: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
             /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
             431: {
                 headers: {
@@ -2194,7 +2260,27 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            429: components["responses"]["TooMany"];
+            /**
+             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            429: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
             /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
             431: {
                 headers: {
@@ -2418,6 +2504,8 @@ export interface operations {
             };
             /**
              * @description `too-many-jobs`: So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done.
+             *
+             *     `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2652,7 +2740,27 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            429: components["responses"]["TooMany"];
+            /**
+             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            429: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
             /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
             431: {
                 headers: {
@@ -2775,7 +2883,27 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            429: components["responses"]["TooMany"];
+            /**
+             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            429: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
             /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
             431: {
                 headers: {
@@ -2957,7 +3085,27 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            429: components["responses"]["TooMany"];
+            /**
+             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            429: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
             /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
             431: {
                 headers: {
@@ -3132,7 +3280,27 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            429: components["responses"]["TooMany"];
+            /**
+             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            429: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
             /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
             431: {
                 headers: {
@@ -3279,7 +3447,27 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            429: components["responses"]["TooMany"];
+            /**
+             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            429: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
             /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
             431: {
                 headers: {
@@ -3461,7 +3649,27 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            429: components["responses"]["TooMany"];
+            /**
+             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            429: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
             /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
             431: {
                 headers: {
@@ -3686,6 +3894,8 @@ export interface operations {
             };
             /**
              * @description `too-many-jobs`: So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done.
+             *
+             *     `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3919,6 +4129,8 @@ export interface operations {
             /**
              * @description `too-many-jobs`: So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done.
              *
+             *     `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
              *     As `application/json` the gateway's own answer.
              */
             429: {
@@ -4094,7 +4306,27 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            429: components["responses"]["TooMany"];
+            /**
+             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            429: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
             /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
             431: {
                 headers: {
@@ -4250,7 +4482,27 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            429: components["responses"]["TooMany"];
+            /**
+             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            429: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
             /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
             431: {
                 headers: {

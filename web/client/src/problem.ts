@@ -30,6 +30,7 @@ export const PROBLEM_KINDS = [
   "nothing-to-retry",
   "nothing-to-start",
   "precondition-failed",
+  "rate-limited",
   "too-many-jobs",
   "unsupported-media-type",
   "upload-abandoned",

@@ -325,6 +325,7 @@ export const text = {
     corrected_rows_unknown: "Rows of the corrected file are none that failed here:",
     corrected_rows_repeated: "Rows stand in the corrected file more than once:",
     corrected_rows_unreadable: "Rows of the corrected file could not be read:",
+    corrected_rows_unchecked: "Rows of the corrected file were not compared:",
     corrected_rows_unchanged: "Rows of the corrected file still need correction:",
   } as Record<string, string>,
 
@@ -347,6 +348,7 @@ export const text = {
     "nothing-to-retry": ["No row is left to retry", "Every row succeeded or was skipped."],
     "nothing-to-start": ["There is nothing to start", "This job has imported its rows already."],
     "precondition-failed": ["The job has changed meanwhile", "Look at it, and decide again."],
+    "rate-limited": ["That was too fast", "Try again in a moment."],
     "too-many-jobs": ["Too many jobs are running", "Wait for the end of one, or cancel one."],
     "upload-abandoned": ["The upload was given up", "Choose the file again."],
     "upload-incomplete": ["The upload is not complete", "Choose the file again."],

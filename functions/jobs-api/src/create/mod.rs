@@ -24,7 +24,7 @@ use self::request::{BadRequest, JobRequest};
 use crate::document::path;
 use crate::openapi::examples;
 use crate::openapi::refusals::CreateRefusals;
-use crate::pressure::too_many_jobs;
+use crate::pressure::{too_many_jobs, too_often};
 use crate::{Api, Backend, JobDocument};
 
 /// The largest body: a schema of up to 64 KiB and room for the rest. A definition is one item of up to 400 KB.
@@ -80,8 +80,8 @@ pub(crate) async fn create<B: Backend>(
         Err(bad) => return Err(api.refusal(&tenant, bad).await),
     };
     let key = key.map(|key| idempotency::of_request(key, &request.meaning(), (api.clock)()));
-    if let Some(busy) = api.busy(request.priority).await {
-        return api.answer_before(&tenant, key.as_ref(), busy.into()).await;
+    if let Err(busy) = api.busy(&tenant, request.priority).await {
+        return api.answer_before(&tenant, key.as_ref(), busy).await;
     }
     let source = match api.source_of(&tenant, &request).await {
         Ok(source) => source,
@@ -98,6 +98,7 @@ pub(crate) async fn create<B: Backend>(
         Created::Replayed(id) => api.replay(&tenant, id, idempotency::job_deleted).await,
         Created::KeyReused => Err(idempotency::key_reused().into()),
         Created::OverLimit(active) => Err(too_many_jobs(active).into()),
+        Created::RateLimited => Err(too_often(job.created_at).into()),
     }
 }
 

@@ -5,11 +5,13 @@ use axum::http::Request;
 use jobs_api::router;
 use lambda_http::tower::ServiceExt;
 use longshore::store::memory::MemoryStore;
+use longshore_domain::admission::FEW_JOBS;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Priority, Status};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{JobStore, Queues, TenantLimits};
+use longshore_domain::rate::Rate;
 use serde_json::{Value, json};
 
 use crate::world::{Fakes, MAX_QUEUED_CHUNKS, World};
@@ -81,7 +83,7 @@ async fn a_deep_queue_takes_no_job_of_its_priority() {
     let ping = |priority: &str| json!({"jobType": "ping", "priority": priority});
     wait(&world, Priority::Low, MAX_QUEUED_CHUNKS).await;
     assert_eq!(world.create(&ping("low")).await.status, 202, "not yet too deep");
-    wait(&world, Priority::Low, MAX_QUEUED_CHUNKS + 1).await;
+    wait(&world, Priority::Low, MAX_QUEUED_CHUNKS * 10 + 1).await;
     let reply = world.create(&ping("low")).await;
     reply.is_problem(503, "busy");
     assert_eq!((reply.header("retry-after"), reply.header("cache-control")), ("30", "no-store"));
@@ -96,7 +98,7 @@ async fn a_repeated_create_is_answered_while_the_queue_is_deep() {
     let world = World::default();
     let request = world.import().await.to_string();
     let first = world.post(request.clone(), &[JSON, KEY]).await;
-    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS + 1).await;
+    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS * 10 + 1).await;
     let again = world.post(request.clone(), &[JSON, KEY]).await;
     assert_eq!((again.status, id(&again.body)), (202, id(&first.body)));
     let other = world.import().await.to_string();
@@ -113,7 +115,7 @@ async fn a_deep_queue_takes_no_retry_and_lets_everything_else_through() {
     let world = World::default();
     let ended = world.job().await;
     world.finish(ended, Status::Failed, 1).await;
-    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS + 1).await;
+    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS * 10 + 1).await;
     let path = format!("/api/jobs/{ended}");
     let reply = world.call("POST", &format!("{path}/retry"), &[]).await;
     reply.is_problem(503, "busy");
@@ -126,6 +128,59 @@ async fn a_deep_queue_takes_no_retry_and_lets_everything_else_through() {
 }
 
 #[tokio::test]
+async fn a_backlog_refuses_a_tenant_with_active_jobs_and_no_other() {
+    let world = World::default();
+    let ping = json!({"jobType": "ping"});
+    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS + 1).await;
+    for _ in 0..FEW_JOBS {
+        assert_eq!(world.create(&ping).await.status, 202);
+    }
+    world.create(&ping).await.is_problem(503, "busy");
+    assert_eq!(world.of("another").create(&ping).await.status, 202, "the backlog is not its own");
+    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS * 10 + 1).await;
+    world.of("another").create(&ping).await.is_problem(503, "busy");
+}
+
+#[tokio::test]
+async fn a_tenant_makes_work_at_a_limited_rate_and_a_repeated_create_is_answered_all_the_same() {
+    let store = MemoryStore::default().with_limits(TenantLimits { work_calls: 2, ..TenantLimits::default() });
+    let world = World { store, ..World::default() };
+    let ping = json!({"jobType": "ping"});
+    let first = world.post(ping.to_string(), &[JSON, KEY]).await;
+    assert_eq!((first.status, world.create(&ping).await.status), (202, 202));
+    let reply = world.create(&ping).await;
+    reply.is_problem(429, "rate-limited");
+    let wait_s: u64 = reply.header("retry-after").parse().unwrap();
+    assert!((1..=11).contains(&wait_s), "{wait_s}");
+    let path = format!("/api/jobs/{}", id(&first.body));
+    for (method, path) in [("POST", format!("{path}/cancel")), ("DELETE", path.clone())] {
+        world.call(method, &path, &[]).await.is_problem(429, "rate-limited");
+    }
+    let again = world.post(ping.to_string(), &[JSON, KEY]).await;
+    assert_eq!((again.status, id(&again.body)), (202, id(&first.body)));
+    assert_eq!(world.get(&path).await.status, 200, "a read makes no work");
+    assert_eq!(world.of("another").create(&ping).await.status, 202);
+}
+
+#[tokio::test]
+async fn a_process_answers_so_many_calls_of_a_tenant() {
+    let world = World { tenant_calls: Some(Rate { per_second: 1, burst: 3 }), ..World::default() };
+    let router = router(world.api::<Fakes>(world.queues.clone()));
+    let call = async |world: &World, method: &str| {
+        let request = Request::builder().method(method).uri("/api/jobs").header(JSON.0, JSON.1);
+        let request = request.body(Body::from(json!({"jobType": "ping"}).to_string())).unwrap();
+        let answer = router.clone().oneshot(world.signed_in(request)).await.unwrap();
+        (answer.status().as_u16(), answer.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned()))
+    };
+    for _ in 0..3 {
+        assert_eq!(call(&world, "GET").await.0, 200);
+    }
+    assert_eq!(call(&world, "GET").await, (429, Some("2".into())));
+    assert_eq!(call(&world, "POST").await.0, 202, "a create is counted by the store");
+    assert_eq!(call(&world.of("another"), "GET").await.0, 200);
+}
+
+#[tokio::test]
 async fn one_process_asks_for_the_depth_once_for_many_creates() {
     let world = World::default();
     let router = router(world.api::<Fakes>(world.queues.clone()));
@@ -135,7 +190,7 @@ async fn one_process_asks_for_the_depth_once_for_many_creates() {
         router.clone().oneshot(world.signed_in(request)).await.unwrap().status()
     };
     assert_eq!(create().await, 202);
-    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS + 1).await;
+    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS * 10 + 1).await;
     assert_eq!(create().await, 202, "as it was a moment ago");
 }
 

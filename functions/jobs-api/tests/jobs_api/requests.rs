@@ -33,6 +33,7 @@ async fn an_upload_is_read_as_the_document_says() {
         access: Access::Open,
         max_file_bytes: 5_368_709_120,
         multipart_bytes: 64 << 20,
+        tenant_calls: longshore_domain::rate::Rate { per_second: 1_000, burst: 10_000 },
         max_bytes_per_day: u64::MAX,
         retention_days: 14,
         clock: || NOW,

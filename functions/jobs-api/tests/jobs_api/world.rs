@@ -21,6 +21,7 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, JobStore, JobTransitions, Upload};
+use longshore_domain::rate::Rate;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
 
@@ -75,6 +76,8 @@ pub(crate) struct World {
     pub(crate) records: MemoryRecords,
     /// Whose calls these are; those of `default` if nobody is named.
     pub(crate) tenant: Option<&'static str>,
+    /// Calls of a tenant that a process answers; as good as all if nothing is said.
+    pub(crate) tenant_calls: Option<Rate>,
 }
 
 thread_local!(static BEGINS: Cell<Option<(MemoryStore, JobId)>> = const { Cell::new(None) });
@@ -142,7 +145,8 @@ impl World {
             max_queued_chunks: MAX_QUEUED_CHUNKS,
         };
         let (ports, pressure) = (Ports { store, queues, files }, Pressure::default());
-        Api { ports, records, registry, access, limits, pressure, clock: || NOW }
+        let tenant_calls = self.tenant_calls.unwrap_or(Rate { per_second: 1_000, burst: 10_000 });
+        Api { ports, records, registry, access, limits, tenant_calls, pressure, clock: || NOW }
     }
 
     /// The same services, called by somebody of another tenant.

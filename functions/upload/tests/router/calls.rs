@@ -60,6 +60,7 @@ pub(crate) fn uploads<P>(places: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
         max_file_bytes: 1_000,
         multipart_bytes: 1_000,
         max_bytes_per_day: 10_000,
+        tenant_calls: longshore_domain::rate::Rate { per_second: 1_000, burst: 10_000 },
         retention_days: 14,
         clock,
     };

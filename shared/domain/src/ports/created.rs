@@ -15,6 +15,8 @@ pub enum Created<Id> {
     /// The tenant has no room for it, see [`super::TenantLimits`]: so many jobs are active, or so many bytes
     /// were promised that day. Nothing is stored.
     OverLimit(u64),
+    /// The tenant has made as many calls that make work as it may in this window. Nothing is stored.
+    RateLimited,
 }
 
 /// What a start met: one job is started from another, however often it is asked for.

@@ -1,6 +1,10 @@
 //! What one tenant may take: a store refuses more in the same write that would have taken it.
 
+use std::future::Future;
+
+use super::PortResult;
 use crate::job::Job;
+use crate::time_stamp::Timestamp;
 
 /// Room for each tenant. The same for all; a store is told once.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -9,12 +13,14 @@ pub struct TenantLimits {
     pub active_jobs: u64,
     /// Bytes of the uploads that are promised within one day, in UTC.
     pub upload_bytes_per_day: u64,
+    /// Calls that make work, within ten seconds of the clock, see [`CallWindow`].
+    pub work_calls: u64,
 }
 
 impl Default for TenantLimits {
     /// As good as none.
     fn default() -> Self {
-        Self { active_jobs: u64::MAX, upload_bytes_per_day: u64::MAX }
+        Self { active_jobs: u64::MAX, upload_bytes_per_day: u64::MAX, work_calls: u64::MAX }
     }
 }
 
@@ -27,4 +33,41 @@ pub enum Reopened {
     Refused,
     /// The tenant has so many active jobs, and no room for one more.
     OverLimit(u64),
+}
+
+/// Ten seconds of the clock, in which a tenant's calls that make work are counted. At most twice the limit fits into any
+/// ten seconds.
+///
+/// A window and no bucket: DynamoDB's expressions have no maximum, so that a bucket would need a read before its write, or a
+/// second write where the first one guessed wrong
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.UpdateExpressions.html>).
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Debug)]
+pub struct CallWindow(i64);
+
+impl CallWindow {
+    /// Seconds of a window.
+    pub const SECONDS: i64 = 10;
+
+    /// The window of this moment.
+    pub fn at(now: Timestamp) -> Self {
+        Self(now.0.div_euclid(Self::SECONDS * 1_000))
+    }
+
+    /// Its number since 1970.
+    pub fn number(self) -> i64 {
+        self.0
+    }
+
+    /// Its end.
+    pub fn end(self) -> Timestamp {
+        Timestamp((self.0 + 1) * Self::SECONDS * 1_000)
+    }
+}
+
+/// What is counted of a tenant outside of the writes that make jobs and uploads.
+pub trait TenantCounts: Send + Sync {
+    /// Counts a call that makes work; false if there were [`TenantLimits::work_calls`] in its window already.
+    fn count_call(&self, tenant: &str, now: Timestamp) -> impl Future<Output = PortResult<bool>> + Send;
+    /// Jobs of the tenant that have not ended. Reads them: for when a queue is deep.
+    fn active_jobs(&self, tenant: &str) -> impl Future<Output = PortResult<u64>> + Send;
 }

@@ -17,21 +17,24 @@ use super::{DynamoStore, failed, job_item, upload_item};
 use crate::store::replay;
 
 impl JobStore for DynamoStore {
-    /// TransactWriteItems: puts the upload if absent, counts its bytes if the day has room, and puts the key if absent or
+    /// TransactWriteItems: puts the upload if absent, counts its bytes if the day has room and the call if its window has, and puts the key if absent or
     /// expired.
     async fn create_upload(&self, upload: &Upload, key: Option<&IdempotencyKey>) -> PortResult<Created<FileGuid>> {
         const OPERATION: &str = "create_upload";
         let of = key.map(|key| KeyOf { tenant: &upload.tenant, key, own: upload.file_guid, operation: OPERATION });
+        let work = self.count_work(&upload.tenant, upload.promised_at)?;
         let refused = match self.count_promised(upload)? {
             None => Transacted::Refused(Vec::new()),
             Some(counted) => {
                 let mut writes = vec![self.put_if_absent(upload_item::to_item(upload))?, counted];
                 writes.extend(of.map(|of| self.put_key(of)).transpose()?);
+                writes.extend(work);
                 self.transact(OPERATION, writes).await?
             }
         };
         Ok(match self.created(&refused, of).await? {
             Some(met) => met,
+            None if refused.refused_at(2 + usize::from(of.is_some())) => Created::RateLimited,
             None => Created::OverLimit(self.promised(upload).await?),
         })
     }
@@ -42,7 +45,7 @@ impl JobStore for DynamoStore {
         item.map(|item| upload_item::from_item(id, &item)).transpose().map_err(failed("upload"))
     }
 
-    /// TransactWriteItems: puts job and definition if absent, counts the job as active if there is room, puts the
+    /// TransactWriteItems: puts job and definition if absent, counts the job as active if there is room and the call if its window has, puts the
     /// idempotency key if absent or expired, and the use of the upload (`UPLOAD#upload` / `JOB#id`) without a condition: it
     /// says the same each time. After a refusal, reads the key, to see whose write is in the way; if it is the limit, makes
     /// room and tries again.
@@ -57,9 +60,14 @@ impl JobStore for DynamoStore {
         for _ in 0..TRIES {
             let mut writes = self.puts_of(job, definition)?;
             writes.extend(of.map(|of| self.put_key(of)).transpose()?);
+            let counted = writes.len();
+            writes.extend(self.count_work(&job.tenant, job.created_at)?);
             let met = self.transact(OPERATION, writes).await?;
             if let Some(met) = self.created(&met, of).await? {
                 return Ok(met);
+            }
+            if met.refused_at(counted) {
+                return Ok(Created::RateLimited);
             }
             let active = self.forget_ended(&job.tenant).await?;
             if active >= self.limits.active_jobs {

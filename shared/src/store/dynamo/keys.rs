@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::dead_letter::DeadLetter;
 use longshore_domain::gate::Waiting;
 use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::ports::CallWindow;
 
 /// The partition key's attribute.
 pub(super) const PK: &str = "PK";
@@ -96,6 +97,10 @@ impl Key {
 
     pub(super) fn active_jobs(tenant: &str) -> Self {
         Self { pk: tenant_pk(tenant), sk: "ACTIVE".into() }
+    }
+
+    pub(super) fn work_calls(tenant: &str, window: CallWindow) -> Self {
+        Self { pk: tenant_pk(tenant), sk: format!("CALLS#{}", window.number()) }
     }
 
     /// `day` is its date.

@@ -14,6 +14,7 @@
 //! | dead letter | `DEADLETTERS` | `1700000000000-messageId` | the note of a dead letter; `settled` |
 //! | body of one | `JOB#id`, or `LETTER#id` if it is unreadable | `LETTER#id`, `BODY` | `body` |
 //! | active jobs | `TENANT#tenant` | `ACTIVE` | `jobs`, a string set: all that have not ended, and some that have |
+//! | calls | `TENANT#tenant` | `CALLS#178289640` | `calls` that made work in these ten seconds |
 //! | promised bytes | `TENANT#tenant` | `UPLOADS#2026-07-01` | `bytes` of the uploads promised on that day |
 //!
 //! `expiresAt` (seconds) is on every item: DynamoDB removes it some hours later. Both indexes are sparse. `unfinished`:
@@ -44,6 +45,7 @@ mod transaction;
 mod transitions;
 mod update;
 mod upload_item;
+mod work_calls;
 
 use longshore_domain::ports::{PortError, TenantLimits};
 

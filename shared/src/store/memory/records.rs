@@ -7,7 +7,7 @@ use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Reopen, Transition};
 use longshore_domain::ports::{
-    Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, PortResult, Reopened, Started,
+    CallWindow, Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, PortResult, Reopened, Started,
     TenantLimits, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
@@ -32,6 +32,8 @@ pub(super) struct Records {
     upload_keys: TakenKeys<FileGuid>,
     /// Bytes that were promised to a tenant in the day that ends then.
     promised: BTreeMap<(String, Timestamp), u64>,
+    /// Calls that made work, by tenant and window.
+    calls: BTreeMap<(String, CallWindow), u64>,
     pub(super) limits: TenantLimits,
     pub(super) unfinished_page: usize,
     /// Which jobs use an upload.
@@ -111,7 +113,10 @@ impl Records {
         else {
             return Created::OverLimit(*promised);
         };
-        *promised = bytes;
+        if !self.count_call(&upload.tenant, upload.promised_at) {
+            return Created::RateLimited;
+        }
+        self.promised.insert((upload.tenant.clone(), upload.promised_at.end_of_day()), bytes);
         self.uploads.insert(id, upload.clone());
         if let Some(key) = key {
             self.upload_keys.take(&upload.tenant, key, id);
@@ -136,6 +141,9 @@ impl Records {
         let active = self.active_jobs(&job.tenant);
         if active >= self.limits.active_jobs {
             return Created::OverLimit(active);
+        }
+        if job.started_from.is_none() && !self.count_call(&job.tenant, job.created_at) {
+            return Created::RateLimited;
         }
         let of_job = JobRecords {
             job: job.clone(),
@@ -197,7 +205,15 @@ impl Records {
         self.uses.extend(job.uploads().into_iter().map(|upload| (upload, job.job_id)));
     }
 
-    fn active_jobs(&self, tenant: &str) -> u64 {
+    /// Counts a call that makes work, if its window has room.
+    pub(super) fn count_call(&mut self, tenant: &str, now: Timestamp) -> bool {
+        let calls = self.calls.entry((tenant.to_owned(), CallWindow::at(now))).or_default();
+        let has_room = *calls < self.limits.work_calls;
+        *calls += u64::from(has_room);
+        has_room
+    }
+
+    pub(super) fn active_jobs(&self, tenant: &str) -> u64 {
         let jobs = self.jobs.values().map(|of_job| &of_job.job);
         jobs.filter(|job| job.tenant == tenant && !job.status.is_final()).count() as u64
     }

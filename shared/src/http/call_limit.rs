@@ -1,0 +1,103 @@
+//! The rate of one tenant's calls, as one process sees them: without a call to anything, before anything is read.
+//!
+//! Each process counts for itself, so a tenant has at most the rate times the number of processes that serve it. What makes
+//! work is counted by the store, too, over all processes.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::{Extension, Router};
+use longshore_domain::rate::Rate;
+use longshore_domain::time_stamp::Timestamp;
+
+use crate::problem::{Kind, Problem};
+
+/// Tenants that one process remembers: some hundred bytes each.
+const TENANTS: usize = 10_000;
+
+/// The calls of each tenant, as this process has seen them.
+#[derive(Debug)]
+pub struct CallLimit {
+    rate: Rate,
+    clock: fn() -> Timestamp,
+    tenants: Mutex<HashMap<String, Timestamp>>,
+}
+
+/// The cost of a route's call in tokens; one if it is not said.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct CallCost(pub u32);
+
+impl CallLimit {
+    /// Nothing was called yet.
+    pub fn new(rate: Rate, clock: fn() -> Timestamp) -> Self {
+        Self { rate, clock, tenants: Mutex::default() }
+    }
+
+    /// Counts a call.
+    ///
+    /// # Errors
+    /// 429 `rate-limited` if the tenant has called too often.
+    pub(super) fn count(&self, tenant: &str, cost: CallCost) -> Result<(), Problem> {
+        let now = (self.clock)();
+        let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        let full_at = tenants.get(tenant).copied().unwrap_or(now);
+        let full_then = self.rate.spend(full_at, cost.0, now).map_err(rate_limited)?;
+        if tenants.len() >= TENANTS && !tenants.contains_key(tenant) {
+            // Who has not called for a while has a full bucket, as if it had never called.
+            tenants.retain(|_, full_at| *full_at > now);
+        }
+        // So many tenants at once: those beyond are counted by the gateway alone.
+        if tenants.len() < TENANTS || tenants.contains_key(tenant) {
+            tenants.insert(tenant.to_owned(), full_then);
+        }
+        Ok(())
+    }
+}
+
+/// Counts each call of a tenant: [`Tenant`](super::Tenant) refuses those that are too many.
+pub fn with_call_limit<S: Clone + Send + Sync + 'static>(router: Router<S>, limit: CallLimit) -> Router<S> {
+    router.layer(Extension(Arc::new(limit)))
+}
+
+/// 429: so many milliseconds before the next call.
+pub fn rate_limited(wait_ms: i64) -> Problem {
+    let seconds = u32::try_from(wait_ms.div_euclid(1_000) + 1).unwrap_or(u32::MAX);
+    let detail = format!("you have called more often than one tenant may; ask again in {seconds} s");
+    Problem::new(Kind::RateLimited, detail).retry_after(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(burst: u32) -> CallLimit {
+        CallLimit::new(Rate { per_second: 1, burst }, || Timestamp(1_000))
+    }
+
+    #[test]
+    fn a_tenant_that_calls_too_often_is_refused_and_no_other() {
+        let limit = limit(3);
+        let count = |tenant| limit.count(tenant, CallCost(1)).map_err(|problem| problem.retry_after_s.unwrap().get());
+        assert_eq!(
+            [count("a"), count("a"), count("a"), count("a"), count("b")],
+            [Ok(()), Ok(()), Ok(()), Err(2), Ok(())]
+        );
+    }
+
+    #[test]
+    fn a_dear_call_costs_more() {
+        let limit = limit(3);
+        assert!(limit.count("a", CallCost(2)).is_ok());
+        assert!(limit.count("a", CallCost(2)).is_err());
+        assert!(limit.count("a", CallCost(1)).is_ok());
+    }
+
+    #[test]
+    fn a_process_remembers_a_bounded_number_of_tenants() {
+        let limit = limit(1);
+        for n in 0..TENANTS + 10 {
+            assert!(limit.count(&n.to_string(), CallCost(1)).is_ok());
+        }
+        assert_eq!(limit.tenants.lock().unwrap().len(), TENANTS);
+    }
+}
