@@ -43,9 +43,21 @@ pub(super) struct Records {
 impl Default for Records {
     fn default() -> Self {
         let (uploads, jobs, gates, dead_letters) = Default::default();
-        let (job_keys, upload_keys, promised, limits, uses) = Default::default();
+        let (job_keys, upload_keys, promised, calls, limits, uses) = Default::default();
         let unfinished_page = UNFINISHED_PAGE;
-        Self { uploads, jobs, gates, dead_letters, job_keys, upload_keys, promised, limits, unfinished_page, uses }
+        Self {
+            uploads,
+            jobs,
+            gates,
+            dead_letters,
+            job_keys,
+            upload_keys,
+            promised,
+            calls,
+            limits,
+            unfinished_page,
+            uses,
+        }
     }
 }
 
