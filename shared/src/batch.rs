@@ -3,6 +3,13 @@
 //! A message that fails, or that cannot be parsed, is reported as failed: it comes back, and in the end reaches its
 //! dead-letter queue. Nothing accepted may vanish. On a FIFO queue the rest of the failed message's group is reported
 //! as failed with it, unworked, for what is reported as done is deleted, and order would be lost.
+//!
+//! A delivery that returned an error does not wait for the queue's visibility timeout: the message is made visible again after
+//! seconds the first time, then after longer and longer, see [`redelivery_s`]. A worker that dies changes nothing, so its message
+//! waits for the timeout.
+//! A message that was not new when it came, or waited for its invocation, is hidden until that invocation is over for certain:
+//! the timeout may be little longer than a function runs, as
+//! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html> describes it.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -11,14 +18,24 @@ use std::time::Instant;
 use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};
 use futures::future::BoxFuture;
 use lambda_runtime::{LambdaEvent, service_fn};
+use longshore_domain::ids::fraction;
+use longshore_domain::retry::redelivery_s;
 use longshore_domain::time_stamp::Timestamp;
 use serde::de::DeserializeOwned;
 
 use crate::config::take_calls;
+use crate::queues::{InFlight, Visibility};
 use crate::telemetry;
 
 /// Time kept at the end of an invocation for the commit, the continuation and the answer.
 const RESERVE_MS: i64 = 4_000;
+
+/// Time between receive and invocation that needs no longer visibility: the template gives a queue at least ten seconds more
+/// than its function.
+const FRESH_MS: i64 = 5_000;
+
+/// Seconds for which a message stays hidden after its invocation is over for certain.
+const SPARE_S: i64 = 5;
 
 /// What is known of a message beside what it says.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -27,6 +44,8 @@ pub struct Delivery {
     pub deadline: Timestamp,
     /// Deliveries of the message before this one. They failed, or their worker died.
     pub failures: u32,
+    /// When it was sent, if the queue says so.
+    pub sent_at: Option<Timestamp>,
 }
 
 /// What a queue's function does with one message.
@@ -44,35 +63,64 @@ pub trait MessageHandler: Send + Sync {
     ) -> impl Future<Output = Result<String, Box<dyn Error + Send + Sync>>> + Send;
 }
 
-/// Runs the Lambda runtime with this handler until the process is ended.
+/// A handler behind its queue.
+#[derive(Debug)]
+pub struct Server<H, V> {
+    /// Works the messages.
+    pub handler: H,
+    /// The queue that they come from.
+    pub queue: V,
+    /// Base of the delays between deliveries that fail, in seconds.
+    pub retry_base_s: i64,
+}
+
+/// The times of one invocation.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct Invocation {
+    /// When it began.
+    pub now: Timestamp,
+    /// When it should have stopped by itself.
+    pub deadline: Timestamp,
+    /// When it is killed.
+    pub ends: Timestamp,
+}
+
+impl Invocation {
+    fn new(now: Timestamp, ends: Timestamp) -> Self {
+        // A quarter of a short timeout, so that quick test stacks keep time to work.
+        let reserve_ms = RESERVE_MS.min(ends.millis_since(now) / 4);
+        Self { now, deadline: Timestamp(ends.0 - reserve_ms), ends }
+    }
+}
+
+/// Runs the Lambda runtime with this server until the process is ended.
 ///
 /// # Errors
 /// If the runtime's API fails.
-pub async fn serve(handler: impl MessageHandler) -> Result<(), lambda_runtime::Error> {
-    let handler = &handler;
+pub async fn serve<H: MessageHandler, V: Visibility>(server: Server<H, V>) -> Result<(), lambda_runtime::Error> {
+    let server = &server;
     lambda_runtime::run(service_fn(|event: LambdaEvent<SqsEvent>| async move {
         let (started, now) = (Instant::now(), Timestamp::now());
         let ends = Timestamp(i64::try_from(event.context.deadline).unwrap_or(i64::MAX));
-        // A quarter of a short timeout, so that quick test stacks keep time to work.
-        let reserve_ms = RESERVE_MS.min(ends.millis_since(now) / 4);
-        let answer = work(handler, event.payload, Timestamp(ends.0 - reserve_ms)).await;
-        telemetry::record_invocation(&function_name(handler), started, &take_calls());
+        let answer = work(server, event.payload, Invocation::new(now, ends)).await;
+        telemetry::record_invocation(H::FUNCTION, started, &take_calls());
         Ok::<_, lambda_runtime::Error>(answer)
     }))
     .await
 }
 
-fn function_name<H: MessageHandler>(_: &H) -> String {
-    H::FUNCTION.to_owned()
-}
-
 /// Works the messages in order and reports those that failed.
-pub async fn work<H: MessageHandler>(handler: &H, event: SqsEvent, deadline: Timestamp) -> SqsBatchResponse {
+pub async fn work<H: MessageHandler, V: Visibility>(
+    server: &Server<H, V>,
+    event: SqsEvent,
+    invocation: Invocation,
+) -> SqsBatchResponse {
     let (mut failures, mut stopped_groups) = (Vec::new(), BTreeSet::new());
     for record in event.records {
         let group = fifo_group(&record);
         let skipped = group.as_ref().is_some_and(|group| stopped_groups.contains(group));
-        if skipped || !handle_one(handler, &record, deadline).await {
+        if skipped || !server.handle_one(&record, invocation).await {
+            server.deliver_again(&record).await;
             stopped_groups.extend(group);
             let mut failure = BatchItemFailure::default();
             failure.item_identifier = record.message_id.unwrap_or_default();
@@ -90,98 +138,77 @@ fn fifo_group(record: &SqsMessage) -> Option<String> {
     record.attributes.get("MessageGroupId").filter(|_| fifo).cloned()
 }
 
-async fn handle_one<H: MessageHandler>(handler: &H, record: &SqsMessage, deadline: Timestamp) -> bool {
-    let message_id = record.message_id.as_deref().unwrap_or_default();
-    let message = match serde_json::from_str(record.body.as_deref().unwrap_or_default()) {
-        Ok(message) => message,
-        Err(error) => {
-            tracing::error!(message.id = message_id, %error, "a message cannot be parsed; it goes to the dead-letter queue");
-            return false;
+fn number<T: std::str::FromStr>(record: &SqsMessage, attribute: &str) -> Option<T> {
+    record.attributes.get(attribute)?.parse().ok()
+}
+
+/// Deliveries of a message, this one included.
+fn receives(record: &SqsMessage) -> u32 {
+    number(record, "ApproximateReceiveCount").unwrap_or(1)
+}
+
+fn in_flight(record: &SqsMessage) -> InFlight<'_> {
+    let queue_arn = record.event_source_arn.as_deref().unwrap_or_default();
+    InFlight { queue_arn, handle: record.receipt_handle.as_deref().unwrap_or_default() }
+}
+
+impl<H: MessageHandler, V: Visibility> Server<H, V> {
+    async fn handle_one(&self, record: &SqsMessage, invocation: Invocation) -> bool {
+        let message_id = record.message_id.as_deref().unwrap_or_default();
+        let message = match serde_json::from_str(record.body.as_deref().unwrap_or_default()) {
+            Ok(message) => message,
+            Err(error) => {
+                tracing::error!(message.id = message_id, %error, "a message cannot be parsed; it goes to the dead-letter queue");
+                return false;
+            }
+        };
+        self.keep_hidden(record, invocation).await;
+        let sent_at = number(record, "SentTimestamp").map(Timestamp);
+        let delivery =
+            Delivery { deadline: invocation.deadline, failures: receives(record).saturating_sub(1), sent_at };
+        // Boxed: the futures of the SDK nest deeper than the compiler cares to lay out in one type.
+        let done: BoxFuture<'_, _> = Box::pin(self.handler.handle(message, delivery));
+        match done.await {
+            Ok(end) => {
+                tracing::debug!(message.id = message_id, end, "message done");
+                true
+            }
+            Err(error) => {
+                let error = telemetry::chain(error.as_ref());
+                tracing::error!(message.id = message_id, error, "a message failed; it will be delivered again");
+                false
+            }
         }
-    };
-    let received = record.attributes.get("ApproximateReceiveCount").and_then(|count| count.parse::<u32>().ok());
-    let delivery = Delivery { deadline, failures: received.unwrap_or(1).saturating_sub(1) };
-    // Boxed: the futures of the SDK nest deeper than the compiler cares to lay out in one type.
-    let done: BoxFuture<'_, _> = Box::pin(handler.handle(message, delivery));
-    match done.await {
-        Ok(end) => {
-            tracing::debug!(message.id = message_id, end, "message done");
-            true
+    }
+
+    /// Hides a message until its invocation is over, unless it was received just now for the first time: then the queue's own
+    /// timeout is long enough. When a later receive was is not known. Harmless twice, and if it fails: then another worker may
+    /// come to the same message, and one of the two moves the cursor.
+    async fn keep_hidden(&self, record: &SqsMessage, invocation: Invocation) {
+        let first: Option<i64> = number(record, "ApproximateFirstReceiveTimestamp");
+        let is_fresh = first.is_none_or(|first| invocation.now.0 - first < FRESH_MS);
+        if receives(record) > 1 || !is_fresh {
+            let seconds = invocation.ends.millis_since(invocation.now).max(0) / 1000 + SPARE_S;
+            self.hide(record, i32::try_from(seconds).unwrap_or(i32::MAX)).await;
         }
-        Err(error) => {
-            let error = telemetry::chain(error.as_ref());
-            tracing::error!(message.id = message_id, error, "a message failed; it will be delivered again");
-            false
+    }
+
+    /// Makes a message visible again soon. Harmless twice, and if it fails: then it is visible after the queue's timeout.
+    async fn deliver_again(&self, record: &SqsMessage) {
+        self.hide(record, redelivery_s(receives(record), self.retry_base_s, fraction())).await;
+    }
+
+    async fn hide(&self, record: &SqsMessage, seconds: i32) {
+        // Boxed for the same reason as the handler.
+        let message = in_flight(record);
+        let hidden: BoxFuture<'_, _> = Box::pin(self.queue.hide(&message, seconds));
+        if let Err(error) = hidden.await {
+            let (message_id, error) = (record.message_id.as_deref().unwrap_or_default(), telemetry::chain(&error));
+            tracing::warn!(message.id = message_id, error, "the visibility of a message cannot be changed");
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct FailsOn(u32);
-
-    impl MessageHandler for FailsOn {
-        type Message = u32;
-        const FUNCTION: &'static str = "test";
-
-        async fn handle(&self, message: u32, _: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
-            if message == self.0 { Err("asked to".into()) } else { Ok("done".into()) }
-        }
-    }
-
-    fn event(queue: &str, messages: &[(&str, &str)]) -> SqsEvent {
-        let records: Vec<_> = messages
-            .iter()
-            .map(|(group, body)| {
-                serde_json::json!({"messageId": body, "body": body, "attributes": {"MessageGroupId": group},
-                    "messageAttributes": {}, "eventSourceARN": format!("arn:aws:sqs:r:1:{queue}")})
-            })
-            .collect();
-        serde_json::from_value(serde_json::json!({ "Records": records })).unwrap()
-    }
-
-    async fn failed(queue: &str, messages: &[(&str, &str)]) -> Vec<String> {
-        let answer = work(&FailsOn(2), event(queue, messages), Timestamp(0)).await;
-        answer.batch_item_failures.into_iter().map(|f| f.item_identifier).collect()
-    }
-
-    #[tokio::test]
-    async fn a_standard_queue_reports_only_what_failed() {
-        assert_eq!(failed("chunks", &[("t", "1"), ("t", "2"), ("t", "3")]).await, ["2"]);
-    }
-
-    /// Works a message only after as many failures as it says.
-    struct AfterFailures;
-
-    impl MessageHandler for AfterFailures {
-        type Message = u32;
-        const FUNCTION: &'static str = "test";
-
-        async fn handle(&self, message: u32, delivery: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
-            if delivery.failures == message { Ok("done".into()) } else { Err("not yet".into()) }
-        }
-    }
-
-    #[tokio::test]
-    async fn a_handler_is_told_how_often_its_message_failed() {
-        for (received, failures) in [("1", "0"), ("3", "2"), ("", "0")] {
-            let mut event = event("chunks", &[("t", failures)]);
-            event.records[0].attributes.insert("ApproximateReceiveCount".into(), received.into());
-            let answer = work(&AfterFailures, event, Timestamp(0)).await;
-            assert!(answer.batch_item_failures.is_empty(), "received {received}");
-        }
-    }
-
-    #[tokio::test]
-    async fn a_fifo_queue_stops_the_failed_messages_group_and_no_other() {
-        let messages = [("a", "1"), ("a", "2"), ("b", "3"), ("a", "4")];
-        assert_eq!(failed("create-job.fifo", &messages).await, ["2", "4"]);
-    }
-
-    #[tokio::test]
-    async fn a_message_that_cannot_be_parsed_fails_through_to_its_dead_letter_queue() {
-        assert_eq!(failed("chunks", &[("t", "not json"), ("t", "1")]).await, ["not json"]);
-    }
-}
+#[path = "batch_tests.rs"]
+mod tests;

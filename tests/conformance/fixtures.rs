@@ -5,7 +5,7 @@ use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{Created, Definition, Reopened, Store};
+use longshore_domain::ports::{ByAge, Created, Definition, Reopened, Store};
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
 
@@ -45,9 +45,24 @@ pub(crate) fn manifest(group: u32) -> Manifest {
     Manifest { group, chunks: vec![chunk(first), chunk(first + 10)] }
 }
 
+/// Ids of the unfinished jobs on the first page, oldest first.
+pub(crate) async fn unfinished(store: &impl Store) -> Vec<JobId> {
+    let page = store.unfinished(None, ByAge::OldestFirst).await.unwrap();
+    page.into_iter().map(|position| position.job_id).collect()
+}
+
 /// A cursor that this token wrote.
 pub(crate) fn cursor(token: &str, position: u32) -> Cursor {
-    Cursor { round: 0, position, token: token.into(), file: None, filed: 0, due: None, finished: false }
+    Cursor {
+        round: 0,
+        position,
+        token: token.into(),
+        file: None,
+        filed: 0,
+        due: None,
+        finished: false,
+        by_sweeper: false,
+    }
 }
 
 /// A commit of `succeeded` items of a chunk.

@@ -134,12 +134,12 @@ async fn the_gates_of_two_types_are_apart(store: impl Store) {
 
 async fn a_group_that_is_called_is_not_still_and_nothing_else_changes(store: impl Store) {
     let id = split(&store, 1).await.job_id;
-    assert!(store.count_group_resend(id, 0, 0).await.unwrap());
+    assert!(store.count_group_resend(id, 0, 0, at(7)).await.unwrap());
     let (mut groups, job) = store.progress(id).await.unwrap().unwrap();
     for now in [at(500), at(400)] {
         store.called(id, 0, now).await.unwrap();
     }
-    groups[0].progressed_at = at(500);
+    (groups[0].progressed_at, groups[0].sent_at) = (at(500), at(500));
     assert_eq!(store.progress(id).await.unwrap().unwrap(), (groups, job));
     let closed = store.close(id, 0).await.unwrap().unwrap();
     store.called(id, 0, at(600)).await.unwrap();

@@ -8,7 +8,7 @@ use longshore_domain::job::{Base, Finish, Job, Place, Reopen, SourceFile, Stage,
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Removal, Reopened, Store};
 
-use crate::fixtures::{at, cursor, finish, made, manifest, opened, plan, split, stop, waiting_job};
+use crate::fixtures::{at, cursor, finish, made, manifest, opened, plan, split, stop, unfinished, waiting_job};
 
 on_both_stores! {
     a_job_that_ended_is_opened_again_once,
@@ -28,7 +28,7 @@ async fn ended(store: &impl Store) -> Job {
 
 async fn a_job_that_ended_is_opened_again_once(store: impl Store) {
     let before = ended(&store).await;
-    assert!(!store.unfinished(None).await.unwrap().items.contains(&before.job_id));
+    assert!(!unfinished(&store).await.contains(&before.job_id));
     let next = opened(store.reopen(&before, &REOPEN).await.unwrap());
     let mut expected = before.clone();
     expected.reopen(&REOPEN);
@@ -36,7 +36,7 @@ async fn a_job_that_ended_is_opened_again_once(store: impl Store) {
     let counts = Counts { succeeded: 7, failed: 0, skipped: 1 };
     let refiled = Place::default();
     assert_eq!(next.base, Base { counts, groups: 2, split_ended: false, refiled, offered: 2 });
-    assert!(store.unfinished(None).await.unwrap().items.contains(&before.job_id));
+    assert!(unfinished(&store).await.contains(&before.job_id));
     assert_eq!(opened(store.reopen(&before, &REOPEN).await.unwrap()), next, "the same call again is its own");
     let later = Reopen { at: at(51), ..REOPEN };
     assert_eq!(store.reopen(&before, &later).await.unwrap(), Reopened::Refused);

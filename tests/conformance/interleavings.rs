@@ -109,7 +109,9 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Met> {
         }
         Step::GroupDone { group, time } => Met::Transition(store.group_done(id, *group, at(*time)).await?),
         Step::Close(group) => Met::Group(store.close(id, *group).await?),
-        Step::CountGroupResend { group, seen } => Met::Counted(store.count_group_resend(id, *group, *seen).await?),
+        Step::CountGroupResend { group, seen } => {
+            Met::Counted(store.count_group_resend(id, *group, *seen, at(9)).await?)
+        }
     })
 }
 

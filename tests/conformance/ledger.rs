@@ -82,7 +82,7 @@ async fn a_commit_to_what_is_absent_makes_nothing(store: impl Store) {
     for (id, group) in [(JobId::generate(), 0), (waiting_job().job_id, 0), (job, 1)] {
         assert_eq!(store.commit(id, group, &wish).await.unwrap(), CommitOutcome::Absent);
         assert_eq!(store.close(id, group).await.unwrap(), None);
-        assert!(!store.count_group_resend(id, group, 0).await.unwrap());
+        assert!(!store.count_group_resend(id, group, 0, at(9)).await.unwrap());
         assert_eq!(store.chunk_state(id, group).await.unwrap(), None);
     }
     assert_eq!(store.progress(job).await.unwrap().unwrap().0.len(), 1);
@@ -90,10 +90,11 @@ async fn a_commit_to_what_is_absent_makes_nothing(store: impl Store) {
 
 async fn a_group_resend_is_counted_once_and_forgotten_with_progress(store: impl Store) {
     let id = split(&store, 1).await.job_id;
-    assert!(store.count_group_resend(id, 0, 0).await.unwrap());
-    assert!(!store.count_group_resend(id, 0, 0).await.unwrap());
-    assert!(store.count_group_resend(id, 0, 1).await.unwrap());
-    assert_eq!(store.chunk_state(id, 0).await.unwrap().unwrap().group.resends, 2);
+    assert!(store.count_group_resend(id, 0, 0, at(7)).await.unwrap());
+    assert!(!store.count_group_resend(id, 0, 0, at(8)).await.unwrap());
+    assert!(store.count_group_resend(id, 0, 1, at(9)).await.unwrap());
+    let group = store.chunk_state(id, 0).await.unwrap().unwrap().group;
+    assert_eq!((group.resends, group.sent_at), (2, at(9)));
     let group = committed(store.commit(id, 0, &commit(0, None, cursor("a1", 5), 4)).await.unwrap());
     assert_eq!(group.resends, 0);
 }

@@ -27,5 +27,6 @@ mod records_at_once;
 mod removal;
 mod started_jobs;
 mod stored_jobs;
+mod sweeps;
 mod tenant_limits;
 mod transitions;

@@ -4,7 +4,7 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Reopen, Status, Transition};
 use longshore_domain::ports::{Created, IdempotencyKey, Removal, Reopened, Store, Upload};
 
-use crate::fixtures::{accepted, at, definition, finish, made, plan, split, stop, waiting_job};
+use crate::fixtures::{accepted, at, definition, finish, made, plan, split, stop, unfinished, waiting_job};
 
 on_both_stores! {
     a_job_is_deleted_once,
@@ -35,20 +35,20 @@ async fn a_deleted_job_is_listed_until_it_is_removed(store: impl Store + Removal
         assert_eq!(ended.status, Status::Canceled);
         assert_eq!(store.finish(id, &finish(Status::Failed, 13)).await.unwrap(), Transition::Refused);
     }
-    assert_eq!(store.unfinished(None).await.unwrap().items, [early]);
+    assert_eq!(unfinished(&store).await, [early]);
     let deleted = made(store.delete(late, at(20)).await.unwrap());
     let reopen = Reopen { generation: 0, at: at(21), deadline_at: at(99), corrected: None, only: None };
     assert_eq!(store.reopen(&deleted, &reopen).await.unwrap(), Reopened::Refused);
     // As it was read before it was deleted.
     let before = Job { deleted_at: None, ..deleted };
     assert_eq!(store.reopen(&before, &reopen).await.unwrap(), Reopened::Refused);
-    let mut listed = store.unfinished(None).await.unwrap().items;
+    let mut listed = unfinished(&store).await;
     listed.sort();
     assert_eq!(listed, [early, late]);
     for id in listed {
         store.remove(id).await.unwrap();
     }
-    assert_eq!(store.unfinished(None).await.unwrap().items, []);
+    assert_eq!(unfinished(&store).await, []);
 }
 
 async fn only_a_deleted_job_that_has_ended_is_removed(store: impl Store + Removal) {

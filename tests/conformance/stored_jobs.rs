@@ -3,9 +3,9 @@
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Status;
 use longshore_domain::parts::Multipart;
-use longshore_domain::ports::{Created, IdempotencyKey, Store, Upload};
+use longshore_domain::ports::{ByAge, Created, IdempotencyKey, Store, Upload};
 
-use crate::fixtures::{accepted, at, definition, finish, made, split, waiting_job};
+use crate::fixtures::{accepted, at, definition, finish, made, split, unfinished, waiting_job};
 
 on_both_stores! {
     an_upload_is_read_as_it_was_stored,
@@ -16,7 +16,7 @@ on_both_stores! {
     an_expired_idempotency_key_is_free_again,
     columns_are_stored_once,
     unfinished_jobs_are_listed_oldest_first_until_they_end,
-    unfinished_jobs_come_in_pages,
+    unfinished_jobs_come_in_pages_from_either_end,
 }
 
 async fn an_upload_is_read_as_it_was_stored(store: impl Store) {
@@ -117,16 +117,15 @@ async fn unfinished_jobs_are_listed_oldest_first_until_they_end(store: impl Stor
         store.create_job(job, &definition(), None).await.unwrap();
     }
     let [youngest, oldest, middle] = jobs.map(|job| job.job_id);
-    let page = store.unfinished(None).await.unwrap();
-    assert_eq!((page.items, page.next), (vec![oldest, middle, youngest], None));
+    assert_eq!(unfinished(&store).await, [oldest, middle, youngest]);
     made(store.begin(middle, at(30)).await.unwrap());
     made(store.finish(oldest, &finish(Status::Canceled, 40)).await.unwrap());
-    assert_eq!(store.unfinished(None).await.unwrap().items, [middle, youngest]);
+    assert_eq!(unfinished(&store).await, [middle, youngest]);
     split(&store, 1).await;
-    assert_eq!(store.unfinished(None).await.unwrap().items.len(), 3);
+    assert_eq!(unfinished(&store).await.len(), 3);
 }
 
-async fn unfinished_jobs_come_in_pages(store: impl Store) {
+async fn unfinished_jobs_come_in_pages_from_either_end(store: impl Store) {
     let mut expected = Vec::new();
     for age in 0..120 {
         let mut job = waiting_job();
@@ -134,14 +133,15 @@ async fn unfinished_jobs_come_in_pages(store: impl Store) {
         store.create_job(&job, &definition(), None).await.unwrap();
         expected.push(job.job_id);
     }
-    let (mut found, mut next) = (Vec::new(), None);
-    loop {
-        let page = store.unfinished(next).await.unwrap();
-        found.extend(page.items);
-        next = page.next;
-        if next.is_none() {
-            break;
+    for order in [ByAge::OldestFirst, ByAge::NewestFirst] {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.unfinished(after, order).await.unwrap();
+            let Some(last) = page.last() else { break };
+            after = Some(*last);
+            found.extend(page.iter().map(|position| position.job_id));
         }
+        assert_eq!(found, expected, "{order:?}");
+        expected.reverse();
     }
-    assert_eq!(found, expected);
 }

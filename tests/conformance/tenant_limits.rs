@@ -7,7 +7,9 @@ use longshore::store::dynamo::DynamoStore;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Reopen, Status};
-use longshore_domain::ports::{Created, IdempotencyKey, Reopened, Started, Store, TenantCounts, TenantLimits, Upload};
+use longshore_domain::ports::{
+    Created, IdempotencyKey, Removal, Reopened, Started, Store, TenantCounts, TenantLimits, Upload,
+};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::fixtures::{at, definition, finish, made, opened, waiting_job};
@@ -16,6 +18,7 @@ use crate::stored_jobs::key;
 on_both_stores! {
     of_many_jobs_at_once_exactly_the_limit_is_taken,
     the_end_of_a_job_makes_room_and_its_deletion_does_not,
+    a_loop_of_creates_and_deletes_comes_to_the_limit_until_jobs_are_removed,
     a_retry_needs_room_too,
     a_start_needs_room_too,
     a_job_whose_place_nobody_took_is_opened_again,
@@ -101,7 +104,23 @@ async fn the_end_of_a_job_makes_room_and_its_deletion_does_not(store: impl Limit
     taken(&store).await;
     assert_eq!(create(&store, None).await.1, Created::OverLimit(2));
     end(&store, first).await;
+    assert_eq!(create(&store, None).await.1, Created::OverLimit(2), "it is not removed yet");
+}
+
+async fn a_loop_of_creates_and_deletes_comes_to_the_limit_until_jobs_are_removed(store: impl Limited + Removal) {
+    const LIMIT: u64 = 4;
+    let store = store.limited(jobs(LIMIT));
+    let mut deleted = Vec::new();
+    for _ in 0..LIMIT {
+        let id = taken(&store).await;
+        end(&store, id).await;
+        made(store.delete(id, at(10)).await.unwrap());
+        deleted.push(id);
+    }
+    assert_eq!(create(&store, None).await.1, Created::OverLimit(LIMIT));
+    store.remove(deleted[0]).await.unwrap();
     taken(&store).await;
+    assert_eq!(create(&store, None).await.1, Created::OverLimit(LIMIT));
 }
 
 async fn a_retry_needs_room_too(store: impl Limited) {
@@ -175,7 +194,7 @@ async fn tenants_do_not_share_their_room(store: impl Limited) {
     assert_eq!(create(&store, None).await.1, Created::OverLimit(1));
 }
 
-async fn jobs_that_are_gone_take_no_room(store: impl Limited + longshore_domain::ports::Removal) {
+async fn jobs_that_are_gone_take_no_room(store: impl Limited + Removal) {
     let store = store.limited(jobs(1));
     let first = taken(&store).await;
     made(store.delete(first, at(5)).await.unwrap());

@@ -105,7 +105,8 @@ pub fn finish_unseen(stack: &Stack, messages: &[ChunkMessage]) -> Result<()> {
     for message in messages {
         let counts = Counts { succeeded: message.plan.items.into(), ..Counts::default() };
         let token = Cursor::token(&nonce(), 1);
-        let to = Cursor { round: 0, position: 0, token, file: None, filed: 0, due: None, finished: true };
+        let to =
+            Cursor { round: 0, position: 0, token, file: None, filed: 0, due: None, finished: true, by_sweeper: false };
         let commit = Commit { chunk: message.chunk, from: None, to, counts, at: Timestamp::now() };
         match stack.run(store.commit(message.job_id, message.group, &commit))? {
             CommitOutcome::Committed(group) if group.is_done() => {

@@ -61,7 +61,7 @@ fn chunks_that_wait_for_a_day_are_neither_pushed_nor_given_up() {
 /// Each time it waits it comes back in a new message, whose receives the queue counts from nothing.
 #[test]
 fn a_chunk_that_failed_too_often_does_not_wait_again() {
-    for (failures, status, failed) in [(0, Status::Running, 0), (4, Status::Running, 0), (5, Status::Completed, 40)] {
+    for (failures, status, failed) in [(0, Status::Running, 0), (9, Status::Running, 0), (10, Status::Completed, 40)] {
         let mut world = World::limited(&[0; 40]);
         world.deliver_after(failures);
         assert_eq!((world.job().status, world.failed_count()), (status, failed), "after {failures}");

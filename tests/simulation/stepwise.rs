@@ -7,15 +7,16 @@ use std::task::{Context, Poll};
 
 use longshore::queues::{Backlog, DeadLetter, DeadLetters, MemoryQueues};
 use longshore::store::memory::MemoryStore;
+use longshore_domain::deliveries::Deliveries;
 use longshore_domain::gate::{Lease, Waiting};
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Priority, Reopen, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
-    ChunkState, Created, Definition, FileInfo, FileStream, Files, IdempotencyKey, JobStore, JobTransitions, JobsPage,
-    JobsWanted, Ledger, MultipartFiles, MultipartUpload, Page, PortResult, Queues, Read, Removal, Reopened, Slots,
-    Started, Upload, WaitingRoom,
+    ByAge, ChunkState, Created, Definition, Delivered, DeliveryNotes, FileInfo, FileStream, Files, IdempotencyKey,
+    JobPosition, JobStore, JobTransitions, JobsPage, JobsWanted, Ledger, MultipartFiles, MultipartUpload, PortResult,
+    Queues, Read, Removal, Reopened, Slots, Started, Sweeps, Upload, WaitingRoom,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -75,11 +76,11 @@ impl<T: JobStore> JobStore for Stepwise<T> {
     }
 
     /// An index that may lag: it does not know of what it should.
-    async fn unfinished(&self, after: Option<String>) -> PortResult<Page<JobId>> {
+    async fn unfinished(&self, after: Option<JobPosition>, order: ByAge) -> PortResult<Vec<JobPosition>> {
         before("unfinished").await?;
-        let page = self.0.unfinished(after).await?;
+        let page = self.0.unfinished(after, order).await?;
         Step(false).await;
-        Ok(if is_behind() { Page { items: Vec::new(), ..page } } else { page })
+        Ok(if is_behind() { Vec::new() } else { page })
     }
 }
 
@@ -159,7 +160,7 @@ impl<T: Ledger + JobStore> Ledger for Stepwise<T> {
         async fn manifest(&self, id: JobId, group: u32) -> PortResult<Option<Manifest>>;
         async fn close(&self, id: JobId, group: u32) -> PortResult<Option<Group>>;
         async fn called(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()>;
-        async fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> PortResult<bool>;
+        async fn count_group_resend(&self, id: JobId, group: u32, seen: u32, now: Timestamp) -> PortResult<bool>;
     }
 }
 
@@ -185,6 +186,20 @@ impl<T: WaitingRoom> WaitingRoom for Stepwise<T> {
         async fn wait(&self, job_type: &str, waiting: &Waiting) -> PortResult<()>;
         async fn call(&self, job_type: &str, waiting: &Waiting, now: Timestamp) -> PortResult<bool>;
         async fn forget(&self, job_type: &str, waiting: &Waiting) -> PortResult<()>;
+    }
+}
+
+impl<T: Sweeps> Sweeps for Stepwise<T> {
+    stepwise! {
+        async fn sweep_position(&self) -> PortResult<Option<JobPosition>>;
+        async fn set_sweep_position(&self, position: Option<JobPosition>) -> PortResult<()>;
+    }
+}
+
+impl<T: DeliveryNotes> DeliveryNotes for Stepwise<T> {
+    stepwise! {
+        async fn note_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()>;
+        async fn deliveries(&self, tenant: &str, priority: Priority) -> PortResult<Deliveries>;
     }
 }
 

@@ -9,12 +9,13 @@ use std::cell::RefCell;
 
 use longshore::store::memory::MemoryStore;
 use longshore_domain::cursor::Cursor;
+use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::{Commit, CommitOutcome, Group, GroupPlan, Manifest, Source};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Stop, Transition};
+use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Priority, Reopen, Stage, Stop, Transition};
 use longshore_domain::ports::{
-    ChunkState, Created, Definition, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted, Ledger, Page,
-    PortResult, Removal, Reopened, Started, Upload,
+    ByAge, ChunkState, Created, Definition, Delivered, DeliveryNotes, IdempotencyKey, JobPosition, JobStore,
+    JobTransitions, JobsPage, JobsWanted, Ledger, PortResult, Removal, Reopened, Started, Sweeps, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -125,7 +126,7 @@ impl JobStore for Unguarded<MemoryStore> {
         async fn created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>>;
         async fn jobs(&self, wanted: &JobsWanted<'_>) -> PortResult<JobsPage>;
         async fn definition(&self, id: JobId) -> PortResult<Option<Definition>>;
-        async fn unfinished(&self, after: Option<String>) -> PortResult<Page<JobId>>;
+        async fn unfinished(&self, after: Option<JobPosition>, order: ByAge) -> PortResult<Vec<JobPosition>>;
     }
 
     async fn job(&self, id: JobId) -> PortResult<Option<Job>> {
@@ -224,6 +225,20 @@ impl JobTransitions for Unguarded<MemoryStore> {
     }
 }
 
+impl Sweeps for Unguarded<MemoryStore> {
+    as_is! {
+        async fn sweep_position(&self) -> PortResult<Option<JobPosition>>;
+        async fn set_sweep_position(&self, position: Option<JobPosition>) -> PortResult<()>;
+    }
+}
+
+impl DeliveryNotes for Unguarded<MemoryStore> {
+    as_is! {
+        async fn note_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()>;
+        async fn deliveries(&self, tenant: &str, priority: Priority) -> PortResult<Deliveries>;
+    }
+}
+
 impl Removal for Unguarded<MemoryStore> {
     as_is! {
         async fn release_upload(&self, id: JobId, upload: FileGuid) -> PortResult<bool>;
@@ -286,10 +301,10 @@ impl Ledger for Unguarded<MemoryStore> {
         self.0.close(id, group).await
     }
 
-    async fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> PortResult<bool> {
+    async fn count_group_resend(&self, id: JobId, group: u32, seen: u32, now: Timestamp) -> PortResult<bool> {
         let stored = self.0.amend(id, |_, groups| groups.get(&group).map(|group| group.resends)).flatten();
         let seen = stored.filter(|_| without("pushes-counted-once")).unwrap_or(seen);
-        self.0.count_group_resend(id, group, seen).await
+        self.0.count_group_resend(id, group, seen, now).await
     }
 }
 

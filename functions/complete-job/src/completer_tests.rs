@@ -37,8 +37,16 @@ fn a_group_that_ended_between_the_two_reads_is_read_again() {
     now(ports.store.end_split(&job, 1, &[], at)).unwrap();
 
     let (stale, _) = now(ports.store.progress(id)).unwrap().unwrap();
-    let to =
-        Cursor { round: 0, position: 0, token: "abcdefgh1".into(), file: None, filed: 0, due: None, finished: true };
+    let to = Cursor {
+        round: 0,
+        position: 0,
+        token: "abcdefgh1".into(),
+        file: None,
+        filed: 0,
+        due: None,
+        finished: true,
+        by_sweeper: false,
+    };
     let counts = Counts { succeeded: 1, ..Counts::default() };
     now(ports.store.commit(id, 0, &Commit { chunk: 0, from: None, to, counts, at })).unwrap();
     now(ports.store.group_done(id, 0, at)).unwrap();

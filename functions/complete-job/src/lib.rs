@@ -29,7 +29,7 @@ mod report;
 
 use std::error::Error;
 
-use longshore::batch::{self, Delivery, MessageHandler};
+use longshore::batch::{self, Delivery, MessageHandler, Server};
 use longshore::config::{self, Aws};
 use longshore::ports::Ports;
 use longshore_domain::message::CompleteMessage;
@@ -69,5 +69,6 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> MessageHandler for Complete
 /// If the environment lacks something, or the runtime's API fails.
 pub async fn serve(aws: &Aws) -> Result<(), lambda_runtime::Error> {
     let ports = Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? };
-    batch::serve(CompleteJob { ports, stop_grace_ms: config::stop_grace_s()? * 1000 }).await
+    let handler = CompleteJob { ports, stop_grace_ms: config::stop_grace_s()? * 1000 };
+    batch::serve(Server { handler, queue: aws.queues(), retry_base_s: config::retry_base_s()? }).await
 }

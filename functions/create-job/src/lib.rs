@@ -22,8 +22,8 @@ mod splitter;
 
 use std::error::Error;
 
-use longshore::batch::{self, Delivery, MessageHandler};
-use longshore::config::Aws;
+use longshore::batch::{self, Delivery, MessageHandler, Server};
+use longshore::config::{self, Aws};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore_domain::message::CreateMessage;
@@ -54,5 +54,6 @@ impl<S: Store, Q: Queues, F: Files> MessageHandler for CreateJob<S, Q, F> {
 /// If the environment lacks something, or the runtime's API fails.
 pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_runtime::Error> {
     let ports = Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? };
-    batch::serve(CreateJob { ports, registry }).await
+    let (queue, retry_base_s) = (aws.queues(), config::retry_base_s()?);
+    batch::serve(Server { handler: CreateJob { ports, registry }, queue, retry_base_s }).await
 }

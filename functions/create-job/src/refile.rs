@@ -142,7 +142,16 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         self.splitter.ports.files.write(&key, "application/x-ndjson", bytes).await?;
         let finished = failed == u64::from(items);
         let file = Some(token.clone());
-        let cursor = Cursor { round: u32::from(!finished), position: 0, token, file, filed: 0, due: None, finished };
+        let cursor = Cursor {
+            round: u32::from(!finished),
+            position: 0,
+            token,
+            file,
+            filed: 0,
+            due: None,
+            finished,
+            by_sweeper: false,
+        };
         self.filed.insert(chunk, Filed { cursor, failed, bytes: mem::take(&mut self.entry_bytes) });
         self.chunks.push(ChunkPlan { first, items, start: 0, end: 0, oversize: false });
         Ok(())

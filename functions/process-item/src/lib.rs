@@ -2,6 +2,8 @@
 //!
 //! - **Trigger:** the queue of chunks, from the splitter, from the round before, from a worker that ran out of time,
 //!   and from the sweeper.
+//! - **Notes**, every ten seconds or so, when the message was sent that it has received: the sweeper sees by it which
+//!   messages cannot be waiting any more.
 //! - **Reads and writes:** job and group in one read, the chunk's range of the source unless it came inside the
 //!   message; a work file for what did not succeed, and one conditional update per commit.
 //! - **At a gate:** of a job type that limits how many of its chunks run at once, a chunk takes a slot first, or is put
@@ -16,8 +18,8 @@
 
 use std::error::Error;
 
-use longshore::batch::{self, Delivery, MessageHandler};
-use longshore::chunk::{KnownJobs, Mode, Worker};
+use longshore::batch::{self, Delivery, MessageHandler, Server};
+use longshore::chunk::{KnownJobs, Mode, Receipts, Worker};
 use longshore::config::{self, Aws};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
@@ -30,6 +32,7 @@ pub struct ProcessItem<S, Q, F> {
     ports: Ports<S, Q, F>,
     registry: Registry,
     known: KnownJobs,
+    receipts: Receipts,
     retry_base_s: i64,
 }
 
@@ -38,6 +41,9 @@ impl<S: Store, Q: Queues, F: Files> MessageHandler for ProcessItem<S, Q, F> {
     const FUNCTION: &'static str = "process-item";
 
     async fn handle(&self, message: ChunkMessage, delivery: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
+        if let Some(sent_at) = delivery.sent_at {
+            self.receipts.note(&self.ports.store, &message, sent_at, Timestamp::now()).await;
+        }
         let message = ChunkMessage { failures: message.failures + delivery.failures, ..message };
         let worker = Worker {
             ports: &self.ports,
@@ -58,5 +64,7 @@ impl<S: Store, Q: Queues, F: Files> MessageHandler for ProcessItem<S, Q, F> {
 pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_runtime::Error> {
     let ports = Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? };
     let retry_base_s = config::retry_base_s()?;
-    batch::serve(ProcessItem { ports, registry, known: KnownJobs::default(), retry_base_s }).await
+    let (known, receipts) = (KnownJobs::default(), Receipts::default());
+    let handler = ProcessItem { ports, registry, known, receipts, retry_base_s };
+    batch::serve(Server { handler, queue: aws.queues(), retry_base_s }).await
 }

@@ -21,6 +21,8 @@ pub(crate) struct Actor<'a, S, Q, F> {
     pub(crate) known: &'a KnownJobs,
     pub(crate) clock: fn() -> Timestamp,
     pub(crate) deadline: Timestamp,
+    /// The longest that the removal of one job may take, in milliseconds: the next sweep goes on with it.
+    pub(crate) removal_ms: i64,
 }
 
 impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
@@ -31,7 +33,10 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
             Action::SendCreate => self.send_create(job).await?,
             Action::SendComplete => self.send_complete(job).await?,
             Action::EndWithoutReport(stop) => self.end_without_report(job, &stop).await?,
-            Action::Remove => remove(self.ports, job, (self.clock, self.deadline)).await?,
+            Action::Remove => {
+                let until = Timestamp(((self.clock)().0 + self.removal_ms).min(self.deadline.0));
+                remove(self.ports, job, (self.clock, until)).await?;
+            }
             Action::RollUp { group } => roll_up(self.ports, job.job_id, group, (self.clock)()).await?,
             Action::SendChunks { group, seen, chunks } => self.send_chunks(job, group, seen, &chunks).await?,
             Action::GiveUp { group, chunks } => self.give_up(job, group, &chunks).await?,
@@ -73,7 +78,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
         let Some(manifest) = self.ports.store.manifest(job.job_id, group).await? else { return Ok(()) };
         let messages: Vec<_> = chunks.iter().filter_map(|chunk| message(job, &manifest, *chunk)).collect();
         self.ports.queues.send_chunks(&messages, 0).await?;
-        self.ports.store.count_group_resend(job.job_id, group, seen).await.map(|_| ())
+        self.ports.store.count_group_resend(job.job_id, group, seen, (self.clock)()).await.map(|_| ())
     }
 
     async fn give_up(&self, job: &Job, group: u32, chunks: &[u32]) -> Result<(), ChunkError> {

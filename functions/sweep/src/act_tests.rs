@@ -19,7 +19,14 @@ fn ports() -> MemoryPorts {
 
 async fn push(ports: &MemoryPorts, job: &Job, action: Action) {
     let (registry, known) = (Registry::default(), KnownJobs::default());
-    let actor = Actor { ports, registry: &registry, known: &known, clock: || NOW, deadline: NOW.plus_seconds(60) };
+    let actor = Actor {
+        ports,
+        registry: &registry,
+        known: &known,
+        clock: || NOW,
+        deadline: NOW.plus_seconds(60),
+        removal_ms: 60_000,
+    };
     actor.act(job, action).await.unwrap();
 }
 

@@ -1,19 +1,26 @@
 //! What a job needs, decided from its ledger alone: pure.
 //!
 //! Everything here answers one question: has this job been still for longer than anything healthy explains? Waiting
-//! doubles with each push that was in vain; what three pushes did not move is given up, so that the job ends.
+//! doubles with each push that was in vain; what [`PUSHES`] of them did not move is given up, so that the job ends.
+//!
+//! A chunk without progress is **overdue** if its message cannot be waiting any more: the queue is empty, or a stall's time ago
+//! workers had received messages of its tenant that were sent well after it. A stall's time, for a worker may be at it, or has
+//! died and the message is not visible again. It is **suspect** if none of its tenant's messages was received for a stall's
+//! time: they are all lost, or the queue has no turn for this tenant. Then one group is sent again, as a probe. If it comes
+//! through, it passes whatever else was lost. A suspect chunk is never given up: it may only be queueing.
 
 use std::collections::BTreeSet;
 
-use longshore_domain::group::Group;
+use longshore_domain::cursor::Cursor;
+use longshore_domain::deliveries::{Deliveries, MARGIN_S};
+use longshore_domain::group::{CHUNKS_PER_GROUP, Group};
 use longshore_domain::job::{Job, JobError, Stage, Status, Stop};
-use longshore_domain::retry::MAX_QUEUE_DELAY_S;
+use longshore_domain::message::CreateMessage;
 use longshore_domain::time_stamp::Timestamp;
 
-/// Pushes in vain before something is given up.
-pub const PUSHES: u32 = 3;
-/// While chunk messages wait in their queue, a still group is explained by them for this many times longer.
-const BUSY_FACTOR: i64 = 8;
+/// Pushes in vain before something is given up: 31 times the stall time after the last progress, or 85 minutes by default. A
+/// service that every delivery needs may be down for so long.
+pub const PUSHES: u32 = 4;
 
 /// What the decision depends on beside the job.
 #[derive(Copy, Clone, Debug)]
@@ -22,10 +29,40 @@ pub struct Circumstances<'a> {
     pub now: Timestamp,
     /// Seconds without progress that are still healthy: a visibility timeout and a margin.
     pub stall_s: i64,
-    /// The queue of the job's own chunks is empty.
-    pub queue_idle: bool,
+    /// The queue of the job's own chunks.
+    pub queue: Queue,
     /// The job's chunks (group, chunk) that wait at the gate of their type: they are called in, and not pushed.
     pub waiting: &'a BTreeSet<(u32, u32)>,
+}
+
+/// The queue of a job's chunks, as far as it explains that one of them is still.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Queue {
+    /// No message waits, is delayed or is being worked.
+    Idle,
+    /// There are messages.
+    Busy {
+        /// A stall's time ago the job's tenant had received a message that was sent then; none if that is not known.
+        passed: Option<Timestamp>,
+        /// Nothing of the tenant was received for a stall's time.
+        quiet: bool,
+    },
+}
+
+impl Queue {
+    /// A queue that holds messages, by the notes of its deliveries to a tenant.
+    pub fn busy(deliveries: &Deliveries, now: Timestamp, stall_s: i64) -> Self {
+        let before = now.plus_seconds(-stall_s);
+        Self::Busy { passed: deliveries.newest_by(before), quiet: deliveries.is_quiet_since(before) }
+    }
+
+    /// True if a message that was sent then cannot be waiting any more.
+    fn is_past(self, sent_at: Timestamp) -> bool {
+        match self {
+            Self::Idle => true,
+            Self::Busy { passed, .. } => passed.is_some_and(|passed| passed >= sent_at.plus_seconds(MARGIN_S)),
+        }
+    }
 }
 
 /// One push.
@@ -94,15 +131,29 @@ fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Cir
         return complete(job, at).into_iter().collect();
     }
     let mut actions: Vec<_> = groups.iter().filter_map(|group| push_group(job, group, &chunks_of, at)).collect();
+    if !actions.iter().any(|action| matches!(action, Action::SendChunks { .. })) {
+        actions.extend(probe(groups, &chunks_of, at));
+    }
     if job.stage == Stage::Splitting {
         actions.extend(resume_split(job, at));
     }
     actions
 }
 
+/// What a create message that died in its queue means for its job, beside what the job itself shows. Another splitter may be at
+/// work: of the sweeper, or of a continuation that the dead one has sent. So the job is stopped only once it has been still for a
+/// stall's time. Harmless for a job that has ended.
+pub fn decide_dead_split(job: &Job, letter: &CreateMessage, now: Timestamp, stall_s: i64) -> Option<Action> {
+    let is_about_it = job.is_live() && job.generation == letter.generation && !job.split_ended;
+    (is_about_it && now >= job.updated_at.plus_seconds(stall_s)).then(|| Action::Stop(split_failed(now)))
+}
+
+fn split_failed(now: Timestamp) -> Stop {
+    failed("split_failed", "the file could not be split: the splitter died or failed again and again", now)
+}
+
 fn resume_split(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
-    let message = "the file could not be split: the splitter died or failed again and again";
-    let stop = || Action::Stop(failed("split_failed", message, at.now));
+    let stop = || Action::Stop(split_failed(at.now));
     wait_for(job, at, Action::SendCreate).map(|push| if job.resends >= PUSHES { stop() } else { push })
 }
 
@@ -128,9 +179,10 @@ fn wait_for(job: &Job, at: &Circumstances, push: Action) -> Option<Action> {
 fn push_group(job: &Job, group: &Group, chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Option<Action> {
     if group.is_done() {
         let forgotten = !job.done_groups.contains(&group.number);
-        return (forgotten && still(group.progressed_at, 0, at)).then_some(Action::RollUp { group: group.number });
+        let still = at.now >= group.progressed_at.plus_seconds(at.stall_s);
+        return (forgotten && still).then_some(Action::RollUp { group: group.number });
     }
-    let chunks: Vec<_> = (0..chunks_of(group.number)).filter(|chunk| overdue(group, *chunk, at)).collect();
+    let chunks: Vec<_> = (0..chunks_of(group.number)).filter(|chunk| is_overdue(group, *chunk, at)).collect();
     if chunks.is_empty() {
         return None;
     }
@@ -138,21 +190,75 @@ fn push_group(job: &Job, group: &Group, chunks_of: impl Fn(u32) -> u32, at: &Cir
     Some(if seen >= PUSHES { Action::GiveUp { group, chunks } } else { Action::SendChunks { group, seen, chunks } })
 }
 
-/// A chunk is overdue when its group is still, or its round is, for longer than the queue explains.
-fn overdue(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
-    let cursor = group.cursors.get(&chunk);
-    if cursor.is_some_and(|c| c.finished) || at.waiting.contains(&(group.number, chunk)) {
-        return false;
+/// The first group with a suspect chunk, unless another was pushed in the meantime: the wait between two probes of a job doubles
+/// as that of its groups does.
+fn probe(groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Option<Action> {
+    let pushed = groups.iter().filter(|group| group.resends > 0 && !group.is_done());
+    if pushed.clone().any(|group| at.now < group.sent_at.plus_seconds(patience_s(group.resends, at))) {
+        return None;
     }
-    let Some(due) = cursor.and_then(|c| c.due) else { return still(group.progressed_at, group.resends, at) };
-    let sent_by_worker = due.millis_since(group.progressed_at) <= MAX_QUEUE_DELAY_S * 1000;
-    let first_push_is_ours = !sent_by_worker && group.resends == 0;
-    if first_push_is_ours { at.now >= due } else { still(due.max(group.progressed_at), group.resends, at) }
+    groups.iter().filter(|group| !group.is_done()).find_map(|group| {
+        let chunks: Vec<_> = (0..chunks_of(group.number)).filter(|chunk| is_suspect(group, *chunk, at)).collect();
+        let (group, seen) = (group.number, group.resends);
+        (!chunks.is_empty()).then_some(Action::SendChunks { group, seen, chunks })
+    })
 }
 
-fn still(since: Timestamp, resends: u32, at: &Circumstances<'_>) -> bool {
-    let factor = if at.queue_idle { 1 } else { BUSY_FACTOR };
-    at.now >= since.plus_seconds((at.stall_s * factor) << resends.min(6))
+/// True if a group may have overdue or suspect chunks: only then its manifest is worth a read.
+pub fn may_need_push(group: &Group, at: &Circumstances<'_>) -> bool {
+    let is_slow = |chunk| is_overdue(group, chunk, at) || is_suspect(group, chunk, at);
+    // The numbers of chunks that have no cursor are not known here; one stands for all of them.
+    let unbegun = (group.cursors.len() < CHUNKS_PER_GROUP).then_some(u32::MAX);
+    !group.is_done() && group.cursors.keys().copied().chain(unbegun).any(is_slow)
+}
+
+fn is_overdue(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
+    let Some(open) = Open::of(group, chunk, at) else { return false };
+    if let Some(due) = open.unsent_round() {
+        return at.now >= due;
+    }
+    let is_first = open.cursor.is_none() && at.queue != Queue::Idle;
+    // Other chunks of the group may get on while this one was never begun.
+    let since = if is_first { group.sent_at } else { open.still_since() };
+    at.queue.is_past(since) && at.now >= since.plus_seconds(patience_s(group.resends, at))
+}
+
+fn is_suspect(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
+    let Some(open) = Open::of(group, chunk, at) else { return false };
+    let is_quiet = matches!(at.queue, Queue::Busy { quiet: true, .. });
+    let waited = at.now >= open.still_since().plus_seconds(patience_s(group.resends, at));
+    is_quiet && waited && open.unsent_round().is_none()
+}
+
+/// The wait for a group of which so many pushes were in vain.
+fn patience_s(resends: u32, at: &Circumstances<'_>) -> i64 {
+    at.stall_s << resends.min(6)
+}
+
+/// A chunk that has something left to do and is not waiting at the gate of its type.
+struct Open<'a> {
+    group: &'a Group,
+    cursor: Option<&'a Cursor>,
+}
+
+impl<'a> Open<'a> {
+    fn of(group: &'a Group, chunk: u32, at: &Circumstances<'_>) -> Option<Self> {
+        let cursor = group.cursors.get(&chunk);
+        let ended = cursor.is_some_and(|cursor| cursor.finished) || at.waiting.contains(&(group.number, chunk));
+        (!ended).then_some(Self { group, cursor })
+    }
+
+    /// When its round is due, if nobody has sent a message for it yet: that is the sweeper's to do.
+    fn unsent_round(&self) -> Option<Timestamp> {
+        let due = self.cursor.filter(|cursor| cursor.by_sweeper)?.due?;
+        (self.group.sent_at < due).then_some(due)
+    }
+
+    /// The latest time at which its message may have come into the queue.
+    fn still_since(&self) -> Timestamp {
+        let due = self.cursor.and_then(|cursor| cursor.due);
+        due.into_iter().fold(self.group.progressed_at.max(self.group.sent_at), Timestamp::max)
+    }
 }
 
 fn failed(code: &str, message: &str, at: Timestamp) -> Stop {

@@ -27,13 +27,20 @@ fn group(resends: u32, cursors: &[(u32, Cursor)]) -> Group {
 
 fn cursor(finished: bool, due_s: Option<i64>) -> Cursor {
     let due = due_s.map(|s| Timestamp(s * 1000));
-    Cursor { round: 1, position: 0, token: "t".into(), file: None, filed: 0, due, finished }
+    Cursor { round: 1, position: 0, token: "t".into(), file: None, filed: 0, due, finished, by_sweeper: false }
+}
+
+/// A round that no queue could delay.
+fn by_sweeper(due_s: i64) -> Cursor {
+    Cursor { by_sweeper: true, ..cursor(false, Some(due_s)) }
 }
 
 static NONE: BTreeSet<(u32, u32)> = BTreeSet::new();
 
+/// The queue is empty, or it is being worked and holds messages of the tenant.
 fn at(now_s: i64, queue_idle: bool) -> Circumstances<'static> {
-    Circumstances { now: Timestamp(now_s * 1000), stall_s: STALL_S, queue_idle, waiting: &NONE }
+    let queue = if queue_idle { Queue::Idle } else { Queue::Busy { passed: None, quiet: false } };
+    Circumstances { now: Timestamp(now_s * 1000), stall_s: STALL_S, queue, waiting: &NONE }
 }
 
 fn pushes(job: &Job, groups: &[Group], at: &Circumstances<'_>) -> Vec<Action> {
@@ -55,7 +62,7 @@ fn a_split_that_stalls_is_resumed_and_in_the_end_failed() {
     let mut splitting = job(Status::Running, Stage::Splitting);
     assert_eq!(pushes(&splitting, &[], &at(60, true)), [Action::SendCreate]);
     splitting.resends = PUSHES;
-    assert!(matches!(pushes(&splitting, &[], &at(480, true))[..], [Action::Stop(_)]));
+    assert!(matches!(pushes(&splitting, &[], &at(60 << PUSHES, true))[..], [Action::Stop(_)]));
 }
 
 #[test]
@@ -66,7 +73,7 @@ fn chunks_without_progress_are_sent_again_and_in_the_end_given_up() {
     assert_eq!(pushes(&running, &still, &at(60, true)), [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }]);
     assert_eq!(pushes(&running, &still, &at(60, false)), [], "messages still wait in the queue");
     assert_eq!(
-        pushes(&running, &[group(PUSHES, &[])], &at(480, true)),
+        pushes(&running, &[group(PUSHES, &[])], &at(60 << PUSHES, true)),
         [Action::GiveUp { group: 0, chunks: vec![0, 1] }]
     );
 }
@@ -88,7 +95,7 @@ fn chunks_that_wait_at_their_gate_are_never_pushed_or_given_up() {
 #[test]
 fn a_round_later_than_a_queue_can_delay_is_sent_when_it_is_due() {
     let running = job(Status::Running, Stage::Processing);
-    let waits = [group(0, &[(0, cursor(true, None)), (1, cursor(false, Some(7200)))])];
+    let waits = [group(0, &[(0, cursor(true, None)), (1, by_sweeper(7200))])];
     assert_eq!(pushes(&running, &waits, &at(7199, true)), []);
     assert_eq!(pushes(&running, &waits, &at(7200, true)), [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }]);
 }
@@ -158,5 +165,128 @@ fn a_deleted_job_is_stopped_ended_and_then_removed() {
         let ended = Job { finished_at: Some(Timestamp(10_000)), ..deleted(status, Stage::Done) };
         assert_eq!(pushes(&ended, &[], &at(69, true)), [], "whoever saw it alive may still write");
         assert_eq!(pushes(&ended, &[], &at(70, true)), [Action::Remove]);
+    }
+}
+
+/// The group's own time tells nothing of when this chunk's round was filed: other chunks move it.
+#[test]
+fn a_round_that_no_queue_could_delay_is_sent_when_it_is_due_however_late_its_group_moved() {
+    let running = job(Status::Running, Stage::Processing);
+    let moved =
+        Group { progressed_at: Timestamp(7_000_000), ..group(0, &[(0, cursor(true, None)), (1, by_sweeper(7200))]) };
+    assert_eq!(
+        pushes(&running, &[moved], &at(7200, true)),
+        [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }]
+    );
+}
+
+#[test]
+fn a_round_that_the_sweeper_has_sent_is_given_its_time() {
+    let running = job(Status::Running, Stage::Processing);
+    let waits = || group(0, &[(0, cursor(true, None)), (1, by_sweeper(7200))]);
+    let sent = [Group { resends: 1, sent_at: Timestamp(7_201_000), ..waits() }];
+    assert_eq!(pushes(&running, &sent, &at(7_320, true)), []);
+    let again = [Action::SendChunks { group: 0, seen: 1, chunks: vec![1] }];
+    assert_eq!(pushes(&running, &sent, &at(7_321, true)), again);
+    // Another chunk of its group was pushed before it was due.
+    let before = [Group { resends: 1, sent_at: Timestamp(7_000_000), ..waits() }];
+    assert_eq!(pushes(&running, &before, &at(7_200, true)), again);
+}
+
+/// At `now_s`, when messages of the tenant that were sent up to `passed_s` had been received a stall's time ago.
+fn busy(now_s: i64, passed_s: Option<i64>, quiet: bool) -> Circumstances<'static> {
+    let passed = passed_s.map(|s| Timestamp(s * 1000));
+    Circumstances { queue: Queue::Busy { passed, quiet }, ..at(now_s, false) }
+}
+
+#[test]
+fn in_a_busy_queue_a_chunk_is_lost_once_messages_sent_well_after_it_were_received() {
+    let running = job(Status::Running, Stage::Processing);
+    let unbegun = [group(0, &[(0, cursor(true, None))])];
+    let push = [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }];
+    for (now_s, passed_s, expected) in [
+        (60, Some(15), &push[..]),
+        (60, Some(14), &[]),
+        (59, Some(15), &[]),
+        (99_999, Some(14), &[]),
+        (99_999, None, &[]),
+    ] {
+        assert_eq!(pushes(&running, &unbegun, &busy(now_s, passed_s, false)), expected, "{now_s} {passed_s:?}");
+    }
+}
+
+#[test]
+fn a_chunk_that_was_never_begun_is_not_hidden_by_others_of_its_group() {
+    let running = job(Status::Running, Stage::Processing);
+    let begun = Cursor { due: None, ..cursor(false, None) };
+    let moves = [Group { progressed_at: Timestamp(59_000), ..group(0, &[(0, begun)]) }];
+    let push = [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }];
+    assert_eq!(pushes(&running, &moves, &busy(60, Some(15), false)), push);
+    assert_eq!(pushes(&running, &moves, &at(60, true)), [], "nothing says that it was passed");
+}
+
+#[test]
+fn a_chunk_that_only_queues_is_never_given_up() {
+    let running = job(Status::Running, Stage::Processing);
+    for quiet in [false, true] {
+        for resends in 0..20 {
+            let group = Group { resends, sent_at: Timestamp(1_000), ..group(resends, &[]) };
+            let pushed = pushes(&running, &[group], &busy(99_999, Some(10), quiet));
+            assert!(!pushed.iter().any(|action| matches!(action, Action::GiveUp { .. })), "{resends}: {pushed:?}");
+        }
+    }
+    let passed = [Group { resends: PUSHES, sent_at: Timestamp(1_000), ..group(0, &[]) }];
+    let given_up = [Action::GiveUp { group: 0, chunks: vec![0, 1] }];
+    assert_eq!(pushes(&running, &passed, &busy(99_999, Some(16), false)), given_up);
+}
+
+#[test]
+fn while_a_tenant_is_quiet_one_group_of_a_job_is_sent_as_a_probe() {
+    let running = job(Status::Running, Stage::Processing);
+    let numbered =
+        |number, resends, sent_s: i64| Group { number, resends, sent_at: Timestamp(sent_s * 1000), ..group(0, &[]) };
+    let probe = |group, seen| [Action::SendChunks { group, seen, chunks: vec![0, 1] }];
+    let both = [numbered(0, 0, 0), numbered(1, 0, 0)];
+    assert_eq!(pushes(&running, &both, &busy(60, None, false)), []);
+    assert_eq!(pushes(&running, &both, &busy(59, None, true)), []);
+    assert_eq!(pushes(&running, &both, &busy(60, None, true)), probe(0, 0));
+    let probed = [numbered(0, 1, 60), numbered(1, 0, 0)];
+    assert_eq!(pushes(&running, &probed, &busy(179, None, true)), [], "the wait doubles for the whole job");
+    assert_eq!(pushes(&running, &probed, &busy(180, None, true)), probe(0, 1));
+    // The probe came through: what was sent with the others is known to be lost.
+    let counts = Counts { succeeded: 10, ..Counts::default() };
+    let through = [Group { counts, ..numbered(0, 0, 60) }, numbered(1, 0, 0)];
+    let done = Job { done_groups: [0].into(), groups: 2, ..running };
+    assert_eq!(pushes(&done, &through, &busy(150, Some(60), false)), probe(1, 0));
+}
+
+#[test]
+fn a_manifest_is_read_only_where_a_chunk_may_need_a_push() {
+    let working = Group { progressed_at: Timestamp(59_000), ..group(0, &[(0, cursor(false, None))]) };
+    let done = Group { counts: Counts { succeeded: 10, ..Counts::default() }, ..group(0, &[]) };
+    for (group, at, read) in [
+        (&working, at(60, true), false),
+        (&working, at(119, true), true),
+        (&working, busy(60, Some(14), false), false),
+        (&working, busy(60, Some(15), false), true),
+        (&done, at(9_999, true), false),
+    ] {
+        assert_eq!(may_need_push(group, &at), read, "{at:?}");
+    }
+}
+
+#[test]
+fn a_dead_split_stops_its_job_once_that_has_been_still() {
+    let splitting = Job { updated_at: Timestamp(10_000), ..job(Status::Running, Stage::Splitting) };
+    let letter = CreateMessage { job_id: splitting.job_id, generation: 0, position: 0, resend: 0, tenant: "t".into() };
+    let decided = |job: &Job, now_s: i64| decide_dead_split(job, &letter, Timestamp(now_s * 1000), STALL_S);
+    assert_eq!(decided(&splitting, 69), None);
+    assert!(matches!(decided(&splitting, 70), Some(Action::Stop(stop)) if stop.status == Status::Failed));
+    for job in [
+        Job { generation: 1, ..splitting.clone() },
+        Job { split_ended: true, ..splitting.clone() },
+        Job { status: Status::Failed, ..splitting.clone() },
+    ] {
+        assert_eq!(decided(&job, 999), None);
     }
 }

@@ -59,24 +59,27 @@ async fn see<S: Store, Q: Queues, F>(
     let all = ports.store.waiting(job_type, MOST).await?;
     let Some(limit) = all.iter().map(|waiting| waiting.limit).max() else { return Ok(Some(BTreeMap::new())) };
     let are_all = all.len() < MOST;
-    let of_job = forget_ended(ports, job_type, all, (clock, deadline)).await?;
+    let Some(of_job) = forget_ended(ports, job_type, all, (clock, deadline)).await? else { return Ok(None) };
     let called = Gate { ports, job_type, limit, clock }.call_in().await?;
     let waiting = of_job.values().map(Places::len).sum::<usize>();
     tracing::info!(job.r#type = job_type, waiting, called, "a gate");
     Ok(are_all.then_some(of_job))
 }
 
-/// Those that still have something to wait for, by job.
+/// Those that still have something to wait for, by job; none if there is no time to read so many jobs.
 async fn forget_ended<S: Store, Q, F>(
     ports: &Ports<S, Q, F>,
     job_type: &str,
     all: Vec<Waiting>,
     (clock, deadline): (fn() -> Timestamp, Timestamp),
-) -> PortResult<BTreeMap<JobId, Places>> {
+) -> PortResult<Option<BTreeMap<JobId, Places>>> {
     let (mut jobs, mut of_job) = (BTreeMap::new(), BTreeMap::<_, Places>::new());
     for waiting in all {
         let (id, group) = (waiting.message.job_id, waiting.message.group);
         if let std::collections::btree_map::Entry::Vacant(unknown) = jobs.entry(id) {
+            if clock() >= deadline {
+                return Ok(None);
+            }
             unknown.insert(ports.store.job(id).await?);
         }
         if jobs[&id].as_ref().is_some_and(|job| job.is_live() && job.owns(group)) {
@@ -86,5 +89,5 @@ async fn forget_ended<S: Store, Q, F>(
             ports.store.forget(job_type, &waiting).await?;
         }
     }
-    Ok(of_job)
+    Ok(Some(of_job))
 }

@@ -15,20 +15,35 @@ use serde::de::DeserializeOwned;
 /// Bytes of a body that is kept with its note: what one item of the table has room for. Messages of ours have 64 KiB.
 const BODY_BYTES: usize = 350 * 1024;
 
-/// The open letters that a sweep has read.
+/// Receives from one queue in one sweep: up to a thousand letters, in some two seconds.
+const RECEIVES: usize = 100;
+
+/// The open letters that a sweep has read, without rows: each stays as small as its place.
 #[derive(Clone, Debug, Default)]
 pub struct OpenLetters {
-    creates: Vec<Received>,
-    chunks: Vec<Received>,
+    creates: Vec<DeadLetter<CreateMessage>>,
+    chunks: Vec<DeadLetter<ChunkMessage>>,
+}
+
+impl OpenLetters {
+    fn add(&mut self, letter: &Received) {
+        match letter.queue {
+            Queue::Create => self.creates.push(parse(letter)),
+            // The rows are read from their source when the chunk is given up.
+            Queue::Chunk => self.chunks.push(parse(letter).map(|chunk| ChunkMessage { inline: None, ..chunk })),
+            // Its job is unfinished: the sweep asks for completion again.
+            Queue::Complete => {}
+        }
+    }
 }
 
 impl DeadLetters for OpenLetters {
     async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
-        Ok(self.creates.iter().map(parse).collect())
+        Ok(self.creates.clone())
     }
 
     async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
-        Ok(self.chunks.iter().map(parse).collect())
+        Ok(self.chunks.clone())
     }
 }
 
@@ -41,54 +56,70 @@ where
 {
     let mut open = OpenLetters::default();
     for queue in Queue::ALL {
-        let read = read_queue(store, queues, (queue, now), in_time).await.unwrap_or_else(|error| {
+        if let Err(error) = read_queue(store, queues, (queue, now, in_time), &mut open).await {
             let error = telemetry::chain(&error);
             tracing::error!(queue = queue.as_str(), error, "a dead-letter queue cannot be read");
-            Vec::new()
-        });
-        match queue {
-            Queue::Create => open.creates = read,
-            Queue::Chunk => open.chunks = read,
-            // Its job is unfinished: the sweep asks for completion again.
-            Queue::Complete => {}
         }
     }
     open
 }
 
+/// Reads one queue batch by batch. No body is held for longer than its batch; a letter that was received stays hidden until the
+/// queue is read, so that no later batch has it again.
 async fn read_queue<S, D>(
     store: &S,
     queues: &D,
-    (queue, now): (Queue, Timestamp),
-    in_time: &impl Fn() -> bool,
-) -> PortResult<Vec<Received>>
+    (queue, now, in_time): (Queue, Timestamp, &impl Fn() -> bool),
+    open: &mut OpenLetters,
+) -> PortResult<()>
 where
     S: DeadLetterNotes + JobStore,
     D: DeadLetterQueues,
 {
-    let (mut open, mut unread) = (Vec::new(), Vec::new());
-    for letter in queues.receive(queue).await? {
-        if !in_time() {
-            unread.push(letter);
-            continue;
-        }
-        match is_open(store, &letter, now).await {
-            Ok(true) => open.push(letter),
-            Ok(false) => take_away(queues, &letter).await,
-            Err(error) => {
-                let error = telemetry::chain(&error);
-                tracing::error!(message.id = letter.message_id, error, "a dead letter cannot be noted");
-                unread.push(letter);
-            }
-        }
-    }
+    let mut stay = Vec::new();
+    let read = read_batches(store, queues, (queue, now, in_time), (open, &mut stay)).await;
     // What is not shown comes back by itself. Either way those that are open are accounted for.
-    let stay: Vec<_> = open.iter().chain(&unread).collect();
-    if let Err(error) = queues.show(&stay).await {
+    if let Err(error) = queues.show(&stay.iter().collect::<Vec<_>>()).await {
         let error = telemetry::chain(&error);
         tracing::error!(queue = queue.as_str(), error, "dead letters are hidden for a while");
     }
-    Ok(open)
+    read
+}
+
+async fn read_batches<S, D>(
+    store: &S,
+    queues: &D,
+    (queue, now, in_time): (Queue, Timestamp, &impl Fn() -> bool),
+    (open, stay): (&mut OpenLetters, &mut Vec<Received>),
+) -> PortResult<()>
+where
+    S: DeadLetterNotes + JobStore,
+    D: DeadLetterQueues,
+{
+    for _ in 0..RECEIVES {
+        if !in_time() {
+            break;
+        }
+        let batch = queues.receive(queue).await?;
+        if batch.is_empty() {
+            break;
+        }
+        for letter in batch {
+            match is_open(store, &letter, now).await {
+                Ok(true) => open.add(&letter),
+                Ok(false) => {
+                    take_away(queues, &letter).await;
+                    continue;
+                }
+                Err(error) => {
+                    let error = telemetry::chain(&error);
+                    tracing::error!(message.id = letter.message_id, error, "a dead letter cannot be noted");
+                }
+            }
+            stay.push(Received { body: String::new(), ..letter });
+        }
+    }
+    Ok(())
 }
 
 async fn take_away<D: DeadLetterQueues>(queues: &D, letter: &Received) {

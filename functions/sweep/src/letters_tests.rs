@@ -41,7 +41,7 @@ async fn a_letter_of_each_queue_is_noted_once_with_its_body_and_handed_over_each
     queues.bury(buried(Queue::Create, "m3", "no message".into()));
     for later_s in [0, 60] {
         let open = read_letters(&store, &queues, NOW.plus_seconds(later_s), &|| true).await;
-        assert_eq!(open.chunks().await.unwrap()[0].as_ref().unwrap().inline.as_deref(), Some("a row"));
+        assert_eq!(open.chunks().await.unwrap()[0].as_ref().unwrap().inline, None, "rows are not held");
         assert!(open.creates().await.unwrap()[0].is_err());
     }
     let notes = store.letters(None, 9).await.unwrap().items;
@@ -85,4 +85,17 @@ async fn what_there_is_no_time_for_waits_for_the_next_sweep() {
     let open = read_letters(&store, &queues, NOW, &|| false).await;
     assert_eq!((open.chunks.len(), queues.buried().len()), (0, 1));
     assert_eq!(store.letters(None, 9).await.unwrap().items, []);
+}
+
+#[tokio::test]
+async fn more_letters_than_one_receive_shows_are_all_read_once_and_shown_again() {
+    let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
+    let job = job(&store).await;
+    for n in 0..25 {
+        queues.bury(buried(Queue::Chunk, &format!("m{n}"), chunk_of(&job)));
+    }
+    for _ in 0..2 {
+        let open = read_letters(&store, &queues, NOW, &|| true).await;
+        assert_eq!(open.chunks.len(), 25);
+    }
 }

@@ -19,7 +19,9 @@
 mod act;
 pub mod decide;
 mod gates;
+mod jobs;
 mod letters;
+mod look;
 mod remove;
 mod run;
 

@@ -5,9 +5,11 @@ use std::cell::Cell;
 use longshore::files::MemoryFiles;
 use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
-use longshore_domain::group::ChunkPlan;
-use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{Definition, JobStore};
+use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, Priority};
+use longshore_domain::message::{ChunkMessage, CompleteMessage};
+use longshore_domain::ports::{Definition, JobStore, JobTransitions, PortError};
 
 use super::*;
 
@@ -47,4 +49,152 @@ async fn however_many_letters_there_are_every_job_is_looked_at() {
     let sweep = Sweep { ports, dead_letters, stall_s: 60, clock };
     let swept = sweep.run(START.plus_seconds(200)).await;
     assert_eq!((swept.jobs, swept.dead_letters), (1, 500));
+}
+
+/// No letters.
+struct Quiet;
+
+impl DeadLetters for Quiet {
+    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
+        Ok(Vec::new())
+    }
+
+    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
+        Ok(Vec::new())
+    }
+}
+
+thread_local! {
+    static SLOW: Cell<Timestamp> = const { Cell::new(START) };
+}
+
+/// 25 milliseconds pass with each look.
+fn slow_clock() -> Timestamp {
+    SLOW.set(Timestamp(SLOW.get().0 + 25));
+    SLOW.get()
+}
+
+/// Job number `n` of 3,000, all of which wait behind a message that was never lost: they are pushed no more.
+async fn unfinished_jobs(store: &MemoryStore, lost: usize) -> JobId {
+    let mut lost_id = None;
+    for n in 0..3_000 {
+        let created_at = START.plus_seconds(n as i64 - 10_000);
+        let updated_at = if n == lost { created_at } else { START.plus_seconds(100_000) };
+        let job = Job { created_at, updated_at, ..Job::waiting(JobId::generate(), "t", "import", created_at) };
+        store.create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None).await.unwrap();
+        if n == lost {
+            lost_id = Some(job.job_id);
+        }
+    }
+    lost_id.unwrap()
+}
+
+/// Sweeps of 50 seconds until a lost job is pushed, at most ten.
+async fn sweeps_until_pushed(lost: usize) -> usize {
+    let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
+    let id = unfinished_jobs(&ports.store, lost).await;
+    let sweep = Sweep { ports: ports.clone(), dead_letters: Quiet, stall_s: 60, clock: slow_clock };
+    for sweeps in 1..=10 {
+        sweep.run(slow_clock().plus_seconds(50)).await;
+        if ports.queues.take_creates().iter().any(|create| create.job_id == id) {
+            return sweeps;
+        }
+    }
+    usize::MAX
+}
+
+#[tokio::test]
+async fn of_more_jobs_than_there_is_time_for_the_newest_lost_one_is_pushed_by_the_first_sweep() {
+    assert_eq!(sweeps_until_pushed(2_999).await, 1);
+}
+
+#[tokio::test]
+async fn every_lost_job_is_pushed_within_six_sweeps() {
+    for lost in [0, 1_500, 2_500] {
+        let sweeps = sweeps_until_pushed(lost).await;
+        assert!(sweeps <= 6, "job {lost}: {sweeps} sweeps");
+    }
+}
+
+/// A split letter, and nothing else.
+struct DeadSplit(CreateMessage);
+
+impl DeadLetters for DeadSplit {
+    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
+        Ok(vec![Ok(self.0.clone())])
+    }
+
+    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
+        Ok(Vec::new())
+    }
+}
+
+#[tokio::test]
+async fn a_dead_split_stops_its_job_only_once_no_other_splitter_gets_on() {
+    for (still_s, stopped) in [(59, false), (70, true)] {
+        NOW.set(START);
+        let ports =
+            Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
+        let job = Job::waiting(JobId::generate(), "t", "import", START);
+        ports
+            .store
+            .create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None)
+            .await
+            .unwrap();
+        // A second splitter, whose message the sweeper has sent, has committed a group just now.
+        ports.store.begin(job.job_id, START).await.unwrap();
+        NOW.set(START.plus_seconds(still_s - 10));
+        let letter = CreateMessage { job_id: job.job_id, generation: 0, position: 0, resend: 0, tenant: "t".into() };
+        let sweep = Sweep { ports: ports.clone(), dead_letters: DeadSplit(letter), stall_s: 60, clock };
+        sweep.run(clock().plus_seconds(200)).await;
+        let job = ports.store.job(job.job_id).await.unwrap().unwrap();
+        assert_eq!(job.stop.is_some(), stopped, "still for {still_s} s");
+    }
+}
+
+/// Queues that refuse every message about group 0.
+#[derive(Clone)]
+struct Refusing(MemoryQueues);
+
+impl Queues for Refusing {
+    async fn send_create(&self, message: &CreateMessage) -> PortResult<()> {
+        self.0.send_create(message).await
+    }
+
+    async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()> {
+        if messages.iter().any(|message| message.group == 0) {
+            return Err(PortError { service: "queues", operation: "send_chunks", source: "refused".into() });
+        }
+        self.0.send_chunks(messages, delay_s).await
+    }
+
+    async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()> {
+        self.0.send_complete(message).await
+    }
+}
+
+impl Backlog for Refusing {
+    async fn chunks(&self, _: Priority) -> PortResult<u64> {
+        Ok(0)
+    }
+}
+
+#[tokio::test]
+async fn a_push_that_fails_keeps_its_job_from_no_other() {
+    NOW.set(START.plus_seconds(100));
+    let (store, queues) = (MemoryStore::default(), MemoryQueues::default());
+    let job = Job::waiting(JobId::generate(), "t", "import", START);
+    store.create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None).await.unwrap();
+    store.begin(job.job_id, START).await.unwrap();
+    for group in 0..2 {
+        let job = store.job(job.job_id).await.unwrap().unwrap();
+        let chunks = vec![ChunkPlan { first: 1, items: 2, start: 0, end: 9, oversize: false }];
+        let plan = GroupPlan::of_file(0, Manifest { group, chunks }, u64::from(group) * 9..u64::from(group + 1) * 9);
+        store.commit_group(&job, &plan, START).await.unwrap();
+    }
+    let ports = Ports { store, queues: Refusing(queues.clone()), files: MemoryFiles::default() };
+    let swept = Sweep { ports, dead_letters: Quiet, stall_s: 60, clock }.run(START.plus_seconds(900)).await;
+    assert_eq!(swept.failures, 1);
+    assert_eq!(queues.take_chunks().iter().map(|sent| sent.message.group).collect::<Vec<_>>(), [1]);
+    assert_eq!(queues.take_creates().len(), 1, "and the split is resumed");
 }

@@ -3,7 +3,8 @@
 //! The cursor is the guard of the whole ledger: a commit moves it from one value to another, on condition that it
 //! still has the old one. So every value ever written must be unique; the token (the attempt's nonce and a number)
 //! makes it so. Text form, at most 40 bytes to keep a group under one write unit:
-//! `round.position.token.file.filed.due`, with `-` for what is absent and `F` for the position of a finished chunk.
+//! `round.position.token.file.filed.due`, with `-` for what is absent and `F` for the position of a finished chunk. A seventh
+//! part, `.s`, stands behind a round that the sweeper sends; versions that do not know it read the other six.
 
 use std::fmt;
 
@@ -26,6 +27,8 @@ pub struct Cursor {
     pub due: Option<Timestamp>,
     /// Nothing is left to do in this chunk.
     pub finished: bool,
+    /// The round is due later than a queue can delay: no message is under way, and the sweeper sends it when it is due.
+    pub by_sweeper: bool,
 }
 
 impl Cursor {
@@ -39,6 +42,7 @@ impl Cursor {
         let mut parts = text.split('.');
         let mut next = || parts.next();
         let (round, position, token, file, filed, due) = (next()?, next()?, next()?, next()?, next()?, next()?);
+        let by_sweeper = next() == Some("s");
         let optional = |s: &str| (s != "-").then(|| s.to_owned());
         Some(Self {
             round: round.parse().ok()?,
@@ -47,6 +51,7 @@ impl Cursor {
             token: token.to_owned(),
             file: optional(file),
             filed: filed.parse().ok()?,
+            by_sweeper,
             due: if due == "-" { None } else { Some(Timestamp(due.parse::<i64>().ok()?.checked_mul(1000)?)) },
         })
     }
@@ -62,9 +67,10 @@ impl fmt::Display for Cursor {
         }
         write!(f, ".{}.{}.{}.", self.token, self.file.as_deref().unwrap_or("-"), self.filed)?;
         match self.due {
-            Some(due) => write!(f, "{}", due.seconds()),
-            None => write!(f, "-"),
+            Some(due) => write!(f, "{}", due.seconds())?,
+            None => write!(f, "-")?,
         }
+        if self.by_sweeper { write!(f, ".s") } else { Ok(()) }
     }
 }
 
@@ -82,9 +88,11 @@ mod tests {
             filed: 4,
             due: Some(Timestamp(1_700_000_000_000)),
             finished: false,
+            by_sweeper: false,
         };
+        let by_sweeper = Cursor { by_sweeper: true, ..open.clone() };
         let finished = Cursor { position: 0, finished: true, file: None, due: None, ..open.clone() };
-        for cursor in [open, finished] {
+        for cursor in [open, by_sweeper, finished] {
             assert_eq!(Cursor::parse(&cursor.to_string()), Some(cursor));
         }
     }

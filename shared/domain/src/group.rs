@@ -37,6 +37,8 @@ pub struct Group {
     pub progressed_at: Timestamp,
     /// How often the sweeper has sent its chunks again since then.
     pub resends: u32,
+    /// When messages for its chunks were last known to be sent: at its commit, by a push, or when a chunk was called in.
+    pub sent_at: Timestamp,
 }
 
 impl Group {
@@ -51,6 +53,7 @@ impl Group {
             cursors: BTreeMap::new(),
             progressed_at: now,
             resends: 0,
+            sent_at: now,
         }
     }
 
@@ -218,7 +221,16 @@ mod tests {
     use super::*;
 
     fn cursor(token: &str, position: u32) -> Cursor {
-        Cursor { round: 0, position, token: token.into(), file: None, filed: 0, due: None, finished: false }
+        Cursor {
+            round: 0,
+            position,
+            token: token.into(),
+            file: None,
+            filed: 0,
+            due: None,
+            finished: false,
+            by_sweeper: false,
+        }
     }
 
     fn commit(from: Option<Cursor>, to: Cursor, succeeded: u64) -> Commit {

@@ -10,6 +10,7 @@
 //! | [`job`] | a job's state and every transition it can make |
 //! | [`group`], [`cursor`] | the ledger: groups, chunk cursors, the one conditional commit |
 //! | [`gate`] | job types of which only so many chunks run at once: slots, and chunks that wait |
+//! | [`deliveries`] | how recently sent the messages are that workers receive |
 //! | [`dead_letter`] | messages that were received too often, and what a replay of one would do |
 //! | [`split`], [`records`] | cutting a stream into records, records into chunks, chunks into groups |
 //! | [`parts`] | cutting a large file into the parts of its upload |
@@ -22,6 +23,7 @@ pub mod admission;
 pub mod chance;
 pub mod cursor;
 pub mod dead_letter;
+pub mod deliveries;
 pub mod gate;
 pub mod group;
 pub mod ids;

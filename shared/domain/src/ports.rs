@@ -4,10 +4,12 @@
 
 mod created;
 mod dead_letters;
+mod deliveries;
 mod gates;
 mod limits;
 mod listing;
 mod multipart;
+mod sweeps;
 
 use std::future::Future;
 
@@ -22,10 +24,12 @@ use crate::time_stamp::Timestamp;
 
 pub use created::{Created, IdempotencyKey, Started};
 pub use dead_letters::DeadLetterNotes;
+pub use deliveries::{Delivered, DeliveryNotes};
 pub use gates::{Slots, WaitingRoom};
 pub use limits::{CallWindow, Reopened, TenantCounts, TenantLimits};
 pub use listing::{JobPosition, JobsPage, JobsWanted};
 pub use multipart::{MultipartFiles, MultipartUpload};
+pub use sweeps::{ByAge, Sweeps};
 
 /// A remote service failed after its client's own retries: the caller gives the message back to its queue.
 #[derive(Debug, thiserror::Error)]
@@ -120,8 +124,13 @@ pub trait JobStore: Send + Sync {
     /// A tenant's jobs, newest first, found in an index that may lag by a moment, and then read consistently. There
     /// may be fewer than the limit, or none, with more behind them: only `next` says whether there are more.
     fn jobs(&self, wanted: &JobsWanted<'_>) -> impl Future<Output = PortResult<JobsPage>> + Send;
-    /// Ids of jobs that have not ended or are deleted, oldest first, from an index that may lag.
-    fn unfinished(&self, after: Option<String>) -> impl Future<Output = PortResult<Page<JobId>>> + Send;
+    /// Some of the jobs that have not ended or are deleted, by age, those behind `after` in this order; none if there are no
+    /// more. From an index that may lag.
+    fn unfinished(
+        &self,
+        after: Option<JobPosition>,
+        order: ByAge,
+    ) -> impl Future<Output = PortResult<Vec<JobPosition>>> + Send;
 }
 
 /// A job's transitions; each is one conditional write with the meaning of the function of the same name on [`Job`].
@@ -205,8 +214,14 @@ pub trait Ledger: Send + Sync {
     /// A chunk of the group is called in from its gate: its patience begins anew. Harmless twice, and for what is absent
     /// or closed.
     fn called(&self, id: JobId, group: u32, now: Timestamp) -> impl Future<Output = PortResult<()>> + Send;
-    /// Counts one more re-send of a group's chunks, if it was `seen` before; false if another was first.
-    fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> impl Future<Output = PortResult<bool>> + Send;
+    /// Counts one more re-send of a group's chunks, made at `now`, if it was `seen` before; false if another was first.
+    fn count_group_resend(
+        &self,
+        id: JobId,
+        group: u32,
+        seen: u32,
+        now: Timestamp,
+    ) -> impl Future<Output = PortResult<bool>> + Send;
 }
 
 /// What takes a deleted job's records away. Both calls may die half-way and be made again.
@@ -219,8 +234,8 @@ pub trait Removal: Send + Sync {
 }
 
 /// Everything that is stored about jobs.
-pub trait Store: JobStore + JobTransitions + Ledger + Slots + WaitingRoom {}
-impl<T: JobStore + JobTransitions + Ledger + Slots + WaitingRoom> Store for T {}
+pub trait Store: JobStore + JobTransitions + Ledger + Slots + WaitingRoom + DeliveryNotes {}
+impl<T: JobStore + JobTransitions + Ledger + Slots + WaitingRoom + DeliveryNotes> Store for T {}
 
 /// The queues.
 pub trait Queues: Send + Sync {

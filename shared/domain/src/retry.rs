@@ -1,4 +1,5 @@
-//! When transient items go round again: 30 s, 2 min, 8 min, 30 min, 2 h with full jitter.
+//! When transient items go round again: 30 s, 2 min, 8 min, 30 min, 2 h with full jitter; and when a message whose delivery
+//! returned an error is delivered again.
 
 use crate::time_stamp::Timestamp;
 
@@ -24,6 +25,20 @@ pub fn queue_delay_s(now: Timestamp, due: Timestamp) -> Option<i32> {
     (seconds <= MAX_QUEUE_DELAY_S).then(|| i32::try_from(seconds).unwrap_or(0))
 }
 
+/// Multiples of the base delay between the deliveries of a message that fail one after the other; the last one repeats.
+const REDELIVERIES: [i64; 5] = [1, 3, 9, 27, 40];
+
+/// Seconds until the next delivery of a message of which this many deliveries have returned an error (from 1).
+/// `fraction` in 0..1 is the jitter.
+///
+/// With the base of 30 s the first one is due after 15 to 27 s, and the tenth after 70 minutes at least: a service may be
+/// down for so long before a message is received for the last time.
+pub fn redelivery_s(failed: u32, base_s: i64, fraction: f64) -> i32 {
+    let step = REDELIVERIES[(failed.max(1) as usize - 1).min(REDELIVERIES.len() - 1)];
+    let delay = (step * base_s) as f64 * (0.5 + 0.4 * fraction.clamp(0.0, 1.0));
+    (delay as i32).max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,6 +59,19 @@ mod tests {
         ] {
             assert_eq!(due(now, round, 30, fraction, asked_s), Timestamp(expected_s * 1000), "round {round}");
         }
+    }
+
+    #[test]
+    fn a_failed_delivery_is_followed_within_thirty_seconds_and_ten_of_them_span_an_hour() {
+        for fraction in [0.0, 0.5, 1.0] {
+            assert!((15..30).contains(&redelivery_s(1, 30, fraction)));
+            let growing: Vec<_> = (1..=10).map(|failed| redelivery_s(failed, 30, fraction)).collect();
+            assert!(growing.is_sorted(), "{growing:?}");
+            assert!(growing.iter().sum::<i32>() >= 3_600, "{growing:?}");
+            // The longest that SQS hides a message for is twelve hours.
+            assert!(growing.iter().all(|delay| *delay <= 43_200));
+        }
+        assert_eq!((redelivery_s(0, 0, 0.0), redelivery_s(99, 30, 1.0)), (1, 1_080));
     }
 
     #[test]

@@ -184,14 +184,15 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let (round, filed) = (self.round(), self.tally.filed);
         let due = self.cursor.as_ref().and_then(|c| c.due);
         let position = u32::try_from(self.tally.position).unwrap_or(u32::MAX);
-        let here = Cursor { round, position, token, file, filed, due, finished: false };
+        let here = Cursor { round, position, token, file, filed, due, finished: false, by_sweeper: false };
         match (end_of_round, filed) {
             (false, _) => here,
             (true, 0) => Cursor { position: 0, finished: true, ..here },
             (true, _) => {
                 let step = self.tally.attempts.clamp(1, round + 1);
                 let due = retry::due(now, step, self.worker.retry_base_s, fraction(), self.tally.asked_s);
-                Cursor { round: round + 1, position: 0, filed: 0, due: Some(due), ..here }
+                let by_sweeper = retry::queue_delay_s(now, due).is_none();
+                Cursor { round: round + 1, position: 0, filed: 0, due: Some(due), by_sweeper, ..here }
             }
         }
     }
@@ -209,15 +210,15 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             roll_up(self.worker.ports, self.message.job_id, self.message.group, (self.worker.clock)()).await?;
         }
         self.stop_if_intolerable(&group).await?;
-        match self.cursor.as_ref().and_then(|c| c.due.filter(|_| !c.finished)) {
+        match self.cursor.as_ref().filter(|cursor| !cursor.finished) {
             None => Ok(ChunkEnd::Finished),
-            Some(due) => self.send_round(due).await,
+            Some(cursor) => self.send_round(cursor).await,
         }
     }
 
-    async fn send_round(&self, due: Timestamp) -> Result<ChunkEnd, ChunkError> {
-        let delay_s = retry::queue_delay_s((self.worker.clock)(), due);
-        if let Some(delay_s) = delay_s.filter(|_| self.mode == Mode::Work) {
+    async fn send_round(&self, cursor: &Cursor) -> Result<ChunkEnd, ChunkError> {
+        let due = cursor.due.filter(|_| !cursor.by_sweeper && self.mode == Mode::Work);
+        if let Some(delay_s) = due.and_then(|due| retry::queue_delay_s((self.worker.clock)(), due)) {
             let message = ChunkMessage { inline: None, failures: 0, ..self.message.clone() };
             self.worker.ports.queues.send_chunks(&[message], delay_s).await?;
         }

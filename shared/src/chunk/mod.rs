@@ -12,6 +12,7 @@ mod gate;
 mod items;
 mod known;
 mod reasons;
+mod receipts;
 mod rest;
 mod tally;
 
@@ -28,6 +29,7 @@ pub use gate::Gate;
 pub use items::{source_changed, source_missing};
 pub use known::{KnownJob, KnownJobs};
 pub use reasons::DEAD_LETTERED;
+pub use receipts::Receipts;
 pub use rest::{Rest, read_rest};
 
 use crate::handler::Registry;
@@ -40,7 +42,7 @@ const EARLY_MS: i64 = 2_000;
 
 /// Deliveries of a chunk that may fail before it is given up in place of being held at its gate again: as many as its
 /// queue makes of a message by default. The queue itself cannot count them across messages.
-const FAILURES: u32 = 5;
+const FAILURES: u32 = 10;
 
 /// Seconds after which a worker commits, sends its chunk to the end of the queue and leaves its place to whoever waits. A fair
 /// queue delivers the messages of quiet tenants first, but ends no function that runs: this is what bounds their wait

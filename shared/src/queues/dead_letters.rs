@@ -20,9 +20,6 @@ const VISIBILITY_S: i32 = 20;
 /// Messages in one call: SQS's limit.
 const CALL_MESSAGES: usize = 10;
 
-/// Calls for one queue in one sweep: a thousand messages, in some two seconds.
-const CALLS: usize = 100;
-
 /// The dead-letter queues on SQS.
 #[derive(Clone, Debug)]
 pub struct SqsDeadLetters {
@@ -43,20 +40,12 @@ impl SqsDeadLetters {
 }
 
 impl DeadLetterQueues for SqsDeadLetters {
-    /// ReceiveMessage until the queue shows no more.
+    /// ReceiveMessage.
     async fn receive(&self, queue: Queue) -> PortResult<Vec<Received>> {
-        let mut letters = Vec::new();
-        for _ in 0..CALLS {
-            let call = self.client.receive_message().queue_url(self.url(queue, "receive")?);
-            let call = call.visibility_timeout(VISIBILITY_S).max_number_of_messages(CALL_MESSAGES as i32);
-            let answer = call.message_system_attribute_names(Name::All).send().await;
-            let messages = answer.map_err(failed("receive"))?.messages.unwrap_or_default();
-            if messages.is_empty() {
-                break;
-            }
-            letters.extend(messages.iter().map(|message| received(queue, message)));
-        }
-        Ok(letters)
+        let call = self.client.receive_message().queue_url(self.url(queue, "receive")?);
+        let call = call.visibility_timeout(VISIBILITY_S).max_number_of_messages(CALL_MESSAGES as i32);
+        let answer = call.message_system_attribute_names(Name::All).send().await.map_err(failed("receive"))?;
+        Ok(answer.messages.unwrap_or_default().into_iter().map(|message| received(queue, message)).collect())
     }
 
     /// DeleteMessage.
@@ -81,14 +70,15 @@ impl DeadLetterQueues for SqsDeadLetters {
     }
 }
 
-fn received(queue: Queue, message: &Message) -> Received {
+fn received(queue: Queue, mut message: Message) -> Received {
+    let body = message.body.take().unwrap_or_default();
     let attribute = |name| message.attributes().and_then(|all| all.get(&name)).cloned();
     let number = |name| attribute(name).and_then(|digits| digits.parse::<i64>().ok()).unwrap_or_default();
     let source = attribute(Name::DeadLetterQueueSourceArn);
     Received {
         queue,
         message_id: message.message_id().unwrap_or_default().to_owned(),
-        body: message.body().unwrap_or_default().to_owned(),
+        body,
         sent_at: Timestamp(number(Name::SentTimestamp)),
         receives: u32::try_from(number(Name::ApproximateReceiveCount)).unwrap_or(u32::MAX),
         source: source.and_then(|arn| arn.rsplit(':').next().map(str::to_owned)),

@@ -29,6 +29,7 @@ struct Messages {
     dead_chunks: Vec<ChunkMessage>,
     unreadable: Vec<Unreadable>,
     dead: Vec<Received>,
+    hidden: BTreeSet<String>,
     put_back: Vec<(Queue, String)>,
 }
 
@@ -151,7 +152,11 @@ impl DeadLetters for MemoryQueues {
 
 impl DeadLetterQueues for MemoryQueues {
     async fn receive(&self, queue: Queue) -> PortResult<Vec<Received>> {
-        Ok(self.messages().dead.iter().filter(|letter| letter.queue == queue).cloned().collect())
+        let mut messages = self.messages();
+        let visible = |letter: &&Received| letter.queue == queue && !messages.hidden.contains(&letter.message_id);
+        let received: Vec<_> = messages.dead.iter().filter(visible).take(10).cloned().collect();
+        messages.hidden.extend(received.iter().map(|letter| letter.message_id.clone()));
+        Ok(received)
     }
 
     async fn delete(&self, letter: &Received) -> PortResult<()> {
@@ -159,7 +164,11 @@ impl DeadLetterQueues for MemoryQueues {
         Ok(())
     }
 
-    async fn show(&self, _: &[&Received]) -> PortResult<()> {
+    async fn show(&self, letters: &[&Received]) -> PortResult<()> {
+        let mut messages = self.messages();
+        for letter in letters {
+            messages.hidden.remove(&letter.message_id);
+        }
         Ok(())
     }
 }

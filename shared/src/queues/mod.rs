@@ -26,6 +26,21 @@ pub trait Backlog: Send + Sync {
     fn chunks(&self, priority: Priority) -> impl Future<Output = PortResult<u64>> + Send;
 }
 
+/// A message that a function has received and not yet answered.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct InFlight<'a> {
+    /// The queue that it came from.
+    pub queue_arn: &'a str,
+    /// The name of this receive.
+    pub handle: &'a str,
+}
+
+/// The visibility of messages that are being worked.
+pub trait Visibility: Send + Sync {
+    /// Hides a message for so many seconds from now. Harmless twice: the last call counts.
+    fn hide(&self, message: &InFlight<'_>, seconds: i32) -> impl Future<Output = PortResult<()>> + Send;
+}
+
 /// A message that nobody could read.
 #[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
 #[error("the dead letter {message_id} is unreadable: {reason}")]
@@ -72,11 +87,12 @@ pub struct Received {
 
 /// The dead-letter queues as they are.
 pub trait DeadLetterQueues: Send + Sync {
-    /// Receives some of the messages, the same one perhaps twice: it is hidden for seconds, unless it is shown again.
+    /// Receives up to ten messages, none if there are no more to be seen; the same one perhaps twice, for it is hidden for seconds
+    /// unless it is shown again.
     fn receive(&self, queue: Queue) -> impl Future<Output = PortResult<Vec<Received>>> + Send;
     /// Takes a message out for good.
     fn delete(&self, letter: &Received) -> impl Future<Output = PortResult<()>> + Send;
-    /// Shows messages of one queue again to whoever looks.
+    /// Shows messages of one queue again to whoever looks; of them only queue and handle are read.
     fn show(&self, letters: &[&Received]) -> impl Future<Output = PortResult<()>> + Send;
 }
 

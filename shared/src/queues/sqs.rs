@@ -13,7 +13,7 @@ use longshore_domain::ports::{PortResult, Queues};
 use serde::Serialize;
 
 use super::body::body;
-use super::{Backlog, PutBack, failed};
+use super::{Backlog, InFlight, PutBack, Visibility, failed};
 use crate::aws_limits::sqs::{self, BATCH_MESSAGES};
 use crate::config::{ConfigError, names, text};
 
@@ -157,6 +157,22 @@ impl Backlog for SqsQueues {
         let ask = self.client.get_queue_attributes().queue_url(url).set_attribute_names(Some(kinds.to_vec()));
         let answer = ask.send().await.map_err(failed("backlog"))?.attributes.unwrap_or_default();
         Ok(kinds.iter().filter_map(|kind| answer.get(kind)?.parse::<u64>().ok()).sum())
+    }
+}
+
+impl Visibility for SqsQueues {
+    /// ChangeMessageVisibility. Of the queues that it sends to, a function knows the one that it is behind.
+    async fn hide(&self, message: &InFlight<'_>, seconds: i32) -> PortResult<()> {
+        let own = message.queue_arn.rsplit(':').next();
+        let all = self.urls.chunks.values().chain(&self.urls.create).chain(&self.urls.complete);
+        let url = all.into_iter().find(|url| url.rsplit('/').next() == own);
+        let url = url.ok_or(ConfigError::Missing("the URL of the function's own queue")).map_err(failed("hide"))?;
+        let call = self.client.change_message_visibility().queue_url(url).receipt_handle(message.handle);
+        call.visibility_timeout(seconds.min(sqs::VISIBILITY_SECONDS as i32))
+            .send()
+            .await
+            .map(|_| ())
+            .map_err(failed("hide"))
     }
 }
 

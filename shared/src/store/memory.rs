@@ -5,6 +5,7 @@
 mod dead_letters;
 mod gates;
 mod records;
+mod sweeps;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,8 +14,8 @@ use longshore_domain::group::{Commit, CommitOutcome, Group, GroupPlan, Manifest}
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
 use longshore_domain::ports::{
-    ChunkState, Created, Definition, IdempotencyKey, JobStore, JobTransitions, JobsPage, JobsWanted, Ledger, Page,
-    PortResult, Removal, Reopened, Started, TenantCounts, TenantLimits, Upload,
+    ByAge, ChunkState, Created, Definition, IdempotencyKey, JobPosition, JobStore, JobTransitions, JobsPage,
+    JobsWanted, Ledger, PortResult, Removal, Reopened, Started, TenantCounts, TenantLimits, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -142,16 +143,22 @@ impl JobStore for MemoryStore {
         Ok(self.records().list(wanted))
     }
 
-    async fn unfinished(&self, after: Option<String>) -> PortResult<Page<JobId>> {
+    async fn unfinished(&self, after: Option<JobPosition>, order: ByAge) -> PortResult<Vec<JobPosition>> {
         let records = self.records();
         let live = records.jobs.values().map(|of_job| &of_job.job).filter(|job| job.is_unfinished());
-        let mut positions: Vec<_> = live.map(|job| (position(job), job.job_id)).collect();
+        let mut positions: Vec<_> = live.map(JobPosition::behind).collect();
         positions.sort();
-        positions.retain(|(position, _)| after.as_ref().is_none_or(|after| position > after));
-        let page = records.unfinished_page;
-        let next = positions.get(page - 1).filter(|_| positions.len() > page);
-        let next = next.map(|(position, _)| position.clone());
-        Ok(Page { items: positions.into_iter().take(page).map(|(_, id)| id).collect(), next })
+        if order == ByAge::NewestFirst {
+            positions.reverse();
+        }
+        let is_behind = |position: &JobPosition| match (order, after) {
+            (_, None) => true,
+            (ByAge::OldestFirst, Some(after)) => *position > after,
+            (ByAge::NewestFirst, Some(after)) => *position < after,
+        };
+        positions.retain(is_behind);
+        positions.truncate(records.unfinished_page);
+        Ok(positions)
     }
 }
 
@@ -289,19 +296,15 @@ impl Ledger for MemoryStore {
     }
 
     async fn called(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()> {
-        if let Some(group) = self.records().group(id, group).filter(|group| group.open) {
-            group.progressed_at = group.progressed_at.max(now);
+        if let Some(group) = self.records().group(id, group).filter(|group| group.open && group.progressed_at < now) {
+            (group.progressed_at, group.sent_at) = (now, now);
         }
         Ok(())
     }
 
-    async fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> PortResult<bool> {
+    async fn count_group_resend(&self, id: JobId, group: u32, seen: u32, now: Timestamp) -> PortResult<bool> {
         let mut records = self.records();
         let unchanged = records.group(id, group).filter(|group| group.resends == seen);
-        Ok(unchanged.map(|group| group.resends += 1).is_some())
+        Ok(unchanged.map(|group| (group.resends, group.sent_at) = (seen + 1, now)).is_some())
     }
-}
-
-fn position(job: &Job) -> String {
-    format!("{:015}.{}", job.created_at.0, job.job_id)
 }

@@ -8,12 +8,14 @@ use std::sync::{Mutex, PoisonError};
 
 use aws_lambda_events::event::sqs::SqsEvent;
 use futures::FutureExt;
-use longshore::batch::{Delivery, MessageHandler, work};
+use longshore::batch::{Delivery, Invocation, MessageHandler, Server, work};
+use longshore::queues::{InFlight, Visibility};
 use longshore::result::ResultDocument;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::Manifest;
 use longshore_domain::job::Job;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::ports::PortResult;
 use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::WorkFile;
 use serde::Serialize;
@@ -96,6 +98,15 @@ impl MessageHandler for Works {
     }
 }
 
+/// A queue whose messages nobody hides.
+struct Unchanged;
+
+impl Visibility for Unchanged {
+    async fn hide(&self, _: &InFlight<'_>, _: i32) -> PortResult<()> {
+        Ok(())
+    }
+}
+
 /// A batch of messages, a line each; the first letter of a line is its group. Every message is either worked or comes
 /// back, and on a FIFO queue nothing of a group is worked behind one that comes back.
 fn batch(bytes: &[u8]) {
@@ -111,7 +122,9 @@ fn batch(bytes: &[u8]) {
     let event: SqsEvent =
         serde_json::from_value(json!({ "Records": records })).unwrap_or_else(|error| panic!("{error}"));
     let works = Works::default();
-    let answer = work(&works, event, Timestamp(0)).now_or_never().unwrap_or_else(|| panic!("the handler waits"));
+    let invocation = Invocation { now: Timestamp(0), deadline: Timestamp(0), ends: Timestamp(0) };
+    let server = Server { handler: works, queue: Unchanged, retry_base_s: 30 };
+    let answer = work(&server, event, invocation).now_or_never().unwrap_or_else(|| panic!("the handler waits"));
     let back: Vec<_> = answer.batch_item_failures.into_iter().map(|failure| failure.item_identifier).collect();
     let (mut expected, mut given, mut stopped) = (Vec::new(), Vec::new(), Vec::new());
     for (id, (group, body)) in lines.iter().enumerate() {
@@ -124,5 +137,9 @@ fn batch(bytes: &[u8]) {
         }
     }
     assert_eq!(back, expected, "which messages come back");
-    assert_eq!(works.0.into_inner().unwrap_or_else(PoisonError::into_inner), given, "which messages are worked");
+    assert_eq!(
+        server.handler.0.into_inner().unwrap_or_else(PoisonError::into_inner),
+        given,
+        "which messages are worked"
+    );
 }

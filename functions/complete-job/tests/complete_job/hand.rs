@@ -107,7 +107,16 @@ impl<'a> Hand<'a> {
             file = Some(token.clone());
         }
         let (round, filed) = (self.round(), self.filed.len() as u32);
-        let here = Cursor { round, position: self.position as u32, token, file, filed, due: None, finished: false };
+        let here = Cursor {
+            round,
+            position: self.position as u32,
+            token,
+            file,
+            filed,
+            due: None,
+            finished: false,
+            by_sweeper: false,
+        };
         let to = match (end_of_round, filed) {
             (false, _) => here,
             (true, 0) => Cursor { position: 0, finished: true, ..here },

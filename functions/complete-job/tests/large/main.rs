@@ -78,7 +78,7 @@ impl Large {
     /// Commits the whole of a chunk, of which the last work file is this.
     fn commit(&self, (group, chunk): (u32, u32), counts: Counts, file: Option<String>) {
         let (round, position, token) = (0, 0, format!("attempt{chunk}"));
-        let to = Cursor { round, position, token, file, filed: 0, due: None, finished: true };
+        let to = Cursor { round, position, token, file, filed: 0, due: None, finished: true, by_sweeper: false };
         let commit = Commit { chunk, from: None, to, counts, at: Timestamp::now() };
         let outcome = now(self.ports.store.commit(self.id, group, &commit)).unwrap();
         assert!(matches!(outcome, CommitOutcome::Committed(_)));

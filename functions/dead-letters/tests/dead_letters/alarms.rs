@@ -45,11 +45,20 @@ fn faults(template: &str) -> Vec<String> {
     faults
 }
 
+/// On every letter: those that a sweep has just received are hidden, and are counted by another metric.
 fn is_on_depth_of(alarm: &str, queue: &str) -> bool {
+    let dimension = format!("Dimensions: [{{ Name: QueueName, Value: !GetAtt {queue}.QueueName }}]");
+    let metric = |id: &str, name: &str| {
+        format!(
+            "- Id: {id} ReturnData: false MetricStat: Metric: Namespace: AWS/SQS MetricName: {name} {dimension} \
+             Stat: Maximum Period: 60"
+        )
+    };
     let wanted = [
-        "Namespace: AWS/SQS MetricName: ApproximateNumberOfMessagesVisible".to_owned(),
-        format!("Dimensions: [{{ Name: QueueName, Value: !GetAtt {queue}.QueueName }}]"),
-        "Statistic: Maximum Period: 60 EvaluationPeriods: 1 DatapointsToAlarm: 1".to_owned(),
+        "- Id: letters Expression: FILL(visible, 0) + FILL(hidden, 0)".to_owned(),
+        metric("visible", "ApproximateNumberOfMessagesVisible"),
+        metric("hidden", "ApproximateNumberOfMessagesNotVisible"),
+        "EvaluationPeriods: 1 DatapointsToAlarm: 1".to_owned(),
         // At least one.
         "Threshold: 0 ComparisonOperator: GreaterThanThreshold TreatMissingData: notBreaching".to_owned(),
         "AlarmActions: !If [HasAlarmTopic, [!Ref AlarmTopicArn], !Ref AWS::NoValue]".to_owned(),
@@ -72,6 +81,8 @@ fn a_queue_without_dead_letters_or_alarm_is_found() {
         ("MessageRetentionPeriod: 1209600", "MessageRetentionPeriod: 3600", "does not keep"),
         ("deadLetterTargetArn: !GetAtt ChunkDeadLetters.Arn", "x: 1", "ChunkQueue has no dead-letter queue"),
         ("MetricName: ApproximateNumberOfMessagesVisible", "MetricName: NumberOfMessagesSent", "has no alarm"),
+        ("FILL(visible, 0) + FILL(hidden, 0)", "FILL(visible, 0)", "ChunkDeadLetters has no alarm"),
+        ("MetricName: ApproximateNumberOfMessagesNotVisible", "MetricName: NumberOfMessagesSent", "has no alarm"),
     ] {
         let found = faults(&TEMPLATE.replace(from, to));
         assert!(found.iter().any(|found| found.contains(fault)), "{fault}: {found:?}");

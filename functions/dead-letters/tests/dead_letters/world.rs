@@ -130,7 +130,8 @@ impl World {
     pub(crate) async fn give_up(&self, job: &Job, chunks: &[u32]) {
         for chunk in chunks {
             let (token, file) = (format!("t{chunk}"), Some(format!("t{chunk}")));
-            let to = Cursor { round: 0, position: 0, token, file, filed: 0, due: None, finished: true };
+            let to =
+                Cursor { round: 0, position: 0, token, file, filed: 0, due: None, finished: true, by_sweeper: false };
             let counts = Counts { failed: 10, ..Counts::default() };
             let commit = Commit { chunk: *chunk, from: None, to, counts, at: NOW };
             self.store.commit(job.job_id, 0, &commit).await.unwrap();

@@ -30,7 +30,7 @@ async fn a_deleted_job_is_hidden_stopped_and_left_to_the_sweeper() {
     let job = world.store.job(id).await.unwrap().unwrap();
     assert_eq!((job.deleted_at, job.stage, job.stop), (Some(NOW), Stage::Stopping, Some(Stop::deleted(NOW))));
     assert_eq!(world.queues.take_completes().len(), 1);
-    assert_eq!(world.store.unfinished(None).await.unwrap().items, [id]);
+    assert_eq!(world.unfinished().await, [id]);
 }
 
 #[tokio::test]
@@ -38,10 +38,10 @@ async fn a_job_that_has_ended_comes_back_into_the_sweepers_sight() {
     let world = World::default();
     let id = world.job().await;
     world.finish(id, Status::Completed, 3).await;
-    assert_eq!(world.store.unfinished(None).await.unwrap().items, []);
+    assert_eq!(world.unfinished().await, []);
     assert_eq!(world.call("DELETE", &format!("/api/jobs/{id}"), &[]).await.status, 204);
     is_hidden(&world, id).await;
-    assert_eq!(world.store.unfinished(None).await.unwrap().items, [id]);
+    assert_eq!(world.unfinished().await, [id]);
     assert_eq!(world.store.job(id).await.unwrap().unwrap().status, Status::Completed, "a final status stays");
     assert_eq!(world.queues.take_completes(), []);
 }

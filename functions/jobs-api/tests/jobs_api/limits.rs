@@ -49,7 +49,7 @@ async fn a_tenant_has_so_many_active_jobs_and_the_next_one_is_told_when_to_come_
     world.finish(id(&first.body), Status::Failed, 1).await;
     assert_eq!(world.create(&ping).await.status, 202, "one has ended");
     world.create(&ping).await.is_problem(429, "too-many-jobs");
-    assert_eq!(world.store.unfinished(None).await.unwrap().items.len(), 3, "of both tenants");
+    assert_eq!(world.unfinished().await.len(), 3, "of both tenants");
 }
 
 #[tokio::test]

@@ -59,7 +59,7 @@ async fn a_job_whose_message_is_lost_is_accepted_and_left_to_the_sweeper() {
     let request = Request::post("/api/jobs").header("content-type", "application/json").body(body).unwrap();
     let response = router(world.api::<WithoutQueues>(Closed)).oneshot(world.signed_in(request)).await.unwrap();
     assert_eq!(response.status(), 202);
-    assert_eq!(world.store.unfinished(None).await.unwrap().items.len(), 1);
+    assert_eq!(world.unfinished().await.len(), 1);
 }
 
 #[tokio::test]
@@ -74,5 +74,5 @@ async fn a_cancel_and_a_delete_whose_message_is_lost_are_accepted_and_left_to_th
         assert_eq!(response.status(), status);
         assert_eq!(world.store.job(id).await.unwrap().unwrap().stage, Stage::Stopping);
     }
-    assert_eq!(world.store.unfinished(None).await.unwrap().items, [id]);
+    assert_eq!(world.unfinished().await, [id]);
 }

@@ -20,7 +20,7 @@ use longshore::store::records::MemoryRecords;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, Status};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{Definition, JobStore, JobTransitions, Upload};
+use longshore_domain::ports::{ByAge, Definition, JobStore, JobTransitions, Upload};
 use longshore_domain::rate::Rate;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
@@ -125,6 +125,12 @@ impl Reply {
 }
 
 impl World {
+    /// Ids of the unfinished jobs, oldest first.
+    pub(crate) async fn unfinished(&self) -> Vec<JobId> {
+        let page = self.store.unfinished(None, ByAge::OldestFirst).await.unwrap();
+        page.into_iter().map(|position| position.job_id).collect()
+    }
+
     /// The router on these fakes.
     pub(crate) fn router(&self) -> axum::Router {
         router(self.api::<Fakes>(self.queues.clone()))

@@ -116,7 +116,7 @@ mod tests {
 
     fn cursor(finished: bool, file: Option<&str>) -> Cursor {
         let file = file.map(str::to_owned);
-        Cursor { round: 0, position: 0, token: "t1".into(), file, filed: 0, due: None, finished }
+        Cursor { round: 0, position: 0, token: "t1".into(), file, filed: 0, due: None, finished, by_sweeper: false }
     }
 
     fn of_chunk(group: u32, job: &Job, cursor: Option<&Cursor>) -> Replay {

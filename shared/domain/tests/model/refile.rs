@@ -70,7 +70,16 @@ fn file(world: &mut World, chunk: (u32, u32), entries: Vec<(u8, Mark)>) -> Filed
     let token = world.free_token();
     world.files.insert(token.clone(), File { chunk, round: 0, prev: None, entries });
     let file = Some(token.clone());
-    let cursor = Cursor { round: u32::from(!finished), position: 0, token, file, filed: 0, due: None, finished };
+    let cursor = Cursor {
+        round: u32::from(!finished),
+        position: 0,
+        token,
+        file,
+        filed: 0,
+        due: None,
+        finished,
+        by_sweeper: false,
+    };
     Filed { cursor, failed: failed as u64, bytes }
 }
 

@@ -154,7 +154,16 @@ fn write_file(
 fn to(from: Option<&Cursor>, passed: u32, file: (String, Option<String>, u32), round_ends: bool) -> Cursor {
     let (round, position, filed) = from.map_or((0, 0, 0), |c| (c.round, c.position, c.filed));
     let (token, file, filed) = (file.0, file.1, filed + file.2);
-    let moved = Cursor { round, position: position + passed, token, file, filed, due: None, finished: false };
+    let moved = Cursor {
+        round,
+        position: position + passed,
+        token,
+        file,
+        filed,
+        due: None,
+        finished: false,
+        by_sweeper: false,
+    };
     match (round_ends, filed) {
         (false, _) => moved,
         (true, 0) => Cursor { position: 0, finished: true, ..moved },

@@ -1,7 +1,8 @@
 //! Counts a tenant's active jobs, so that a limit holds exactly and the end of a job costs nothing.
 //!
 //! A set of job ids (`TENANT#tenant` / `ACTIVE`) holds every job that has not ended: the id goes in by the transaction
-//! that makes the job active, create, start or retry, if the set has room. Nobody takes it out at the job's end: that would be
+//! that makes the job active, create, start or retry, if the set has room. A deleted job is active until it is removed: the
+//! sweeper has work with it so long, and who creates and deletes in a loop comes to the limit. Nobody takes it out at the job's end: that would be
 //! one more write that can die half-way. When the set is full the jobs in it are read, and those that have ended or
 //! are gone are taken out. A retry may open such a job again at that very moment: every id that goes in moves `changes`,
 //! and what was read before is not acted upon.
@@ -77,7 +78,7 @@ impl DynamoStore {
             let keys = ids.iter().filter_map(|id| JobId::parse(id)).map(Key::job).collect();
             for item in self.batch_get(OPERATION, keys).await? {
                 let job = job_item::from_item(item).map_err(failed(OPERATION))?;
-                if !job.status.is_final() {
+                if job.is_unfinished() {
                     active.insert(job.job_id.to_string());
                 }
             }

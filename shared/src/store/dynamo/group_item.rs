@@ -30,6 +30,7 @@ pub(super) fn to_item(id: JobId, group: &Group, expires_at: i64) -> Item {
             ("cur", AttributeValue::M(cursors.collect())),
             ("progressedAt", time(group.progressed_at)),
             ("resends", number(group.resends)),
+            ("sentAt", time(group.sent_at)),
             ("expiresAt", number(expires_at)),
         ]
         .map(|(name, value)| (name.to_owned(), value)),
@@ -42,6 +43,7 @@ pub(super) fn to_item(id: JobId, group: &Group, expires_at: i64) -> Item {
 
 /// The group of an item.
 pub(super) fn from_item(item: &Item) -> Result<Group, ItemError> {
+    let progressed_at = Timestamp(read_number(item, "progressedAt")?);
     let number = read_text(item, SK)?.strip_prefix(GROUP).and_then(|digits| digits.parse().ok());
     Ok(Group {
         number: number.ok_or(ItemError::Attribute(SK))?,
@@ -54,8 +56,10 @@ pub(super) fn from_item(item: &Item) -> Result<Group, ItemError> {
         },
         open: item.contains_key("open"),
         cursors: cursors(item).ok_or(ItemError::Attribute("cur"))?,
-        progressed_at: Timestamp(read_number(item, "progressedAt")?),
+        progressed_at,
         resends: read_number(item, "resends")?,
+        // Absent from groups that an older version has committed.
+        sent_at: read_number(item, "sentAt").map_or(progressed_at, Timestamp),
     })
 }
 

@@ -15,6 +15,7 @@ fn longest_cursor() -> Cursor {
         filed: 99_999,
         due: Some(Timestamp(9_999_999_999_000)),
         finished: false,
+        by_sweeper: true,
     }
 }
 
@@ -50,6 +51,14 @@ fn a_group_survives_storage() {
     for group in [full_group(), Group { open: false, ..full_group() }, Group::new(0, 1, 1, Timestamp(1))] {
         assert_eq!(from_item(&to_item(JobId::generate(), &group, 9)).unwrap(), group);
     }
+}
+
+#[test]
+fn a_group_of_an_older_version_was_sent_when_it_progressed() {
+    let mut item = to_item(JobId::generate(), &full_group(), 9);
+    item.remove("sentAt");
+    let group = from_item(&item).unwrap();
+    assert_eq!(group.sent_at, group.progressed_at);
 }
 
 #[test]

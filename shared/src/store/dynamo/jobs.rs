@@ -4,16 +4,17 @@ use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::ports::{
-    Created, Definition, IdempotencyKey, JobStore, JobsPage, JobsWanted, Page, PortResult, Started, Upload,
+    ByAge, Created, Definition, IdempotencyKey, JobPosition, JobStore, JobsPage, JobsWanted, PortResult, Started,
+    Upload,
 };
 
 use super::active_jobs::TRIES;
 use super::idempotency::{KeyOf, Keyed};
 use super::item::{Item, ItemError, nested, number, read_text, text};
 use super::job_item::{CREATED_AT, UNFINISHED};
-use super::keys::{JOB, Key, PK, SK};
+use super::keys::{Key, PK};
 use super::transaction::Transacted;
-use super::{DynamoStore, failed, job_item, upload_item};
+use super::{DynamoStore, failed, job_item, list_jobs, upload_item};
 use crate::store::replay;
 
 impl JobStore for DynamoStore {
@@ -105,13 +106,8 @@ impl JobStore for DynamoStore {
         self.list_jobs(wanted).await
     }
 
-    /// Query of the index `unfinished`, oldest first. The position is a job's creation time and id.
-    async fn unfinished(&self, after: Option<String>) -> PortResult<Page<JobId>> {
-        let start = after.as_deref().and_then(|position| position.split_once('.')).map(|(created_at, id)| {
-            let names = [PK, SK, UNFINISHED, CREATED_AT].map(str::to_owned);
-            let values = [format!("JOB#{id}"), JOB.to_owned(), "1".to_owned(), created_at.to_owned()].map(text);
-            names.into_iter().zip(values).collect::<Item>()
-        });
+    /// Query of the index `unfinished`, by the time of creation.
+    async fn unfinished(&self, after: Option<JobPosition>, order: ByAge) -> PortResult<Vec<JobPosition>> {
         let page = self
             .client
             .query()
@@ -120,14 +116,14 @@ impl JobStore for DynamoStore {
             .key_condition_expression("#unfinished = :one")
             .expression_attribute_names("#unfinished", UNFINISHED)
             .expression_attribute_values(":one", text("1"))
-            .set_exclusive_start_key(start)
+            .scan_index_forward(order == ByAge::OldestFirst)
+            .set_exclusive_start_key(after.map(start_key))
             .limit(UNFINISHED_PAGE)
             .send()
             .await
             .map_err(failed("unfinished"))?;
-        let ids: Result<_, _> = page.items().iter().map(id_of).collect();
-        let next = page.last_evaluated_key().map(position_of).transpose().map_err(failed("unfinished"))?;
-        Ok(Page { items: ids.map_err(failed("unfinished"))?, next })
+        let positions: Result<_, _> = page.items().iter().map(list_jobs::position_of).collect();
+        positions.map_err(failed("unfinished"))
     }
 }
 
@@ -198,6 +194,9 @@ pub(super) fn id_of(item: &Item) -> Result<JobId, ItemError> {
     id.ok_or(ItemError::Attribute(PK))
 }
 
-fn position_of(last: &Item) -> Result<String, ItemError> {
-    Ok(format!("{}.{}", read_text(last, CREATED_AT)?, id_of(last)?))
+fn start_key(after: JobPosition) -> Item {
+    let mut key = Key::job(after.job_id).attributes();
+    key.insert(UNFINISHED.into(), text("1"));
+    key.insert(CREATED_AT.into(), text(job_item::created_at(after.created_at)));
+    key
 }

@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::dead_letter::DeadLetter;
 use longshore_domain::gate::Waiting;
 use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::Priority;
 use longshore_domain::ports::CallWindow;
 
 /// The partition key's attribute.
@@ -101,6 +102,14 @@ impl Key {
 
     pub(super) fn work_calls(tenant: &str, window: CallWindow) -> Self {
         Self { pk: tenant_pk(tenant), sk: format!("CALLS#{}", window.number()) }
+    }
+
+    pub(super) fn deliveries(tenant: &str, priority: Priority) -> Self {
+        Self { pk: tenant_pk(tenant), sk: format!("DELIVERED#{}", priority.as_str()) }
+    }
+
+    pub(super) fn sweep_position() -> Self {
+        Self { pk: "SWEEP".into(), sk: "POSITION".into() }
     }
 
     /// `day` is its date.

@@ -111,7 +111,7 @@ impl Ledger for DynamoStore {
         let wish = Update {
             operation: "called",
             key: Key::group(id, group),
-            update: "SET #progressedAt = :now".into(),
+            update: "SET #progressedAt = :now, #sentAt = :now".into(),
             condition: "attribute_exists(#PK) AND attribute_exists(#open) AND #progressedAt < :now".into(),
             values: vec![(":now", time(now))],
         };
@@ -119,13 +119,13 @@ impl Ledger for DynamoStore {
     }
 
     /// UpdateItem of `GROUP#g`, if `resends` is as it was seen. A lost reply reads as false.
-    async fn count_group_resend(&self, id: JobId, group: u32, seen: u32) -> PortResult<bool> {
+    async fn count_group_resend(&self, id: JobId, group: u32, seen: u32, now: Timestamp) -> PortResult<bool> {
         let wish = Update {
             operation: "count_group_resend",
             key: Key::group(id, group),
-            update: "SET #resends = :next".into(),
+            update: "SET #resends = :next, #sentAt = :now".into(),
             condition: "attribute_exists(#PK) AND #resends = :seen".into(),
-            values: vec![(":seen", number(seen)), (":next", number(seen + 1))],
+            values: vec![(":seen", number(seen)), (":next", number(seen + 1)), (":now", time(now))],
         };
         Ok(matches!(self.update(wish).await?, Updated::Took(_)))
     }

@@ -98,7 +98,8 @@ fn start_key(tenant: &str, after: JobPosition) -> Item {
     key
 }
 
-fn position_of(entry: &Item) -> Result<JobPosition, ItemError> {
+/// The place of an index entry.
+pub(super) fn position_of(entry: &Item) -> Result<JobPosition, ItemError> {
     let created_at = read_text(entry, CREATED_AT)?.parse().map_err(|_| ItemError::Attribute(CREATED_AT))?;
     Ok(JobPosition { created_at: Timestamp(created_at), job_id: id_of(entry)? })
 }

@@ -15,9 +15,11 @@
 //! | body of one | `JOB#id`, or `LETTER#id` if it is unreadable | `LETTER#id`, `BODY` | `body` |
 //! | active jobs | `TENANT#tenant` | `ACTIVE` | `jobs`, a string set: all that have not ended, and some that have |
 //! | calls | `TENANT#tenant` | `CALLS#178289640` | `calls` that made work in these ten seconds |
+//! | deliveries | `TENANT#tenant` | `DELIVERED#normal` | `s0` to `s39`: when the newest message was sent that workers received |
+//! | sweeps | `SWEEP` | `POSITION` | `jobId`, `age`: where the next sweep goes on. The one item that never expires |
 //! | promised bytes | `TENANT#tenant` | `UPLOADS#2026-07-01` | `bytes` of the uploads promised on that day |
 //!
-//! `expiresAt` (seconds) is on every item: DynamoDB removes it some hours later. Both indexes are sparse. `unfinished`:
+//! `expiresAt` (seconds) is on every other item: DynamoDB removes it some hours later. Both indexes are sparse. `unfinished`:
 //! a job leaves it with its final status, or if it is deleted when it is removed. `tenant`: only jobs have its two
 //! keys, `tenant` and `createdAt`; it repeats `status` and `jobType`. `GROUP#` sorts before `JOB`, so that one query
 //! reads groups, then the job.
@@ -25,6 +27,7 @@
 mod active_jobs;
 mod commit_group;
 mod dead_letters;
+mod deliveries;
 mod expression;
 mod gates;
 mod group_item;
@@ -41,6 +44,7 @@ mod removal;
 mod reopen;
 mod retry;
 mod start;
+mod sweeps;
 mod transaction;
 mod transitions;
 mod update;

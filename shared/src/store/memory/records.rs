@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_domain::dead_letter::DeadLetter;
+use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, Reopen, Transition};
+use longshore_domain::job::{Job, Priority, Reopen, Transition};
 use longshore_domain::ports::{
     CallWindow, Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, PortResult, Reopened, Started,
     TenantLimits, Upload,
@@ -36,6 +37,8 @@ pub(super) struct Records {
     calls: BTreeMap<(String, CallWindow), u64>,
     pub(super) limits: TenantLimits,
     pub(super) unfinished_page: usize,
+    pub(super) sweep_position: Option<JobPosition>,
+    pub(super) deliveries: BTreeMap<(String, Priority), Deliveries>,
     /// Which jobs use an upload.
     uses: BTreeSet<(FileGuid, JobId)>,
 }
@@ -44,7 +47,7 @@ impl Default for Records {
     fn default() -> Self {
         let (uploads, jobs, gates, dead_letters) = Default::default();
         let (job_keys, upload_keys, promised, calls, limits, uses) = Default::default();
-        let unfinished_page = UNFINISHED_PAGE;
+        let (sweep_position, deliveries) = Default::default();
         Self {
             uploads,
             jobs,
@@ -55,7 +58,9 @@ impl Default for Records {
             promised,
             calls,
             limits,
-            unfinished_page,
+            unfinished_page: UNFINISHED_PAGE,
+            sweep_position,
+            deliveries,
             uses,
         }
     }
@@ -227,7 +232,7 @@ impl Records {
 
     pub(super) fn active_jobs(&self, tenant: &str) -> u64 {
         let jobs = self.jobs.values().map(|of_job| &of_job.job);
-        jobs.filter(|job| job.tenant == tenant && !job.status.is_final()).count() as u64
+        jobs.filter(|job| job.tenant == tenant && job.is_unfinished()).count() as u64
     }
 
     /// What a key says to a caller who has not yet tried to make anything.

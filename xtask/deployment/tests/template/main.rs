@@ -10,6 +10,7 @@ mod permissions;
 mod port_calls;
 mod reach;
 mod release;
+mod visibility;
 
 use deployment::template::Template;
 

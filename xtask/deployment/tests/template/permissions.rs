@@ -9,11 +9,13 @@ use super::port_calls::{CALLS, Need};
 use super::{TEMPLATE, reach};
 
 /// Files in which ports are declared.
-const PORTS: [&str; 7] = [
+const PORTS: [&str; 9] = [
     "shared/domain/src/ports.rs",
     "shared/domain/src/ports/dead_letters.rs",
+    "shared/domain/src/ports/deliveries.rs",
     "shared/domain/src/ports/gates.rs",
     "shared/domain/src/ports/multipart.rs",
+    "shared/domain/src/ports/sweeps.rs",
     "shared/src/queues/dead_letters.rs",
     "shared/src/store/records/mod.rs",
     "functions/upload/src/places.rs",

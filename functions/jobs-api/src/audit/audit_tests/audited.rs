@@ -158,7 +158,7 @@ pub(super) fn group(number: u32, chunks: &[(u64, u32, u64, u64)], counts: Counts
 }
 
 pub(super) fn cursor(round: u32, position: u32, finished: bool) -> Cursor {
-    Cursor { round, position, token: "n1".into(), file: None, filed: 0, due: None, finished }
+    Cursor { round, position, token: "n1".into(), file: None, filed: 0, due: None, finished, by_sweeper: false }
 }
 
 pub(super) type Tampering = (&'static str, fn(&mut Audited), &'static [&'static str]);

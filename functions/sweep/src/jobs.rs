@@ -1,0 +1,169 @@
+//! The unfinished jobs in the order in which sweeps look at them: all that there is time for, and none for ever too late.
+//!
+//! A sweep goes on behind the job at which the last one ended, and comes round to the oldest again. So every job is looked at
+//! within a number of sweeps, however many there are. If it does not come round, it looks at the newest jobs too that may need
+//! something: a job that was lost just now does not wait for its turn. The removals of deleted jobs come last, and have a
+//! share of the time that nothing else may take.
+
+use std::collections::BTreeSet;
+
+use longshore::queues::{Backlog, DeadLetters};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::Job;
+use longshore_domain::ports::{ByAge, Files, JobPosition, PortResult, Queues, Removal, Store, Sweeps};
+use longshore_domain::time_stamp::Timestamp;
+
+use crate::act::Actor;
+use crate::decide::Action;
+use crate::look::Look;
+use crate::run::{Sweep, Swept, note};
+
+/// Eighths of the time for jobs by which the turn, and then the newest, have to end. Removals have what is left.
+const TURN_EIGHTHS: i64 = 5;
+const NEWEST_EIGHTHS: i64 = 6;
+
+/// Removals that one sweep begins at most: more than there is time for, and some megabytes.
+const REMOVALS: usize = 500;
+
+/// The sweep of the jobs, as far as it has come.
+pub(crate) struct Walk<'a, S, Q, F, D> {
+    sweep: &'a Sweep<S, Q, F, D>,
+    actor: Actor<'a, S, Q, F>,
+    begun: Timestamp,
+    look: Look,
+    seen: BTreeSet<JobId>,
+    removable: Vec<Job>,
+}
+
+impl<'a, S, Q, F, D> Walk<'a, S, Q, F, D>
+where
+    S: Store + Removal + Sweeps,
+    Q: Queues + Backlog,
+    F: Files,
+    D: DeadLetters,
+{
+    pub(crate) fn new(sweep: &'a Sweep<S, Q, F, D>, actor: Actor<'a, S, Q, F>) -> Self {
+        let begun = (actor.clock)();
+        let gates_until = Timestamp(begun.0 + actor.deadline.millis_since(begun) / 4);
+        Self { sweep, begun, look: Look::new(gates_until), actor, seen: BTreeSet::new(), removable: Vec::new() }
+    }
+
+    /// When so many eighths of the time are over.
+    fn by(&self, eighths: i64) -> Timestamp {
+        Timestamp(self.begun.0 + self.actor.deadline.millis_since(self.begun) * eighths / 8)
+    }
+
+    /// Looks at the jobs until the actor's deadline.
+    pub(crate) async fn run(mut self, swept: &mut Swept) {
+        let round = match self.turn(self.by(TURN_EIGHTHS), swept).await {
+            Ok(round) => round,
+            Err(error) => {
+                note(swept, "the unfinished jobs cannot be listed", &error);
+                false
+            }
+        };
+        if !round && let Err(error) = self.newest(self.by(NEWEST_EIGHTHS), swept).await {
+            note(swept, "the newest jobs cannot be listed", &error);
+        }
+        self.remove(swept).await;
+    }
+
+    /// Goes on where the last sweep ended; true if it comes round to that place. The position is stored before each further
+    /// page: a sweep that dies is not followed by one that begins with the same jobs.
+    async fn turn(&mut self, until: Timestamp, swept: &mut Swept) -> PortResult<bool> {
+        let store = &self.actor.ports.store;
+        let begun = store.sweep_position().await?;
+        let (mut after, mut is_round, mut is_stored) = (begun, begun.is_none(), begun.is_some());
+        loop {
+            let page = store.unfinished(after, ByAge::OldestFirst).await?;
+            let Some(last) = page.last().copied() else {
+                if is_round {
+                    break;
+                }
+                (after, is_round) = (None, true);
+                continue;
+            };
+            if after.is_some() {
+                store.set_sweep_position(Some(last)).await?;
+                is_stored = true;
+            }
+            for position in page {
+                // Of the same millisecond are others too.
+                if is_round && begun.is_some_and(|begun| position.created_at > begun.created_at) {
+                    store.set_sweep_position(None).await?;
+                    return Ok(true);
+                }
+                if (self.actor.clock)() >= until {
+                    store.set_sweep_position(after).await?;
+                    return Ok(false);
+                }
+                self.job(position, swept).await;
+                after = Some(position);
+            }
+        }
+        if is_stored {
+            store.set_sweep_position(None).await?;
+        }
+        Ok(true)
+    }
+
+    /// Looks at the newest jobs that are old enough to be still.
+    async fn newest(&mut self, until: Timestamp, swept: &mut Swept) -> PortResult<()> {
+        let store = &self.actor.ports.store;
+        let created_at = (self.actor.clock)().plus_seconds(-self.sweep.stall_s);
+        let Some(job_id) = self.seen.first().copied() else { return Ok(()) };
+        let mut after = Some(JobPosition { created_at, job_id });
+        loop {
+            let page = store.unfinished(after, ByAge::NewestFirst).await?;
+            let Some(last) = page.last().copied() else { return Ok(()) };
+            for position in page {
+                if (self.actor.clock)() >= until {
+                    return Ok(());
+                }
+                if !self.seen.contains(&position.job_id) {
+                    self.job(position, swept).await;
+                }
+            }
+            after = Some(last);
+        }
+    }
+
+    /// Looks at one job. No failure of a push keeps the job from its others, or other jobs from theirs.
+    async fn job(&mut self, position: JobPosition, swept: &mut Swept) {
+        swept.jobs += 1;
+        self.seen.insert(position.job_id);
+        let (job, actions) = match self.look.job(self.sweep, &self.actor, position.job_id).await {
+            Ok(Some(needed)) => needed,
+            Ok(None) => return,
+            Err(error) => return note(swept, "a job cannot be looked at", &error),
+        };
+        for action in actions {
+            if action == Action::Remove {
+                if self.removable.len() < REMOVALS {
+                    self.removable.push(job.clone());
+                }
+                continue;
+            }
+            self.act(&job, action, swept).await;
+        }
+    }
+
+    async fn act(&self, job: &Job, action: Action, swept: &mut Swept) {
+        swept.pushes += u32::from(!matches!(action, Action::RollUp { .. }));
+        if let Err(error) = self.actor.act(job, action).await {
+            note(swept, "a job cannot be pushed", &error);
+        }
+    }
+
+    /// Removes deleted jobs. One with many files has a quarter of the time: the next sweep goes on with it.
+    async fn remove(&mut self, swept: &mut Swept) {
+        let left_ms = self.actor.deadline.millis_since((self.actor.clock)());
+        self.actor.removal_ms = left_ms / 4;
+        for job in std::mem::take(&mut self.removable) {
+            if (self.actor.clock)() >= self.actor.deadline {
+                return;
+            }
+            self.act(&job, Action::Remove, swept).await;
+        }
+    }
+}

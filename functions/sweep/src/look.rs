@@ -1,0 +1,125 @@
+//! One look at one job: what is read of it, of the gate of its type and of its queue, and what it needs.
+
+use std::collections::BTreeMap;
+
+use longshore::chunk::ChunkError;
+use longshore::ports::Ports;
+use longshore::queues::Backlog;
+use longshore::telemetry;
+use longshore_domain::deliveries::Deliveries;
+use longshore_domain::group::Group;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, Priority};
+use longshore_domain::ports::{PortResult, Queues, Store};
+use longshore_domain::time_stamp::Timestamp;
+
+use crate::act::Actor;
+use crate::decide::{Action, Circumstances, Queue, decide, may_need_push};
+use crate::gates::Gates;
+use crate::run::Sweep;
+
+/// Tenants whose deliveries a sweep remembers.
+const TENANTS: usize = 10_000;
+
+/// What a sweep has come to know that is not of one job alone.
+#[derive(Debug)]
+pub(crate) struct Look {
+    gates: Gates,
+    /// When the looks at gates have to end.
+    gates_until: Timestamp,
+    /// By priority, true if its queue is empty.
+    idle: BTreeMap<Priority, bool>,
+    deliveries: BTreeMap<(String, Priority), Deliveries>,
+}
+
+impl Look {
+    /// Nothing is known yet.
+    pub(crate) fn new(gates_until: Timestamp) -> Self {
+        Self { gates: Gates::default(), gates_until, idle: BTreeMap::new(), deliveries: BTreeMap::new() }
+    }
+
+    /// Reads a job; what it needs now. None if it is gone.
+    pub(crate) async fn job<S: Store, Q: Queues + Backlog, F, D>(
+        &mut self,
+        sweep: &Sweep<S, Q, F, D>,
+        actor: &Actor<'_, S, Q, F>,
+        id: JobId,
+    ) -> Result<Option<(Job, Vec<Action>)>, ChunkError> {
+        let ports = actor.ports;
+        let Some((mut groups, mut job)) = ports.store.progress(id).await? else { return Ok(None) };
+        if self.gates.look(ports, &job.job_type, (actor.clock, self.gates_until)).await {
+            // A chunk that was called in between the two reads would seem to be still.
+            let Some(progress) = ports.store.progress(id).await? else { return Ok(None) };
+            (groups, job) = progress;
+        }
+        groups.retain(|group| job.owns(group.number));
+        let waiting = self.gates.waiting(&job.job_type, id);
+        let is_known = waiting.is_some();
+        let (now, stall_s, waiting) = ((actor.clock)(), sweep.stall_s, waiting.unwrap_or_default());
+        let queue =
+            if groups.iter().all(Group::is_done) { Queue::Idle } else { self.queue(ports, &job, now, stall_s).await };
+        let at = Circumstances { now, stall_s, queue, waiting: &waiting };
+        let chunks = chunk_counts(&ports.store, &job, &groups, &at).await?;
+        let mut actions = decide(&job, &groups, |group| chunks.get(&group).copied().unwrap_or(0), &at);
+        // A chunk that may be waiting at its gate is neither lost nor dead.
+        actions.retain(|action| is_known || !matches!(action, Action::SendChunks { .. } | Action::GiveUp { .. }));
+        Ok(Some((job, actions)))
+    }
+
+    /// The queue of a job's chunks. What cannot be read of it explains everything: no chunk is pushed.
+    async fn queue<S: Store, Q: Queues + Backlog, F>(
+        &mut self,
+        ports: &Ports<S, Q, F>,
+        job: &Job,
+        now: Timestamp,
+        stall_s: i64,
+    ) -> Queue {
+        self.try_queue(ports, job, now, stall_s).await.unwrap_or_else(|error| {
+            tracing::error!(job.id = %job.job_id, error = telemetry::chain(&error), "a queue of chunks cannot be seen");
+            Queue::Busy { passed: None, quiet: false }
+        })
+    }
+
+    async fn try_queue<S: Store, Q: Queues + Backlog, F>(
+        &mut self,
+        ports: &Ports<S, Q, F>,
+        job: &Job,
+        now: Timestamp,
+        stall_s: i64,
+    ) -> PortResult<Queue> {
+        let priority = job.priority;
+        let is_idle = match self.idle.get(&priority) {
+            Some(is_idle) => *is_idle,
+            None => ports.queues.chunks(priority).await? == 0,
+        };
+        self.idle.insert(priority, is_idle);
+        if is_idle {
+            return Ok(Queue::Idle);
+        }
+        let key = (job.tenant.clone(), priority);
+        if !self.deliveries.contains_key(&key) {
+            if self.deliveries.len() >= TENANTS {
+                self.deliveries.clear();
+            }
+            let deliveries = ports.store.deliveries(&job.tenant, priority).await?;
+            self.deliveries.insert(key.clone(), deliveries);
+        }
+        Ok(self.deliveries.get(&key).map_or(Queue::Idle, |deliveries| Queue::busy(deliveries, now, stall_s)))
+    }
+}
+
+/// How many chunks the groups have that may need a push: only of those the manifest is read.
+async fn chunk_counts<S: Store>(
+    store: &S,
+    job: &Job,
+    groups: &[Group],
+    at: &Circumstances<'_>,
+) -> PortResult<BTreeMap<u32, u32>> {
+    let mut counts = BTreeMap::new();
+    for group in groups.iter().filter(|group| job.is_live() && may_need_push(group, at)) {
+        if let Some(manifest) = store.manifest(job.job_id, group.number).await? {
+            counts.insert(group.number, u32::try_from(manifest.chunks.len()).unwrap_or(u32::MAX));
+        }
+    }
+    Ok(counts)
+}

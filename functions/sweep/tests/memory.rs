@@ -1,0 +1,77 @@
+//! Memory that a sweep takes while it reads many large dead letters. A process of its own, for the peak is the process's.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test stops that way")]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use longshore::queues::{DeadLetterQueues, DeadLetters, Received};
+use longshore::store::memory::MemoryStore;
+use longshore_domain::dead_letter::Queue;
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::Job;
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::ports::PortResult;
+use longshore_domain::time_stamp::Timestamp;
+
+const NOW: Timestamp = Timestamp(1_700_000_000_000);
+const LETTERS: usize = 200;
+const ROWS_BYTES: usize = 300 * 1024;
+
+/// The most memory that this process has held, in KiB: `VmHWM` of proc(5).
+fn peak_kib() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Letters that are made as they are received: nothing holds them but the sweep.
+struct Large(AtomicUsize);
+
+impl DeadLetterQueues for Large {
+    async fn receive(&self, queue: Queue) -> PortResult<Vec<Received>> {
+        if queue != Queue::Chunk {
+            return Ok(Vec::new());
+        }
+        let first = self.0.fetch_add(BATCH, Ordering::Relaxed);
+        Ok((first..LETTERS.min(first + BATCH)).map(letter).collect())
+    }
+
+    async fn delete(&self, _: &Received) -> PortResult<()> {
+        Ok(())
+    }
+
+    async fn show(&self, _: &[&Received]) -> PortResult<()> {
+        Ok(())
+    }
+}
+
+/// Messages in one receive.
+const BATCH: usize = 10;
+
+fn letter(n: usize) -> Received {
+    let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
+    let job = Job::waiting(JobId::generate(), "t", "import", NOW);
+    let message = ChunkMessage { inline: Some("x".repeat(ROWS_BYTES)), ..ChunkMessage::of(&job, (0, 1), &plan) };
+    Received {
+        queue: Queue::Chunk,
+        message_id: format!("m{n}"),
+        body: serde_json::to_string(&message).unwrap(),
+        sent_at: NOW,
+        receives: 6,
+        source: None,
+        group_id: None,
+        handle: "h".repeat(400),
+    }
+}
+
+#[tokio::test]
+async fn many_large_letters_are_read_in_a_quarter_of_the_functions_memory() {
+    let (store, queues) = (MemoryStore::default(), Large(AtomicUsize::new(0)));
+    let before = peak_kib();
+    let open = sweep::read_letters(&store, &queues, NOW, &|| true).await;
+    let chunks = open.chunks().await.unwrap();
+    assert_eq!(chunks.len(), LETTERS);
+    let more = peak_kib() - before;
+    assert!(more < 64 << 10, "{} MiB", more >> 10);
+}

@@ -1,0 +1,112 @@
+//! Progress of deliveries: how recently the chunk messages were sent that the workers of one tenant have received.
+//!
+//! A queue says how many messages it holds, and not how old the oldest is. A worker therefore notes now and then when the
+//! message was sent that it has received. A queue delivers a tenant's messages roughly in the order in which they were sent,
+//! so a message that was sent well before one that was received is not waiting any more: a worker has it, or it is lost.
+//!
+//! The notes of the last minutes are kept, one per [`SLOT_S`]: a worker that has received a message may still be at it, so
+//! what counts is what was received a while ago.
+//!
+//! - A redelivery and a delayed message were sent long ago: of a slot only the newest is kept, so they change nothing.
+//! - A fair queue reorders the messages of different tenants. The notes are therefore kept for each tenant.
+//! - The time of sending is the queue's, that of a slot the worker's, that of a group the splitter's: [`MARGIN_S`] covers
+//!   the difference of their clocks, and messages of a standard queue that overtake each other.
+
+use std::collections::BTreeMap;
+
+use crate::time_stamp::Timestamp;
+
+/// Seconds of one slot.
+pub const SLOT_S: i64 = 30;
+
+/// Slots that are kept: twenty minutes, more than the longest stall time.
+pub const SLOTS: i64 = 40;
+
+/// Seconds between two notes of one process about the same tenant and priority.
+pub const NOTE_EVERY_S: i64 = 10;
+
+/// Seconds by which a message must be older than one that was received, before it counts as passed.
+pub const MARGIN_S: i64 = 15;
+
+/// Notes of one tenant's deliveries at one priority.
+#[derive(Clone, Eq, PartialEq, Debug, Default)]
+pub struct Deliveries {
+    /// By slot, seconds at which the newest message received in it was sent.
+    newest: BTreeMap<i64, i64>,
+}
+
+impl Deliveries {
+    /// The slot of a moment.
+    pub fn slot(now: Timestamp) -> i64 {
+        now.seconds().div_euclid(SLOT_S)
+    }
+
+    /// Notes that a message sent at `sent_at` was received at `now`. Harmless twice, and in any order.
+    pub fn note(&mut self, sent_at: Timestamp, now: Timestamp) {
+        self.insert(Self::slot(now), sent_at.seconds());
+    }
+
+    /// Notes the newest time of sending of one slot, in seconds.
+    pub fn insert(&mut self, slot: i64, sent_s: i64) {
+        let newest = self.newest.entry(slot).or_insert(sent_s);
+        *newest = sent_s.max(*newest);
+        let last = self.newest.last_key_value().map_or(slot, |(last, _)| *last);
+        self.newest.retain(|slot, _| *slot > last - SLOTS);
+    }
+
+    /// When the newest message was sent that had been received by `time`; none if that is not known.
+    pub fn newest_by(&self, time: Timestamp) -> Option<Timestamp> {
+        let ended = Self::slot(time);
+        self.newest.range(..ended).map(|(_, sent_s)| Timestamp(sent_s * 1000)).max()
+    }
+
+    /// True if no message is known to have been received since `time`.
+    pub fn is_quiet_since(&self, time: Timestamp) -> bool {
+        self.newest.range(Self::slot(time)..).next().is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp(seconds * 1000)
+    }
+
+    #[test]
+    fn only_slots_that_have_ended_tell_what_was_received_by_a_time() {
+        let mut deliveries = Deliveries::default();
+        deliveries.note(at(100), at(310));
+        deliveries.note(at(250), at(340));
+        for (by, newest) in [(329, None), (330, Some(100)), (359, Some(100)), (360, Some(250)), (9_999, Some(250))] {
+            assert_eq!(deliveries.newest_by(at(by)), newest.map(at), "{by}");
+        }
+    }
+
+    #[test]
+    fn a_redelivery_takes_nothing_back_whatever_the_order() {
+        for notes in [[250, 100], [100, 250]] {
+            let mut deliveries = Deliveries::default();
+            notes.into_iter().for_each(|sent| deliveries.note(at(sent), at(300)));
+            deliveries.note(at(90), at(330));
+            assert_eq!(deliveries.newest_by(at(400)), Some(at(250)));
+        }
+    }
+
+    #[test]
+    fn a_tenant_is_quiet_once_nothing_of_it_was_received() {
+        let mut deliveries = Deliveries::default();
+        assert!(deliveries.is_quiet_since(at(0)));
+        deliveries.note(at(100), at(310));
+        assert!(!deliveries.is_quiet_since(at(310)) && !deliveries.is_quiet_since(at(329)));
+        assert!(deliveries.is_quiet_since(at(330)));
+    }
+
+    #[test]
+    fn old_slots_are_forgotten() {
+        let mut deliveries = Deliveries::default();
+        (0..1_000).for_each(|slot| deliveries.note(at(slot), at(slot * SLOT_S)));
+        assert_eq!(deliveries.newest.len(), SLOTS as usize);
+    }
+}

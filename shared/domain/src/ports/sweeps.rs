@@ -1,0 +1,22 @@
+//! What one sweep leaves to the next.
+
+use std::future::Future;
+
+use super::{JobPosition, PortResult};
+
+/// The order of a list by the age of its jobs.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum ByAge {
+    /// The oldest first.
+    OldestFirst,
+    /// The newest first.
+    NewestFirst,
+}
+
+/// The position of the sweeps among the unfinished jobs.
+pub trait Sweeps: Send + Sync {
+    /// Reads the last job that a sweep has looked at; none if the last sweep came to the end.
+    fn sweep_position(&self) -> impl Future<Output = PortResult<Option<JobPosition>>> + Send;
+    /// Stores it. Harmless twice, and by two sweeps at once: the last write stays, and the next sweep goes on from there.
+    fn set_sweep_position(&self, position: Option<JobPosition>) -> impl Future<Output = PortResult<()>> + Send;
+}

@@ -1,0 +1,30 @@
+//! The position of the sweeps and the notes of deliveries in memory.
+
+use longshore_domain::deliveries::Deliveries;
+use longshore_domain::job::Priority;
+use longshore_domain::ports::{Delivered, DeliveryNotes, JobPosition, PortResult, Sweeps};
+
+use super::MemoryStore;
+
+impl Sweeps for MemoryStore {
+    async fn sweep_position(&self) -> PortResult<Option<JobPosition>> {
+        Ok(self.records().sweep_position)
+    }
+
+    async fn set_sweep_position(&self, position: Option<JobPosition>) -> PortResult<()> {
+        self.records().sweep_position = position;
+        Ok(())
+    }
+}
+
+impl DeliveryNotes for MemoryStore {
+    async fn note_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()> {
+        let key = (delivered.tenant.to_owned(), delivered.priority);
+        self.records().deliveries.entry(key).or_default().note(delivered.sent_at, delivered.at);
+        Ok(())
+    }
+
+    async fn deliveries(&self, tenant: &str, priority: Priority) -> PortResult<Deliveries> {
+        Ok(self.records().deliveries.get(&(tenant.to_owned(), priority)).cloned().unwrap_or_default())
+    }
+}
