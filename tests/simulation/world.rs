@@ -153,7 +153,7 @@ impl World {
         let (store, queues, files) = <(MemoryStore, MemoryQueues, MemoryFiles)>::default();
         // Of several jobs not all are on the first page of the index.
         let store = if plan.jobs.len() > 1 { store.with_pages_of(1 + dice.below(2)) } else { store };
-        let kinds = Kinds::default();
+        let kinds = Kinds;
         let ports = Ports {
             store: Stepwise(Unguarded(store.clone())),
             queues: Stepwise(Unguarded(queues.clone())),
