@@ -161,7 +161,7 @@ impl<R: RecordStore> Run<R> {
     }
 
     /// Deliveries side by side, until every row has ended.
-    fn to_the_end(&mut self) {
+    fn run_to_the_end(&mut self) {
         let mut under_way: Vec<Delivery> = Vec::new();
         for step in 0.. {
             assert!(step < 100_000, "rows never end: {:?}", self.rows);
@@ -213,7 +213,7 @@ fn run<R: RecordStore>(seed: u64, rule: Rule, wrapped: impl Fn(Stepwise<MemoryRe
     let mode = if rule == Rule::Insert { "insert" } else { "upsert" };
     let mut run = Run::of(wrapped(Stepwise(records.clone())), mode, Dice::of(dice.number()));
     for _ in 0..=dice.below(3) {
-        run.to_the_end();
+        run.run_to_the_end();
         check(&run, &records, rule)?;
         run.retry();
     }
