@@ -63,7 +63,7 @@ const CASES: [Case; 46] = [
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id","schema":[]}}"#, 422, INVALID, &["/options/schema invalid_schema"]),
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id","schema":{"type":"strng"}}}"#, 422, INVALID, &["/options/schema/type invalid_schema"]),
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id","schema":{"properties":{"a":{"pattern":"("}}}}}"#, 422, INVALID, &["/options/schema/properties/a/pattern invalid_schema"]),
-    (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id","schema":{"$ref":"https://example.com/x"}}}"#, 422, INVALID, &["/options/schema invalid_schema"]),
+    (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id","schema":{"$ref":"https://example.com/x"}}}"#, 422, INVALID, &["/options/schema/$ref invalid_schema"]),
     // Fields that nobody knows, and everything at once.
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id"},"status":"completed","tenant":"x"}"#, 422, INVALID, &["/status unknown_field", "/tenant unknown_field"]),
     (r#"{"jobType":"import","fileGuid":"NOBODYS","timeoutSeconds":{},"options":{"dataset":"a b","mode":1,"x":1,"schema":1},"y":1}"#, 422, INVALID, &[
