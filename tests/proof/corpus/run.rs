@@ -85,6 +85,7 @@ fn request(run: &Run<'_>, dataset: &str) -> (&'static str, Value) {
         Work::Validate => "validate",
     };
     let key = match run.file.format {
+        _ if run.end == End::Stopped("key_not_in_header") => "id".to_owned(),
         super::case::Format::Csv => read(run.file).columns.into_iter().next().unwrap_or_else(|| "id".to_owned()),
         super::case::Format::JsonLines => "id".to_owned(),
     };

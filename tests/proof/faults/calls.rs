@@ -91,14 +91,15 @@ fn write(operation: Operation, kind: Kind, [fired, jobs, rows, violations]: [&dy
 fn meet(stack: &Stack, wave: &[Meeting]) -> Result<(Outcome, Vec<u64>)> {
     let faults = stack.faults()?;
     faults.set(&[])?;
-    // An upload is aborted where one of its parts has failed for good.
-    if wave.iter().any(|(operation, _)| operation.name == "AbortMultipartUpload") {
+    // No client repeats this refusal: the completion that puts the part fails, and its message is delivered again.
+    let fails = wave.iter().any(|(operation, _)| operation.is_of_failed_deliveries());
+    if fails {
         faults.add(&json!({ "service": "s3", "operation": "UploadPart", "times": 1,
             "error": { "code": "AccessDenied", "status": 403 } }))?;
     }
     let rules: Result<Vec<_>> = wave.iter().map(|(operation, kind)| faults.add(&kind.rule(*operation))).collect();
     let rules = rules?;
-    let is_wide = wave.iter().any(|(operation, _)| operation.is_of_parts());
+    let is_wide = fails || wave.iter().any(|(operation, _)| operation.is_of_parts());
     let wide = [Course::Wide];
     let courses = [&[Course::Plain, Course::Deleted][..], if is_wide { &wide } else { &[] }].concat();
     let buries = wave.iter().any(|(operation, _)| operation.is_of_letters());

@@ -10,6 +10,7 @@ use longshore_tests::harness::client::Client;
 use longshore_tests::harness::remains::{items, objects};
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
+use serde_json::json;
 
 use crate::sample::Sample;
 
@@ -114,6 +115,9 @@ fn run(stack: &Stack, course: Course) -> Result<Vec<String>> {
         Course::Wide => Sample::wide(&dataset, ROWS),
     };
     let client = patient(stack);
+    if course == Course::Wide {
+        begin_twice(&client, sample.file.len())?;
+    }
     let id = client.start_once("import", &sample.file, &sample.options())?;
     let violations = finish(stack, &client, (&id, &sample))?;
     if course == Course::Deleted {
@@ -121,6 +125,17 @@ fn run(stack: &Stack, course: Course) -> Result<Vec<String>> {
         ensure!(client.records(&dataset)?.len() > 1, "job {id}: its records went with it");
     }
     Ok(violations)
+}
+
+/// Begins one upload in parts twice under one key: the parts of the second are aborted.
+fn begin_twice(client: &Client, size: usize) -> Result<()> {
+    let request = json!({ "fileName": "twice.csv", "contentType": "text/csv", "size": size }).to_string();
+    let key = format!("\"{}\"", nonce());
+    let headers = [("content-type", "application/json"), ("idempotency-key", key.as_str())];
+    for _ in 0..2 {
+        client.call("POST", "/api/uploads", &headers, request.as_bytes())?.expect(201)?;
+    }
+    Ok(())
 }
 
 /// The stack's own client, that is patient.

@@ -14,7 +14,7 @@ const fn of(service: &'static str, name: &'static str) -> Operation {
 }
 
 /// All of them. What only large reports and large uploads need stands last.
-pub(crate) const OPERATIONS: [Operation; 26] = [
+pub(crate) const OPERATIONS: [Operation; 27] = [
     of("dynamodb", "BatchExecuteStatement"),
     of("dynamodb", "BatchGetItem"),
     of("dynamodb", "BatchWriteItem"),
@@ -24,6 +24,7 @@ pub(crate) const OPERATIONS: [Operation; 26] = [
     of("dynamodb", "Query"),
     of("dynamodb", "TransactWriteItems"),
     of("dynamodb", "UpdateItem"),
+    of("sqs", "ChangeMessageVisibility"),
     of("sqs", "ChangeMessageVisibilityBatch"),
     of("sqs", "DeleteMessage"),
     of("sqs", "GetQueueAttributes"),
@@ -47,6 +48,11 @@ impl Operation {
     /// Whether only dead letters need it.
     pub(crate) fn is_of_letters(self) -> bool {
         matches!(self.name, "ChangeMessageVisibilityBatch" | "DeleteMessage")
+    }
+
+    /// Whether only a delivery that failed needs it.
+    pub(crate) fn is_of_failed_deliveries(self) -> bool {
+        self.name == "ChangeMessageVisibility"
     }
 
     /// Whether only a report or an upload of many parts needs it.
