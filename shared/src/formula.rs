@@ -63,7 +63,13 @@ impl<'a> Text<'a> {
         let apostrophes = self.bytes.iter().take_while(|byte| **byte == b'\'').count();
         let text = &self.bytes[apostrophes..];
         let opens_with_control = self.is_first && self.separator.is_some_and(|byte| byte != b';');
-        is_formula(text) || (text.is_empty() && opens_with_control)
+        (is_formula(text) && !self.is_number(text)) || (text.is_empty() && opens_with_control)
+    }
+
+    /// Whether it is a number for every spreadsheet: for one that takes the whole cell as one text, too.
+    fn is_number(self, text: &[u8]) -> bool {
+        let begins_a_longer_cell = self.is_first && self.separator.is_some();
+        !begins_a_longer_cell && is_number(text)
     }
 
     fn without_apostrophe(self) -> Option<&'a [u8]> {
@@ -71,9 +77,9 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Whether a spreadsheet could take a text for a formula.
+/// Whether a text begins as a formula does. A number may, too.
 fn is_formula(text: &[u8]) -> bool {
-    if text.first().is_none_or(u8::is_ascii_alphanumeric) || is_number(text) {
+    if text.first().is_none_or(u8::is_ascii_alphanumeric) {
         return false;
     }
     let readable = text.utf8_chunks().next().map(|chunk| chunk.valid()).unwrap_or_default();

@@ -5,7 +5,7 @@ use super::{harmless, original};
 /// Whether any of the cells that some spreadsheet could see begins as a formula, numbers aside: written without the
 /// code that is tested.
 fn shows_a_formula(shown: &str) -> bool {
-    shown.split([';', '\t', '\r', '\n']).any(|text| {
+    shown.split([';', '\t', '\r', '\n']).chain([shown]).any(|text| {
         let lead = text.trim_start_matches([' ', '"', '\u{a0}', '\u{3000}', '\u{feff}']);
         let number = text.parse::<f64>().is_ok() && !text.contains(['n', 'N', 'i', 'I']);
         lead.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) && !number
@@ -54,6 +54,8 @@ fn formulas_are_neutralised_and_numbers_are_not_and_all_come_back() {
         (" =1", "' =1"),
         ("\u{a0}\u{3000}=1", "'\u{a0}\u{3000}=1"),
         ("\"=1\"", "'\"=1\""),
+        ("+7\t1", "'+7\t1"),
+        ("-5\n", "'-5\n"),
         ("a;=1", "a;'=1"),
         (";=1;-2;-x", ";'=1;-2;'-x"),
         ("text\n=1\r\n@a", "text\n'=1\r\n'@a"),
