@@ -55,7 +55,7 @@ fn region() -> Option<String> {
 /// What the account says, if it can be reached.
 fn of_account(project: &Project, template: &Template, settings: &Settings) -> Result<Vec<Finding>> {
     if let Ok(endpoint) = std::env::var("AWS_ENDPOINT_URL") {
-        println!("NOT CHECKED: the account's quotas. {endpoint} is not AWS: what it says of quotas means nothing");
+        println!("NOT CHECKED: the account's quotas, and what an update would lose: {endpoint} is not AWS");
         return Ok(Vec::new());
     }
     let tools = tools::ensure(project)?;

@@ -67,6 +67,8 @@ struct Attempt {
     checkpoint: Option<Checkpoint>,
     /// All rows stand in front of the checkpoint.
     is_ended: bool,
+    /// They did when this delivery began.
+    has_all: bool,
 }
 
 /// What a delivery came to. All are the message's end.
@@ -176,7 +178,11 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         let new = || ReportWriter::new(self.ports, ending, &layout, name);
         let mut writer = match stored {
             Some(stored) => match new().restore(&stored) {
-                Some(writer) => writer,
+                Some(writer) => {
+                    // The next checkpoint claims the attempt, and is no progress.
+                    attempt.has_all = writer.is_ended();
+                    writer
+                }
                 None => return Ok(pace.begin_anew(&attempt)),
             },
             None => new(),
@@ -220,9 +226,12 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         if let Some(at) = checkpoint.as_ref().filter(|at| pace.gone.as_ref() != Some(&at.token))
             && let Read::Found(stored) = self.ports.files.read(&state_key(job, at), None, None).await?
         {
-            return Ok((Attempt { name: at.attempt.clone(), checkpoint, is_ended: false }, Some(stored)));
+            return Ok((
+                Attempt { name: at.attempt.clone(), checkpoint, is_ended: false, has_all: false },
+                Some(stored),
+            ));
         }
-        Ok((Attempt { name: nonce(), checkpoint, is_ended: false }, None))
+        Ok((Attempt { name: nonce(), checkpoint, is_ended: false, has_all: false }, None))
     }
 
     /// Stores the report as it is, and moves the job's checkpoint there if it is still the one from which this attempt went on;
@@ -237,8 +246,10 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         let to = Checkpoint { attempt: attempt.name.clone(), token: nonce(), step };
         self.ports.files.write(&state_key(job, &to), "application/octet-stream", writer.stored()?).await?;
         let (generation, from, at) = (job.generation, attempt.checkpoint.clone(), (self.clock)());
+        let is_own_or_first = from.as_ref().is_none_or(|from| from.attempt == to.attempt);
         let is_own = from.as_ref().is_none_or(|from| from.attempt != to.attempt);
-        let wish = MoveCheckpoint { generation, from, to, at };
+        let is_progress = is_own_or_first && !attempt.has_all;
+        let wish = MoveCheckpoint { generation, from, to, is_progress, at };
         if let Transition::Made(_) = self.ports.store.checkpoint(job.job_id, &wish).await? {
             attempt.checkpoint = Some(wish.to);
             return Ok(true);

@@ -18,8 +18,8 @@
 //!   that has a final status.
 //!
 //! The files and the items that succeeded are the input, each item exactly once. In the files, cells that a spreadsheet
-//! could take for a formula (they begin with `=`, `+`, `-`, `@`, a tab or a carriage return, and are no plain number)
-//! have an apostrophe before them.
+//! could take for a formula (also behind a semicolon, a tab or a line end in a cell: see `longshore::formula`; plain numbers
+//! are none) have an apostrophe before them.
 
 mod completer;
 mod ending;

@@ -14,7 +14,7 @@ use crate::inline_rows::InlineRows;
 use crate::splitter::{Halt, SplitEnd, Splitter};
 
 /// How often in a row a stream may break off before the delivery fails. The SDK repeats calls, not what follows them,
-/// and a failed delivery comes again only after the queue's visibility timeout.
+/// and a failed delivery comes again only after seconds, and then later and later.
 const BREAKS: u32 = 3;
 
 /// One pass over the source.

@@ -101,9 +101,9 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     async fn steps(&self, message: &CreateMessage, deadline: Timestamp) -> Result<SplitEnd, Halt> {
         let job = self.begin(message).await?;
-        self.send_unsent(&job).await?;
+        self.send_unsent(&job, message).await?;
         let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
-        let job = self.refile(job, limits.chunk(), self.turn(RETRY_TURN_S, deadline)).await?;
+        let job = self.refile(job, limits.chunk(), deadline).await?;
         if job.base.split_ended {
             return self.end(&job, job.groups, &[]).await;
         }
@@ -125,7 +125,9 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             return Ok(job);
         }
         let rerun = self.rerun(&job, limits.item_bytes).await?;
-        Refile::new(self, job, limits, deadline).of(&rerun).run().await
+        // What the plan needs is read first: each turn files something again.
+        let turn_ends = self.turn(RETRY_TURN_S, deadline);
+        Refile::new(self, job, limits, turn_ends).of(&rerun).run().await
     }
 
     /// What is to be said of the rows of the corrected file, if there is one: at the end, so that a split which goes on in
@@ -158,9 +160,11 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Err(Halt::End(SplitEnd::NothingToDo))
     }
 
-    /// Groups that an earlier attempt has committed and perhaps not sent.
-    async fn send_unsent(&self, job: &Job) -> Result<(), Halt> {
-        for group in job.sent_groups..job.groups {
+    /// Sends the groups that an earlier attempt has committed and perhaps not sent. A continuation is sent behind the messages of
+    /// every group before its position; a re-send of the sweeper tells nothing of them.
+    async fn send_unsent(&self, job: &Job, message: &CreateMessage) -> Result<(), Halt> {
+        let sent = if message.resend == 0 { message.position.min(job.groups) } else { 0 };
+        for group in job.sent_groups.max(sent)..job.groups {
             let manifest = self.ports.store.manifest(job.job_id, group).await?;
             let manifest = manifest.ok_or(SplitError::ManifestMissing(group))?;
             self.ports.queues.send_chunks(&messages(job, &manifest, |_| None), 0).await?;

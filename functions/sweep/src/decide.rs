@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 
 use longshore_domain::cursor::Cursor;
-use longshore_domain::deliveries::{Deliveries, MARGIN_S};
+use longshore_domain::deliveries::{Deliveries, MARGIN_S, SLOT_S, SLOTS};
 use longshore_domain::group::{CHUNKS_PER_GROUP, Group};
 use longshore_domain::job::{Job, JobError, Stage, Status, Stop};
 use longshore_domain::message::CreateMessage;
@@ -21,6 +21,9 @@ use longshore_domain::time_stamp::Timestamp;
 /// Pushes in vain before something is given up: 31 times the stall time after the last progress, or 85 minutes by default. A
 /// service that every delivery needs may be down for so long.
 pub const PUSHES: u32 = 4;
+
+/// How far back the notes of deliveries reach, but for the slots at both ends.
+const REACH_S: i64 = (SLOTS - 2) * SLOT_S;
 
 /// What the decision depends on beside the job.
 #[derive(Copy, Clone, Debug)]
@@ -52,7 +55,8 @@ pub enum Queue {
 impl Queue {
     /// A queue that holds messages, by the notes of its deliveries to a tenant.
     pub fn busy(deliveries: &Deliveries, now: Timestamp, stall_s: i64) -> Self {
-        let before = now.plus_seconds(-stall_s);
+        // The notes reach back so far only, and the patience with a chunk is a stall's time in any case.
+        let before = now.plus_seconds(-stall_s.min(REACH_S));
         Self::Busy { passed: deliveries.newest_by(before), quiet: deliveries.is_quiet_since(before) }
     }
 
@@ -145,7 +149,8 @@ fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Cir
 /// stall's time. Harmless for a job that has ended.
 pub fn decide_dead_split(job: &Job, letter: &CreateMessage, now: Timestamp, stall_s: i64) -> Option<Action> {
     let is_about_it = job.is_live() && job.generation == letter.generation && !job.split_ended;
-    (is_about_it && now >= job.updated_at.plus_seconds(stall_s)).then(|| Action::Stop(split_failed(now)))
+    let patience_s = stall_s << job.resends.min(6);
+    (is_about_it && now >= job.updated_at.plus_seconds(patience_s)).then(|| Action::Stop(split_failed(now)))
 }
 
 fn split_failed(now: Timestamp) -> Stop {
@@ -186,8 +191,22 @@ fn push_group(job: &Job, group: &Group, chunks_of: impl Fn(u32) -> u32, at: &Cir
     if chunks.is_empty() {
         return None;
     }
-    let (group, seen) = (group.number, group.resends);
-    Some(if seen >= PUSHES { Action::GiveUp { group, chunks } } else { Action::SendChunks { group, seen, chunks } })
+    let seen = group.resends;
+    if seen < PUSHES {
+        return Some(Action::SendChunks { group: group.number, seen, chunks });
+    }
+    // The pushes were of other chunks of the group: a round that nobody has sent yet is neither lost nor dead.
+    let (unsent, dead): (Vec<_>, Vec<_>) = chunks.into_iter().partition(|chunk| is_unsent(group, *chunk, at));
+    let group = group.number;
+    Some(if unsent.is_empty() {
+        Action::GiveUp { group, chunks: dead }
+    } else {
+        Action::SendChunks { group, seen, chunks: unsent }
+    })
+}
+
+fn is_unsent(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
+    Open::of(group, chunk, at).is_some_and(|open| open.unsent_round().is_some())
 }
 
 /// The first group with a suspect chunk, unless another was pushed in the meantime: the wait between two probes of a job doubles

@@ -100,6 +100,17 @@ fn a_round_later_than_a_queue_can_delay_is_sent_when_it_is_due() {
     assert_eq!(pushes(&running, &waits, &at(7200, true)), [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }]);
 }
 
+/// The pushes were of the other chunk: its deliveries fail, and nobody has sent this round yet.
+#[test]
+fn a_round_that_nobody_has_sent_is_not_given_up_with_its_group() {
+    let running = job(Status::Running, Stage::Processing);
+    let waits = |resends| [group(resends, &[(0, cursor(true, None)), (1, by_sweeper(7200))])];
+    for seen in [PUSHES, PUSHES + 1] {
+        let send = Action::SendChunks { group: 0, seen, chunks: vec![1] };
+        assert_eq!(pushes(&running, &waits(seen), &at(7200, true)), [send]);
+    }
+}
+
 #[test]
 fn a_round_that_its_worker_sent_is_given_its_time() {
     let running = job(Status::Running, Stage::Processing);

@@ -68,7 +68,7 @@ where
         self.remove(swept).await;
     }
 
-    /// Goes on where the last sweep ended; true if it comes round to that place. The position is stored before each further
+    /// Goes on where the last sweep ended; true if it comes round to that place. The position is stored before each
     /// page: a sweep that dies is not followed by one that begins with the same jobs.
     async fn turn(&mut self, until: Timestamp, swept: &mut Swept) -> PortResult<bool> {
         let store = &self.actor.ports.store;
@@ -83,10 +83,8 @@ where
                 (after, is_round) = (None, true);
                 continue;
             };
-            if after.is_some() {
-                store.set_sweep_position(Some(last)).await?;
-                is_stored = true;
-            }
+            store.set_sweep_position(Some(last)).await?;
+            is_stored = true;
             for position in page {
                 // Of the same millisecond are others too.
                 if is_round && begun.is_some_and(|begun| position.created_at > begun.created_at) {
@@ -138,6 +136,9 @@ where
             Err(error) => return note(swept, "a job cannot be looked at", &error),
         };
         for action in actions {
+            if (self.actor.clock)() >= self.actor.deadline {
+                return;
+            }
             if action == Action::Remove {
                 if self.removable.len() < REMOVALS {
                     self.removable.push(job.clone());

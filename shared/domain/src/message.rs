@@ -17,7 +17,8 @@ pub struct CreateMessage {
     pub tenant: String,
     /// Its generation when this was sent.
     pub generation: u32,
-    /// Groups that were committed when this was sent; part of the deduplication id only.
+    /// Groups that were committed when this was sent, and with `resend` 0 those whose messages were sent; part of the
+    /// deduplication id.
     pub position: u32,
     /// 0 from the API and from continuations; n for the sweeper's nth re-send, in another message group.
     #[serde(default)]

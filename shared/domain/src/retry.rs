@@ -31,8 +31,8 @@ const REDELIVERIES: [i64; 5] = [1, 3, 9, 27, 40];
 /// Seconds until the next delivery of a message of which this many deliveries have returned an error (from 1).
 /// `fraction` in 0..1 is the jitter.
 ///
-/// With the base of 30 s the first one is due after 15 to 27 s, and the tenth after 70 minutes at least: a service may be
-/// down for so long before a message is received for the last time.
+/// With the base of 30 s the first one is due after 15 to 27 s, and the last of ten deliveries is 60 minutes after the first
+/// at least: a service may be down for so long before a message is received for the last time.
 pub fn redelivery_s(failed: u32, base_s: i64, fraction: f64) -> i32 {
     let step = REDELIVERIES[(failed.max(1) as usize - 1).min(REDELIVERIES.len() - 1)];
     let delay = (step * base_s) as f64 * (0.5 + 0.4 * fraction.clamp(0.0, 1.0));

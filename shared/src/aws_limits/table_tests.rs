@@ -6,7 +6,8 @@ use std::path::Path;
 use super::table;
 
 const HEAD: &str = "# Limits of AWS\n\n\
-The limits that the adapters keep to, and that the in-memory services and the proxy in front of the local emulator refuse.\n\
+The limits that the adapters keep to. Those of DynamoDB, SQS and S3, but for throughput, are refused by the in-memory services \
+and by the proxy in front of the local emulator.\n\
 Made from `shared/src/aws_limits` by `cargo xtask test --update`.\n\n\
 | service | limit | value | meaning | source |\n| --- | --- | --- | --- | --- |\n";
 

@@ -85,7 +85,10 @@ impl Soak<'_> {
         if reached.done > 0 {
             self.record(&earlier, reached, begun.elapsed())?;
         }
-        if !passed || reached.violations > 0 {
+        if !passed && reached.violations == 0 {
+            bail!("the simulation itself failed: see above");
+        }
+        if reached.violations > 0 {
             bail!("{} seeds violate something: they are above", reached.violations);
         }
         Ok(())

@@ -41,9 +41,11 @@ impl<'a> Target<'a> {
         let emulator = options.endpoint.as_deref().map(|url| url.trim_end_matches('/').to_owned());
         let account = Account { project, tools, emulator: emulator.as_deref() };
         let described = account.describe(&options.stack).context("the stack cannot be looked up")?;
-        let place = format!("the stack {} {}", options.stack, emulator.as_deref().unwrap_or("on AWS"));
-        let status = described.status.with_context(|| format!("there is no {place}"))?;
-        ensure!(status.ends_with("_COMPLETE"), "{place} is not usable: {status}");
+        let at = emulator.as_deref().map_or("on AWS".to_owned(), |url| format!("at {url}"));
+        let place = format!("the stack {} {at}", options.stack);
+        let status = described.status.with_context(|| format!("{place} does not exist"))?;
+        let is_usable = matches!(status.as_str(), "CREATE_COMPLETE" | "UPDATE_COMPLETE" | "UPDATE_ROLLBACK_COMPLETE");
+        ensure!(is_usable, "{place} is not usable: {status}");
         let outputs = described.outputs;
         let output = |name: &str| outputs.get(name).cloned().with_context(|| format!("{place} has no output {name}"));
         let api_url = match &emulator {

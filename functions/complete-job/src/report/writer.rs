@@ -97,6 +97,11 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         }
     }
 
+    /// True if every row is written.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.at.ended
+    }
+
     /// Writes on, and at least one chunk: to the end, or until `due`.
     ///
     /// # Errors

@@ -26,19 +26,41 @@ pub struct MoveCheckpoint {
     pub from: Option<Checkpoint>,
     /// The one that it has reached.
     pub to: Checkpoint,
+    /// Whether rows were written since `from`. An attempt that takes another's place has lost what that one had written, and
+    /// one that only claims a report whose rows are all written may fail behind it for ever.
+    pub is_progress: bool,
     /// When.
     pub at: Timestamp,
 }
 
 impl Job {
-    /// Moves the checkpoint: the completion is alive, and no push before was in vain. Refused if another completion has moved
+    /// Moves the checkpoint: the completion is alive, and no push before was in vain, if it has got on. Refused if another completion has moved
     /// it, if the job has ended, and for another generation.
     pub fn move_checkpoint(&mut self, wish: &MoveCheckpoint) -> Transition {
         if self.status.is_final() || self.generation != wish.generation || self.checkpoint != wish.from {
             return Transition::Refused;
         }
         self.checkpoint = Some(wish.to.clone());
-        self.resends = 0;
+        if wish.is_progress {
+            self.resends = 0;
+        }
         self.touch(wish.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::JobId;
+
+    #[test]
+    fn only_progress_takes_back_the_pushes_that_were_counted() {
+        for (is_progress, resends) in [(true, 0), (false, 3)] {
+            let mut job = Job { resends: 3, ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0)) };
+            let to = Checkpoint { attempt: "a".into(), token: "t".into(), step: 1 };
+            let wish = MoveCheckpoint { generation: 0, from: None, to, is_progress, at: Timestamp(1) };
+            assert!(matches!(job.move_checkpoint(&wish), Transition::Made(_)));
+            assert_eq!(job.resends, resends);
+        }
     }
 }

@@ -108,17 +108,20 @@ impl JobTransitions for DynamoStore {
         let mut wish = Update {
             operation: "checkpoint",
             key: Key::job(id),
-            update: "SET #checkpoint = :to, #resends = :zero, #updatedAt = :at".into(),
+            update: "SET #checkpoint = :to, #updatedAt = :at".into(),
             condition: "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation".into(),
             values: vec![
                 (":to", nested(&move_to.to).map_err(failed("checkpoint"))?),
-                (":zero", number(0)),
                 (":at", time(move_to.at)),
                 (":waiting", word(Status::Waiting, "checkpoint")?),
                 (":running", word(Status::Running, "checkpoint")?),
                 (":generation", number(move_to.generation)),
             ],
         };
+        if move_to.is_progress {
+            wish.update.push_str(", #resends = :zero");
+            wish.values.push((":zero", number(0)));
+        }
         match &move_to.from {
             None => wish.condition.push_str(" AND attribute_not_exists(#checkpoint)"),
             Some(from) => {
