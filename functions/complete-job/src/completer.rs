@@ -246,15 +246,15 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         let to = Checkpoint { attempt: attempt.name.clone(), token: nonce(), step };
         self.ports.files.write(&state_key(job, &to), "application/octet-stream", writer.stored()?).await?;
         let (generation, from, at) = (job.generation, attempt.checkpoint.clone(), (self.clock)());
-        let is_own_or_first = from.as_ref().is_none_or(|from| from.attempt == to.attempt);
-        let is_own = from.as_ref().is_none_or(|from| from.attempt != to.attempt);
-        let is_progress = is_own_or_first && !attempt.has_all;
+        let is_new = from.as_ref().is_none_or(|from| from.attempt != to.attempt);
+        let is_progress = (from.is_none() || !is_new) && !attempt.has_all;
         let wish = MoveCheckpoint { generation, from, to, is_progress, at };
         if let Transition::Made(_) = self.ports.store.checkpoint(job.job_id, &wish).await? {
             attempt.checkpoint = Some(wish.to);
             return Ok(true);
         }
-        if is_own {
+        if is_new {
+            // Nobody else knows the uploads of an attempt without a checkpoint.
             writer.abort().await;
         }
         Ok(false)
