@@ -15,6 +15,7 @@ use crate::world::true_time;
 pub(crate) const ACTIONS: [&str; 6] = ["ok", "skip", "reject", "retry", "never", "fatal"];
 pub(crate) const OK: usize = 0;
 pub(crate) const RETRY: usize = 3;
+pub(crate) const NEVER: usize = 4;
 pub(crate) const FATAL: usize = 5;
 
 /// An action as one of a set of them.

@@ -1,7 +1,9 @@
 //! The report as its reader sees it: row numbers by file.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use csv_core::{ReadRecordResult, Reader};
 use longshore::files::MemoryFiles;
 use longshore::ports::report_key;
 use longshore::result::ResultDocument;
@@ -18,8 +20,7 @@ pub(crate) fn result(files: &MemoryFiles, job: &Job) -> ResultDocument {
 pub(crate) fn rows(files: &MemoryFiles, job: &Job, name: &str) -> BTreeMap<usize, String> {
     let Some(bytes) = files.get(&report_key(job, name)) else { return BTreeMap::new() };
     let json = job.source.as_ref().is_some_and(|source| source.format == Format::JsonLines);
-    let mut reader = csv::Reader::from_reader(&bytes[..]);
-    let read: Vec<_> = reader.records().map(|row| row.expect("a report is rectangular")).collect();
+    let read = &records(&bytes)[1..];
     let rows: BTreeMap<_, _> =
         read.iter().map(|row| (row[0].parse().expect("the first cell is a number"), action_of(row, json))).collect();
     assert_eq!(rows.len(), read.len(), "{name} names no row twice");
@@ -27,9 +28,9 @@ pub(crate) fn rows(files: &MemoryFiles, job: &Job, name: &str) -> BTreeMap<usize
 }
 
 /// A row repeats the columns of its file, or is one cell with its JSON line.
-fn action_of(row: &csv::StringRecord, json: bool) -> String {
+fn action_of(row: &[String], json: bool) -> String {
     if !json {
-        return row[2].to_owned();
+        return row[2].clone();
     }
     let item: serde_json::Value = serde_json::from_str(&row[1]).expect("the item is JSON");
     item["action"].as_str().expect("the action is a text").to_owned()
@@ -40,9 +41,39 @@ pub(crate) fn codes(files: &MemoryFiles, job: &Job) -> BTreeMap<usize, String> {
     let Some(bytes) = files.get(&report_key(job, "failed.csv")) else {
         return BTreeMap::new();
     };
-    let mut reader = csv::Reader::from_reader(&bytes[..]);
-    let header = reader.headers().expect("a report has a header");
-    let code = header.iter().position(|name| name == "code").expect("failures have a code");
-    let rows = reader.records().map(|row| row.expect("a report is rectangular"));
-    rows.map(|row| (row[0].parse().expect("the first cell is a number"), row[code].to_owned())).collect()
+    let read = records(&bytes);
+    let code = read[0].iter().position(|name| name == "code").expect("failures have a code");
+    read[1..].iter().map(|row| (row[0].parse().expect("the first cell is a number"), row[code].clone())).collect()
+}
+
+thread_local! {
+    /// To build a reader takes longer than to read a report.
+    static READER: RefCell<Reader> = RefCell::new(Reader::new());
+}
+
+/// Header and rows of a file.
+fn records(mut bytes: &[u8]) -> Vec<Vec<String>> {
+    let (mut text, mut ends, mut read) = (vec![0; bytes.len() + 1], vec![0; bytes.len() + 1], Vec::new());
+    READER.with_borrow_mut(|reader| {
+        reader.reset();
+        loop {
+            let (result, taken, _, cells) = reader.read_record(bytes, &mut text, &mut ends);
+            bytes = &bytes[taken..];
+            match result {
+                ReadRecordResult::Record => read.push(cells_of(&text, &ends[..cells])),
+                ReadRecordResult::InputEmpty => assert!(bytes.is_empty(), "a report ends with a line's end"),
+                ReadRecordResult::End => break,
+                full => panic!("a report is larger than itself: {full:?}"),
+            }
+        }
+    });
+    assert!(!read.is_empty(), "a report has a header");
+    assert!(read.iter().all(|row| row.len() == read[0].len()), "a report is rectangular");
+    read
+}
+
+fn cells_of(text: &[u8], ends: &[usize]) -> Vec<String> {
+    let starts = std::iter::once(&0).chain(ends);
+    let cell = |(start, end): (&usize, &usize)| String::from_utf8(text[*start..*end].to_vec());
+    starts.zip(ends).map(|cells| cell(cells).expect("a report is UTF-8")).collect()
 }

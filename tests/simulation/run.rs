@@ -9,10 +9,11 @@ use longshore_domain::job::{Job, Status};
 
 use crate::dice::Dice;
 use crate::plan::Plan;
+use crate::trace::{self, Voice};
 use crate::unguarded::{take_out, without};
+use crate::weather;
 use crate::weather::{Rates, Tally};
 use crate::world::World;
-use crate::{trace, weather};
 
 /// What a run came to.
 #[derive(Clone, Debug)]
@@ -35,7 +36,21 @@ thread_local!(static QUIET: Cell<bool> = const { Cell::new(false) });
 ///
 /// # Errors
 /// What was violated.
-pub(crate) fn run(seed: u64, taken_out: Option<&str>, loud: bool) -> Result<Ran, String> {
+pub(crate) fn run(seed: u64, taken_out: Option<&str>, voice: Voice) -> Result<Ran, String> {
+    caught(voice == Voice::Loud, || whole(seed, taken_out, voice))
+}
+
+/// What a story violates without a condition, or with all of them.
+pub(crate) fn violation_of(taken_out: Option<&str>, story: fn()) -> Option<String> {
+    let told = || {
+        take_out(taken_out);
+        story();
+    };
+    caught(taken_out.is_none(), told).err()
+}
+
+/// What is violated in a run; of one that is not loud no panic is printed.
+fn caught<T>(loud: bool, run: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let hook = std::panic::take_hook();
@@ -46,7 +61,7 @@ pub(crate) fn run(seed: u64, taken_out: Option<&str>, loud: bool) -> Result<Ran,
         }));
     });
     QUIET.set(!loud);
-    let ran = catch_unwind(AssertUnwindSafe(|| whole(seed, taken_out, loud)));
+    let ran = catch_unwind(AssertUnwindSafe(run));
     QUIET.set(false);
     take_out(None);
     ran.map_err(|cause| {
@@ -55,11 +70,11 @@ pub(crate) fn run(seed: u64, taken_out: Option<&str>, loud: bool) -> Result<Ran,
     })
 }
 
-fn whole(seed: u64, taken_out: Option<&str>, loud: bool) -> Ran {
+fn whole(seed: u64, taken_out: Option<&str>, voice: Voice) -> Ran {
     let mut dice = Dice::of(seed);
     #[allow(clippy::disallowed_methods, reason = "this is the simulation")]
     chance::seed(dice.number());
-    trace::begin(loud);
+    trace::begin(voice);
     take_out(taken_out);
     weather::begin(Dice::of(dice.number()), Rates::default());
     let mut plan = Plan::of(&mut dice);
@@ -69,7 +84,7 @@ fn whole(seed: u64, taken_out: Option<&str>, loud: bool) -> Ran {
         plan = plan.healthy();
     }
     let must_end = pushed || plan.manners.nobody_dies;
-    if loud {
+    if voice == Voice::Loud {
         println!("{plan:#?}");
     }
     let mut world = World::of(&plan, dice);

@@ -12,8 +12,10 @@ use std::time::Instant;
 
 use figures::{CONDITIONS, LAYERS};
 
-use crate::run::{Ran, run};
+use crate::run::{Ran, run, violation_of};
 use crate::soak::soak;
+use crate::stories::SHOWN_BY_STORIES;
+use crate::trace::Voice;
 
 /// Seeds of a test run.
 const SEEDS: u64 = 10_000;
@@ -21,9 +23,6 @@ const SEEDS: u64 = 10_000;
 const WHOLE: u64 = 100_000;
 /// Seeds within which the lack of every condition shows.
 const SHOWN_WITHIN: u64 = 20_000;
-/// Conditions whose lack shows in one of tens of thousands of seeds: a whole proof looks for it here, every test run in the
-/// model (`splitter that goes on from what another has written`, `roll-up that does not ask for the end`).
-const RARE: [&str; 2] = ["place-of-the-split", "no-roll-up-after-the-end"];
 /// Seeds of a layer that is taken out, in a test run.
 const LAYER_SEEDS: u64 = 500;
 
@@ -66,7 +65,7 @@ fn all(from: u64, count: u64, taken_out: Option<&str>) -> Result<Sum, (u64, Stri
             if seed >= from + count {
                 return;
             }
-            let ran = run(seed, taken_out, false);
+            let ran = run(seed, taken_out, Voice::Silent);
             let (sum, first) = &mut *sum.lock().unwrap();
             match ran {
                 Ok(ran) => sum.add(ran),
@@ -107,7 +106,7 @@ fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reporte
     let taken_out = figures::without();
     let taken_out = taken_out.as_deref();
     if let Some(seed) = number("LONGSHORE_SEED") {
-        return run(seed, taken_out, true)
+        return run(seed, taken_out, Voice::Loud)
             .map(drop)
             .unwrap_or_else(|violation| panic!("{}", reported((seed, violation), taken_out)));
     }
@@ -193,10 +192,10 @@ fn must_have_struck(sum: &Sum) {
 
 #[test]
 fn a_seed_runs_the_same_twice_whatever_ran_before() {
-    let digest = |seed| run(seed, None, false).unwrap().digest;
+    let digest = |seed| run(seed, None, Voice::Hashed).unwrap().digest;
     let (forth, back): (Vec<_>, Vec<_>) = ((0..100).map(digest).collect(), (0..100).rev().map(digest).collect());
     assert!(forth.iter().eq(back.iter().rev()), "a seed has run in two ways");
-    let elsewhere = thread::spawn(move || run(7, None, false).unwrap().digest).join().unwrap();
+    let elsewhere = thread::spawn(move || run(7, None, Voice::Hashed).unwrap().digest).join().unwrap();
     assert_eq!(elsewhere, forth[7]);
     assert_ne!(forth[7], forth[8]);
 }
@@ -204,13 +203,15 @@ fn a_seed_runs_the_same_twice_whatever_ran_before() {
 #[test]
 fn without_any_of_its_conditions_something_is_violated() {
     for (name, _) in CONDITIONS {
-        let seeds = match (RARE.contains(&name), figures::is_whole()) {
-            (false, _) => SHOWN_WITHIN,
-            (true, true) => WHOLE,
-            (true, false) => continue,
+        let story = SHOWN_BY_STORIES.iter().find(|(shown, _)| *shown == name);
+        let (seed, by) = match story {
+            Some((_, story)) => ("a story".to_owned(), violation_of(Some(name), *story)),
+            None => all(0, SHOWN_WITHIN, Some(name))
+                .err()
+                .map(|(seed, by)| (seed.to_string(), Some(by)))
+                .unwrap_or_default(),
         };
-        let broken = all(0, seeds, Some(name));
-        let (seed, by) = broken.err().unwrap_or_else(|| panic!("{seeds} seeds do not miss {name}"));
+        let by = by.unwrap_or_else(|| panic!("nothing misses {name}"));
         let by = by.lines().next().unwrap_or_default().chars().take(100).collect::<String>();
         if number("LONGSHORE_PROGRESS").is_some() {
             eprintln!("{name}: seed {seed}: {by}");

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::run::run;
+use crate::trace::Voice;
 
 /// How often it is said how far it is.
 const EVERY: Duration = Duration::from_secs(1);
@@ -59,7 +60,7 @@ pub(crate) fn soak(from: u64, count: u64, taken_out: Option<&str>) -> u64 {
     let work = || {
         loop {
             let Some(seed) = course.lock().unwrap().take() else { return };
-            let violation = run(seed, taken_out, false).err();
+            let violation = run(seed, taken_out, Voice::Silent).err();
             let mut course = course.lock().unwrap();
             course.end(seed, violation.as_deref());
             if course.told_at.elapsed() >= EVERY {

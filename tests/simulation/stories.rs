@@ -1,8 +1,40 @@
-//! Jobs that are given up, and jobs that take too long.
+//! Jobs that are given up, jobs that take too long, and splitters that overtake each other.
 
 use longshore_domain::job::Status;
 
+use crate::handler::NEVER;
+use crate::kinds::Kind;
+use crate::plan::JobPlan;
+use crate::run::violation_of;
 use crate::world::World;
+
+/// Conditions whose lack chance shows in very few seeds, each with the story that shows it.
+pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 1] = [("place-of-the-split", one_splitter_overtakes_another)];
+
+/// Two splitters of a retry: one has written its group and not yet read the job again; the other reads the job, and writes
+/// the group behind it. The first one goes on from its own place.
+fn one_splitter_overtakes_another() {
+    let rows = [NEVER; 80];
+    let mut world = World::alone(JobPlan::plain(&rows, Kind::Fine));
+    world.run_to_the_end();
+    world.retry();
+    world.overtake_the_split();
+    world.run_to_the_end();
+    world.check_report(&rows);
+}
+
+#[test]
+fn a_splitter_that_is_overtaken_within_its_commit_plans_no_row_twice() {
+    one_splitter_overtakes_another();
+}
+
+#[test]
+fn stories_show_what_their_conditions_are_for() {
+    for (name, story) in SHOWN_BY_STORIES {
+        assert_eq!(violation_of(None, story), None);
+        assert!(violation_of(Some(name), story).is_some(), "the story does not miss {name}");
+    }
+}
 
 #[test]
 fn chunks_whose_messages_are_lost_for_ever_are_given_up() {

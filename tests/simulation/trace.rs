@@ -1,4 +1,4 @@
-//! What has happened in a run, line by line: hashed always, printed if asked for.
+//! What has happened in a run, line by line: hashed or printed if asked for.
 
 use std::cell::{Cell, RefCell};
 use std::collections::hash_map::DefaultHasher;
@@ -7,11 +7,19 @@ use std::hash::{Hash, Hasher};
 
 use super::world::true_time;
 
+/// What becomes of the lines. To make them takes a tenth of a run's time.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(crate) enum Voice {
+    Silent,
+    Hashed,
+    Loud,
+}
+
 struct Trace {
     /// The same in every run of one build: it has no key.
     hash: DefaultHasher,
     lines: u64,
-    loud: bool,
+    voice: Voice,
 }
 
 thread_local! {
@@ -20,8 +28,14 @@ thread_local! {
 }
 
 /// A run begins.
-pub(crate) fn begin(loud: bool) {
-    TRACE.set(Some(Trace { hash: DefaultHasher::new(), lines: 0, loud }));
+pub(crate) fn begin(voice: Voice) {
+    let trace = Trace { hash: DefaultHasher::new(), lines: 0, voice };
+    TRACE.set(Some(trace).filter(|_| voice != Voice::Silent));
+}
+
+/// Whether anybody listens.
+pub(crate) fn is_heard() -> bool {
+    TRACE.with_borrow(Option::is_some)
 }
 
 /// Who speaks from here on: a function, and which one of them.
@@ -37,7 +51,7 @@ pub(crate) fn say(what: Arguments<'_>) {
         let line = format!("{:>9} {name:>8}-{number:<3} {what}", true_time().0);
         line.hash(&mut trace.hash);
         trace.lines += 1;
-        if trace.loud {
+        if trace.voice == Voice::Loud {
             println!("{line}");
         }
     });

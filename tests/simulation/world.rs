@@ -222,7 +222,9 @@ impl World {
         let slow = self.manners.slow_ones && self.dice.often(150);
         let limit_s = if matches!(work, Work::Sweep) { SWEEP_S } else { PATIENCE_S + RESERVE_S };
         trace::speaker(work.name(), number);
-        trace::say(format_args!("begins: {}", work.told()));
+        if trace::is_heard() {
+            trace::say(format_args!("begins: {}", work.told()));
+        }
         let future = function::function(Rc::clone(&self.shared), work.clone());
         let dies_at = CLOCK.get() + limit_s * 1000;
         let hops = letter.and_then(|letter| self.letters.get(&letter)).map_or([0; 3], |letter| letter.hops);

@@ -1,7 +1,7 @@
 //! The files in memory, for tests. They refuse what S3 refuses.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ports::{FileInfo, FileStream, Files, PortResult, Read};
@@ -17,19 +17,33 @@ const BLOCK_BYTES: usize = 8191;
 /// Files in memory; clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFiles {
-    files: Arc<Mutex<BTreeMap<String, Arc<[u8]>>>>,
+    files: Arc<Mutex<BTreeMap<String, MemoryFile>>>,
     pub(super) parts: MemoryParts,
+}
+
+/// A file, and its entity tag once somebody has asked for it.
+#[derive(Clone, Debug)]
+struct MemoryFile {
+    bytes: Arc<[u8]>,
+    etag: OnceLock<String>,
+}
+
+impl MemoryFile {
+    fn etag(&self) -> &str {
+        self.etag.get_or_init(|| etag(&self.bytes))
+    }
 }
 
 impl MemoryFiles {
     /// The bytes of a file.
     pub fn get(&self, key: &str) -> Option<Vec<u8>> {
-        self.files().get(key).map(|bytes| bytes.to_vec())
+        self.files().get(key).map(|file| file.bytes.to_vec())
     }
 
     /// Puts a file, over one of the same name.
     pub fn put(&self, key: &str, bytes: impl Into<Vec<u8>>) {
-        self.files().insert(key.to_owned(), bytes.into().into());
+        let file = MemoryFile { bytes: bytes.into().into(), etag: OnceLock::new() };
+        self.files().insert(key.to_owned(), file);
     }
 
     /// Removes a file.
@@ -42,7 +56,7 @@ impl MemoryFiles {
         self.files().keys().cloned().collect()
     }
 
-    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<[u8]>>> {
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, MemoryFile>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -51,7 +65,7 @@ impl Files for MemoryFiles {
     type Stream = MemoryStream;
 
     async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
-        let info = |bytes: &Arc<[u8]>| FileInfo { size_bytes: bytes.len() as u64, etag: etag(bytes) };
+        let info = |file: &MemoryFile| FileInfo { size_bytes: file.bytes.len() as u64, etag: file.etag().to_owned() };
         Ok(self.files().get(key).map(info))
     }
 
@@ -62,12 +76,14 @@ impl Files for MemoryFiles {
         start: u64,
         end: Option<u64>,
     ) -> PortResult<Read<MemoryStream>> {
-        let Some(bytes) = self.files().get(key).cloned() else {
+        let files = self.files();
+        let Some(file) = files.get(key) else {
             return Ok(Read::Absent);
         };
-        if expected.is_some_and(|expected| expected != etag(&bytes)) {
+        if expected.is_some_and(|expected| expected != file.etag()) {
             return Ok(Read::Changed);
         }
+        let bytes = Arc::clone(&file.bytes);
         let end = end.map_or(bytes.len(), |end| bytes.len().min(end as usize));
         let position = end.min(start as usize);
         Ok(Read::Found(MemoryStream { bytes, position, end }))
@@ -118,5 +134,6 @@ impl FileStream for MemoryStream {
 
 pub(super) fn etag(bytes: &[u8]) -> String {
     let hash = Sha256::digest(bytes);
-    format!("\"{}\"", hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>())
+    let first = hash.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte));
+    format!("\"{first:032x}\"")
 }

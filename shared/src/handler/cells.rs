@@ -1,6 +1,6 @@
 //! Cells of one CSV record: read by csv-core, held in buffers that are used again for the next record.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::mem;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
@@ -8,9 +8,12 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 /// A byte order mark. In front of a file it is no text; in front of any other record it is a letter of its first cell.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
+/// Readers that a thread keeps: a report is written to three files at once.
+const KEPT: usize = 4;
+
 thread_local! {
-    /// A reader of comma-separated cells that nobody uses: to build one takes as long as to read some kilobytes.
-    static SPARE: Cell<Option<Reader>> = const { Cell::new(None) };
+    /// Readers of comma-separated cells that nobody uses: to build one takes as long as to read some kilobytes.
+    static SPARE: RefCell<Vec<Reader>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Reads one record after the other without allocating for each.
@@ -58,7 +61,7 @@ impl CellReader {
     /// A reader of cells with this byte between them.
     pub fn delimited(delimiter: u8) -> Self {
         let commas = delimiter == b',';
-        let spare = SPARE.try_with(Cell::take).ok().flatten().filter(|_| commas);
+        let spare = if commas { SPARE.try_with(|spare| spare.borrow_mut().pop()).ok().flatten() } else { None };
         let core = spare.unwrap_or_else(|| ReaderBuilder::new().delimiter(delimiter).build());
         Self { core, commas, text: vec![0; 1024], ends: vec![0; 32] }
     }
@@ -93,7 +96,12 @@ impl Drop for CellReader {
         if self.commas {
             let core = mem::take(&mut self.core);
             // A thread that ends has no use for it.
-            let _ = SPARE.try_with(|spare| spare.set(Some(core)));
+            let _ = SPARE.try_with(|spare| {
+                let mut spare = spare.borrow_mut();
+                if spare.len() < KEPT {
+                    spare.push(core);
+                }
+            });
         }
     }
 }

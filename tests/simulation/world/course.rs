@@ -35,6 +35,20 @@ impl World {
         false
     }
 
+    /// Two splitters of one message: the first is left between its commit of a group and the read behind it, until the
+    /// second has committed the next group.
+    pub(crate) fn overtake_the_split(&mut self) {
+        self.collect();
+        let Some(create) = self.visible().pop() else { return };
+        for splitter in 0..2 {
+            self.deliver(create, true);
+            let groups = self.job().groups;
+            while self.job().groups == groups {
+                assert!(!self.step(splitter), "the split has ended");
+            }
+        }
+    }
+
     /// Every message of a chunk is lost, whoever sends it.
     pub(crate) fn run_without_chunks(&mut self) {
         for _ in 0..64 {
