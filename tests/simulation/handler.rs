@@ -1,7 +1,7 @@
 //! Job types whose rows say what becomes of them. Each row takes a step, in which others may run.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Rejection, TypeLimits};
 use longshore_domain::ids::JobId;
@@ -9,6 +9,7 @@ use longshore_domain::job::Tolerance;
 
 use crate::plan::Dialect;
 use crate::stepwise::Step;
+use crate::trace;
 use crate::world::true_time;
 
 /// What a row can ask for; the last one stops the job.
@@ -82,6 +83,7 @@ job_type!(Coarse, "coarse", TypeLimits { chunk_items: 60, batch_items: 4, ..LIMI
 
 async fn process(job: &JobContext, key: ItemKey, row: &Row) -> Outcome {
     Step(false).await;
+    OFFERED.with_borrow_mut(|offered| offered.insert((key.job_id, key.number), trace::speaking()));
     if row.action == "ok" || (row.action == "retry" && job.round > 0) {
         DONE.with_borrow_mut(|done| done.insert((key.job_id, key.number)));
     }
@@ -98,6 +100,8 @@ async fn process(job: &JobContext, key: ItemKey, row: &Row) -> Outcome {
 thread_local! {
     /// Items that were done: their jobs, and their numbers.
     static DONE: RefCell<BTreeSet<(JobId, u64)>> = const { RefCell::new(BTreeSet::new()) };
+    /// The function to which each item was offered last.
+    static OFFERED: RefCell<BTreeMap<(JobId, u64), u64>> = const { RefCell::new(BTreeMap::new()) };
     static RUNNING: Cell<u32> = const { Cell::new(0) };
     static MOST: Cell<u32> = const { Cell::new(0) };
 }
@@ -105,6 +109,7 @@ thread_local! {
 /// A run begins: nothing was done.
 pub(crate) fn begin() {
     DONE.take();
+    OFFERED.take();
     RUNNING.set(0);
     MOST.set(0);
 }
@@ -112,6 +117,11 @@ pub(crate) fn begin() {
 /// Whether an item was done.
 pub(crate) fn has_succeeded(id: JobId, number: u64) -> bool {
     DONE.with_borrow(|done| done.contains(&(id, number)))
+}
+
+/// Whether an item was offered to a function that began behind the one of this number.
+pub(crate) fn was_offered_behind(id: JobId, number: u64, function: u64) -> bool {
+    OFFERED.with_borrow(|offered| offered.get(&(id, number)).is_some_and(|last| *last > function))
 }
 
 /// The most items that were with the handler at once in this run: one of each chunk that runs.

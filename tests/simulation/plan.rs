@@ -58,6 +58,8 @@ pub(crate) struct Habits {
     pub(crate) retries: u32,
     pub(crate) corrects: u32,
     pub(crate) deletes: u32,
+    /// What an operator does, not the client: letters of the job are put back.
+    pub(crate) replays: u32,
 }
 
 /// A run.
@@ -194,6 +196,7 @@ fn job(dice: &mut Dice, most: usize) -> JobPlan {
             retries: dice.pick(&[0, 200]),
             corrects: dice.pick(&[0, 0, 100]),
             deletes: if dice.often(100) { 40 } else { 0 },
+            replays: dice.pick(&[0, 100]),
         },
     }
 }

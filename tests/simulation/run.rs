@@ -102,6 +102,10 @@ fn whole(seed: u64, taken_out: Option<&str>, voice: Voice) -> Ran {
         let named = |job: Job| if job.is_deleted() { "deleted" } else { named(job.status) };
         ends.extend(world.ended_as(|job| job.map_or("removed", named)));
     }
+    if must_end && world.operators_ask() {
+        world.run_to_the_end();
+        world.check_ended();
+    }
     if pushed {
         world.run_until_all_are_removed();
         world.check_ended();

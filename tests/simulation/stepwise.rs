@@ -5,7 +5,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use longshore::queues::{Backlog, DeadLetter, DeadLetters, MemoryQueues};
+use longshore::queues::{Backlog, MemoryQueues};
 use longshore::store::memory::MemoryStore;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::gate::{Lease, Waiting};
@@ -62,6 +62,8 @@ macro_rules! stepwise {
         })*
     };
 }
+
+mod letters;
 
 impl<T: JobStore> JobStore for Stepwise<T> {
     stepwise! {
@@ -210,13 +212,6 @@ impl Backlog for Stepwise<Unguarded<MemoryQueues>> {
         let depth = depth(priority, is_behind());
         Step(false).await;
         Ok(depth)
-    }
-}
-
-impl<T: DeadLetters> DeadLetters for Stepwise<T> {
-    stepwise! {
-        async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>>;
-        async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>>;
     }
 }
 

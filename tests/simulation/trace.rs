@@ -29,6 +29,7 @@ thread_local! {
 
 /// A run begins.
 pub(crate) fn begin(voice: Voice) {
+    speaker("world", 0);
     let trace = Trace { hash: DefaultHasher::new(), lines: 0, voice };
     TRACE.set(Some(trace).filter(|_| voice != Voice::Silent));
 }
@@ -41,6 +42,11 @@ pub(crate) fn is_heard() -> bool {
 /// Who speaks from here on: a function, and which one of them.
 pub(crate) fn speaker(name: &'static str, number: u64) {
     SPEAKER.set((name, number));
+}
+
+/// The number of who speaks: of two functions the later one has the greater.
+pub(crate) fn speaking() -> u64 {
+    SPEAKER.get().1
 }
 
 /// Something has happened.

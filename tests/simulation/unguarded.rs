@@ -3,19 +3,19 @@
 //! Which one is said by thread, for one run. Without any the services are as they are.
 
 mod gates;
+mod records;
 mod services;
 
 use std::cell::RefCell;
 
 use longshore::store::memory::MemoryStore;
 use longshore_domain::cursor::Cursor;
-use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::{Commit, CommitOutcome, Group, GroupPlan, Manifest, Source};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Priority, Reopen, Stage, Stop, Transition};
+use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Stop, Transition};
 use longshore_domain::ports::{
-    ByAge, ChunkState, Created, Definition, Delivered, DeliveryNotes, IdempotencyKey, JobPosition, JobStore,
-    JobTransitions, JobsPage, JobsWanted, Ledger, PortResult, Removal, Reopened, Started, Sweeps, Upload,
+    ByAge, ChunkState, Created, Definition, IdempotencyKey, JobPosition, JobStore, JobTransitions, JobsPage,
+    JobsWanted, Ledger, PortResult, Reopened, Started, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
@@ -65,8 +65,9 @@ impl Unguarded<MemoryStore> {
         Some(named).filter(|_| !without("generation")).or_else(own).unwrap_or(named)
     }
 
-    /// A job as it is shown if the end of its split need not be recorded.
+    /// A job as it is shown if the end of its split need not be recorded, or a replay is for everything.
     fn shown(&self, mut job: Job) -> Job {
+        job.only = job.only.filter(|_| !without("replay-of-what-was-given-up"));
         if without("final-count-first") && job.stage == Stage::Splitting && job.groups > job.base.groups {
             job.split_ended = true;
         }
@@ -222,27 +223,6 @@ impl JobTransitions for Unguarded<MemoryStore> {
     async fn count_resend(&self, job: &Job, now: Timestamp) -> PortResult<Transition> {
         let stored = self.stored(job.job_id).filter(|_| without("pushes-counted-once"));
         self.0.count_resend(stored.as_ref().unwrap_or(job), now).await
-    }
-}
-
-impl Sweeps for Unguarded<MemoryStore> {
-    as_is! {
-        async fn sweep_position(&self) -> PortResult<Option<JobPosition>>;
-        async fn set_sweep_position(&self, position: Option<JobPosition>) -> PortResult<()>;
-    }
-}
-
-impl DeliveryNotes for Unguarded<MemoryStore> {
-    as_is! {
-        async fn note_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()>;
-        async fn deliveries(&self, tenant: &str, priority: Priority) -> PortResult<Deliveries>;
-    }
-}
-
-impl Removal for Unguarded<MemoryStore> {
-    as_is! {
-        async fn release_upload(&self, id: JobId, upload: FileGuid) -> PortResult<bool>;
-        async fn remove(&self, id: JobId) -> PortResult<()>;
     }
 }
 

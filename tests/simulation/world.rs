@@ -10,12 +10,12 @@ mod function;
 mod gate;
 mod letters;
 mod oracle;
+mod replays;
+mod tasks;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
 
 use futures::FutureExt;
 use longshore::chunk::KnownJobs;
@@ -32,12 +32,12 @@ use crate::dice::Dice;
 use crate::kinds::{Kind, Kinds};
 use crate::plan::{JobPlan, Manners, Plan};
 use crate::stepwise::Stepwise;
-use crate::unguarded::{Unguarded, without};
-use crate::{trace, weather};
+use crate::unguarded::Unguarded;
 use acts::Act;
 use customer::Customer;
-use function::{Shared, Told, Work};
+use function::{Shared, Work};
 use letters::{Hops, Letter};
+use tasks::Task;
 
 pub(crate) use letters::depth;
 
@@ -77,25 +77,6 @@ fn clock() -> Timestamp {
 /// The time as it is.
 pub(crate) fn true_time() -> Timestamp {
     Timestamp(CLOCK.get())
-}
-
-struct Task {
-    number: u64,
-    work: Work,
-    /// The message that it works, if it is still there.
-    letter: Option<u64>,
-    /// How often each function was invoked in the chain of messages that led here.
-    hops: Hops,
-    /// How far its clock is off.
-    skew_ms: i64,
-    /// It seldom gets on: others do much between two steps of it.
-    slow: bool,
-    /// When the machine kills it, if it has not ended: a while after it should have stopped by itself.
-    dies_at: i64,
-    /// Calls of it that have failed.
-    errors: u32,
-    steps: u32,
-    future: Pin<Box<dyn Future<Output = Told>>>,
 }
 
 pub(crate) struct World {
@@ -150,6 +131,7 @@ impl World {
         CLOCK.set(1_000_000);
         SKEW.set(0);
         crate::handler::begin();
+        letters::begin();
         let (store, queues, files) = <(MemoryStore, MemoryQueues, MemoryFiles)>::default();
         // Of several jobs not all are on the first page of the index.
         let store = if plan.jobs.len() > 1 { store.with_pages_of(1 + dice.below(2)) } else { store };
@@ -209,104 +191,6 @@ impl World {
     fn number(&mut self) -> u64 {
         self.numbers += 1;
         self.numbers
-    }
-
-    /// A function begins.
-    fn begin(&mut self, work: Work, letter: Option<u64>) {
-        let number = self.number();
-        let skew_ms = self.manners.skew_ms;
-        let skew_ms = if skew_ms > 0 { self.dice.between(-skew_ms, skew_ms) } else { 0 };
-        if skew_ms != 0 {
-            weather::note("clock skew");
-        }
-        let slow = self.manners.slow_ones && self.dice.often(150);
-        let limit_s = if matches!(work, Work::Sweep) { SWEEP_S } else { PATIENCE_S + RESERVE_S };
-        trace::speaker(work.name(), number);
-        if trace::is_heard() {
-            trace::say(format_args!("begins: {}", work.told()));
-        }
-        let future = function::function(Rc::clone(&self.shared), work.clone());
-        let dies_at = CLOCK.get() + limit_s * 1000;
-        let hops = letter.and_then(|letter| self.letters.get(&letter)).map_or([0; 3], |letter| letter.hops);
-        self.tasks.push(Task { number, work, letter, hops, skew_ms, slow, dies_at, errors: 0, steps: 0, future });
-    }
-
-    /// One step of a function; true if it has ended.
-    fn step(&mut self, task: usize) -> bool {
-        let running = &mut self.tasks[task];
-        SKEW.set(running.skew_ms);
-        trace::speaker(running.work.name(), running.number);
-        let polled = running.future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        running.errors += weather::take_errors();
-        running.steps += 1;
-        assert!(running.steps < MOST_STEPS, "{} goes on for ever", running.work.name());
-        SKEW.set(0);
-        let hops = running.hops;
-        self.take_sent(hops);
-        let Poll::Ready(told) = polled else { return false };
-        let task = self.tasks.swap_remove(task);
-        self.ended(task, told);
-        true
-    }
-
-    fn ended(&mut self, task: Task, told: Told) {
-        match &told {
-            Told::Done(end) => trace::say(format_args!("ends: {end}")),
-            Told::Failed(error) => trace::say(format_args!("fails: {error}")),
-        }
-        let failed = match told {
-            Told::Done(end) => {
-                self.check_end(&task, &end);
-                self.letters.remove(&task.letter.unwrap_or(0));
-                false
-            }
-            Told::Failed(error) => {
-                assert!(task.errors > 0, "{} failed over healthy services: {error}", task.work.name());
-                true
-            }
-        };
-        match task.work {
-            Work::Sweep => self.troubles += u32::from(failed),
-            Work::Client(id, act) if failed => self.wish(id, act),
-            Work::Client(..) | Work::Message(_) => {}
-        }
-    }
-
-    /// A function dies; its message comes again.
-    fn kill(&mut self, task: usize) {
-        let Task { number, work, .. } = self.tasks.swap_remove(task);
-        trace::speaker(work.name(), number);
-        trace::say(format_args!("dies"));
-        weather::note("crash");
-        match work {
-            Work::Sweep => self.troubles += 1,
-            Work::Client(id, act) => self.wish(id, act),
-            Work::Message(_) => {}
-        }
-    }
-
-    /// Time passes; what has run for too long dies.
-    fn pass(&mut self, millis: i64) {
-        CLOCK.set(CLOCK.get() + millis);
-        if CLOCK.get() - self.forgot_at >= DEDUPLICATION_MS {
-            self.forgot_at = CLOCK.get();
-            self.queues.forget_deduplication();
-        }
-        if self.manners.mortal {
-            while let Some(task) = self.tasks.iter().position(|task| CLOCK.get() > task.dies_at) {
-                self.kill(task);
-            }
-        }
-    }
-
-    /// A sweep, to its end; nothing else happens meanwhile.
-    fn sweep(&mut self) {
-        if without("sweeper") {
-            return;
-        }
-        self.begin(Work::Sweep, None);
-        let task = self.tasks.len() - 1;
-        while !self.step(task) {}
     }
 }
 

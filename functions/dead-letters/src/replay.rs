@@ -140,14 +140,12 @@ where
     let bad_id = || Bad::new("invalid_job_id", "jobId is the id of a job");
     let job = fields.required("jobId", |value| value.as_str().and_then(JobId::parse).ok_or_else(bad_id));
     fields.finish()?;
-    let letters = match job {
-        Some(job) => function.letters_of(job, LETTERS).await?,
-        None => Vec::new(),
-    };
-    if letters.is_empty() {
-        return Err(Problem::not_found("open dead letter of this job").into());
-    }
-    Ok(accepted(&function.replay_letters(&operator, letters).await?))
+    let Some(job) = job else { return Err(no_letter().into()) };
+    Ok(accepted(&function.replay_all(&operator, job).await?))
+}
+
+fn no_letter() -> Problem {
+    Problem::not_found("open dead letter of this job")
 }
 
 fn accepted(document: &ReplayDocument) -> axum::response::Response {
@@ -155,6 +153,18 @@ fn accepted(document: &ReplayDocument) -> axum::response::Response {
 }
 
 impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
+    /// Replays all open letters of a job, those that can be.
+    ///
+    /// # Errors
+    /// 404 if there is none, 409 if none can be now, 429 if the tenant has no room for the job.
+    pub async fn replay_all(&self, by: &Operator, job: JobId) -> Result<ReplayDocument, Failure> {
+        let letters = self.letters_of(job, LETTERS).await?;
+        if letters.is_empty() {
+            return Err(no_letter().into());
+        }
+        self.replay_letters(by, letters).await
+    }
+
     /// Replays open letters of one job, those that can be.
     ///
     /// # Errors

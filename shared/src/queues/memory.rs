@@ -83,6 +83,11 @@ impl MemoryQueues {
         self.messages().dead.push(letter);
     }
 
+    /// Lets the visibility of dead letters that were received pass.
+    pub fn show_all(&self) {
+        self.messages().hidden.clear();
+    }
+
     /// Ids of the messages in the dead-letter queues.
     pub fn buried(&self) -> Vec<String> {
         self.messages().dead.iter().map(|letter| letter.message_id.clone()).collect()

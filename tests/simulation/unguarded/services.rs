@@ -1,7 +1,8 @@
 //! Queues and files.
 
 use longshore::files::MemoryFiles;
-use longshore::queues::MemoryQueues;
+use longshore::queues::{MemoryQueues, PutBack};
+use longshore_domain::dead_letter::DeadLetter;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{FileInfo, Files, MultipartFiles, MultipartUpload, PortResult, Queues, Read};
@@ -21,6 +22,12 @@ impl Queues for Unguarded<MemoryQueues> {
     async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()> {
         self.forget();
         self.0.send_complete(message).await
+    }
+}
+
+impl PutBack for Unguarded<MemoryQueues> {
+    as_is! {
+        async fn put_back(&self, letter: &DeadLetter, body: &str) -> PortResult<()>;
     }
 }
 

@@ -1,13 +1,17 @@
-//! What clients ask for: calls of the API over the same services, which may fail, or die half-way.
+//! What clients and operators ask for: calls of the API over the same services, which may fail, or die half-way.
 
+use dead_letters::{DeadLetters, Effect};
 use longshore::chunk::stop_job;
+use longshore::http::{Access, Failure, Operator, Operators};
+use longshore::ports::Ports;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Reopen, SourceFile, Stop, Transition, deadline};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{JobStore, JobTransitions, PortResult, Queues, Reopened};
+use longshore_domain::ports::{JobStore, JobTransitions, PortError, PortResult, Queues, Reopened};
 
 use super::function::Shared;
 use super::{World, clock};
+use crate::weather;
 
 /// What a client asks for.
 #[derive(Clone, Debug)]
@@ -19,10 +23,15 @@ pub(crate) enum Act {
         corrected: Option<Box<SourceFile>>,
     },
     Delete,
+    /// An operator has all dead letters of the job put back.
+    Replay,
 }
 
 /// As the API does it. What was not accepted is told as well.
 pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'static str> {
+    if matches!(act, Act::Replay) {
+        return replay(shared, id).await;
+    }
     let Some(job) = shared.ports.store.job(id).await?.filter(|job| !job.is_deleted()) else { return Ok("404") };
     match act {
         Act::Cancel if job.status.is_final() => Ok("409"),
@@ -42,6 +51,29 @@ pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'st
             }
             Ok("204")
         }
+        Act::Replay => Ok("404"),
+    }
+}
+
+/// What was done for the letters is noted on them, and found again by whoever asks once more.
+async fn replay(shared: &Shared, id: JobId) -> PortResult<&'static str> {
+    let Ports { store, queues, .. } = shared.ports.clone();
+    let operators = Operators { claim: "cognito:groups".into(), group: "operators".into() };
+    let function = DeadLetters { ports: Ports { store, queues, files: () }, access: Access::Open, operators, clock };
+    match function.replay_all(&Operator("operator".into()), id).await {
+        Ok(replayed) => {
+            weather::note(match replayed.effect {
+                Effect::Generation => "replay of what was given up",
+                Effect::Message => "replay of a completion",
+                Effect::PutBack | Effect::Later | Effect::Nothing => "replay of nothing",
+            });
+            Ok("202")
+        }
+        Err(Failure::Problem(_)) => {
+            weather::note("replay refused");
+            Ok("409")
+        }
+        Err(Failure::Ours(source)) => Err(PortError { service: "simulated", operation: "replay", source }),
     }
 }
 

@@ -4,6 +4,9 @@ use super::acts::Act;
 use super::{CLOCK, Work, World};
 use crate::weather;
 
+/// The first of the numbers upon which an operator replays.
+const REPLAYS: u32 = 5_000;
+
 impl World {
     /// So many events, in the weather of this world. What is under way then goes on as it will.
     pub(crate) fn shake(&mut self, events: usize) {
@@ -111,6 +114,9 @@ impl World {
 
     fn client_asks(&mut self) {
         let (habits, dice) = (self.customer().habits, self.dice.below(10_000) as u32);
+        if (REPLAYS..REPLAYS + habits.replays).contains(&dice) && self.buried != (0, 0) {
+            return self.ask(Act::Replay);
+        }
         let most = habits.cancels.max(habits.retries + habits.corrects);
         if (most..10_000 - habits.deletes).contains(&dice) {
             return;

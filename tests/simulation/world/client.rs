@@ -26,6 +26,9 @@ impl World {
         if !self.stored().is_some_and(|job| job.has_rest()) {
             return false;
         }
+        if self.dice.often(500) && self.is_replayed() {
+            return true;
+        }
         if self.customer().habits.corrects > 0 && self.dice.often(500) {
             self.correct()
         } else {

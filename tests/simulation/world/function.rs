@@ -14,7 +14,7 @@ use longshore::handler::Registry;
 use longshore::queues::MemoryQueues;
 use longshore_domain::ids::JobId;
 use longshore_domain::time_stamp::Timestamp;
-use sweep::Sweep;
+use sweep::{Sweep, read_letters};
 
 use super::acts::{Act, act};
 use super::letters::Message;
@@ -102,8 +102,10 @@ pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Out
 }
 
 async fn sweep(shared: &Shared, deadline: Timestamp) -> Told {
-    let sweep =
-        Sweep { ports: shared.ports.clone(), dead_letters: shared.dead_letters.clone(), stall_s: STALL_S, clock };
+    let (now, left_ms) = (clock(), deadline.millis_since(clock()));
+    let in_time = || clock().millis_since(now) < left_ms / 4;
+    let dead_letters = read_letters(&shared.ports.store, &shared.dead_letters, now, &in_time).await;
+    let sweep = Sweep { ports: shared.ports.clone(), dead_letters, stall_s: STALL_S, clock };
     let swept = sweep.run(deadline).await;
     if swept.failures == 0 { Told::Done(format!("{swept:?}")) } else { Told::Failed(format!("{swept:?}")) }
 }

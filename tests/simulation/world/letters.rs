@@ -2,9 +2,12 @@
 
 use std::cell::Cell;
 
+use longshore::queues::Received;
+use longshore_domain::dead_letter::Queue;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::time_stamp::Timestamp;
 
 use super::{CLOCK, MAX_RECEIVES, MOST_HOPS, Work, World};
 use crate::{trace, weather};
@@ -12,6 +15,11 @@ use crate::{trace, weather};
 thread_local! {
     /// Chunk messages by priority, now and a while ago.
     static DEPTHS: Cell<[[u64; 3]; 2]> = const { Cell::new([[0; 3]; 2]) };
+}
+
+/// A run begins: no queue was ever long.
+pub(super) fn begin() {
+    DEPTHS.set([[0; 3]; 2]);
 }
 
 /// How many chunk messages of this priority there are, or were a while ago.
@@ -48,6 +56,15 @@ impl Message {
         }
     }
 
+    /// Where it dies, and what it then says.
+    fn dead(&self) -> (Queue, serde_json::Result<String>) {
+        match self {
+            Self::Create(message) => (Queue::Create, serde_json::to_string(message)),
+            Self::Chunk(message) => (Queue::Chunk, serde_json::to_string(message)),
+            Self::Complete(message) => (Queue::Complete, serde_json::to_string(message)),
+        }
+    }
+
     /// The function that it invokes, as a place in [`Hops`].
     fn function(&self) -> usize {
         match self {
@@ -66,6 +83,7 @@ pub(super) type Hops = [u32; 3];
 pub(super) struct Letter {
     pub(super) message: Message,
     pub(super) receives: u32,
+    sent_at: i64,
     pub(super) visible_at: i64,
     /// Invocations in the chain that has led to it, its own among them.
     pub(super) hops: Hops,
@@ -108,7 +126,7 @@ impl World {
         let function = message.function();
         hops[function] += 1;
         self.most_hops[function] = self.most_hops[function].max(hops[function]);
-        self.letters.insert(number, Letter { message, receives: 0, visible_at, hops });
+        self.letters.insert(number, Letter { message, receives: 0, sent_at: CLOCK.get(), visible_at, hops });
     }
 
     pub(super) fn put_again(&mut self, message: Message) {
@@ -153,17 +171,23 @@ impl World {
         trace::speaker("queue", number);
         trace::say(format_args!("buried: {:?}", letter.message));
         weather::note("buried");
-        match letter.message {
-            Message::Create(message) => {
-                self.queues.bury_create(message);
-                self.buried.1 += 1;
-            }
-            Message::Chunk(message) => {
-                self.queues.bury_chunk(message);
-                self.buried.0 += 1;
-            }
-            Message::Complete(_) => self.buried.1 += 1,
+        let (queue, body) = letter.message.dead();
+        if queue == Queue::Chunk {
+            self.buried.0 += 1;
+        } else {
+            self.buried.1 += 1;
         }
+        let id = format!("letter-{number}");
+        self.queues.bury(Received {
+            queue,
+            message_id: id.clone(),
+            body: body.expect("a message is JSON"),
+            sent_at: Timestamp(letter.sent_at),
+            receives: letter.receives,
+            source: None,
+            group_id: None,
+            handle: id,
+        });
     }
 
     pub(super) fn lose(&mut self, number: u64) {

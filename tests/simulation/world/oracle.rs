@@ -12,6 +12,7 @@ use longshore_domain::progress::Progress;
 use super::customer::Customer;
 use super::function::Work;
 use super::letters::Message;
+use super::replays::LeftOut;
 use super::{Task, World, clock, now};
 use crate::handler::{self, ACTIONS, AT_ONCE, bit, only};
 use crate::kinds::Ended;
@@ -30,6 +31,7 @@ pub(super) struct Seen {
     progress: (u64, u8),
     /// What its client was shown, once it had ended.
     ended: Option<Progress>,
+    pub(super) left_out: LeftOut,
 }
 
 impl World {
@@ -67,7 +69,11 @@ impl World {
         {
             assert_eq!(before, after, "what is shown of a job that has ended changes");
         }
-        self.customer_mut().seen = Seen { job: Some(job), groups, progress: now, ended };
+        let opened = seen.job.as_ref().filter(|before| before.generation != job.generation);
+        let left_out = opened.map(|before| self.left_out(before, &job));
+        let seen = &mut self.customer_mut().seen;
+        let left_out = left_out.unwrap_or_else(|| std::mem::take(&mut seen.left_out));
+        *seen = Seen { job: Some(job), groups, progress: now, ended, left_out };
     }
 
     /// What a function says of its end is so.
@@ -91,6 +97,7 @@ impl World {
         if before.as_ref().is_some_and(|job| !job.is_deleted()) {
             assert_eq!(self.stored(), before, "after a final status nothing changes");
         }
+        self.check_letters();
     }
 
     /// Rows of one file of the report: number and action.
@@ -197,6 +204,7 @@ impl World {
         }
         skipped.iter().for_each(|(n, action)| assert_eq!(action, "skip", "row {n} was skipped"));
         failed.iter().for_each(|(n, action)| self.check_failure(*n, action, &codes[n]));
+        self.check_left_out(&job);
         self.kinds.check(self.customer().kind, &Ended { job: &job, succeeded: &succeeded, failed: &codes });
         assert_eq!(self.audit(), Some(true), "the audit has checked everything");
     }
@@ -252,6 +260,7 @@ fn shown(job: &Job, groups: &[Group]) -> Progress {
 fn follows(before: &Job, job: &Job) {
     if job.generation != before.generation {
         assert!(before.status.is_final(), "a job that runs was opened again");
+        assert!(job.only.is_none() || before.status != Status::Canceled, "a replay opens what its client has canceled");
         return assert_eq!(job.generation, before.generation + 1, "generations go one by one");
     }
     let stopped = before.stage == Stage::Stopping;

@@ -1,0 +1,83 @@
+//! What must hold of dead letters, and of what operators do about them.
+
+use std::collections::BTreeMap;
+
+use longshore_domain::job::Job;
+use longshore_domain::ports::DeadLetterNotes;
+
+use super::acts::Act;
+use super::{World, now};
+use crate::run::run;
+use crate::trace::Voice;
+use crate::{handler, report};
+
+/// Seeds within which a replay of too much shows.
+const SEEDS: u64 = 2_000;
+
+/// The code of a row that was given up with its letter.
+const GIVEN_UP: &str = "dead_lettered";
+
+/// Rows that a generation must not run: those that failed by themselves before letters were replayed.
+#[derive(Default)]
+pub(super) struct LeftOut {
+    generation: u32,
+    /// The last function that had begun before.
+    behind: u64,
+    failed: Vec<usize>,
+}
+
+impl World {
+    /// At their end operators have the letters of jobs put back; false if nobody does.
+    pub(crate) fn operators_ask(&mut self) -> bool {
+        let mut any = false;
+        self.each(|world| any |= world.is_replayed());
+        any
+    }
+
+    /// An operator puts back what there is of the job's letters; false if there can be none.
+    pub(super) fn is_replayed(&mut self) -> bool {
+        if self.customer().habits.replays == 0 || self.buried == (0, 0) {
+            return false;
+        }
+        self.ask(Act::Replay);
+        // Two of them, or one who had no answer.
+        if self.dice.often(300) {
+            self.ask(Act::Replay);
+        }
+        true
+    }
+
+    /// After a sweep in good weather each letter in a queue is noted, and nobody is done with it.
+    pub(super) fn check_letters(&self) {
+        let noted = now(self.store.letters(None, usize::MAX)).unwrap().items;
+        for letter in self.queues.buried() {
+            let noted = noted.iter().find(|noted| noted.id.ends_with(&format!("-{letter}")));
+            assert!(noted.is_some_and(|noted| noted.is_open()), "the letter {letter} is settled, and still there");
+        }
+    }
+
+    /// What a generation that was opened for letters must leave alone, by the report of the one before.
+    pub(super) fn left_out(&self, before: &Job, job: &Job) -> LeftOut {
+        let mut failed = BTreeMap::new();
+        if job.only.is_some() && before.report.is_some() {
+            failed = report::codes(&self.files, before);
+            failed.retain(|_, code| code != GIVEN_UP);
+        }
+        LeftOut { generation: job.generation, behind: self.numbers, failed: failed.into_keys().collect() }
+    }
+
+    /// Nobody was given them since; so they failed as they had.
+    pub(super) fn check_left_out(&self, job: &Job) {
+        let LeftOut { generation, behind, failed } = &self.customer().seen.left_out;
+        for row in failed.iter().filter(|_| *generation == job.generation) {
+            let offered = handler::was_offered_behind(job.job_id, *row as u64, *behind);
+            assert!(!offered, "row {row} had failed by itself, and a replay has run it");
+        }
+    }
+}
+
+#[test]
+fn a_replay_that_runs_more_than_was_given_up_is_found_out() {
+    let found = |seed| run(seed, Some("replay-of-what-was-given-up"), Voice::Silent).is_err();
+    assert!((0..SEEDS).any(found), "nothing misses it");
+}

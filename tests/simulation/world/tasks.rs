@@ -1,0 +1,134 @@
+//! Functions under way: begun, taken a step further, ended, killed.
+
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use super::function::{self, Told, Work};
+use super::letters::Hops;
+use super::{CLOCK, DEDUPLICATION_MS, MOST_STEPS, PATIENCE_S, RESERVE_S, SKEW, SWEEP_S, World};
+use crate::unguarded::without;
+use crate::{trace, weather};
+
+pub(super) struct Task {
+    pub(super) number: u64,
+    pub(super) work: Work,
+    /// The message that it works, if it is still there.
+    pub(super) letter: Option<u64>,
+    /// How often each function was invoked in the chain of messages that led here.
+    pub(super) hops: Hops,
+    /// How far its clock is off.
+    pub(super) skew_ms: i64,
+    /// It seldom gets on: others do much between two steps of it.
+    pub(super) slow: bool,
+    /// When the machine kills it, if it has not ended: a while after it should have stopped by itself.
+    pub(super) dies_at: i64,
+    /// Calls of it that have failed.
+    pub(super) errors: u32,
+    pub(super) steps: u32,
+    pub(super) future: Pin<Box<dyn Future<Output = Told>>>,
+}
+
+impl World {
+    /// A function begins.
+    pub(super) fn begin(&mut self, work: Work, letter: Option<u64>) {
+        let number = self.number();
+        let skew_ms = self.manners.skew_ms;
+        let skew_ms = if skew_ms > 0 { self.dice.between(-skew_ms, skew_ms) } else { 0 };
+        if matches!(work, Work::Sweep) {
+            // What the one before received is visible again.
+            self.queues.show_all();
+        }
+        if skew_ms != 0 {
+            weather::note("clock skew");
+        }
+        let slow = self.manners.slow_ones && self.dice.often(150);
+        let limit_s = if matches!(work, Work::Sweep) { SWEEP_S } else { PATIENCE_S + RESERVE_S };
+        trace::speaker(work.name(), number);
+        if trace::is_heard() {
+            trace::say(format_args!("begins: {}", work.told()));
+        }
+        let future = function::function(Rc::clone(&self.shared), work.clone());
+        let dies_at = CLOCK.get() + limit_s * 1000;
+        let hops = letter.and_then(|letter| self.letters.get(&letter)).map_or([0; 3], |letter| letter.hops);
+        self.tasks.push(Task { number, work, letter, hops, skew_ms, slow, dies_at, errors: 0, steps: 0, future });
+    }
+
+    /// One step of a function; true if it has ended.
+    pub(super) fn step(&mut self, task: usize) -> bool {
+        let running = &mut self.tasks[task];
+        SKEW.set(running.skew_ms);
+        trace::speaker(running.work.name(), running.number);
+        let polled = running.future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        running.errors += weather::take_errors();
+        running.steps += 1;
+        assert!(running.steps < MOST_STEPS, "{} goes on for ever", running.work.name());
+        SKEW.set(0);
+        let hops = running.hops;
+        self.take_sent(hops);
+        let Poll::Ready(told) = polled else { return false };
+        let task = self.tasks.swap_remove(task);
+        self.ended(task, told);
+        true
+    }
+
+    fn ended(&mut self, task: Task, told: Told) {
+        match &told {
+            Told::Done(end) => trace::say(format_args!("ends: {end}")),
+            Told::Failed(error) => trace::say(format_args!("fails: {error}")),
+        }
+        let failed = match told {
+            Told::Done(end) => {
+                self.check_end(&task, &end);
+                self.letters.remove(&task.letter.unwrap_or(0));
+                false
+            }
+            Told::Failed(error) => {
+                assert!(task.errors > 0, "{} failed over healthy services: {error}", task.work.name());
+                true
+            }
+        };
+        match task.work {
+            Work::Sweep => self.troubles += u32::from(failed),
+            Work::Client(id, act) if failed => self.wish(id, act),
+            Work::Client(..) | Work::Message(_) => {}
+        }
+    }
+
+    /// A function dies; its message comes again.
+    pub(super) fn kill(&mut self, task: usize) {
+        let Task { number, work, .. } = self.tasks.swap_remove(task);
+        trace::speaker(work.name(), number);
+        trace::say(format_args!("dies"));
+        weather::note("crash");
+        match work {
+            Work::Sweep => self.troubles += 1,
+            Work::Client(id, act) => self.wish(id, act),
+            Work::Message(_) => {}
+        }
+    }
+
+    /// Time passes; what has run for too long dies.
+    pub(super) fn pass(&mut self, millis: i64) {
+        CLOCK.set(CLOCK.get() + millis);
+        if CLOCK.get() - self.forgot_at >= DEDUPLICATION_MS {
+            self.forgot_at = CLOCK.get();
+            self.queues.forget_deduplication();
+        }
+        if self.manners.mortal {
+            while let Some(task) = self.tasks.iter().position(|task| CLOCK.get() > task.dies_at) {
+                self.kill(task);
+            }
+        }
+    }
+
+    /// A sweep, to its end; nothing else happens meanwhile.
+    pub(super) fn sweep(&mut self) {
+        if without("sweeper") {
+            return;
+        }
+        self.begin(Work::Sweep, None);
+        let task = self.tasks.len() - 1;
+        while !self.step(task) {}
+    }
+}
