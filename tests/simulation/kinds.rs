@@ -6,14 +6,18 @@
 //! that store by [`Kinds::check`], at every end of every job. Rows ask for actions by the column `action`; a handler that reads
 //! more has its columns in `handler::file_of`. Failures of its own are told by [`Kind::explains`].
 
+mod imports;
+
 use std::collections::BTreeMap;
 
 use longshore::handler::Registry;
+use longshore::store::records::{MemoryRecords, Rule};
 use longshore_domain::job::Job;
 use serde_json::{Value, json};
 
 use crate::dice::Dice;
-use crate::handler::{Coarse, Fine, Limited, Simulated};
+use crate::handler::{self, Coarse, Fine, Limited, RETRY, Simulated, bit};
+use imports::FewAtOnce;
 
 /// A job type.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
@@ -27,11 +31,17 @@ pub(crate) enum Kind {
     Fine,
     /// Chunks of many rows: many commits, and continuations.
     Coarse,
+    /// The import: who comes first has the key.
+    Insert,
+    /// The import: the last row has the key.
+    Upsert,
 }
 
 /// A job that has ended, as its report says it.
 pub(crate) struct Ended<'a> {
     pub(crate) job: &'a Job,
+    /// What each row may have asked for, a bit for each action.
+    pub(crate) possible: &'a [u8],
     /// Numbers of the rows that succeeded.
     pub(crate) succeeded: &'a [usize],
     /// Codes of the rows that failed.
@@ -40,14 +50,16 @@ pub(crate) struct Ended<'a> {
 
 /// The job types of one world, with the stores that they write to.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Kinds;
+pub(crate) struct Kinds {
+    records: MemoryRecords,
+}
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Simulated, Self::Limited, Self::Fine, Self::Coarse];
+    const ALL: [Self; 6] = [Self::Simulated, Self::Limited, Self::Fine, Self::Coarse, Self::Insert, Self::Upsert];
 
     /// One of them, the more frequent the likelier.
     pub(crate) fn of(dice: &mut Dice) -> Self {
-        Self::ALL[dice.weighted(&[55, 25, 12, 8])]
+        Self::ALL[dice.weighted(&[45, 23, 11, 7, 8, 6])]
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -56,33 +68,55 @@ impl Kind {
             Self::Limited => "limited",
             Self::Fine => "fine",
             Self::Coarse => "coarse",
+            Self::Insert | Self::Upsert => "import",
         }
     }
 
-    pub(crate) fn options(self, tolerated: Option<u64>) -> Value {
-        json!({ "max_failed": tolerated })
+    /// The rule of an import.
+    fn rule(self) -> Option<Rule> {
+        match self {
+            Self::Insert => Some(Rule::Insert),
+            Self::Upsert => Some(Rule::Upsert),
+            Self::Simulated | Self::Limited | Self::Fine | Self::Coarse => None,
+        }
     }
 
-    /// Whether a row of this action may fail with this code, beside the codes that every handler has.
-    pub(crate) fn explains(self, _action: &str, _code: &str) -> bool {
-        false
+    /// Whether rows do what they ask for.
+    pub(crate) fn obeys(self) -> bool {
+        self.rule().is_none()
+    }
+
+    pub(crate) fn options(self, tolerated: Option<u64>) -> Value {
+        self.rule().map_or_else(|| json!({ "max_failed": tolerated }), imports::options)
+    }
+
+    /// Whether any row may fail with this code, beside the codes that every handler has.
+    pub(crate) fn explains(self, code: &str) -> bool {
+        match self.rule() {
+            Some(rule) => code == "retries_exhausted" || (code == "duplicate_key" && rule == Rule::Insert),
+            None => false,
+        }
     }
 }
 
 impl Kinds {
     pub(crate) fn registry(&self) -> Registry {
-        Registry::default().with(Simulated).with(Limited).with(Fine).with(Coarse)
+        let registry = Registry::default().with(Simulated).with(Limited).with(Fine).with(Coarse);
+        registry.with(FewAtOnce::into(&self.records))
     }
 
     /// What a handler must have done by the end of a job.
     pub(crate) fn check(&self, kind: Kind, ended: &Ended<'_>) {
-        match kind {
-            // Their effects are the rows that were done: the oracle looks at them.
-            Kind::Simulated | Kind::Limited | Kind::Fine | Kind::Coarse => {
-                let Ended { job, succeeded, failed } = ended;
-                assert_eq!(job.job_type, kind.name());
-                assert!(succeeded.iter().all(|n| !failed.contains_key(n)), "a row has succeeded and failed");
-            }
+        let Ended { job, possible, succeeded, failed } = ended;
+        assert_eq!(job.job_type, kind.name());
+        assert!(succeeded.iter().all(|n| !failed.contains_key(n)), "a row has succeeded and failed");
+        if let Some(rule) = kind.rule() {
+            return imports::check(&self.records, rule, ended);
+        }
+        for n in *succeeded {
+            let may = possible[*n - 1] & (bit(handler::OK) | bit(RETRY)) > 0;
+            let did = may && handler::has_succeeded(job.job_id, *n as u64);
+            assert!(did, "row {n} counts as done, and no handler did it");
         }
     }
 }

@@ -14,8 +14,7 @@
 //! | `world` | functions, messages, a clock, a client, and what must hold |
 //! | `stepwise`, `weather`, `tokens` | services that can be left at every call, and what goes wrong with them |
 //! | `unguarded` | services without one of their conditions |
-//! | `imports` | the import handler over its records |
-//! | `kinds`, `handler` | the job types, and how another one is added |
+//! | `kinds`, `handler` | the job types, the import among them, and how another one is added |
 //! | `fairness` | many tenants, of which one abuses the deployment: how long the others wait |
 //! | `stories`, `ending`, `gate`, `corrections`, `recursion` | moments that chance seldom comes to |
 
@@ -27,7 +26,6 @@ mod ending;
 mod fairness;
 mod gate;
 mod handler;
-mod imports;
 mod kinds;
 mod plan;
 mod recursion;

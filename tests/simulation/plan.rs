@@ -86,6 +86,8 @@ pub(crate) struct JobPlan {
     pub(crate) priority: Priority,
     /// Seconds that it may take each time.
     pub(crate) time_limit_s: i64,
+    /// Seconds after which it expires.
+    pub(crate) kept_s: Option<i64>,
     pub(crate) habits: Habits,
 }
 
@@ -107,6 +109,7 @@ impl JobPlan {
             kind,
             priority: Priority::default(),
             time_limit_s: TEN_DAYS_S,
+            kept_s: None,
             habits: Habits::default(),
         }
     }
@@ -146,7 +149,7 @@ impl Plan {
         let manners =
             Manners { nobody_dies: true, losses: 0, rates: Rates::default(), retry_base_s: 0, ..self.manners };
         // A client's stop that races the end is asked for again by the sweeper alone.
-        let well = |job| JobPlan { habits: Habits::default(), time_limit_s: TEN_DAYS_S, ..job };
+        let well = |job| JobPlan { habits: Habits::default(), time_limit_s: TEN_DAYS_S, kept_s: None, ..job };
         Self { manners, jobs: self.jobs.into_iter().map(well).collect(), ..self }
     }
 
@@ -162,8 +165,11 @@ impl Plan {
             ("limited type", any(|job| job.kind == Kind::Limited)),
             ("chunks of one row", any(|job| job.kind == Kind::Fine)),
             ("chunks of many rows", any(|job| job.kind == Kind::Coarse)),
+            ("imports that insert", any(|job| job.kind == Kind::Insert)),
+            ("imports that upsert", any(|job| job.kind == Kind::Upsert)),
             ("JSON Lines", any(|job| job.dialect.json_lines)),
             ("rows not in messages", any(|job| job.dialect.padding > 0)),
+            ("a job that expires", any(|job| job.kept_s.is_some())),
             ("short time limit", any(|job| job.time_limit_s < TEN_DAYS_S)),
         ];
         all.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect()
@@ -191,6 +197,8 @@ fn job(dice: &mut Dice, most: usize) -> JobPlan {
         kind,
         priority: dice.pick(&Priority::ALL),
         time_limit_s: if dice.often(60) { dice.pick(&[20, 120, 900]) } else { TEN_DAYS_S },
+        // An hour is for its end.
+        kept_s: if dice.often(60) { Some(3_600 + dice.pick(&[120, 900])) } else { None },
         habits: Habits {
             cancels: dice.pick(&[0, 0, 30, 150]),
             retries: dice.pick(&[0, 200]),

@@ -9,9 +9,15 @@ use longshore_domain::time_stamp::Timestamp;
 use crate::dice::Dice;
 use crate::stepwise::Step;
 use crate::trace;
+use crate::world::true_time;
 
 /// Faults by kind, and how often each struck.
 pub(crate) type Tally = BTreeMap<&'static str, u64>;
+
+/// One call in so many begins a time in which most calls are refused: a partition or a key that is too hot.
+const STORM_IN: u64 = 3_001;
+/// Milliseconds for which it lasts.
+const STORM_MS: i64 = 4_000;
 
 /// How often calls go wrong, in a thousand.
 #[derive(Copy, Clone, Debug, Default)]
@@ -41,13 +47,14 @@ struct Sky {
     calls: u64,
     /// Errors since somebody last asked.
     errors: u32,
+    storm_until: Timestamp,
 }
 
 thread_local!(static SKY: RefCell<Option<Sky>> = const { RefCell::new(None) });
 
 /// A run begins; whatever happens is decided by these dice.
 pub(crate) fn begin(dice: Dice, rates: Rates) {
-    SKY.set(Some(Sky { dice, rates, tally: Tally::new(), calls: 0, errors: 0 }));
+    SKY.set(Some(Sky { dice, rates, tally: Tally::new(), calls: 0, errors: 0, storm_until: Timestamp(0) }));
 }
 
 /// Every call is well from now on.
@@ -136,7 +143,12 @@ impl Sky {
     fn strike(&mut self) -> Result<Fault, ()> {
         self.calls += 1;
         let Rates { throttled, reply_dropped, sent_twice, .. } = self.rates;
-        let dice = (self.dice.number() % 1000) as u32;
+        let number = self.dice.number();
+        if throttled > 0 && self.storms(number) {
+            self.errors += 1;
+            return Err(());
+        }
+        let dice = (number % 1000) as u32;
         if dice < throttled {
             self.errors += 1;
             return Err(());
@@ -146,5 +158,15 @@ impl Sky {
             dice if dice < reply_dropped + sent_twice => Fault::SentTwice,
             _ => Fault::None,
         })
+    }
+
+    /// Whether a call meets a storm: of those that do seven in ten are refused.
+    fn storms(&mut self, number: u64) -> bool {
+        let now = true_time();
+        if number.is_multiple_of(STORM_IN) {
+            self.storm_until = Timestamp(now.0 + STORM_MS);
+            *self.tally.entry("storm").or_default() += 1;
+        }
+        now < self.storm_until && (number >> 32) % 10 < 7
     }
 }

@@ -6,6 +6,7 @@ mod chaos;
 mod client;
 mod course;
 mod customer;
+mod expiry;
 mod function;
 mod gate;
 mod letters;
@@ -135,7 +136,7 @@ impl World {
         let (store, queues, files) = <(MemoryStore, MemoryQueues, MemoryFiles)>::default();
         // Of several jobs not all are on the first page of the index.
         let store = if plan.jobs.len() > 1 { store.with_pages_of(1 + dice.below(2)) } else { store };
-        let kinds = Kinds;
+        let kinds = Kinds::default();
         let ports = Ports {
             store: Stepwise(Unguarded(store.clone())),
             queues: Stepwise(Unguarded(queues.clone())),

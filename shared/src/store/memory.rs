@@ -27,6 +27,17 @@ use records::{JobRecords, Records};
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore(Arc<Mutex<Records>>);
 
+/// An item of a job, which expires by itself.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum JobItem {
+    /// The job; without it nobody finds the others.
+    Job,
+    /// The group of this number.
+    Group(u32),
+    /// Its manifest.
+    Manifest(u32),
+}
+
 impl MemoryStore {
     /// The same records, with no more room for each tenant than this.
     #[must_use]
@@ -47,6 +58,16 @@ impl MemoryStore {
     pub fn amend<T>(&self, id: JobId, write: impl FnOnce(&mut Job, &mut BTreeMap<u32, Group>) -> T) -> Option<T> {
         let mut records = self.records();
         records.jobs.get_mut(&id).map(|of_job| write(&mut of_job.job, &mut of_job.groups))
+    }
+
+    /// Removes an item of a job that has expired, as the table's time to live does: some hours later, and in no order.
+    pub fn expire(&self, id: JobId, item: JobItem) {
+        let mut records = self.records();
+        match item {
+            JobItem::Job => drop(records.jobs.remove(&id)),
+            JobItem::Group(group) => drop(records.jobs.get_mut(&id).and_then(|job| job.groups.remove(&group))),
+            JobItem::Manifest(group) => drop(records.jobs.get_mut(&id).and_then(|job| job.manifests.remove(&group))),
+        }
     }
 
     /// The first half of a group's commit, its transaction; true if it took.

@@ -5,7 +5,7 @@ use longshore::chunk::stop_job;
 use longshore::http::{Access, Failure, Operator, Operators};
 use longshore::ports::Ports;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Reopen, SourceFile, Stop, Transition, deadline};
+use longshore_domain::job::{Job, Reopen, SourceFile, Stop, Transition, deadline, has_time};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{JobStore, JobTransitions, PortError, PortResult, Queues, Reopened};
 
@@ -79,6 +79,9 @@ async fn replay(shared: &Shared, id: JobId) -> PortResult<&'static str> {
 
 async fn retry(shared: &Shared, job: Job, corrected: Option<SourceFile>) -> PortResult<&'static str> {
     let (generation, at) = (job.generation, clock());
+    if !has_time(at, job.expires_at) {
+        return Ok("409");
+    }
     let deadline_at = deadline(at, job.timeout_s, job.expires_at);
     let reopen = Reopen { generation, at, deadline_at, corrected, only: None };
     let Reopened::Made(job) = shared.ports.store.reopen(&job, &reopen).await? else { return Ok("409") };

@@ -25,6 +25,7 @@ impl World {
         self.collect();
         let millis = self.while_it_passes();
         self.pass(millis);
+        self.expire_some();
         self.client_acts();
         let task = (!self.tasks.is_empty()).then(|| self.dice.below(self.tasks.len().max(1)));
         match (self.dice.weighted(&[80, 20, 400, 20, 10, 10]), task) {

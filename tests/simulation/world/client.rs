@@ -3,7 +3,7 @@
 use longshore::files::MemoryFiles;
 use longshore::ports::upload_key;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::job::{Reopen, SourceFile, Stop, deadline};
+use longshore_domain::job::{Reopen, SourceFile, Stop, deadline, has_time};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, JobTransitions, Queues, Reopened};
 use longshore_domain::records::Format;
@@ -96,6 +96,9 @@ impl World {
 
     fn reopen(&mut self, corrected: Option<SourceFile>) {
         let (job, at) = (self.job(), clock());
+        if !has_time(at, job.expires_at) {
+            return;
+        }
         let deadline_at = deadline(at, job.timeout_s, job.expires_at);
         let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, only: None };
         if let Reopened::Made(job) = now(self.store.reopen(&job, &reopen)).unwrap() {

@@ -23,6 +23,9 @@ pub(super) struct Customer {
     pub(super) dialect: Dialect,
     pub(super) habits: Habits,
     pub(super) seen: Seen,
+    /// Since it expires: the last function that had begun before the job was gone, once it is.
+    pub(super) expired: Option<Option<u64>>,
+    pub(super) expires: bool,
     /// What each row may ask for by now, a bit for each of its actions: corrected files change it.
     pub(super) possible: Vec<u8>,
     /// Uploads of corrected files that retries have named.
@@ -79,6 +82,8 @@ impl World {
             dialect: plan.dialect,
             habits: plan.habits,
             seen: Seen::default(),
+            expired: None,
+            expires: plan.kept_s.is_some(),
             possible: only(&plan.rows),
             corrected: BTreeSet::new(),
         });
@@ -94,12 +99,14 @@ impl World {
         let id = format!("{:032x}", (u128::from(self.dice.number()) << 64) | u128::from(self.dice.number()));
         let at = clock();
         let job = Job::waiting(JobId::parse(&id).expect("an id"), plan.tenant, plan.kind.name(), at);
+        let expires_at = plan.kept_s.map_or(job.expires_at, |kept_s| at.plus_seconds(kept_s).seconds());
         Job {
+            expires_at,
             source: Some(source),
             tolerance: Tolerance { max_failed: plan.tolerated, max_failed_percent: None },
             priority: plan.priority,
             timeout_s: plan.time_limit_s,
-            deadline_at: deadline(at, plan.time_limit_s, job.expires_at),
+            deadline_at: deadline(at, plan.time_limit_s, expires_at),
             ..job
         }
     }

@@ -1,0 +1,167 @@
+//! The import handler over its records: each key has one winner, which is its record's writer, whatever happens to the
+//! workers, and to other imports into the same dataset.
+
+use std::collections::BTreeMap;
+
+use futures::FutureExt;
+use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
+use longshore::job_types::import::{Import, ImportOptions, Row};
+use longshore::problem::FieldError;
+use longshore::store::records::{
+    Dataset, KnownDataset, ListError, MemoryRecords, NewRecord, RecordStore, Rule, StoredRecord, Writer, Written,
+};
+use longshore_domain::job::{JobError, Tolerance};
+use longshore_domain::ports::{Page, PortResult};
+use serde_json::{Value, json};
+
+use super::Ended;
+use crate::handler::{ACTIONS, bit};
+use crate::run::run;
+use crate::stepwise::Stepwise;
+use crate::trace::Voice;
+use crate::unguarded::{Unguarded, without};
+use crate::weather::{Fault, after, again, before};
+
+/// Records of which each can be left, refused and written twice.
+type Records = Stepwise<Unguarded<MemoryRecords>>;
+
+/// The import of production, in chunks of few rows. The key of a row is what it asks for: many rows have the same.
+pub(super) struct FewAtOnce(Import<Records>);
+
+impl FewAtOnce {
+    pub(super) fn into(records: &MemoryRecords) -> Self {
+        Self(Import::new(Stepwise(Unguarded(records.clone()))))
+    }
+}
+
+impl JobType for FewAtOnce {
+    const NAME: &'static str = "import";
+    const LIMITS: TypeLimits = TypeLimits { chunk_items: 5, batch_items: 3, item_retries: 2, ..TypeLimits::DEFAULT };
+    type Options = ImportOptions;
+    type Item = Row;
+
+    fn check(&self, options: &ImportOptions) -> Vec<FieldError> {
+        self.0.check(options)
+    }
+
+    fn check_columns(&self, options: &ImportOptions, columns: &[String]) -> Result<Vec<JobError>, JobError> {
+        self.0.check_columns(options, columns)
+    }
+
+    fn tolerance(&self, options: &ImportOptions) -> Tolerance {
+        self.0.tolerance(options)
+    }
+
+    fn read(&self, options: &ImportOptions, record: &Record<'_>) -> Result<Row, Rejection> {
+        self.0.read(options, record)
+    }
+
+    async fn process(&self, job: &JobContext, options: &ImportOptions, key: ItemKey, item: Row) -> Outcome {
+        self.0.process(job, options, key, item).await
+    }
+
+    async fn process_batch(
+        &self,
+        job: &JobContext,
+        options: &ImportOptions,
+        items: Vec<(ItemKey, Row)>,
+    ) -> Vec<Outcome> {
+        self.0.process_batch(job, options, items).await
+    }
+}
+
+/// Imports of one mode share a dataset of their tenant.
+fn dataset(rule: Rule) -> &'static str {
+    if rule == Rule::Insert { "insert" } else { "upsert" }
+}
+
+pub(super) fn options(rule: Rule) -> Value {
+    json!({ "dataset": dataset(rule), "key": "action", "mode": dataset(rule) })
+}
+
+/// What is left says what the rows were told.
+pub(super) fn check(records: &MemoryRecords, rule: Rule, ended: &Ended<'_>) {
+    let Ended { job, possible, succeeded, failed } = ended;
+    let dataset = Dataset { tenant: job.tenant.clone(), name: dataset(rule).into() };
+    let stored = records.list(&dataset, 2 * ACTIONS.len(), None).now_or_never().unwrap().unwrap().items;
+    let holders: BTreeMap<_, _> = stored.into_iter().filter_map(|record| Some((record.key, record.writer?))).collect();
+    let asked = |row: usize, action: usize| possible[row - 1] & bit(action) > 0;
+    let holds = |row: usize, is: &dyn Fn(Writer, Writer) -> bool| {
+        let own = Writer { job: job.job_id, row: row as u64 };
+        let mut keys = (0..ACTIONS.len()).filter(|action| asked(row, *action));
+        keys.any(|action| holders.get(ACTIONS[action]).is_some_and(|holder| is(*holder, own)))
+    };
+    for row in *succeeded {
+        let stands = match rule {
+            Rule::Insert => holds(*row, &|holder, own| holder == own),
+            Rule::Upsert => holds(*row, &|holder, own| holder >= own),
+        };
+        assert!(stands, "row {row} has succeeded, and others hold its key: {holders:?}");
+    }
+    let duplicate = |row: &usize| failed.get(row).is_some_and(|code| code == "duplicate_key");
+    for row in failed.keys().filter(|row| duplicate(row)) {
+        assert!(holds(*row, &|holder, own| holder != own), "row {row} is a duplicate of nothing: {holders:?}");
+    }
+    for (key, holder) in holders.iter().filter(|(_, holder)| holder.job == job.job_id) {
+        let row = holder.row as usize;
+        let action = ACTIONS.iter().position(|name| name == key).expect("a key is an action");
+        assert!((1..=possible.len()).contains(&row) && asked(row, action), "row {row} never had the key {key}");
+        // One that was corrected may have left the record that it had before.
+        let told = duplicate(&row) && possible[row - 1].count_ones() == 1;
+        assert!(!told, "the record {key} is of row {row}, which was told that it is another's");
+    }
+}
+
+/// Records of which each is written by itself: refused for want of capacity, written without an answer, or twice.
+impl RecordStore for Records {
+    async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
+        let mut written = Vec::new();
+        for record in records {
+            let Ok(fault) = before("put_record").await else {
+                written.push(Written::Throttled("no capacity".into()));
+                continue;
+            };
+            let mut one = self.0.put(into, rule, vec![record.clone()]).await;
+            if fault == Fault::SentTwice {
+                again("put_record").await;
+                one = self.0.put(into, rule, vec![record]).await;
+            }
+            match after("put_record", fault).await {
+                Ok(()) => written.append(&mut one),
+                Err(_) => written.push(Written::Unknown("no answer".into())),
+            }
+        }
+        written
+    }
+
+    async fn list(&self, from: &Dataset, limit: usize, cursor: Option<&str>) -> Result<Page<StoredRecord>, ListError> {
+        self.0.list(from, limit, cursor).await
+    }
+
+    async fn datasets(&self, tenant: &str, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
+        self.0.datasets(tenant, limit, after).await
+    }
+}
+
+/// A rule that the table does not keep.
+const CARELESS: &str = "records-by-their-rule";
+
+impl RecordStore for Unguarded<MemoryRecords> {
+    async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
+        let rule = if without(CARELESS) { Rule::Upsert } else { rule };
+        self.0.put(into, rule, records).await
+    }
+
+    async fn list(&self, from: &Dataset, limit: usize, cursor: Option<&str>) -> Result<Page<StoredRecord>, ListError> {
+        self.0.list(from, limit, cursor).await
+    }
+
+    async fn datasets(&self, tenant: &str, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
+        self.0.datasets(tenant, limit, after).await
+    }
+}
+
+#[test]
+fn a_table_that_does_not_keep_the_rule_of_an_insert_is_found_out() {
+    assert!((0..500).any(|seed| run(seed, Some(CARELESS), Voice::Silent).is_err()));
+}

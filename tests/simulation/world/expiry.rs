@@ -1,0 +1,60 @@
+//! Jobs whose time to live is over: the table removes their items, some hours late and in no order, while messages of them
+//! are still about.
+//!
+//! <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/howitworks-ttl.html>
+
+use longshore::store::memory::JobItem;
+use longshore_domain::job::Job;
+use longshore_domain::ports::{JobStore, Ledger};
+
+use super::{CLOCK, World, now};
+use crate::{handler, weather};
+
+impl World {
+    /// Every job that there is has ended, and some of them expire: their time comes now, or an item of them goes.
+    pub(super) fn expire_some(&mut self) {
+        if self.customers.iter().all(|customer| !customer.expires) {
+            return;
+        }
+        if self.dice.often(20) && self.all(|world| world.stored().is_none_or(|job| job.status.is_final())) {
+            let ends = self.customers.iter().filter_map(|customer| now(self.store.job(customer.id)).unwrap());
+            let last = ends.filter(|job| job.expires_at < i64::MAX).map(|job| job.expires_at * 1000).max();
+            self.pass(last.map_or(0, |last| (last - CLOCK.get()).max(0)));
+        }
+        self.each(|world| {
+            if let Some(job) =
+                world.stored().filter(|job| job.expires_at <= CLOCK.get() / 1000 && job.status.is_final())
+            {
+                world.expire_one(&job);
+            }
+        });
+    }
+
+    fn expire_one(&mut self, job: &Job) {
+        self.customer_mut().expired.get_or_insert(None);
+        if !self.dice.often(50) {
+            return;
+        }
+        let (groups, _) = now(self.store.progress(job.job_id)).unwrap().unwrap_or_else(|| (Vec::new(), job.clone()));
+        let item = match (groups.is_empty() || self.dice.often(300), self.dice.often(500)) {
+            (true, _) => JobItem::Job,
+            (false, true) => JobItem::Group(groups[self.dice.below(groups.len())].number),
+            (false, false) => JobItem::Manifest(self.dice.below(job.groups as usize + 1) as u32),
+        };
+        self.store.expire(job.job_id, item);
+        weather::note("expired");
+        if item == JobItem::Job {
+            self.customer_mut().expired = Some(Some(self.numbers));
+        }
+    }
+
+    /// Nobody who came after it was gone has given its rows to a handler.
+    pub(super) fn check_expired(&self) {
+        let customer = self.customer();
+        let Some(Some(gone)) = customer.expired else { return };
+        for row in 1..=customer.possible.len() {
+            let offered = handler::was_offered_behind(customer.id, row as u64, gone);
+            assert!(!offered, "row {row} of a job that is gone has run");
+        }
+    }
+}
