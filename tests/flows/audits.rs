@@ -128,19 +128,25 @@ fn an_audit_names_what_was_changed_in_the_table() -> Story {
             "group_counts of group 0",
             "failed of job",
             "completed_items of job",
-            "group_rows of group 0 in failed.csv"
+            "group_rows of group 0 in failed.csv",
+            "work_ended of group 0",
+            "work_failed of group 0"
         ]
     );
     assert_eq!(job.with_number("GROUP#00000", "items", 1)?, ["group_items of group 0"]);
     assert_eq!(
         job.with_number("JOB", "itemCount", 1)?,
-        ["completed_items of job", "item_count of job", "result_unprocessed of result.json"]
+        ["completed_items of job", "item_count of job", "result_unprocessed of result.json", "input_items of file.csv"]
     );
     // A stored chunk is [first, items, start, end, oversize].
     let manifest = ("[[1,50,", "[[2,50,");
     assert_eq!(
         job.with_text("MANIFEST#00000", "chunks", manifest)?,
-        ["item_numbers of chunk 0 of group 0", "item_numbers of chunk 1 of group 0"]
+        [
+            "item_numbers of chunk 0 of group 0",
+            "item_numbers of chunk 1 of group 0",
+            "planned_numbers of chunk 0 of group 0"
+        ]
     );
     assert_eq!(job.named()?, Vec::<String>::new(), "all of it is as it was");
     Ok(())
@@ -160,7 +166,9 @@ fn an_audit_names_what_was_changed_in_the_bucket() -> Story {
             "group_rows of group 0 in failed.csv",
             "receipt_rows of failed.csv",
             "size of failed.csv",
-            "sha256 of failed.csv"
+            "sha256 of failed.csv",
+            "work_rows of failed.csv",
+            "work_items of failed.csv"
         ]
     );
     let other_item = |text: &str| text.replacen("\r\n7,", "\r\n3,", 1);

@@ -139,6 +139,10 @@ kinds! {
     TooManyJobs = 429 "too-many-jobs" "Too many active jobs"
         "So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done."
         "Wait for the end of one, or cancel one. Ask again after the seconds of Retry-After, with the same Idempotency-Key.";
+    Unavailable = 503 "unavailable" "Unavailable for a moment"
+        "What the answer is made of could not be read in the time that a call has: a service failed, or was slow. Nothing was \
+         done."
+        "Ask again after the seconds of Retry-After.";
     UnsupportedMediaType = 415 "unsupported-media-type" "Unsupported media type"
         "The body is not declared as JSON."
         "Send JSON, with the header Content-Type: application/json.";

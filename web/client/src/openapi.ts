@@ -182,7 +182,7 @@ export interface paths {
         };
         /**
          * Recount a job from all that is stored of it.
-         * @description Adds up the groups of the ledger, lays the chunks of the manifests end to end, reads every row of the report, and holds each against what the others and the receipt say. `equal` is `true` only if everything was checked and agrees. Of a job that has not ended the ledger is checked, of one whose files have expired too. The report's files are read for 20 seconds at most (some hundred megabytes); what was not read by then stands in `unchecked`. The input is not read again, nor are the work files: the receipt tells the one, and completion has held the others against the ledger.
+         * @description Adds up the groups of the ledger, lays the chunks of the manifests end to end, reads every row of the report and every item that workers have filed, cuts the input into records once more, and holds each against what the others and the receipt say. `equal` is `true` only if everything was checked and agrees. Of a job that has not ended there is no report to check. All files together are read for 20 seconds at most - the report first, then the work files, then the input (some hundred megabytes in all); what was not read by then, or has expired, stands in `unchecked`. 503 if something cannot be read at the moment.
          */
         get: operations["auditJob"];
         put?: never;
@@ -3496,7 +3496,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the answer is made of could not be read in the time that a call has: a service failed, or was slow. Nothing was done.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     cancelJob: {

@@ -6,10 +6,11 @@ use longshore::fingerprint::{Fingerprint, Fingerprinter};
 use longshore::ports::report_key;
 use longshore::receipt::{FileReceipt, RECEIPT_NAME, Receipt, download_name};
 use longshore::result::{ReportFile, ResultDocument};
-use longshore_domain::ports::{FileStream, Files, PortResult, Read};
+use longshore_domain::ports::{Files, PortResult};
 
-use super::numbers::{ByGroup, FOLLOWED, Numbers};
-use super::report::ReportAudit;
+use super::numbers::{ByGroup, FOLLOWED, ItemSet, Numbers};
+use super::reading::{Streamed, stream_file};
+use super::report::{ReportAudit, Reported};
 use super::rows::RowNumbers;
 
 /// The files of a report.
@@ -29,8 +30,19 @@ struct Expected<'a> {
 /// What a file was found to be.
 struct Counted {
     rows: u64,
+    items: ItemSet,
     by_group: ByGroup,
     fingerprint: Fingerprint,
+}
+
+impl Reported {
+    fn set(&mut self, name: &str, items: ItemSet) {
+        match name {
+            "failed.csv" => self.failed = Some(items),
+            "skipped.csv" => self.skipped = Some(items),
+            _ => {}
+        }
+    }
 }
 
 /// What reading a file came to.
@@ -42,8 +54,12 @@ enum Counting {
 
 impl<F: Files> ReportAudit<'_, F> {
     /// Compares everything that the files can tell.
-    pub(super) async fn check_files(&mut self, result: &ResultDocument, receipt: Option<&Receipt>) -> PortResult<()> {
-        let mut numbers = Numbers::of(result.item_count);
+    pub(super) async fn check_files(
+        &mut self,
+        result: &ResultDocument,
+        receipt: Option<&Receipt>,
+    ) -> PortResult<Reported> {
+        let (mut numbers, mut reported) = (Numbers::of(result.item_count), Reported::default());
         if let Some(receipt) = receipt {
             let with_rows = self.expected(result).iter().filter(|expected| expected.rows > 0).count();
             self.findings.count("receipt_file_count", RECEIPT_NAME, with_rows as u64, receipt.files.len() as u64);
@@ -62,10 +78,14 @@ impl<F: Files> ReportAudit<'_, F> {
                 );
             }
             if expected.rows == 0 {
+                reported.set(name, ItemSet::default());
                 continue;
             }
             match self.read(&expected, &mut numbers).await? {
-                Counting::Done(counted) => self.check_counted(&expected, receipted, &counted),
+                Counting::Done(counted) => {
+                    self.check_counted(&expected, receipted, &counted);
+                    reported.set(name, counted.items);
+                }
                 Counting::Absent => self.findings.count("rows", name, expected.rows, 0),
                 Counting::OutOfTime => {
                     let reason =
@@ -77,7 +97,7 @@ impl<F: Files> ReportAudit<'_, F> {
         if result.item_count > FOLLOWED {
             self.findings.leave_out("row_numbers", format!("only items up to {FOLLOWED} are held to have one row"));
         }
-        Ok(())
+        Ok(reported)
     }
 
     fn expected<'b>(&self, result: &'b ResultDocument) -> Vec<Expected<'b>> {
@@ -122,33 +142,32 @@ impl<F: Files> ReportAudit<'_, F> {
 
     /// Streams a file, row by row.
     async fn read(&mut self, expected: &Expected<'_>, numbers: &mut Numbers) -> PortResult<Counting> {
-        let Read::Found(mut stream) = self.files.open(&expected.key, None, 0, None).await? else {
-            return Ok(Counting::Absent);
-        };
         let mut by_group = ByGroup::of(self.records.planned().map(|(_, manifest)| manifest));
         let (mut rows, mut print) = (RowNumbers::new(), Fingerprinter::default());
-        let (mut items, mut strange) = (0, Vec::new());
+        let (mut items, mut strange) = (ItemSet::default(), Vec::new());
         let mut take = |number: Option<u64>| match number {
             Some(number) if numbers.is_new(number) => {
-                items += 1;
+                items.take(number);
                 by_group.take(number);
             }
             other if strange.len() < TOLD => strange.push(other),
             _ => {}
         };
-        while let Some(block) = stream.next().await? {
-            if !(self.in_time)() {
-                return Ok(Counting::OutOfTime);
-            }
-            print.take(&block);
-            rows.take(&block, &mut take);
+        let mut block = |block: &[u8]| {
+            print.take(block);
+            rows.take(block, &mut take);
+        };
+        let streamed = stream_file(self.files, &expected.key, self.in_time, &mut block).await?;
+        match streamed {
+            Streamed::Whole => rows.end(&mut take),
+            Streamed::Absent => return Ok(Counting::Absent),
+            Streamed::OutOfTime => return Ok(Counting::OutOfTime),
         }
-        rows.end(&mut take);
-        self.findings.count("row_numbers", expected.name, rows.rows(), items);
+        self.findings.count("row_numbers", expected.name, rows.rows(), items.items());
         for number in strange {
             let found = number.map_or("a row without a number".to_owned(), |number| format!("row {number}"));
             self.findings.text("row_numbers", expected.name, "each item of the job in one row", Some(&found));
         }
-        Ok(Counting::Done(Counted { rows: rows.rows(), by_group, fingerprint: print.finish() }))
+        Ok(Counting::Done(Counted { rows: rows.rows(), items, by_group, fingerprint: print.finish() }))
     }
 }

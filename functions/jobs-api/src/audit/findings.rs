@@ -49,8 +49,12 @@ impl Findings {
         self.unchecked.push(Unchecked { name: name.to_owned(), reason: reason.into() });
     }
 
-    /// Whether anything differs so far.
-    pub(super) fn differ(&self) -> bool {
+    /// Everything was checked so far, and agrees.
+    pub(super) fn is_equal(&self) -> bool {
+        !self.differ() && self.unchecked.is_empty()
+    }
+
+    fn differ(&self) -> bool {
         self.checks.iter().any(|check| !check.equal)
     }
 

@@ -132,6 +132,6 @@ fn passed_of(group: &Group, chunk: u32, plan: &ChunkPlan) -> Option<u64> {
     }
 }
 
-fn place(group: &Group) -> String {
+pub(super) fn place(group: &Group) -> String {
     format!("group {}", group.number)
 }

@@ -1,13 +1,17 @@
 //! `GET /api/jobs/{jobId}/audit`: recounts a job from everything that is stored of it, and says equal or what differs.
 //!
 //! Every number of a job is a sum that somebody kept. The audit keeps none: it adds up the groups, lays the chunks of the
-//! manifests end to end, reads every row of the report, and holds each against what the others say.
+//! manifests end to end, reads every row of the report and of the work files, cuts the input once more, and holds each
+//! against what the others say.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `ledger` | the job against groups, manifests and cursors |
 //! | `report` | the result and the receipt against the ledger |
 //! | `files` | the rows of the report's files against all of them |
+//! | `reading` | the bytes of a file, whose stream may break off |
+//! | `work`, `work_lines` | the work files against the ledger and the report |
+//! | `plan` | the manifests against the records of the input |
 //! | `rows` | the rows of a file that passes by |
 //! | `numbers` | which items they are |
 //! | `findings` | what was compared, and the verdict |
@@ -18,10 +22,15 @@ mod files;
 mod findings;
 mod ledger;
 mod numbers;
+mod plan;
+mod reading;
 mod report;
 mod rows;
+mod work;
+mod work_lines;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -40,16 +49,23 @@ pub use self::document::{AuditDocument, Check, Difference, Unchecked};
 
 use self::findings::Findings;
 use self::ledger::Records;
-use self::report::ReportAudit;
+use self::plan::check_plan;
+use self::reading::within;
+use self::report::{ReportAudit, Reported};
+use self::work::WorkAudit;
 use crate::backend::no_such_job;
 use crate::openapi::examples;
 use crate::openapi::parameters::JobIdInPath;
 use crate::openapi::refusals::AuditRefusals;
 use crate::{Api, Backend};
 
-/// Seconds that the report's files are read for. The gateway answers for a call after 30, and a block that comes late
+/// Seconds that files are read for. The gateway answers for a call after 30, and a block that comes late
 /// and the answer want some.
 const READING_S: i64 = 20;
+
+/// The longest time that an audit may take in all: the function is stopped after 29 s, and would leave its caller without
+/// a word of when to ask again.
+const LIMIT: Duration = Duration::from_secs(26);
 
 /// Manifests that are read at the same time: a job of hundreds of groups is read in about a second.
 const READ_AHEAD: usize = 16;
@@ -62,11 +78,11 @@ const READ_AHEAD: usize = 16;
     tag = "jobs",
     summary = "Recount a job from all that is stored of it.",
     description = "Adds up the groups of the ledger, lays the chunks of the manifests end to end, reads every row of the \
-        report, and holds each against what the others and the receipt say. `equal` is `true` only if everything was \
-        checked and agrees. Of a job that has not ended the ledger is checked, of one whose files have expired too. The \
-        report's files are read for 20 seconds at most (some hundred megabytes); what was not read by then stands in \
-        `unchecked`. The input is not read again, nor are the work files: the receipt tells the one, and completion has \
-        held the others against the ledger.",
+        report and every item that workers have filed, cuts the input into records once more, and holds each against what the \
+        others and the receipt say. `equal` is `true` only if everything was checked and agrees. Of a job that has not ended \
+        there is no report to check. All files together are read for 20 seconds at most - the report first, then the work \
+        files, then the input (some hundred megabytes in all); what was not read by then, or has expired, stands in \
+        `unchecked`. 503 if something cannot be read at the moment.",
     params(JobIdInPath),
     responses(
         (
@@ -85,7 +101,7 @@ pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tena
     let job = api.job(&tenant, &id).await?;
     let until = (api.clock)().plus_seconds(READING_S);
     let in_time = || (api.clock)() < until;
-    let document = audit(&api.ports.store, &api.ports.files, job.job_id, &in_time).await?;
+    let document = within(LIMIT, audit(&api.ports.store, &api.ports.files, job.job_id, &in_time)).await?;
     let document = document.ok_or_else(no_such_job)?;
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
 }
@@ -105,16 +121,29 @@ pub async fn audit(
     let records = with_manifests(store, groups, job).await?;
     let mut findings = Findings::default();
     records.check(&mut findings);
-    if records.job.status.is_final() {
-        ReportAudit { files, records: &records, in_time, findings: &mut findings }.check().await?;
-    } else {
-        findings.leave_out("report", "the job has not ended: there is no report yet");
-    }
+    check_files(files, &records, in_time, &mut findings).await?;
     // Whoever removes a deleted job's files and records makes differences, and none of a job that anybody may see.
-    if findings.differ() && store.job(id).await?.is_none_or(|job| job.is_deleted()) {
+    if !findings.is_equal() && store.job(id).await?.is_none_or(|job| job.is_deleted()) {
         return Ok(None);
     }
     Ok(Some(findings.document(&records.job)))
+}
+
+/// Compares everything that the files of a job can tell: report, work files and input, the cheapest first.
+async fn check_files(
+    files: &impl Files,
+    records: &Records,
+    in_time: &(dyn Fn() -> bool + Sync),
+    findings: &mut Findings,
+) -> PortResult<()> {
+    let reported = if records.job.status.is_final() {
+        ReportAudit { files, records, in_time, findings }.check().await?
+    } else {
+        findings.leave_out("report", "the job has not ended: there is no report yet");
+        Reported::default()
+    };
+    WorkAudit { files, records, in_time }.check(&reported, findings).await?;
+    check_plan(files, records, in_time, findings).await
 }
 
 /// Groups and job; read again if the job ended after its groups were read, for now nothing changes any more.

@@ -37,6 +37,39 @@ impl Numbers {
     }
 }
 
+/// Numbers of items, in a form that takes no room: how many, and a sum of their hashes, whatever their order. Two sets are
+/// taken for the same if both agree; the sum is no defence against somebody who seeks two that do.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
+pub(super) struct ItemSet {
+    items: u64,
+    sum: u64,
+}
+
+impl ItemSet {
+    /// Adds an item.
+    pub(super) fn take(&mut self, number: u64) {
+        self.add(Self { items: 1, sum: mixed(number) });
+    }
+
+    /// Adds the items of another.
+    pub(super) fn add(&mut self, other: Self) {
+        self.items += other.items;
+        self.sum = self.sum.wrapping_add(other.sum);
+    }
+
+    /// How many they are.
+    pub(super) fn items(self) -> u64 {
+        self.items
+    }
+}
+
+/// The finaliser of SplitMix64: neighbours have nothing in common.
+fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
 /// How many rows of a file are of each group of the first generation, whose chunks are runs of consecutive items.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ByGroup {
@@ -81,6 +114,18 @@ mod tests {
         let mut numbers = Numbers::of(200);
         let found = [1, 64, 200, 64, 0, 201].map(|number| numbers.is_new(number));
         assert_eq!(found, [true, true, true, false, false, false]);
+    }
+
+    #[test]
+    fn sets_are_the_same_whatever_their_order_and_differ_by_any_item() {
+        let set = |numbers: &[u64]| {
+            let mut set = ItemSet::default();
+            numbers.iter().for_each(|number| set.take(*number));
+            set
+        };
+        assert_eq!(set(&[1, 2, 30]), set(&[30, 1, 2]));
+        assert_ne!(set(&[1, 4]), set(&[2, 3]));
+        assert_ne!(set(&[1, 2]), set(&[1, 2, 2]));
     }
 
     #[test]

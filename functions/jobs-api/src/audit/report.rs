@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 
 use super::findings::Findings;
 use super::ledger::Records;
+use super::numbers::ItemSet;
 
 /// The report of a job that has ended.
 pub(super) struct ReportAudit<'a, F> {
@@ -19,6 +20,13 @@ pub(super) struct ReportAudit<'a, F> {
     /// Whether files may still be read.
     pub(super) in_time: &'a (dyn Fn() -> bool + Sync),
     pub(super) findings: &'a mut Findings,
+}
+
+/// The items that the files of a report name, those of the files that were read as a whole.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
+pub(super) struct Reported {
+    pub(super) failed: Option<ItemSet>,
+    pub(super) skipped: Option<ItemSet>,
 }
 
 /// A document that completion writes.
@@ -31,20 +39,26 @@ enum Document<T> {
 
 impl<F: Files> ReportAudit<'_, F> {
     /// Compares everything that the report can tell.
-    pub(super) async fn check(mut self) -> PortResult<()> {
-        let Some(result) = self.result().await? else { return Ok(()) };
+    pub(super) async fn check(mut self) -> PortResult<Reported> {
+        let Some(result) = self.result().await? else { return Ok(Reported::default()) };
         self.check_result(&result);
         let receipt = self.receipt(&result).await?;
-        self.check_files(&result, receipt.as_ref()).await?;
-        let Some(receipt) = receipt else { return Ok(()) };
+        let reported = self.check_files(&result, receipt.as_ref()).await?;
+        if let Some(receipt) = receipt {
+            self.check_inputs(&receipt).await?;
+        }
+        Ok(reported)
+    }
+
+    async fn check_inputs(&mut self, receipt: &Receipt) -> PortResult<()> {
         let job = &self.records.job;
         let of = |file: &Option<SourceFile>| file.as_ref().map_or("no file", |file| &file.name).to_owned();
         let told = |input: &Option<InputReceipt>| input.as_ref().map_or("no file", |input| &input.name).to_owned();
         let (input, corrected) = (of(&job.source), of(&job.corrected));
         self.findings.text("input_name", RECEIPT_NAME, &input, Some(&told(&receipt.input)));
         self.findings.text("corrected_name", RECEIPT_NAME, &corrected, Some(&told(&receipt.corrected)));
-        match receipt.input {
-            Some(input) => self.check_input(&input).await,
+        match &receipt.input {
+            Some(input) => self.check_input(input).await,
             None => Ok(()),
         }
     }

@@ -42,7 +42,7 @@ refusals!(
 );
 refusals!(
     /// Of `GET /api/jobs/{jobId}/audit`.
-    AuditRefusals: NotFound
+    AuditRefusals: NotFound, Unavailable
 );
 refusals!(
     /// Of the public documents.

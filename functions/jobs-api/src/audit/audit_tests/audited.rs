@@ -14,15 +14,18 @@ use longshore_domain::outcome::Counts;
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
 
+use super::super::check_files;
 use super::super::document::AuditDocument;
 use super::super::findings::Findings;
 use super::super::ledger::Records;
-use super::super::report::ReportAudit;
-use longshore::ports::report_key;
+use longshore::ports::{JobFolder, report_key};
 
 pub(super) const SOURCE: &str = "uploads/t/0b3d3f5e-7d0c-4e34-9c6c-0f3c5d1f9a10";
 pub(super) const FAILED: &str = "row,id,code,field,message\r\n2,b,bad,,no\r\n5,e,bad,,no\r\n";
 pub(super) const SKIPPED: &str = "row,id,reason\r\n3,c,asked\r\n";
+
+/// Between the groups lies a blank line.
+pub(super) const INPUT: &str = "id\na\nb\nc\nd\n\ne\nf\ng";
 
 /// A job of seven items in two groups, of which 2 and 5 failed and 3 was skipped.
 pub(super) struct Audited {
@@ -34,15 +37,18 @@ pub(super) struct Audited {
 impl Audited {
     pub(super) fn sound() -> Self {
         let files = MemoryFiles::default();
-        files.put(SOURCE, "id\na\nb\nc\nd\ne\nf\ng\n");
+        files.put(SOURCE, INPUT);
         let job = ended(&files);
         let groups = vec![
             group(0, &[(1, 2, 3, 7), (3, 2, 7, 11)], Counts { succeeded: 2, failed: 1, skipped: 1 }),
             group(1, &[(5, 3, 12, 17)], Counts { succeeded: 2, failed: 1, skipped: 0 }),
         ];
-        let audited = Self { records: Records { job, groups }, files, in_time: true };
+        let mut audited = Self { records: Records { job, groups }, files, in_time: true };
         audited.put("failed.csv", FAILED);
         audited.put("skipped.csv", SKIPPED);
+        audited.put_work((0, 0), r#"{"n":2,"end":"failed","code":"bad","field":null,"message":"no","raw":"b"}"#);
+        audited.put_work((0, 1), r#"{"n":3,"end":"skipped","reason":"asked","raw":"c"}"#);
+        audited.put_work((1, 0), r#"{"n":5,"end":"failed","code":"bad","field":null,"message":"no","raw":"e"}"#);
         audited.write_documents();
         audited
     }
@@ -53,6 +59,20 @@ impl Audited {
 
     pub(super) fn put(&self, name: &str, text: &str) {
         self.files.put(&self.key(name), text);
+    }
+
+    /// The one work file of a chunk, of its first round, with these lines.
+    pub(super) fn put_work(&mut self, (group, chunk): (u32, u32), lines: &str) {
+        self.files.put(&self.work_key((group, chunk)), format!("{{\"round\":0,\"prev\":null}}\n{lines}\n"));
+        self.cursor((group, chunk)).file = Some("w1".into());
+    }
+
+    pub(super) fn work_key(&self, place: (u32, u32)) -> String {
+        JobFolder::of(&self.records.job).work_key(place, "w1")
+    }
+
+    pub(super) fn cursor(&mut self, (group, chunk): (u32, u32)) -> &mut Cursor {
+        self.records.groups[group as usize].0.cursors.get_mut(&chunk).unwrap()
     }
 
     /// Result and receipt as completion writes them for the files that are there.
@@ -95,10 +115,7 @@ impl Audited {
         self.records.check(&mut findings);
         let in_time = || self.in_time;
         let (files, records) = (&self.files, &self.records);
-        if records.job.status.is_final() {
-            let report = ReportAudit { files, records, in_time: &in_time, findings: &mut findings };
-            report.check().now_or_never().unwrap().unwrap();
-        }
+        check_files(files, records, &in_time, &mut findings).now_or_never().unwrap().unwrap();
         findings.document(&records.job)
     }
 
@@ -170,6 +187,13 @@ pub(super) fn plan(audited: &mut Audited, group: usize, chunk: usize) -> &mut Ch
 /// Check and place of each difference.
 pub(super) fn places(audited: &Audited) -> Vec<String> {
     audited.audit().differences.iter().map(|d| format!("{} of {}", d.check, d.place)).collect()
+}
+
+/// Those that neither the work files nor the input have found: `work` has these.
+pub(super) fn without_files(differences: Vec<String>) -> Vec<String> {
+    let found =
+        |name: &str| name.starts_with("work_") || name.starts_with("planned_") || name.starts_with("input_items");
+    differences.into_iter().filter(|name| !found(name)).collect()
 }
 
 /// What could not be checked.

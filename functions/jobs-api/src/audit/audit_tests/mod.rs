@@ -3,3 +3,4 @@
 mod audited;
 mod ledger;
 mod report;
+mod work;

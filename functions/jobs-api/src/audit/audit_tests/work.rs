@@ -1,0 +1,110 @@
+//! What the work files and the input say.
+
+use longshore_domain::ports::Files;
+
+use super::audited::*;
+
+/// Replaces text in a chunk's work file.
+fn edit(audited: &Audited, place: (u32, u32), (from, to): (&str, &str)) {
+    let key = audited.work_key(place);
+    let text = String::from_utf8(audited.files.get(&key).unwrap()).unwrap();
+    assert!(text.contains(from), "{text}");
+    audited.files.put(&key, text.replace(from, to));
+}
+
+/// Puts another file in the place of the input, and lets the job believe that it has worked that one.
+fn put_input(audited: &mut Audited, text: &str) {
+    let source = audited.records.job.source.as_mut().unwrap();
+    audited.files.put(&source.key, text);
+    let info = futures::FutureExt::now_or_never(audited.files.info(&source.key)).unwrap().unwrap().unwrap();
+    (source.etag, source.size_bytes) = (info.etag, info.size_bytes);
+}
+
+#[test]
+fn whatever_is_changed_in_the_work_files_is_named() {
+    let table: [Tampering; 7] = [
+        (
+            "a line is gone",
+            |a| a.put_work((1, 0), ""),
+            &["work_failed of group 1: 1 0", "work_rows of failed.csv: 1 2", "work_items of failed.csv"],
+        ),
+        ("a failure of another item", |a| edit(a, (1, 0), ("\"n\":5", "\"n\":6")), &["work_items of failed.csv"]),
+        (
+            "a failure is skipped",
+            |a| edit(a, (1, 0), ("\"failed\"", "\"skipped\"")),
+            &[
+                "work_failed of group 1: 1 0",
+                "work_skipped of group 1: 0 1",
+                "work_rows of failed.csv: 1 2",
+                "work_items of failed.csv",
+                "work_rows of skipped.csv: 2 1",
+                "work_items of skipped.csv",
+            ],
+        ),
+        (
+            "an item waits that has ended",
+            |a| edit(a, (0, 1), ("\"skipped\"", "\"transient\"")),
+            &[
+                "work_ended of group 0: 4 3",
+                "work_skipped of group 0: 1 0",
+                "work_waiting of group 0: 0 1",
+                "work_rows of skipped.csv: 0 1",
+                "work_items of skipped.csv",
+            ],
+        ),
+        ("it is damaged", |a| edit(a, (0, 1), ("\"n\":", "\"m\":")), &["work_files of chunk 1 of group 0"]),
+        (
+            "the cursor names none",
+            |a| a.cursor((0, 0)).file = None,
+            &["work_failed of group 0: 1 0", "work_rows of failed.csv: 1 2", "work_items of failed.csv"],
+        ),
+        (
+            "the cursor has passed more items than there are",
+            |a| {
+                let cursor = a.cursor((1, 0));
+                (cursor.position, cursor.finished) = (9, false);
+            },
+            &["cursors of group 1: 3 9", "work_files of chunk 0 of group 1"],
+        ),
+    ];
+    hold(&table);
+}
+
+#[test]
+fn a_plan_that_is_not_the_inputs_is_named() {
+    let table: [Tampering; 3] = [
+        (
+            "a record fewer",
+            |a| put_input(a, &INPUT.replace("a\nb\n", "aab\n")),
+            &[
+                "input_items of p.csv: 7 6",
+                "planned_items of chunk 0 of group 0: 2 1",
+                "planned_numbers of chunk 1 of group 0: 3 2",
+                "planned_numbers of chunk 0 of group 1: 5 4",
+            ],
+        ),
+        (
+            "a record more",
+            |a| put_input(a, &format!("{INPUT}\nh")),
+            &["input_items of p.csv: 7 8", "input_size of receipt.json: 19 17"],
+        ),
+        (
+            "a chunk that begins within a record",
+            |a| plan(a, 0, 1).start = 8,
+            &["planned_items of chunk 1 of group 0: 2 1", "planned_numbers of chunk 1 of group 0: 3 4"],
+        ),
+    ];
+    hold(&table);
+}
+
+fn hold(table: &[Tampering]) {
+    for (what, change, expected) in table {
+        let mut audited = Audited::sound();
+        change(&mut audited);
+        let differences = audited.differences();
+        for named in *expected {
+            assert!(differences.iter().any(|difference| difference.starts_with(named)), "{what}: {differences:?}");
+        }
+        assert_eq!(audited.audit().equal, Some(false), "{what}");
+    }
+}

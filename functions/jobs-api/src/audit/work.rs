@@ -1,0 +1,150 @@
+//! Recounts the work files: every item that workers filed, against the counts of the ledger and the rows of the report.
+//!
+//! The lines are read here by themselves, and not by the code that workers and completion share: what the two agree on is then
+//! said twice. Only files that a cursor vouches for are read; they never change.
+
+use futures::{FutureExt, StreamExt, stream};
+use longshore::ports::JobFolder;
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{Group, Manifest};
+use longshore_domain::ports::{Files, PortResult, Read};
+
+use super::findings::Findings;
+use super::ledger::{Records, place};
+use super::report::Reported;
+use super::work_lines::{Chain, Filed};
+
+/// Groups whose work files are read at the same time at most.
+const READS: u64 = 16;
+
+/// Bytes of chunks that are read at the same time: a work file has the rows of the items that its chunk filed, and is read
+/// as a whole.
+const READ_BYTES: u64 = 16 << 20;
+
+/// The work files of a job.
+pub(super) struct WorkAudit<'a, F> {
+    pub(super) files: &'a F,
+    pub(super) records: &'a Records,
+    /// Whether files may still be read.
+    pub(super) in_time: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// The work files of a group, as far as they could be read.
+#[derive(Debug, Default)]
+struct GroupWork {
+    /// Items that ended.
+    ended: u64,
+    /// Items that chunks have filed in their present round.
+    waiting: u64,
+    filed: Filed,
+    /// Numbers of the chunks whose work files cannot be understood.
+    damaged: Vec<u32>,
+    absent: bool,
+    out_of_time: bool,
+}
+
+impl GroupWork {
+    fn is_whole(&self) -> bool {
+        self.damaged.is_empty() && !self.absent && !self.out_of_time
+    }
+}
+
+impl<F: Files> WorkAudit<'_, F> {
+    /// Compares everything that the work files can tell.
+    pub(super) async fn check(self, reported: &Reported, findings: &mut Findings) -> PortResult<()> {
+        let groups: Vec<_> = self.records.planned().collect();
+        let reads: Vec<_> = groups.iter().map(|(group, manifest)| self.read_group(group, manifest).boxed()).collect();
+        let mut reads = stream::iter(reads).buffered(self.at_once());
+        let (mut own, mut all) = (Filed::default(), Filed::default());
+        let (mut absent, mut out_of_time, mut whole) = (false, false, true);
+        for (group, _) in &groups {
+            let Some(work) = reads.next().await.transpose()? else { break };
+            check_group(group, &work, findings);
+            all.add(&work.filed);
+            if self.records.job.owns(group.number) {
+                own.add(&work.filed);
+            }
+            absent |= work.absent;
+            out_of_time |= work.out_of_time;
+            whole &= work.is_whole();
+        }
+        if absent {
+            findings.leave_out("work_files", "some of them are not there any more: they have expired");
+        }
+        if out_of_time {
+            findings.leave_out("work_files", "there was no time to read all of them");
+        }
+        if whole {
+            // The report has what failed in the present generation, and what was skipped in all of them.
+            let sides = [("failed.csv", &reported.failed, own.failed), ("skipped.csv", &reported.skipped, all.skipped)];
+            for (name, reported, filed) in sides {
+                let Some(reported) = reported else { continue };
+                findings.count("work_rows", name, filed.items(), reported.items());
+                let items = "the items that the work files name";
+                findings.text("work_items", name, items, Some(if *reported == filed { items } else { "others" }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fewer at a time where chunks are large.
+    fn at_once(&self) -> usize {
+        let bytes = |group: &Group, manifest: &Manifest| group.bytes / (manifest.chunks.len() as u64).max(1);
+        let largest = self.records.planned().map(|(group, manifest)| bytes(group, manifest)).max().unwrap_or(0);
+        (READ_BYTES / largest.max(1)).clamp(1, READS) as usize
+    }
+
+    async fn read_group(&self, group: &Group, manifest: &Manifest) -> PortResult<GroupWork> {
+        let mut work = GroupWork::default();
+        for (chunk, plan) in (0..).zip(&manifest.chunks) {
+            let Some(cursor) = group.cursors.get(&chunk) else { continue };
+            let Some(chain) = self.read_chain((group.number, chunk), cursor, &mut work).await? else { continue };
+            match chain.ended(cursor, plan) {
+                Some(ended) => work.ended += ended,
+                None => work.damaged.push(chunk),
+            }
+            work.waiting += chain.waiting(cursor.round);
+            work.filed.add(&chain.filed);
+        }
+        Ok(work)
+    }
+
+    /// The work files of a chunk, from its cursor back; none if they cannot be read as a whole.
+    async fn read_chain(&self, place: (u32, u32), cursor: &Cursor, work: &mut GroupWork) -> PortResult<Option<Chain>> {
+        let (mut chain, mut next) = (Chain::default(), cursor.file.clone());
+        while let Some(token) = next {
+            if !(self.in_time)() {
+                work.out_of_time = true;
+                return Ok(None);
+            }
+            let key = JobFolder::of(&self.records.job).work_key(place, &token);
+            let Read::Found(bytes) = self.files.read(&key, None, None).await? else {
+                work.absent = true;
+                return Ok(None);
+            };
+            let Ok(prev) = chain.take(&bytes) else {
+                work.damaged.push(place.1);
+                return Ok(None);
+            };
+            next = prev;
+        }
+        Ok(Some(chain))
+    }
+}
+
+/// What the work files of a group say, against what the group has counted.
+fn check_group(group: &Group, work: &GroupWork, findings: &mut Findings) {
+    for chunk in &work.damaged {
+        let place = format!("chunk {chunk} of group {}", group.number);
+        findings.text("work_files", place, "the items that the cursor has passed", None);
+    }
+    if !work.is_whole() {
+        return;
+    }
+    let counts = group.counts;
+    let present = group.cursors.values().map(|cursor| u64::from(cursor.filed)).sum();
+    findings.count("work_ended", place(group), counts.done(), work.ended);
+    findings.count("work_failed", place(group), counts.failed, work.filed.failed.items());
+    findings.count("work_skipped", place(group), counts.skipped, work.filed.skipped.items());
+    findings.count("work_waiting", place(group), present, work.waiting);
+}

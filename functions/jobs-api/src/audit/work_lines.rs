@@ -1,0 +1,119 @@
+//! The lines of a chunk's work files, as far as they count. Pure.
+
+use std::collections::BTreeMap;
+
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::work_file::Header;
+use serde::Deserialize;
+
+use super::numbers::ItemSet;
+
+/// Items that ended otherwise than by success.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
+pub(super) struct Filed {
+    pub(super) failed: ItemSet,
+    pub(super) skipped: ItemSet,
+}
+
+impl Filed {
+    /// Those of others too.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.failed.add(other.failed);
+        self.skipped.add(other.skipped);
+    }
+}
+
+/// The work files of a chunk.
+#[derive(Debug, Default)]
+pub(super) struct Chain {
+    pub(super) filed: Filed,
+    /// Items that each round has filed for the next one.
+    transient: BTreeMap<u32, u64>,
+}
+
+/// A line below the first.
+#[derive(Deserialize)]
+struct Line {
+    n: u64,
+    end: End,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum End {
+    Failed,
+    Skipped,
+    Transient,
+}
+
+impl Chain {
+    /// Takes a work file; the token of the one before it.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<Option<String>, serde_json::Error> {
+        let mut lines = bytes.split(|byte| *byte == b'\n');
+        let Header { round, prev } = serde_json::from_slice(lines.next().unwrap_or_default())?;
+        for line in lines.filter(|line| !line.is_empty()) {
+            let Line { n, end } = serde_json::from_slice(line)?;
+            match end {
+                End::Failed => self.filed.failed.take(n),
+                End::Skipped => self.filed.skipped.take(n),
+                End::Transient => *self.transient.entry(round).or_default() += 1,
+            }
+        }
+        Ok(prev)
+    }
+
+    /// Items that this round has filed for the next one.
+    pub(super) fn waiting(&self, round: u32) -> u64 {
+        self.transient.get(&round).copied().unwrap_or_default()
+    }
+
+    /// Items of the chunk that have ended; none if cursor and files contradict each other.
+    ///
+    /// A later round works what the round before has filed, and everything else of the chunk has ended.
+    pub(super) fn ended(&self, cursor: &Cursor, plan: &ChunkPlan) -> Option<u64> {
+        let (items, position, waiting) = (plan.items.into(), cursor.position.into(), self.waiting(cursor.round));
+        let left = match cursor.round.checked_sub(1) {
+            _ if cursor.finished => waiting,
+            None => u64::checked_sub(items, position)? + waiting,
+            Some(before) => self.waiting(before).checked_sub(position)? + waiting,
+        };
+        items.checked_sub(left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str = r#"{"round":0,"prev":null}
+{"n":7,"end":"failed","code":"bad","field":null,"message":"n\"o","raw":"a,\"b"}
+{"n":8,"end":"transient","attempts":1,"reason":"busy","raw":"x"}
+{"n":9,"end":"transient","attempts":1,"reason":"busy","raw":"x"}
+"#;
+    const SECOND: &str = r#"{"round":1,"prev":"a1"}
+{"n":8,"end":"skipped","reason":"asked","raw":"x","damaged":true}
+"#;
+
+    fn ended(chain: &Chain, text: &str) -> Option<u64> {
+        let plan = ChunkPlan { first: 7, items: 5, start: 0, end: 9, oversize: false };
+        chain.ended(&Cursor::parse(text).unwrap(), &plan)
+    }
+
+    #[test]
+    fn items_that_have_ended_are_those_that_are_passed_and_not_filed_again() {
+        let mut chain = Chain::default();
+        assert_eq!(chain.take(FIRST.as_bytes()).unwrap(), None);
+        assert_eq!(ended(&chain, "0.3.t1.a1.2.-"), Some(1), "7 has failed");
+        assert_eq!(ended(&chain, "0.5.t1.a1.2.-"), Some(3));
+        assert_eq!(ended(&chain, "1.0.t1.a1.0.9"), Some(3), "8 and 9 wait");
+        assert_eq!(ended(&chain, "0.6.t1.a1.2.-"), None, "more than there are");
+        assert_eq!(ended(&chain, "1.3.t1.a1.0.9"), None, "more than were filed");
+        assert_eq!(chain.take(SECOND.as_bytes()).unwrap().as_deref(), Some("a1"));
+        assert_eq!(ended(&chain, "1.1.t2.b1.0.9"), Some(4), "9 waits");
+        assert_eq!(ended(&chain, "1.F.t3.b1.0.-"), Some(5));
+        assert_eq!((chain.filed.failed.items(), chain.filed.skipped.items()), (1, 1));
+        assert!(chain.take(b"{\"round\":1}\n{\"n\":1}\n").is_err());
+        assert!(chain.take(b"").is_err());
+    }
+}

@@ -1,0 +1,196 @@
+//! Audits whose files cannot be read at once: resumed, or refused for a while, and never wrong.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use axum::body::Body;
+use axum::http::Request;
+use jobs_api::{Api, Backend, DownloadUrls, router};
+use longshore::files::{MemoryFiles, MemoryStream};
+use longshore::ports::Ports;
+use longshore::queues::MemoryQueues;
+use longshore::store::memory::MemoryStore;
+use longshore::store::records::MemoryRecords;
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::Status;
+use longshore_domain::ports::{FileInfo, FileStream, Files, PortError, PortResult, Read};
+
+use crate::world::{Fakes, NOW, Reply, World, folder};
+
+/// Fault of the streams, once each has handed out a block.
+#[derive(Copy, Clone, Debug)]
+enum Fault {
+    Breaks,
+    EndsEarly,
+    IsWrittenAnew,
+    IsRefused,
+    IsRemoved,
+}
+
+/// Files whose streams meet a fault, so many times in all.
+#[derive(Clone)]
+struct Faulty {
+    inner: MemoryFiles,
+    fault: Fault,
+    left: Arc<AtomicU32>,
+    store: MemoryStore,
+    job: JobId,
+}
+
+/// More faults than a file has blocks: streams then fail before their first block.
+const ALWAYS: u32 = u32::MAX;
+
+impl Faulty {
+    fn is_due(&self) -> bool {
+        self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
+    }
+}
+
+fn broken() -> PortError {
+    PortError { service: "files", operation: "read", source: "it broke off".into() }
+}
+
+struct FaultyStream {
+    inner: MemoryStream,
+    files: Faulty,
+    key: String,
+    begun: bool,
+}
+
+impl FileStream for FaultyStream {
+    async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
+        if !std::mem::replace(&mut self.begun, true) || !self.files.is_due() {
+            return self.inner.next().await;
+        }
+        match self.files.fault {
+            Fault::EndsEarly => Ok(None),
+            Fault::IsWrittenAnew => {
+                self.files.inner.put(&self.key, "row,id\r\n1,a\r\n");
+                Err(broken())
+            }
+            Fault::IsRemoved => {
+                self.files.store.amend(self.files.job, |job, _| job.deleted_at = Some(NOW));
+                self.files.inner.remove(&self.key);
+                Err(broken())
+            }
+            Fault::Breaks | Fault::IsRefused => Err(broken()),
+        }
+    }
+}
+
+impl Files for Faulty {
+    type Stream = FaultyStream;
+
+    async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
+        self.inner.info(key).await
+    }
+
+    async fn open(
+        &self,
+        key: &str,
+        etag: Option<&str>,
+        start: u64,
+        end: Option<u64>,
+    ) -> PortResult<Read<FaultyStream>> {
+        Ok(match self.inner.open(key, etag, start, end).await? {
+            Read::Found(inner) => {
+                let begun = self.left.load(Ordering::SeqCst) > ALWAYS / 2;
+                Read::Found(FaultyStream { inner, files: self.clone(), key: key.to_owned(), begun })
+            }
+            Read::Absent => Read::Absent,
+            Read::Changed => Read::Changed,
+        })
+    }
+
+    async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
+        if matches!(self.fault, Fault::IsRefused) && self.is_due() {
+            return Err(broken());
+        }
+        self.inner.read(key, etag, plan).await
+    }
+
+    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
+        self.inner.write(key, content_type, bytes).await
+    }
+
+    async fn remove(&self, key: &str) -> PortResult<()> {
+        Files::remove(&self.inner, key).await
+    }
+
+    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+        self.inner.remove_some(prefix).await
+    }
+}
+
+impl DownloadUrls for Faulty {
+    async fn download_url(&self, key: &str, file_name: &str, seconds: u64) -> PortResult<String> {
+        self.inner.download_url(key, file_name, seconds).await
+    }
+}
+
+struct OnFaulty;
+
+impl Backend for OnFaulty {
+    type Store = MemoryStore;
+    type Queues = MemoryQueues;
+    type Files = Faulty;
+    type Records = MemoryRecords;
+}
+
+/// A completed job with a report of several blocks.
+async fn with_report(world: &World) -> JobId {
+    let id = world.job().await;
+    world.finish(id, Status::Completed, 3_000).await;
+    let rows: String = (1..=3_000).map(|n| format!("{n},{n},bad,,no\r\n")).collect();
+    world.files.put(&folder(id).report_key(0, None, "failed.csv"), format!("row,id,code,field,message\r\n{rows}"));
+    id
+}
+
+/// The audit of a job over files with this many faults.
+async fn audit(world: &World, id: JobId, fault: Fault, faults: u32) -> Reply {
+    let Api { ports, records, registry, access, limits, tenant_calls, pressure, clock } =
+        world.api::<Fakes>(world.queues.clone());
+    let Ports { store, queues, files: inner } = ports;
+    let files = Faulty { inner, fault, left: Arc::new(AtomicU32::new(faults)), store: store.clone(), job: id };
+    let ports = Ports { store, queues, files };
+    let api = Api::<OnFaulty> { ports, records, registry, access, limits, tenant_calls, pressure, clock };
+    let request = Request::get(format!("/api/jobs/{id}/audit")).body(Body::empty()).unwrap();
+    world.ask(router(api), world.signed_in(request)).await
+}
+
+#[tokio::test]
+async fn an_audit_goes_on_where_a_stream_broke_off() {
+    let world = World::default();
+    let id = with_report(&world).await;
+    let sound = audit(&world, id, Fault::Breaks, 0).await;
+    assert_eq!(sound.status, 200);
+    let rows = sound.body["checks"].as_array().unwrap().iter().find(|check| check["name"] == "rows").unwrap();
+    assert_eq!(rows["found"], 3_000, "{rows}");
+    for fault in [Fault::Breaks, Fault::EndsEarly] {
+        for faults in 1..=3 {
+            let met = audit(&world, id, fault, faults).await;
+            assert_eq!((met.status, &met.body), (200, &sound.body), "{fault:?} {faults}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_audit_whose_files_cannot_be_read_is_answered_503() {
+    for fault in [Fault::Breaks, Fault::EndsEarly, Fault::IsWrittenAnew, Fault::IsRefused] {
+        let world = World::default();
+        let id = with_report(&world).await;
+        let met = audit(&world, id, fault, ALWAYS).await;
+        assert_eq!(met.status, 503, "{fault:?} {}", met.text);
+        met.is_problem(503, "unavailable");
+        assert_eq!(met.header("retry-after"), "10", "{fault:?}");
+    }
+}
+
+/// The job is deleted while its files are read, and so they go.
+#[tokio::test]
+async fn an_audit_of_a_job_that_is_removed_meanwhile_is_answered_404() {
+    let world = World::default();
+    let id = with_report(&world).await;
+    audit(&world, id, Fault::IsRemoved, 1).await.is_problem(404, "not-found");
+}
