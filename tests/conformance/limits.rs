@@ -9,14 +9,14 @@ use longshore::store::records::{MemoryRecords, RecordStore, Rule, Written};
 use longshore_domain::dead_letter::{DeadLetter, Letter, Queue};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Priority};
+use longshore_domain::job::{Job, JobError, Priority};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{DeadLetterNotes, Definition, Files, MultipartFiles, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
 use longshore_tests::harness::resources::CreatedQueues;
 use serde_json::json;
 
-use crate::fixtures::{accepted, at, definition, split, waiting_job};
+use crate::fixtures::{accepted, at, definition, made, split, waiting_job};
 use crate::on_both::Local;
 use crate::records::{dataset, put_one, record, table};
 
@@ -25,6 +25,7 @@ const ITEM_BYTES: usize = 400 * 1024;
 on_both_stores! {
     a_job_larger_than_an_item_is_refused,
     an_update_that_makes_an_item_too_large_is_refused,
+    issues_that_would_be_larger_than_an_item_end_a_split,
     a_note_larger_than_an_item_is_refused,
 }
 
@@ -43,6 +44,16 @@ async fn an_update_that_makes_an_item_too_large_is_refused(store: impl Store) {
     assert!(store.put_columns(job.job_id, &["x".repeat(ITEM_BYTES)]).await.is_err());
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(job.clone()));
     assert_eq!(store.definition(job.job_id).await.unwrap().unwrap().columns, None);
+}
+
+/// They are cut, and so many are kept, before they are stored: a split never fails by what it has to say.
+async fn issues_that_would_be_larger_than_an_item_end_a_split(store: impl Store) {
+    let job = split(&store, 1).await;
+    let issue = |n| JobError::new(format!("odd_{n}_{}", "c".repeat(ITEM_BYTES)), "x".repeat(ITEM_BYTES));
+    let issues: Vec<_> = (0..100).map(issue).collect();
+    let ended = made(store.end_split(&job, 1, &issues, at(9)).await.unwrap());
+    assert_eq!(ended.issues, issues[..20]);
+    assert_eq!(store.job(job.job_id).await.unwrap(), Some(ended));
 }
 
 async fn a_note_larger_than_an_item_is_refused(store: impl Store + DeadLetterNotes) {

@@ -15,13 +15,42 @@ use crate::aws_limits::s3::{check_key, check_part_number, check_parts};
 /// The bytes of parts by their numbers.
 type Parts = BTreeMap<u32, Vec<u8>>;
 
-/// Uploads that were begun and not ended; clones share them.
+/// Uploads that were begun and not ended, and those that were completed; clones share them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MemoryParts(Arc<Mutex<BTreeMap<String, Parts>>>);
+pub(super) struct MemoryParts {
+    begun: Arc<Mutex<BTreeMap<String, Parts>>>,
+    completed: Arc<Mutex<BTreeMap<String, CompletedParts>>>,
+}
+
+/// An upload that was completed.
+#[derive(Debug)]
+struct CompletedParts {
+    etags: Vec<String>,
+    /// The same call again is answered like the first one, and not as one for an upload that is gone.
+    answered_again: bool,
+}
 
 impl MemoryParts {
     fn begun(&self) -> MutexGuard<'_, BTreeMap<String, Parts>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn completed(&self) -> MutexGuard<'_, BTreeMap<String, CompletedParts>> {
+        self.completed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps that an upload was completed. S3's document names `NoSuchUpload` as the answer to the same call again, and does not
+    /// promise it: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html>. S3 is also known to answer
+    /// it like the first. Here every other upload is answered so.
+    fn complete(&self, id: &str, etags: &[String]) {
+        let mut completed = self.completed();
+        let answered_again = completed.len() % 2 == 0;
+        completed.insert(id.to_owned(), CompletedParts { etags: etags.to_vec(), answered_again });
+    }
+
+    /// The answer to a completion of an upload that is not there any more.
+    fn is_completed_again(&self, id: &str, etags: &[String]) -> bool {
+        self.completed().get(id).is_some_and(|parts| parts.answered_again && parts.etags == etags)
     }
 }
 
@@ -86,7 +115,9 @@ impl MultipartFiles for MemoryFiles {
         check_key(key).map_err(failed("create_multipart"))?;
         let mut begun = self.parts.begun();
         let numbered = (0_u32..).map(|n| format!("upload {n} of {key}"));
-        let id = numbered.into_iter().find(|id| !begun.contains_key(id)).unwrap_or_default();
+        let completed = self.parts.completed();
+        let id = numbered.into_iter().find(|id| !begun.contains_key(id) && !completed.contains_key(id));
+        let id = id.unwrap_or_default();
         begun.insert(id.clone(), Parts::new());
         Ok(MultipartUpload { key: key.to_owned(), id })
     }
@@ -102,13 +133,14 @@ impl MultipartFiles for MemoryFiles {
 
     async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<bool> {
         let mut begun = self.parts.begun();
-        let Some(parts) = begun.get(&upload.id) else { return Ok(false) };
+        let Some(parts) = begun.get(&upload.id) else { return Ok(self.parts.is_completed_again(&upload.id, etags)) };
         let mut bytes = Vec::new();
         for (number, expected) in (1..).zip(etags) {
             let Some(part) = parts.get(&number).filter(|part| etag(part) == *expected) else { return Ok(false) };
             bytes.extend_from_slice(part);
         }
         begun.remove(&upload.id);
+        self.parts.complete(&upload.id, etags);
         self.put(&upload.key, bytes);
         Ok(true)
     }
@@ -124,5 +156,26 @@ fn received((number, bytes): (&u32, &Vec<u8>)) -> ReceivedPart {
         size_bytes: bytes.len() as u64,
         sha256: Some(STANDARD.encode(Sha256::digest(bytes))),
         etag: etag(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_same_completion_again_is_answered_in_both_ways_and_changes_nothing() {
+        let files = MemoryFiles::default();
+        let mut answers = Vec::new();
+        for _ in 0..2 {
+            let upload = files.create_multipart("k", "text/csv").await.unwrap();
+            let etag = files.upload_part(&upload, 1, b"x".to_vec()).await.unwrap().unwrap();
+            assert!(files.complete_multipart(&upload, std::slice::from_ref(&etag)).await.unwrap());
+            files.remove("k");
+            answers.push(files.complete_multipart(&upload, std::slice::from_ref(&etag)).await.unwrap());
+            assert!(!files.complete_multipart(&upload, &["other".to_owned()]).await.unwrap());
+            assert_eq!(files.get("k"), None, "no file is made again");
+        }
+        assert_eq!(answers, [true, false]);
     }
 }
