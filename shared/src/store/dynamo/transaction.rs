@@ -82,3 +82,7 @@ fn refused(error: &SdkError<TransactWriteItemsError>) -> Option<Vec<bool>> {
     let refused: Vec<_> = reasons.map(|reason| reason.code() == Some("ConditionalCheckFailed")).collect();
     refused.contains(&true).then_some(refused)
 }
+
+#[cfg(test)]
+#[path = "transaction_tests.rs"]
+mod tests;
