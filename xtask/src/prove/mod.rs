@@ -8,6 +8,7 @@ mod figures;
 mod part;
 mod release;
 mod report;
+mod second_engine;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use super::second_engine;
 use crate::cargo;
 use crate::progress;
 use crate::project::Project;
@@ -30,14 +31,24 @@ pub(crate) enum Part {
     Corpus,
     /// Many jobs of several tenants at once
     Load,
+    /// The conformance suite's DynamoDB topics on another engine than the emulator's, built once into the cache
+    SecondEngine,
     /// A row that panics, in a binary that `cargo lambda build --release` made, as for AWS
     Release,
 }
 
 impl Part {
     /// All of them.
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Model, Self::Simulation, Self::Completion, Self::Faults, Self::Corpus, Self::Load, Self::Release];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Model,
+        Self::Simulation,
+        Self::Completion,
+        Self::SecondEngine,
+        Self::Faults,
+        Self::Corpus,
+        Self::Load,
+        Self::Release,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -47,6 +58,7 @@ impl Part {
             Self::Faults => "faults",
             Self::Corpus => "corpus",
             Self::Load => "load",
+            Self::SecondEngine => "second-engine",
             Self::Release => "release",
         }
     }
@@ -65,11 +77,12 @@ impl Part {
             Self::Faults => &["faults", "faults-other"],
             Self::Corpus => &["corpus"],
             Self::Load => &["load"],
+            Self::SecondEngine => &[second_engine::TABLE],
             Self::Release => &["release"],
         }
     }
 
-    /// Package, test target, and the tests in it.
+    /// Package, test target, and the tests in it; those of the second engine a script runs.
     fn tests(self) -> [&'static str; 3] {
         match self {
             Self::Model => ["longshore-domain", "model", ""],
@@ -78,6 +91,7 @@ impl Part {
             Self::Faults => ["longshore-tests", "proof", "faults::"],
             Self::Corpus => ["longshore-tests", "proof", "corpus::"],
             Self::Load => ["longshore-tests", "proof", "load::"],
+            Self::SecondEngine => ["longshore-tests", "conformance", "dynamodb"],
             Self::Release => ["longshore-tests", "proof", "release::"],
         }
     }
@@ -110,7 +124,10 @@ impl Run<'_> {
         let step = progress::step(&format!("Part: {}", part.name()));
         let started = Instant::now();
         let log = self.folder.join(format!("{}.log", part.name()));
-        let passed = watch(&mut self.command(part), &log, |line| step.detail(line))?;
+        let passed = watch(&mut self.command(part)?, &log, |line| step.detail(line))?;
+        if part == Part::SecondEngine {
+            second_engine::leave_figures(self.folder, &log)?;
+        }
         let took = started.elapsed();
         if passed {
             step.done();
@@ -121,7 +138,10 @@ impl Run<'_> {
         Ok(Outcome { part, passed, took })
     }
 
-    fn command(&self, part: Part) -> Command {
+    fn command(&self, part: Part) -> Result<Command> {
+        if part == Part::SecondEngine {
+            return second_engine::command(self.project);
+        }
         let [package, target, filter] = part.tests();
         let mut tests = cargo::command(self.project);
         tests.args(["test", "--package", package, "--test", target, "--", "--test-threads", "2", filter]);
@@ -140,7 +160,7 @@ impl Run<'_> {
         tests.envs(self.venv.map(|venv| ("LONGSHORE_VENV", venv)));
         tests.envs(self.probe.filter(|_| part == Part::Release).map(|probe| (figures::PROBE, probe)));
         tests.envs(self.without.map(|name| (figures::WITHOUT, name)));
-        tests
+        Ok(tests)
     }
 }
 

@@ -7,7 +7,7 @@ use super::part::Outcome;
 use crate::markdown::table;
 
 /// The titles of tables.
-const TITLES: [(&str, &str); 13] = [
+const TITLES: [(&str, &str); 14] = [
     ("model", "Model: every interleaving of small configurations"),
     ("model-walks", "Model: random walks through larger configurations"),
     ("model-broken", "Model: what is caught when it is broken"),
@@ -16,6 +16,7 @@ const TITLES: [(&str, &str); 13] = [
     ("simulation-faults", "Simulation: faults injected"),
     ("simulation-broken", "Simulation: conditions taken out, each caught"),
     ("simulation-layers", "Simulation: redundant layers taken out"),
+    ("second-engine", "Conformance suite on the second engine of DynamoDB"),
     ("faults", "Faults of calls, on the deployed stack"),
     ("faults-other", "Functions, emulator, queues and schedule that fail"),
     ("corpus", "Nasty files through the deployed stack"),

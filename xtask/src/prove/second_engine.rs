@@ -1,0 +1,105 @@
+//! The second engine of DynamoDB: `tests/second-engine.sh` builds and starts it, and runs the conformance suite's topics on it.
+//! A test that passes on the emulator and fails here is a difference, which AWS's documents decide.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::emulator::free_port;
+use crate::project::Project;
+
+/// The table that it leaves.
+pub(super) const TABLE: &str = "second-engine";
+
+/// The tests of one topic.
+#[derive(Debug, Default, PartialEq)]
+struct Topic {
+    passed: u32,
+    differing: Vec<String>,
+}
+
+/// The script, with a port of its own. It keeps the engine where `LONGSHORE_CACHE_DIR` says.
+pub(super) fn command(project: &Project) -> Result<Command> {
+    let mut script = Command::new("bash");
+    script.current_dir(&project.root).arg("tests/second-engine.sh");
+    script.env("LONGSHORE_DYNOXIDE_PORT", free_port()?.to_string());
+    Ok(script)
+}
+
+/// Leaves a row for each topic that the script's output names.
+pub(super) fn leave_figures(folder: &Path, log: &Path) -> Result<()> {
+    let text = std::fs::read_to_string(log).with_context(|| format!("cannot read {}", log.display()))?;
+    let mut lines = String::new();
+    for (name, Topic { passed, differing }) in topics(&text) {
+        let (tests, violations) = (passed as usize + differing.len(), differing.len());
+        let cells = [
+            ["topic".to_owned(), name],
+            ["tests".to_owned(), tests.to_string()],
+            ["passed".to_owned(), passed.to_string()],
+            ["differing".to_owned(), differing.join(", ")],
+            ["violations".to_owned(), violations.to_string()],
+        ];
+        lines += &format!("{}\n", serde_json::json!(cells));
+    }
+    let path = folder.join(format!("{TABLE}.jsonl"));
+    if lines.is_empty() {
+        Ok(())
+    } else {
+        std::fs::write(&path, lines).with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+/// Tests by topic: a line of each, `test topic::on_dynamodb::name ... ok`.
+fn topics(output: &str) -> BTreeMap<String, Topic> {
+    let mut topics = BTreeMap::<String, Topic>::new();
+    for line in output.lines() {
+        let Some((test, verdict)) = line.strip_prefix("test ").and_then(|line| line.split_once(" ... ")) else {
+            continue;
+        };
+        let (topic, name) = test.split_once("::").unwrap_or((test, test));
+        let topic = topics.entry(topic.to_owned()).or_default();
+        match verdict {
+            "ok" => topic.passed += 1,
+            "FAILED" => topic.differing.push(name.to_owned()),
+            _ => {}
+        }
+    }
+    topics
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "running 3 tests\n\
+        test gates::on_dynamodb::a_slot_is_taken_once ... ok\n\
+        test ledger::on_dynamodb::a_commit_counts_once ... FAILED\n\
+        test ledger::on_dynamodb::a_group_is_made_once ... ok\n\
+        test result: FAILED. 2 passed; 1 failed\n";
+
+    #[test]
+    fn a_topic_has_a_row_with_what_differs() -> Result<()> {
+        let dir = tempfile::tempdir()?;
+        let log = dir.path().join("log");
+        std::fs::write(&log, OUTPUT)?;
+        leave_figures(dir.path(), &log)?;
+        let tables = super::super::figures::read(dir.path())?;
+        assert_eq!(tables[TABLE].columns, ["topic", "tests", "passed", "differing", "violations"]);
+        let rows = [["gates", "1", "1", "", "0"], ["ledger", "2", "1", "on_dynamodb::a_commit_counts_once", "1"]];
+        assert_eq!(tables[TABLE].rows, rows);
+        assert_eq!(super::super::figures::violations(&tables), 1);
+        Ok(())
+    }
+
+    #[test]
+    fn a_run_without_tests_leaves_no_figures() -> Result<()> {
+        let dir = tempfile::tempdir()?;
+        let log = dir.path().join("log");
+        std::fs::write(&log, "error: the engine does not start\n")?;
+        leave_figures(dir.path(), &log)?;
+        assert!(super::super::figures::read(dir.path())?.is_empty());
+        Ok(())
+    }
+}
