@@ -12,7 +12,7 @@ use aws_smithy_runtime_api::client::result::ConnectorError;
 use longshore_domain::group::{GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Reopen, Status};
-use longshore_domain::ports::{Created, Definition, JobStore, JobTransitions, Ledger, Reopened, Started, Upload};
+use longshore_domain::ports::{Created, Definition, JobStore, JobTransitions, Reopened, Started, Upload};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
 
