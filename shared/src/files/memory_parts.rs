@@ -44,7 +44,7 @@ impl MemoryParts {
     /// it like the first. Here every other upload is answered so.
     fn complete(&self, id: &str, etags: &[String]) {
         let mut completed = self.completed();
-        let answered_again = completed.len() % 2 == 0;
+        let answered_again = completed.len().is_multiple_of(2);
         completed.insert(id.to_owned(), CompletedParts { etags: etags.to_vec(), answered_again });
     }
 
