@@ -72,9 +72,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         let store = &self.splitter.ports.store;
         let (groups, _) = store.progress_from(self.job.job_id, from.group).await?.ok_or(Halt::Refused)?;
         for number in from.group..end {
+            let group = groups.iter().find(|group| group.number == number).ok_or(Halt::Refused)?;
+            if leaves_nothing(group) {
+                continue;
+            }
             let manifest = store.manifest(self.job.job_id, number).await?;
             let manifest = manifest.ok_or(SplitError::ManifestMissing(number))?;
-            let group = groups.iter().find(|group| group.number == number).ok_or(Halt::Refused)?;
             let first = if number == from.group { from.chunk } else { 0 };
             for (chunk, plan) in (0..).zip(&manifest.chunks).skip(first as usize) {
                 self.chunk(group, chunk, plan).await?;
@@ -157,7 +160,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         Ok(())
     }
 
-    /// True if there was something. Where there was nothing, nothing was read either, and the place stays as it was.
+    /// True if there was something. Where there was nothing the place stays as it was: at most the rest of one group was read in
+    /// vain, since every further group that is read leaves something.
     async fn commit(&mut self, upto: Place) -> Result<bool, Halt> {
         self.file().await?;
         if self.chunks.is_empty() {
@@ -177,4 +181,10 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         }
         Ok(true)
     }
+}
+
+/// Every item of the group succeeded or was skipped. Its work files are not read: a turn that reads many and finds nothing
+/// moves no place, so that the next one would read them again.
+fn leaves_nothing(group: &Group) -> bool {
+    group.is_done() && group.counts.failed == 0
 }
