@@ -12,7 +12,7 @@ use ureq::{Agent, Body};
 use super::process::agent;
 
 /// Larger than any answer of a test.
-const MAX_ANSWER: u64 = 64 << 20;
+const MAX_ANSWER: u64 = 512 << 20;
 
 /// Names what a request makes, so that it makes it once.
 pub(super) const IDEMPOTENCY_KEY: &str = "idempotency-key";

@@ -1,6 +1,9 @@
 //! Many jobs of several tenants at once: none is lost, all are exact, and what it takes is written down.
 //!
-//! Every job is polled as its owner polls it, over HTTP and with every answer doubted, until it has ended.
+//! Every job is polled as its owner polls it, over HTTP and with every answer doubted, until it has ended. [`canceled`] is one
+//! large job that is canceled.
+
+mod canceled;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

@@ -29,7 +29,7 @@ pub(crate) enum Part {
     Faults,
     /// Nasty files through the deployed stack
     Corpus,
-    /// Many jobs of several tenants at once
+    /// Many jobs of several tenants at once, and a large one that is canceled
     Load,
     /// The conformance suite's DynamoDB topics on another engine than the emulator's, built once into the cache
     SecondEngine,
@@ -76,7 +76,7 @@ impl Part {
             Self::Completion => &["completion"],
             Self::Faults => &["faults", "faults-other"],
             Self::Corpus => &["corpus"],
-            Self::Load => &["load"],
+            Self::Load => &["load", "load-canceled"],
             Self::SecondEngine => &[second_engine::TABLE],
             Self::Release => &["release"],
         }

@@ -7,7 +7,7 @@ use super::part::Outcome;
 use crate::markdown::table;
 
 /// The titles of tables.
-const TITLES: [(&str, &str); 14] = [
+const TITLES: [(&str, &str); 16] = [
     ("model", "Model: every interleaving of small configurations"),
     ("model-walks", "Model: random walks through larger configurations"),
     ("model-broken", "Model: what is caught when it is broken"),
@@ -16,11 +16,13 @@ const TITLES: [(&str, &str); 14] = [
     ("simulation-faults", "Simulation: faults injected"),
     ("simulation-broken", "Simulation: conditions taken out, each caught"),
     ("simulation-layers", "Simulation: redundant layers taken out"),
+    ("completion", "Completion of large jobs over in-memory services"),
     ("second-engine", "Conformance suite on the second engine of DynamoDB"),
     ("faults", "Faults of calls, on the deployed stack"),
     ("faults-other", "Functions, emulator, queues and schedule that fail"),
     ("corpus", "Nasty files through the deployed stack"),
     ("load", "Load"),
+    ("load-canceled", "A large file, canceled after its first chunk, on the deployed stack"),
     ("release", "A release by cargo lambda: a row that panics"),
 ];
 

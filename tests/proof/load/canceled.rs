@@ -1,0 +1,121 @@
+//! A large file whose job is canceled after its first chunk: the job ends canceled within five minutes, and its report lists
+//! every row that was not processed.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use longshore_tests::harness::client::Client;
+use longshore_tests::harness::stack::{Stack, StackOptions};
+use longshore_tests::harness::watch::Watch;
+use serde_json::{Value, json};
+
+/// Bytes of a row with its line feed.
+const ROW_BYTES: usize = 256;
+
+const MIB: usize = 1 << 20;
+
+/// From the cancel to the final status.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// Size of the file: reduced, it still makes a report of two parts.
+fn file_bytes() -> usize {
+    if figures::is_whole() { 256 * MIB } else { 16 * MIB }
+}
+
+/// A canceled job as its owner sees it.
+struct Canceled {
+    job: Value,
+    /// The report's document.
+    report: Value,
+    /// Rows of `unprocessed.csv`.
+    listed: u64,
+    report_bytes: u64,
+    took: Duration,
+}
+
+#[test]
+fn a_large_file_that_is_canceled_after_its_first_chunk_ends_with_its_report() {
+    if std::env::var_os("LONGSHORE_ENDPOINT").is_some() {
+        return figures::skipped("it needs an emulator of its own");
+    }
+    let stack = Stack::start(&StackOptions { parameters: super::PARAMETERS.to_vec(), ..Default::default() });
+    let stack = stack.unwrap_or_else(|error| panic!("the stack does not start: {error:?}"));
+    let rows = (file_bytes() / ROW_BYTES) as u64;
+    let canceled = cancel(&stack, rows).unwrap_or_else(|error| panic!("{error:?}\n{}", stack.log_tail(40)));
+    let (emulator_mib, function_mib) = stack.peak_memory_mib().unwrap_or_default();
+    let violations = violations(&canceled, rows);
+    figures::row(
+        "load-canceled",
+        &[
+            ("jobs", &1),
+            ("bytes", &file_bytes()),
+            ("rows", &rows),
+            ("unprocessed", &canceled.listed),
+            ("bytes of the report", &canceled.report_bytes),
+            ("seconds from cancel to end", &format!("{:.1}", canceled.took.as_secs_f64())),
+            ("peak memory emulator MiB", &emulator_mib),
+            ("largest function MiB", &function_mib),
+            ("violations", &violations.len()),
+        ],
+    );
+    assert!(violations.is_empty(), "{violations:?}: {} {}", canceled.job, canceled.report);
+    assert!(function_mib > 0, "no function reported its memory");
+}
+
+/// Uploads a file of so many rows, cancels its job as soon as it shows progress, and reads the report.
+fn cancel(stack: &Stack, rows: u64) -> Result<Canceled> {
+    let file = ["id,note\n".to_owned()].into_iter().chain((1..=rows).map(|n| cells(n).join(",") + "\n"));
+    let file: String = file.collect();
+    let id =
+        stack.client.start("import", "file.csv", file.as_bytes(), &json!({ "dataset": "canceled", "key": "id" }))?;
+    drop(file);
+    let mut watch = Watch::new(stack, &id).patient(LIMIT);
+    watch.until("begun", |job| job["itemProgress"].as_u64() > Some(0))?;
+    stack.client.cancel(&id)?.expect(202)?;
+    let began = Instant::now();
+    let job = watch.end()?;
+    let took = began.elapsed();
+    let report = stack.client.get(&format!("/api/jobs/{id}/output"))?.expect(200)?;
+    let (listed, report_bytes) = read_unprocessed(&stack.client, &report)?;
+    Ok(Canceled { job, report, listed, report_bytes, took })
+}
+
+/// Number of rows in `unprocessed.csv`, and its bytes. Every row must be one of the input, unchanged, and after the one before.
+fn read_unprocessed(client: &Client, report: &Value) -> Result<(u64, u64)> {
+    let url = report["files"]["unprocessed"]["url"].as_str().context("no row is listed as unprocessed")?;
+    let answer = client.get(url)?;
+    ensure!(answer.status == 200, "unprocessed.csv: {}", answer.status);
+    let mut reader = csv::Reader::from_reader(answer.body.as_slice());
+    let (mut row, mut last, mut listed) = (csv::StringRecord::new(), 0, 0);
+    while reader.read_record(&mut row)? {
+        let number: u64 = row[0].parse().with_context(|| format!("no row number: {row:?}"))?;
+        ensure!(number > last, "row {number} comes after row {last}");
+        ensure!(row.iter().skip(1).eq(cells(number)), "row {number} has changed: {row:?}");
+        (last, listed) = (number, listed + 1);
+    }
+    Ok((listed, answer.body.len() as u64))
+}
+
+/// The cells of a row: its number, and text that makes it as long as all others.
+fn cells(number: u64) -> [String; 2] {
+    let id = number.to_string();
+    let note = "n".repeat(ROW_BYTES - id.len() - 2);
+    [id, note]
+}
+
+/// What is wrong with the job's end and the counts of its report.
+fn violations(canceled: &Canceled, rows: u64) -> Vec<String> {
+    let Canceled { job, report, listed, .. } = canceled;
+    let mut found = Vec::new();
+    if job["status"] != "canceled" || job["error"]["code"] != "canceled" {
+        found.push(format!("the job ended as {} {}", job["status"], job["error"]));
+    }
+    let counts = json!({ "succeeded": rows - listed, "failed": 0, "skipped": 0, "unprocessed": listed });
+    if report["counts"] != counts || report["itemCount"] != rows {
+        found.push(format!("the report counts {} of {}, not {counts}", report["counts"], report["itemCount"]));
+    }
+    if rows == *listed || job["counts"]["succeeded"] != rows - listed {
+        found.push(format!("{} rows succeeded, and {listed} of {rows} are listed", job["counts"]["succeeded"]));
+    }
+    found
+}
