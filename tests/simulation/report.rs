@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use csv_core::{ReadRecordResult, Reader};
 use longshore::files::MemoryFiles;
-use longshore::ports::report_key;
+use longshore::ports::{report_file_keys, report_key};
 use longshore::result::ResultDocument;
 use longshore_domain::job::Job;
 use longshore_domain::records::Format;
@@ -16,9 +16,14 @@ pub(crate) fn result(files: &MemoryFiles, job: &Job) -> ResultDocument {
     serde_json::from_slice(&bytes).expect("the result document is JSON")
 }
 
+/// A file of the report: written whole, or put in parts.
+fn file(files: &MemoryFiles, job: &Job, name: &str) -> Option<Vec<u8>> {
+    report_file_keys(job, name).iter().find_map(|key| files.get(key))
+}
+
 /// Number and `action` of each row of a file; nothing if it is not there.
 pub(crate) fn rows(files: &MemoryFiles, job: &Job, name: &str) -> BTreeMap<usize, String> {
-    let Some(bytes) = files.get(&report_key(job, name)) else { return BTreeMap::new() };
+    let Some(bytes) = file(files, job, name) else { return BTreeMap::new() };
     let json = job.source.as_ref().is_some_and(|source| source.format == Format::JsonLines);
     let read = &records(&bytes)[1..];
     let rows: BTreeMap<_, _> =
@@ -38,7 +43,7 @@ fn action_of(row: &[String], json: bool) -> String {
 
 /// The `code` column of `failed.csv`, by row.
 pub(crate) fn codes(files: &MemoryFiles, job: &Job) -> BTreeMap<usize, String> {
-    let Some(bytes) = files.get(&report_key(job, "failed.csv")) else {
+    let Some(bytes) = file(files, job, "failed.csv") else {
         return BTreeMap::new();
     };
     let read = records(&bytes);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use longshore::ports::{JobFolder, Ports, report_key};
+use longshore::ports::{JobFolder, Ports, report_key, report_name};
 use longshore::receipt::RECEIPT_NAME;
 use longshore::result::{RESULT_NAME, Report, ResultDocument};
 use longshore_domain::group::Group;
@@ -63,12 +63,21 @@ impl Pace {
 /// A try to write the report of a generation; it goes on over as many invocations as it takes.
 struct Attempt {
     name: String,
+    /// Name of the report that this try ends: no other one writes below it.
+    report: String,
     /// The job's checkpoint, as this attempt read it or moved it.
     checkpoint: Option<Checkpoint>,
     /// All rows stand in front of the checkpoint.
     is_ended: bool,
     /// They did when this delivery began.
     has_all: bool,
+}
+
+impl Attempt {
+    fn new(name: String, checkpoint: Option<Checkpoint>) -> Self {
+        let report = report_name(&name, &nonce());
+        Self { name, report, checkpoint, is_ended: false, has_all: false }
+    }
 }
 
 /// What a delivery came to. All are the message's end.
@@ -163,8 +172,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     }
 
     /// Report, receipt, result document, final status, in this order; `None` if it is all to be looked at again: the job was told
-    /// to stop meanwhile, or its report is another completion's. Every file is named by an attempt, and counts only if the job
-    /// names the attempt. Nobody reads the report of a job that is deleted: it only gets its final status, so that the sweeper
+    /// to stop meanwhile, or its report is another completion's. Every file that is written whole is named by this very try, uploads in
+    /// parts by the attempt, and both count only if the job names them. Nobody reads the report of a job that is deleted: it only gets its final status, so that the sweeper
     /// may remove it.
     async fn end(&self, ending: &Ending, pace: &mut Pace) -> Result<Option<CompleteEnd>, CompleteError> {
         if ending.job.is_deleted() {
@@ -173,8 +182,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         let began = (self.clock)();
         let (mut attempt, stored) = self.attempt(&ending.job, pace).await?;
         let layout = Layout::read(self.ports, ending).await?;
-        let name = attempt.name.clone();
-        let name = ReportName { attempt: &name, part_bytes: self.part_bytes };
+        let (name, report) = (attempt.name.clone(), attempt.report.clone());
+        let name = ReportName { attempt: &name, report: &report, part_bytes: self.part_bytes };
         let new = || ReportWriter::new(self.ports, ending, &layout, name);
         let mut writer = match stored {
             Some(stored) => match new().restore(&stored) {
@@ -212,7 +221,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         // with a checkpoint is not written again.
         let again_ms = if attempt.checkpoint.is_some() { 0 } else { (self.clock)().millis_since(began) };
         let spare_ms = again_ms.saturating_add(self.stop_grace_ms);
-        let finish = ending.finish(Some(attempt.name), (self.clock)());
+        let finish = ending.finish(Some(attempt.report), (self.clock)());
         let mut finished = ending.job.clone();
         finished.finish(&finish);
         self.write_receipt(&finished, &written, spare_ms).await?;
@@ -226,12 +235,9 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         if let Some(at) = checkpoint.as_ref().filter(|at| pace.gone.as_ref() != Some(&at.token))
             && let Read::Found(stored) = self.ports.files.read(&state_key(job, at), None, None).await?
         {
-            return Ok((
-                Attempt { name: at.attempt.clone(), checkpoint, is_ended: false, has_all: false },
-                Some(stored),
-            ));
+            return Ok((Attempt::new(at.attempt.clone(), checkpoint), Some(stored)));
         }
-        Ok((Attempt { name: nonce(), checkpoint, is_ended: false, has_all: false }, None))
+        Ok((Attempt::new(nonce(), checkpoint), None))
     }
 
     /// Stores the report as it is, and moves the job's checkpoint there if it is still the one from which this attempt went on;

@@ -14,7 +14,7 @@ use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::ports::{FileStream, Files, JobStore, PortResult, Read};
 
 use crate::Ports;
-use crate::report::WrittenReport;
+use crate::report::{WrittenReport, ended_early};
 
 /// The commit that the build was told, by an environment variable: a build that asked git itself would differ from one
 /// of the same source without a repository.
@@ -105,5 +105,5 @@ async fn read_on(
         }
         print.take(&block);
     }
-    Ok(None)
+    if print.size() < file.size_bytes { Err(ended_early(print.size(), file.size_bytes)) } else { Ok(None) }
 }

@@ -198,7 +198,7 @@ pub struct Job {
     /// How far the completion of the present generation is, if it takes more than one invocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
-    /// Name of the completion attempt that gave the final status: the report that it wrote is the job's. None before the
+    /// Name of the report that the final status came with: the attempt, and the invocation that ended it. None before the
     /// end, for a job that ended without a report, and for one that ended before attempts had names.
     #[serde(default)]
     pub report: Option<String>,

@@ -1,7 +1,9 @@
 //! One CSV file of a report (RFC 4180, `\r\n`): one PutObject while it is small, parts of a multipart upload once it is not.
 //!
 //! Part n always holds the same bytes, whoever writes it: parts are cut by their place in the file alone. So two
-//! completions that write the same upload do each other no harm, and one goes on where another stopped.
+//! completions that write the same upload do each other no harm, and one goes on where another stopped. An upload that is
+//! completed takes no other part. A file that is written whole has a key of the invocation's own: a PutObject writes over
+//! another's, and a source that was lost in between makes other bytes.
 
 use longshore::failures_file::Columns;
 use longshore::fingerprint::{Fingerprint, Fingerprinter, SavedFingerprint};
@@ -20,7 +22,7 @@ const PARTS_OF_A_SIZE: usize = 2_500;
 
 /// A CSV file that is being written. Holds less than a part, and what one chunk adds.
 pub(super) struct Table {
-    key: String,
+    keys: TableKeys,
     rows: RowBuilder,
     /// Names of the columns that follow the item's own.
     said: &'static [&'static str],
@@ -29,6 +31,14 @@ pub(super) struct Table {
     print: Fingerprinter,
     /// What is not sent yet.
     buffer: Vec<u8>,
+}
+
+/// Keys of a file.
+pub(super) struct TableKeys {
+    /// Of an upload in parts, which all invocations of the attempt share.
+    pub(super) parts: String,
+    /// Of one PutObject, which this invocation alone makes.
+    pub(super) whole: String,
 }
 
 /// What a file has come to, but for the bytes that are not sent yet.
@@ -60,9 +70,9 @@ pub(super) struct Written {
 }
 
 impl Table {
-    pub(super) fn new(key: String, columns: Columns, said: &'static [&'static str], part_bytes: usize) -> Self {
+    pub(super) fn new(keys: TableKeys, columns: Columns, said: &'static [&'static str], part_bytes: usize) -> Self {
         let (done, print, buffer) = (Sent::default(), Fingerprinter::default(), Vec::new());
-        Self { key, rows: RowBuilder::new(columns), said, part_bytes, done, print, buffer }
+        Self { keys, rows: RowBuilder::new(columns), said, part_bytes, done, print, buffer }
     }
 
     /// Goes on where a saved table was; `None` if it was saved by other code.
@@ -104,7 +114,7 @@ impl Table {
             self.print.take(&part);
             let upload = match &self.done.upload {
                 Some(upload) => upload,
-                None => self.done.upload.insert(files.create_multipart(&self.key, CONTENT_TYPE).await?),
+                None => self.done.upload.insert(files.create_multipart(&self.keys.parts, CONTENT_TYPE).await?),
             };
             let number = part_number(&self.done.etags);
             let etag = files.upload_part(upload, number, part).await?.ok_or(CompleteError::UploadGone)?;
@@ -123,20 +133,24 @@ impl Table {
         }
         self.print.take(&self.buffer);
         let (rows, fingerprint) = (self.done.rows, self.print.clone().finish());
-        match self.done.upload.take() {
-            None => files.write(&self.key, CONTENT_TYPE, self.buffer).await?,
+        let key = match self.done.upload.take() {
+            None => {
+                files.write(&self.keys.whole, CONTENT_TYPE, self.buffer).await?;
+                self.keys.whole
+            }
             Some(upload) => {
                 let mut etags = self.done.etags;
                 let last = files.upload_part(&upload, part_number(&etags), self.buffer).await?;
                 etags.extend(last.clone());
                 if (last.is_none() || !files.complete_multipart(&upload, &etags).await?)
-                    && files.info(&self.key).await?.is_none_or(|info| info.size_bytes != fingerprint.size)
+                    && files.info(&upload.key).await?.is_none_or(|info| info.size_bytes != fingerprint.size)
                 {
                     return Err(CompleteError::UploadGone);
                 }
+                upload.key
             }
-        }
-        Ok(Some(Written { file: ReportFile { key: self.key, rows }, fingerprint }))
+        };
+        Ok(Some(Written { file: ReportFile { key, rows }, fingerprint }))
     }
 
     /// Forgets the upload, which nobody will end.

@@ -12,7 +12,7 @@ use super::chunk::{ChunkReader, ChunkRows};
 use super::layout::{Layout, Unsplit};
 use super::rest::{RecordAt, write_rest};
 use super::state::{Position, State};
-use super::table::{Table, Written};
+use super::table::{Table, TableKeys, Written};
 use super::units::{ReadAhead, Take, Unit, units};
 use super::{Reached, WrittenReport};
 use crate::ending::Ending;
@@ -26,6 +26,8 @@ const UNPROCESSED: usize = 2;
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct ReportName<'a> {
     pub(crate) attempt: &'a str,
+    /// The attempt and this invocation.
+    pub(crate) report: &'a str,
     pub(crate) part_bytes: usize,
 }
 
@@ -52,8 +54,9 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     ) -> Self {
         let (job, folder) = (&ending.job, JobFolder::of(&ending.job));
         let table = |file, said| {
-            let key = folder.report_key(job.generation, Some(name.attempt), file);
-            Table::new(key, layout.columns.clone(), said, name.part_bytes)
+            let key = |name| folder.report_key(job.generation, Some(name), file);
+            let keys = TableKeys { parts: key(name.attempt), whole: key(name.report) };
+            Table::new(keys, layout.columns.clone(), said, name.part_bytes)
         };
         let tables = [table("failed.csv", &SAID[..]), table("skipped.csv", &["reason"]), table("unprocessed.csv", &[])];
         let (store, files) = (&ports.store, &ports.files);

@@ -1,7 +1,9 @@
 //! Crashes at every step, two deliveries at once, damage.
 
-use std::sync::Arc;
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 use complete_job::{CompleteEnd, CompleteError};
 use longshore_domain::job::Status;
@@ -81,25 +83,95 @@ fn a_report_that_is_written_twice_is_the_same_and_the_job_names_one_of_them() {
 }
 
 /// One completion saw the job completing and is slow; the other saw it stopping and was first. The slow one dies as soon as
-/// it has written its result: it cannot repair anything.
+/// it has written its result: it cannot repair anything. With small parts both go on from one checkpoint.
 #[test]
 fn of_two_completions_across_a_stop_the_result_is_that_of_the_one_that_ended_the_job() {
-    let fixture = worked(What::Ok);
-    let other = fixture.clone();
-    let mut other = Some(other);
+    for part_bytes in [8 << 20, 20] {
+        let mut fixture = worked(What::Ok);
+        fixture.part_bytes = part_bytes;
+        let named = during(&fixture, "result.json", |other| {
+            other.cancel();
+            assert_eq!(other.complete().unwrap(), CompleteEnd::Finished(Status::Canceled));
+        });
+        let end = fixture.complete();
+        assert_eq!((fixture.job().status, fixture.result().status), (Status::Canceled, Status::Canceled));
+        assert_eq!(end.unwrap(), CompleteEnd::AlreadyFinished);
+        assert_eq!(fixture.job().checkpoint.is_some(), part_bytes == 20);
+        assert_unchanged(&fixture, &named, &format!("with parts of {part_bytes} bytes"));
+    }
+}
+
+/// Both go on from one checkpoint. The slow one has read the rest of the source; the other was first, and did not find it.
+#[test]
+fn a_slow_completion_changes_no_file_of_the_report_that_the_job_names() {
+    for slow_at in ["unprocessed.csv", "receipt.json", "result.json"] {
+        let fixture = stopped_half_way();
+        let named = during(&fixture, slow_at, |other| {
+            other.lose_source();
+            assert_eq!(other.complete().unwrap(), CompleteEnd::Finished(Status::Canceled));
+            assert!(other.result().issues.iter().any(|issue| issue.code == "rest_not_listed"));
+        });
+        assert_eq!(fixture.complete().unwrap(), CompleteEnd::AlreadyFinished);
+        assert_unchanged(&fixture, &named, slow_at);
+    }
+}
+
+#[test]
+fn a_source_whose_stream_ends_early_again_and_again_is_read_on_by_the_next_delivery() {
+    let fixture = stopped_half_way();
+    fixture.ports.files.ends_early.store(5, Relaxed);
+    let error = fixture.complete().expect_err("the source is there: no row of it may be left out");
+    assert!(format!("{error:?}").contains("the stream ended at byte"), "{error:?}");
+    assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Canceled));
+    let result = fixture.result();
+    assert_eq!(result.counts.total(), 60, "{:?}", result.issues);
+}
+
+type Named = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
+
+/// Does this just before the first write of a file; what the report then holds.
+fn during(fixture: &Fixture, name: &'static str, act: impl FnOnce(&Fixture) + Send + 'static) -> Named {
+    let (named, mut other) = (Named::default(), Some((fixture.clone(), act)));
+    let seen = Arc::clone(&named);
     fixture.ports.files.set(move |operation, key| {
-        if operation != "write" || !key.ends_with("result.json") {
-            return true;
+        if operation == "write" && key.ends_with(name) {
+            let Some((other, act)) = other.take() else { return false };
+            let run = std::thread::spawn(move || {
+                act(&other);
+                other.report()
+            });
+            *seen.lock().unwrap() = run.join().unwrap();
         }
-        let Some(other) = other.take() else { return false };
-        other.cancel();
-        let end = std::thread::spawn(move || other.complete().unwrap()).join().unwrap();
-        assert_eq!(end, CompleteEnd::Finished(Status::Canceled));
         true
     });
-    let end = fixture.complete();
-    assert_eq!((fixture.job().status, fixture.result().status), (Status::Canceled, Status::Canceled));
-    assert_eq!(end.unwrap(), CompleteEnd::AlreadyFinished);
+    named
+}
+
+/// The files of the report that the job names are as they were when it ended.
+fn assert_unchanged(fixture: &Fixture, named: &Named, when: &str) {
+    let named = named.lock().unwrap();
+    let files = fixture.result().files;
+    let tables = [files.failed, files.skipped, files.unprocessed].into_iter().flatten().map(|file| file.key);
+    for key in tables.chain(["result.json", "receipt.json"].map(|name| fixture.key(name))) {
+        let (then, now) = (named.get(&key), fixture.ports.files.inner.get(&key));
+        assert!(then == now.as_ref(), "{when}: {key} was {then:?} and is {now:?}");
+    }
+}
+
+/// A canceled job of which one group is split, and a checkpoint of its report in front of the rest.
+fn stopped_half_way() -> Fixture {
+    let rows: String = (0..60).map(|n| format!("person {n},{n}\n")).collect();
+    let fixture = Fixture::csv(&format!("name,age\n{rows}"));
+    fixture.split(4, Some(2));
+    fixture.cancel();
+    thread_local!(static CLOCK: Cell<i64> = const { Cell::new(60_000) });
+    CLOCK.set(60_000);
+    let end = fixture.complete_until(Timestamp(60_100), || {
+        CLOCK.set(CLOCK.get() + 25);
+        Timestamp(CLOCK.get())
+    });
+    assert_eq!(end.unwrap(), CompleteEnd::HandedOver);
+    fixture
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use complete_job::{CompleteEnd, CompleteError, Completer};
 use futures::FutureExt;
 use longshore::opening::read_opening;
-use longshore::ports::{JobFolder, Ports, report_key};
+use longshore::ports::{JobFolder, Ports, report_file_keys};
 use longshore::queues::MemoryQueues;
 use longshore::receipt::{RECEIPT_NAME, Receipt};
 use longshore::result::ResultDocument;
@@ -165,7 +165,8 @@ impl Fixture {
 
     /// Where a file of the report is that the job names.
     pub(crate) fn key(&self, name: &str) -> String {
-        report_key(&self.job(), name)
+        let [whole, parts] = report_file_keys(&self.job(), name);
+        if self.ports.files.inner.get(&whole).is_none() { parts } else { whole }
     }
 
     /// The lines of a file of the report, header first.

@@ -103,6 +103,14 @@ fn a_file_of_many_blocks_is_fingerprinted_as_a_whole() {
 }
 
 #[test]
+fn an_input_whose_stream_ends_early_is_read_on_for_its_fingerprint() {
+    let fixture = worked(PEOPLE, &WHATS);
+    fixture.ports.files.ends_early.store(1, std::sync::atomic::Ordering::Relaxed);
+    fixture.complete().unwrap();
+    assert_eq!(fixture.receipt().input.unwrap().sha256, Some(sha256(PEOPLE.as_bytes())));
+}
+
+#[test]
 fn the_sha256_that_the_client_gave_spares_another_read_of_the_input() {
     let given = sha256(b"whatever the bucket has checked");
     let bytes: Vec<u8> = (0..32).map(|i| u8::from_str_radix(&given[i * 2..i * 2 + 2], 16).unwrap()).collect();

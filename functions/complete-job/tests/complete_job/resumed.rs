@@ -195,7 +195,7 @@ fn a_checkpoint_whose_upload_is_gone_is_begun_anew() {
         fixture.ports.files.inner.abort_parts(&upload);
     }
     while invoke(&fixture, 12) == Some(CompleteEnd::HandedOver) {}
-    assert_ne!(fixture.job().report.unwrap(), before.attempt);
+    assert!(!fixture.job().report.unwrap().starts_with(&before.attempt));
     assert_eq!(fixture.rows("unprocessed.csv").len(), ROWS - 3);
 }
 

@@ -3,7 +3,7 @@
 //! Reading ends with the time of the call; a file that was not read to its end by then was not checked.
 
 use longshore::fingerprint::{Fingerprint, Fingerprinter};
-use longshore::ports::report_key;
+use longshore::ports::report_file_keys;
 use longshore::receipt::{FileReceipt, RECEIPT_NAME, Receipt, download_name};
 use longshore::result::{ReportFile, ResultDocument};
 use longshore_domain::ports::{Files, PortResult};
@@ -104,11 +104,12 @@ impl<F: Files> ReportAudit<'_, F> {
         let (job, counts, files) = (&self.records.job, &result.counts, &result.files);
         let rows = [counts.failed, counts.skipped, counts.unprocessed];
         let listed = [&files.failed, &files.skipped, &files.unprocessed];
-        let key = |name| report_key(job, name);
-        let expected = FILES.into_iter().zip(rows).zip(listed);
-        expected
-            .map(|((name, rows), listed)| Expected { name, key: key(name), rows, listed: listed.as_ref() })
-            .collect()
+        let expected = FILES.into_iter().zip(rows).zip(listed).map(|((name, rows), listed)| {
+            let [whole, parts] = report_file_keys(job, name);
+            let in_parts = listed.as_ref().is_some_and(|file| file.key == parts);
+            Expected { name, key: if in_parts { parts } else { whole }, rows, listed: listed.as_ref() }
+        });
+        expected.collect()
     }
 
     fn check_listed(&mut self, Expected { name, key, rows, listed }: &Expected<'_>) {

@@ -72,7 +72,8 @@ fn finish(protocol: &Protocol, world: &mut World, (status, totals): (Status, Cou
     }
 }
 
-/// The name of an attempt's report. Attempts that see the same write the same, so they may share it here.
+/// The name of a report. Invocations that see the same write the same, so they may share it here. The attempt is not enough:
+/// over a checkpoint it goes on across a stop.
 fn report_name(protocol: &Protocol, status: Status, view: View) -> String {
     let attempt = if protocol.flaw == Flaw::ReportsShareNames { String::new() } else { format!(" {status:?}") };
     format!("{}{attempt}", view.generation)
