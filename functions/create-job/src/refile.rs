@@ -139,7 +139,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         let entries = mem::take(&mut self.entries);
         let items = u32::try_from(entries.len()).unwrap_or(u32::MAX);
         let failed = entries.iter().filter(|entry| matches!(entry.end, End::Failed(_))).count() as u64;
-        let file = WorkFile { header: Header { round: 0, prev: None }, entries };
+        let file = WorkFile { header: Header::default(), entries };
         let key = JobFolder::of(&self.job).work_key((number, chunk), &token);
         let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
         self.splitter.ports.files.write(&key, "application/x-ndjson", bytes).await?;

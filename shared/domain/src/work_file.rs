@@ -3,18 +3,40 @@
 //! A chunk's failed, skipped and transient items are written to a file before the commit that passes over them.
 //! Each file names its predecessor, and the cursor names the last, so the files that count form a chain; a file
 //! that no commit vouches for (its worker died or lost) is never read. JSON Lines: a header, then an entry a line.
+//!
+//! A slow chunk has a file for each second of its work, in each of its rounds. So that a long chain is not read one file after
+//! the other, a header also names the files before its predecessor: a hint, which says only what can be read at the same time.
 
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Rejection;
 
+/// Files that a header names: those of a chain that are read at the same time.
+pub const NAMED_FILES: usize = 32;
+
 /// First line of a work file.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Header {
     /// The round that wrote it.
     pub round: u32,
     /// Token of the file before it in the chunk's chain.
     pub prev: Option<String>,
+    /// Tokens of the files before that one, newest first. A hint: files that were written before it existed have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<String>,
+}
+
+impl Header {
+    /// The header of a file behind `prev`, whose own header is `known` or not.
+    pub fn behind(round: u32, prev: Option<String>, known: Option<&Self>) -> Self {
+        let before = known.into_iter().flat_map(Self::named).take(NAMED_FILES - 1).cloned().collect();
+        Self { round, prev, before }
+    }
+
+    /// Tokens of the files before this one, newest first, as far as it names them.
+    pub fn named(&self) -> impl Iterator<Item = &String> {
+        self.prev.iter().chain(&self.before)
+    }
 }
 
 /// One item that did not simply succeed.
@@ -107,7 +129,7 @@ mod tests {
     fn a_work_file_survives_storage() {
         let entry = |n, end| Entry { n, end, raw: "a,\"b\nc\"".into(), damaged: n == 7 };
         let file = WorkFile {
-            header: Header { round: 1, prev: Some("abc1".into()) },
+            header: Header { round: 1, prev: Some("abc1".into()), before: vec!["abd7".into()] },
             entries: vec![
                 entry(7, End::Failed(Rejection::new("bad", Some("x"), "no"))),
                 entry(8, End::Skipped { reason: "asked".into() }),
@@ -115,5 +137,23 @@ mod tests {
             ],
         };
         assert_eq!(WorkFile::parse(&file.to_bytes().unwrap()).unwrap(), file);
+    }
+
+    #[test]
+    fn a_header_names_the_newest_files_before_it() {
+        let mut header = Header::behind(0, None, None);
+        for n in 1..100 {
+            header = Header::behind(0, Some(n.to_string()), Some(&header));
+        }
+        let named: Vec<_> = header.named().cloned().collect();
+        assert_eq!(named, (68..100).rev().map(|n| n.to_string()).collect::<Vec<_>>());
+        let alone = Header::behind(1, Some("100".into()), None);
+        assert_eq!(alone.named().collect::<Vec<_>>(), ["100"]);
+    }
+
+    #[test]
+    fn a_header_from_before_it_named_more_than_one_file_is_understood() {
+        let file = WorkFile::parse(b"{\"round\":1,\"prev\":\"abc1\"}\n").unwrap();
+        assert_eq!(file.header, Header { round: 1, prev: Some("abc1".into()), before: vec![] });
     }
 }

@@ -15,10 +15,11 @@ use longshore_domain::retry;
 use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::{Header, WorkFile};
 
+use super::chain::read_header;
 use super::items::{Found, Items, find};
 use super::reasons;
 use super::tally::Tally;
-use super::{ChunkEnd, ChunkError, KnownJob, Mode, Worker, end_of, roll_up, stop_job};
+use super::{ChunkEnd, ChunkError, KnownJob, Mode, TURN_S, Worker, end_of, roll_up, stop_job};
 use crate::handler::JobContext;
 use crate::ports::JobFolder;
 
@@ -39,6 +40,10 @@ pub(super) struct Attempt<'a, S, Q, F> {
     nonce: String,
     commits: u32,
     cursor: Option<Cursor>,
+    /// Header of the file that the cursor names, once this attempt has written or read it.
+    header: Option<Header>,
+    /// Items of the round that were passed when it began.
+    began_at: usize,
     tally: Tally,
     committed_at: Timestamp,
     looked_at: Timestamp,
@@ -56,6 +61,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let cursor = state.group.cursors.get(&message.chunk).cloned();
         let now = (worker.clock)();
         Self {
+            header: None,
+            began_at: cursor.as_ref().map_or(0, |c| c.position as usize),
             tally: Tally::at(cursor.as_ref(), known.limits().item_retries),
             worker,
             message,
@@ -82,6 +89,10 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                     return Ok(ChunkEnd::NotLive);
                 }
             };
+        if self.mode == Mode::Work {
+            // A turn is time for items: finding those of a late round may take long.
+            self.deadline = self.deadline.min((self.worker.clock)().plus_seconds(TURN_S));
+        }
         let mut batch = 16;
         while self.tally.position < items.len() {
             if let Some(end) = self.pause().await? {
@@ -100,10 +111,11 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         self.end_round().await
     }
 
-    /// Between batches: commit if it is time, see whether the job still runs, stop before the function's deadline.
+    /// Between batches: commit if it is time, see whether the job still runs, stop before the function's deadline - but not
+    /// before an item is passed, or a chunk whose items take long to find would be handed over for ever.
     async fn pause(&mut self) -> Result<Option<ChunkEnd>, ChunkError> {
         let now = (self.worker.clock)();
-        let over = now >= self.deadline;
+        let over = now >= self.deadline && self.tally.position > self.began_at;
         let due = now.millis_since(self.committed_at) >= COMMIT_MS || self.tally.is_large();
         if !self.tally.is_empty() && (over || due) {
             match self.commit(false).await? {
@@ -173,10 +185,16 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     async fn write_entries(&mut self, token: &str) -> Result<Option<String>, ChunkError> {
         let prev = self.cursor.as_ref().and_then(|c| c.file.clone());
         let Some(entries) = self.tally.take_entries() else { return Ok(prev) };
-        let file = WorkFile { header: Header { round: self.round(), prev }, entries };
-        let key = JobFolder::of(self.job).work_key((self.message.group, self.message.chunk), token);
+        let (files, folder) = (&self.worker.ports.files, JobFolder::of(self.job));
+        let place = (self.message.group, self.message.chunk);
+        if let (None, Some(prev)) = (&self.header, &prev) {
+            self.header = read_header(files, folder, place, prev).await;
+        }
+        let header = Header::behind(self.round(), prev, self.header.as_ref());
+        let (file, key) = (WorkFile { header, entries }, folder.work_key(place, token));
         let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
-        self.worker.ports.files.write(&key, "application/x-ndjson", bytes).await?;
+        files.write(&key, "application/x-ndjson", bytes).await?;
+        self.header = Some(file.header);
         Ok(Some(token.to_owned()))
     }
 

@@ -1,13 +1,22 @@
 //! A chunk's work files, walked back from its cursor: only what a commit vouches for is ever read.
+//!
+//! The walk goes from each file to the one before it. What a header names beyond that is read ahead, at the same time.
 
+use std::collections::VecDeque;
+
+use futures::{StreamExt, TryStreamExt, stream};
 use longshore_domain::ports::{Files, Read};
-use longshore_domain::work_file::{End, Entry, WorkFile};
+use longshore_domain::work_file::{End, Entry, Header, WorkFile};
 
 use super::ChunkError;
 use crate::ports::JobFolder;
 
+/// Files of one chain that are read at the same time. Each holds as much as its chunk at most.
+pub const CHAIN_READS: usize = 8;
+
 /// All work files of a chunk, newest first, from the token that its cursor names; only those of round `from_round`
-/// or later.
+/// or later. Items that a round before the last two has filed are left out: a later one has worked them, and a chunk whose items
+/// meet no capacity has as many rounds as its job has time.
 ///
 /// # Errors
 /// If the bucket fails, or a file of the chain is missing or damaged.
@@ -18,16 +27,46 @@ pub async fn read_chain(
     last: Option<&str>,
     from_round: u32,
 ) -> Result<Vec<WorkFile>, ChunkError> {
-    let (mut chain, mut next) = (Vec::new(), last.map(str::to_owned));
+    let (mut chain, mut next) = (Vec::<WorkFile>::new(), last.map(str::to_owned));
+    let mut ahead: VecDeque<(String, WorkFile)> = VecDeque::new();
     while let Some(token) = next.take() {
-        let file = read_one(files, folder.work_key(place, &token)).await?;
+        let filed_from = chain.first().map_or(0, |last| last.header.round.saturating_sub(1));
+        let file = match ahead.pop_front() {
+            Some((name, file)) if name == token => file,
+            _ => read_one(files, folder.work_key(place, &token), filed_from).await?,
+        };
         if file.header.round < from_round {
             break;
+        }
+        if ahead.is_empty() && !file.header.before.is_empty() {
+            let keys = file.header.named().map(|token| (token.clone(), folder.work_key(place, token)));
+            let newest = chain.first().map_or(file.header.round, |last| last.header.round);
+            ahead = read_ahead(files, keys.collect(), newest.saturating_sub(1)).await?;
         }
         next.clone_from(&file.header.prev);
         chain.push(file);
     }
     Ok(chain)
+}
+
+async fn read_ahead(
+    files: &impl Files,
+    keys: Vec<(String, String)>,
+    filed_from: u32,
+) -> Result<VecDeque<(String, WorkFile)>, ChunkError> {
+    let read = async |(token, key)| Ok((token, read_one(files, key, filed_from).await?));
+    let reads: Vec<_> = keys.into_iter().map(read).collect();
+    stream::iter(reads).buffered(CHAIN_READS).try_collect().await
+}
+
+/// The header of a file that a commit vouches for; none if it cannot be read now, for then nothing is named beyond the file.
+pub(super) async fn read_header(
+    files: &impl Files,
+    folder: JobFolder<'_>,
+    place: (u32, u32),
+    token: &str,
+) -> Option<Header> {
+    read_one(files, folder.work_key(place, token), u32::MAX).await.ok().map(|file| file.header)
 }
 
 /// The items that a round has filed for the next one, by number: the order in which that one works them.
@@ -38,9 +77,16 @@ pub fn filed_in(chain: &[WorkFile], round: u32) -> Vec<&Entry> {
     filed
 }
 
-async fn read_one(files: &impl Files, key: String) -> Result<WorkFile, ChunkError> {
-    match files.read(&key, None, None).await? {
-        Read::Found(bytes) => WorkFile::parse(&bytes).map_err(|source| ChunkError::WorkFile { key, source }),
-        Read::Absent | Read::Changed => Err(ChunkError::WorkFileMissing(key)),
+/// A file, of an earlier round than this without the items that it has filed.
+async fn read_one(files: &impl Files, key: String, filed_from: u32) -> Result<WorkFile, ChunkError> {
+    let Read::Found(bytes) = files.read(&key, None, None).await? else { return Err(ChunkError::WorkFileMissing(key)) };
+    let mut file = WorkFile::parse(&bytes).map_err(|source| ChunkError::WorkFile { key, source })?;
+    if file.header.round < filed_from {
+        file.entries.retain(|entry| !matches!(entry.end, End::Transient { .. }));
     }
+    Ok(file)
 }
+
+#[cfg(test)]
+#[path = "chain_tests.rs"]
+mod tests;

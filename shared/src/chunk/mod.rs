@@ -23,7 +23,7 @@ use longshore_domain::retry;
 use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::WorkFileError;
 
-pub use chain::{filed_in, read_chain};
+pub use chain::{CHAIN_READS, filed_in, read_chain};
 pub use ending::{ask_for_completion, complete_if_done, roll_up, stop_job};
 pub use gate::Gate;
 pub use items::{source_changed, source_missing};
@@ -220,9 +220,6 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         deadline: Timestamp,
     ) -> Result<ChunkEnd, ChunkError> {
         let known = self.known.get(self.ports, self.registry, &state.job, mode).await?;
-        // The lease of a limited type lasts by the function's own deadline: one item may take longer than a turn.
-        let turn_ends = (self.clock)().plus_seconds(TURN_S);
-        let deadline = if mode == Mode::Work { deadline.min(turn_ends) } else { deadline };
         let end = Attempt::new(self, message, state, &known, mode, deadline).run().await?;
         if end == ChunkEnd::NextRound && mode == Mode::GiveUp {
             // The items that earlier workers filed are a round of their own: take it at once.

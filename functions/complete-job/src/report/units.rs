@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
+use longshore::chunk::CHAIN_READS;
+use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Group, Manifest};
 use longshore_domain::job::Place;
 use longshore_domain::ports::{Files, Store};
@@ -78,17 +80,25 @@ impl Unit<'_> {
         let Some(manifest) = manifest else {
             let bytes = (group.bytes / group.cursors.len().max(1) as u64).max(LEAST_BYTES);
             let filed = group.cursors.iter().filter(|(_, cursor)| cursor.file.is_some());
-            return filed
-                .map(|(n, cursor)| Chunk { place: (group.number, *n), cursor: Some(cursor), plan: None, bytes })
-                .collect();
+            let chunks = filed.map(|(n, cursor)| {
+                let (place, bytes) = ((group.number, *n), bytes * reads_of(Some(cursor)));
+                Chunk { place, cursor: Some(cursor), plan: None, bytes }
+            });
+            return chunks.collect();
         };
         let skip = if let Take::Left(first) = self.take { first } else { 0 };
         let chunks = (0..).zip(&manifest.chunks).skip(skip).map(|(n, plan)| {
-            let bytes = (plan.end - plan.start).max(LEAST_BYTES);
-            Chunk { place: (group.number, n), cursor: group.cursors.get(&n), plan: Some(plan), bytes }
+            let cursor = group.cursors.get(&n);
+            let bytes = (plan.end - plan.start).max(LEAST_BYTES) * reads_of(cursor);
+            Chunk { place: (group.number, n), cursor, plan: Some(plan), bytes }
         });
         chunks.collect()
     }
+}
+
+/// Files of a chunk that are held while it is read, each as large as the chunk at most: the files of one round are that together.
+fn reads_of(cursor: Option<&Cursor>) -> u64 {
+    cursor.map_or(1, |cursor| (u64::from(cursor.round) + 1).min(CHAIN_READS as u64))
 }
 
 /// Chunks that are read ahead, in their order.

@@ -93,7 +93,7 @@ impl<'a> Hand<'a> {
 
     fn write(&self, token: &str, entries: Vec<Entry>) {
         let prev = self.cursor.as_ref().and_then(|c| c.file.clone());
-        let file = WorkFile { header: Header { round: self.round(), prev }, entries };
+        let file = WorkFile { header: Header::behind(self.round(), prev, None), entries };
         let key = self.fixture.folder().work_key(self.place, token);
         self.fixture.ports.files.inner.put(&key, file.to_bytes().unwrap());
     }

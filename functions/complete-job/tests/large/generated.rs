@@ -9,7 +9,7 @@ use longshore::files::MemoryFiles;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::outcome::Rejection;
 use longshore_domain::ports::{FileInfo, FileStream, Files, MultipartFiles, MultipartUpload, PortResult, Read};
-use longshore_domain::work_file::{End, Entry, Header, WorkFile};
+use longshore_domain::work_file::{End, Entry, Header, NAMED_FILES, WorkFile};
 
 pub(crate) const KEY: &str = "uploads/default/large";
 
@@ -83,8 +83,9 @@ impl Generated {
         let end = End::Failed(Rejection::new("bad", Some("born"), "no such day"));
         let number = (group * 16 + chunk) * ROWS_IN_BLOCK + n;
         let entries = vec![Entry { n: number, end, raw: ROW.trim_end().into(), damaged: false }];
-        let prev = (n > 1).then(|| (n - 1).to_string());
-        WorkFile { header: Header { round: 0, prev }, entries }.to_bytes().ok()
+        let mut named = (1..n).rev().take(NAMED_FILES).map(|n| n.to_string());
+        let header = Header { round: 0, prev: named.next(), before: named.collect() };
+        WorkFile { header, entries }.to_bytes().ok()
     }
 }
 

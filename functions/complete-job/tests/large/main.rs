@@ -1,10 +1,13 @@
 //! Completion of large jobs over in-memory services: as many invocations of the deployed time-out as it takes, and the memory
-//! of one function. Plain test runs have a small set; `cargo xtask prove completion` runs them whole and measures.
+//! of one function. Plain test runs have a small set; `cargo xtask prove completion` runs them whole, at the speed of a function
+//! of 512 MB where a control group can be made, and else measures the processor time.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
 
 mod generated;
+mod quota;
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use complete_job::{CompleteEnd, Completer};
@@ -26,9 +29,22 @@ use longshore_domain::time_stamp::Timestamp;
 use serde_json::json;
 
 use generated::{BLOCK_BYTES, Generated, KEY, ROWS_IN_BLOCK};
+use quota::{PART, Quota, peak_mib, processor_s};
 
 /// The deployed time-out, without what is kept for the answer.
 const INVOCATION_S: i64 = 116;
+
+/// The deployed time-out: the function is killed.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The longest that a job of 5 GiB may take that was canceled after its first chunk.
+const CANCELED_S: f64 = 300.0;
+
+/// Memory of the function is twice that.
+const MOST_MIB: u64 = 256;
+
+/// One job at a time has the processor.
+static TURN: Mutex<()> = Mutex::new(());
 
 const PART_BYTES: usize = 8 << 20;
 
@@ -88,18 +104,31 @@ impl Large {
         now(self.ports.store.stop(self.id, 0, &Stop::canceled(Timestamp::now()))).unwrap();
     }
 
-    /// Runs invocation after invocation until the job has ended: how many, and how long.
-    fn complete(&self) -> (u32, Duration) {
+    /// Runs invocation after invocation until the job has ended.
+    fn complete(&self) -> Run {
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let quota = is_whole().then(Quota::hold).flatten();
+        let (began, processor) = (Instant::now(), processor_s());
+        let invocations = self.invoke();
+        let took = began.elapsed();
+        let processor = processor_s().zip(processor).map(|(after, before)| after - before);
+        Run { invocations, took, processor, has_quota: quota.is_some() }
+    }
+
+    fn invoke(&self) -> u32 {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let (began, mut invocations) = (Instant::now(), 0);
+        let mut invocations = 0;
         loop {
             invocations += 1;
+            let began = Instant::now();
             let deadline = Timestamp::now().plus_seconds(INVOCATION_S);
             let (ports, clock) = (&self.ports, Timestamp::now);
             let completer = Completer { ports, stop_grace_ms: 0, deadline, part_bytes: PART_BYTES, clock };
             let message = CompleteMessage { job_id: self.id, generation: 0, resend: 0, step: 0 };
-            match runtime.block_on(completer.complete(&message)).unwrap() {
-                CompleteEnd::Finished(_) => return (invocations, began.elapsed()),
+            let end = runtime.block_on(completer.complete(&message)).unwrap();
+            assert!(began.elapsed() < TIMEOUT, "the function is killed before it ends: {:?}", began.elapsed());
+            match end {
+                CompleteEnd::Finished(_) => return invocations,
                 end => assert_eq!(end, CompleteEnd::HandedOver),
             }
         }
@@ -111,8 +140,12 @@ impl Large {
     }
 
     /// Leaves the figures of a run.
-    fn measured(&self, job: &str, (invocations, took): (u32, Duration)) {
-        let (seconds, status) = (format!("{:.1}", took.as_secs_f64()), self.job().status);
+    fn measured(&self, job: &str, run: &Run) {
+        let (seconds, status) = (format!("{:.1}", run.took.as_secs_f64()), self.job().status);
+        let processor = run.processor.map_or("?".into(), |seconds| format!("{seconds:.1}"));
+        let quota = if run.has_quota { format!("{:.0} % by control group", PART * 100.0) } else { "none".into() };
+        let (invocations, peak) = (run.invocations, peak_mib().unwrap_or(0));
+        assert!(peak <= MOST_MIB, "{peak} MiB");
         let written: u64 = self.receipt().files.iter().map(|file| file.fingerprint.size).sum();
         let report = format!("{:.2} GiB", written as f64 / f64::from(1 << 30));
         row(
@@ -123,19 +156,33 @@ impl Large {
                 ("status", &format!("{status:?}")),
                 ("invocations", &invocations),
                 ("seconds", &seconds),
-                ("peak memory MiB", &peak_mib()),
+                ("processor seconds", &processor),
+                ("processor quota", &quota),
+                ("peak memory MiB", &peak),
                 ("violations", &0),
             ],
         );
-        println!("{job}: {report} of a report, {invocations} invocations, {seconds} s, {} MiB at most", peak_mib());
+        println!(
+            "{job}: {report} of a report, {invocations} invocations, {seconds} s, {processor} s of a processor (quota: {quota}), {peak} MiB"
+        );
     }
 }
 
-/// The most memory that this process has had; 0 where the system does not say.
-fn peak_mib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) / 1024
+/// How a job came to its end.
+struct Run {
+    invocations: u32,
+    took: Duration,
+    /// Seconds of processor time.
+    processor: Option<f64>,
+    has_quota: bool,
+}
+
+impl Run {
+    /// Seconds at the speed of the function; what waits for services is in the first of them.
+    fn seconds(&self) -> f64 {
+        let took = self.took.as_secs_f64();
+        if self.has_quota { took } else { took.max(self.processor.map_or(0.0, |seconds| seconds / PART)) }
+    }
 }
 
 /// Blocks of the large file: 5 GiB, or a little more than a part.
@@ -160,8 +207,9 @@ fn a_large_job_that_is_canceled_after_its_first_chunk_ends_canceled_with_its_rep
             now(large.ports.store.end_split(&large.job(), number, &[], Timestamp::now())).unwrap();
         }
         large.cancel();
-        let took = large.complete();
+        let run = large.complete();
         assert_eq!(large.job().status, Status::Canceled);
+        assert!(!is_whole() || run.seconds() <= CANCELED_S, "{name}: {:.0} s at a function's speed", run.seconds());
         let receipt = large.receipt();
         assert_eq!(
             (receipt.counts.succeeded, receipt.counts.unprocessed),
@@ -171,7 +219,7 @@ fn a_large_job_that_is_canceled_after_its_first_chunk_ends_canceled_with_its_rep
             large.ports.files.appeared(),
             receipt.files.iter().map(|file| file.fingerprint.size).collect::<Vec<_>>()
         );
-        large.measured(name, took);
+        large.measured(name, &run);
     }
 }
 
@@ -191,8 +239,23 @@ fn a_job_of_many_work_files_ends_with_its_report() {
         now(large.ports.store.group_done(large.id, number, Timestamp::now())).unwrap();
     }
     now(large.ports.store.end_split(&large.job(), u32::try_from(groups).unwrap(), &[], Timestamp::now())).unwrap();
-    let took = large.complete();
+    let run = large.complete();
     assert_eq!(large.job().status, Status::Completed);
     assert_eq!(large.receipt().counts.failed, groups * 16 * u64::from(files_of_a_chunk));
-    large.measured(&format!("{} work files, {latency_ms} ms each", groups * 16 * u64::from(files_of_a_chunk)), took);
+    large.measured(&format!("{} work files, {latency_ms} ms each", groups * 16 * u64::from(files_of_a_chunk)), &run);
+}
+
+/// A chunk is read within one invocation, however many seconds its handler took and however many rounds it had.
+#[test]
+fn a_chunk_of_many_work_files_is_read_within_an_invocation() {
+    let (work_files, latency_ms) = if is_whole() { (6_000, 20) } else { (200, 0) };
+    let large = Large::new(1, Generated::with_work_files(latency_ms));
+    large.group(0, 0, 1);
+    let counts = Counts { succeeded: ROWS_IN_BLOCK - work_files, failed: work_files, ..Counts::default() };
+    large.commit((0, 0), counts, Some(work_files.to_string()));
+    now(large.ports.store.group_done(large.id, 0, Timestamp::now())).unwrap();
+    now(large.ports.store.end_split(&large.job(), 1, &[], Timestamp::now())).unwrap();
+    let run = large.complete();
+    assert_eq!((large.job().status, large.receipt().counts.failed), (Status::Completed, work_files));
+    large.measured(&format!("{work_files} work files of one chunk, {latency_ms} ms each"), &run);
 }

@@ -1,0 +1,143 @@
+//! Chains of any length: how many reads follow one another, and what is kept of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::ids::JobId;
+use longshore_domain::ports::{FileInfo, PortResult};
+use longshore_domain::work_file::Header;
+
+use super::*;
+use crate::files::{MemoryFiles, MemoryStream};
+
+const PLACE: (u32, u32) = (0, 0);
+
+/// Files of which a read takes a moment: counts the moments at which none was read, and one began.
+#[derive(Clone, Default)]
+struct Slow {
+    inner: MemoryFiles,
+    reading: Arc<AtomicUsize>,
+    reads: Arc<AtomicUsize>,
+    in_a_row: Arc<AtomicUsize>,
+}
+
+impl Files for Slow {
+    type Stream = MemoryStream;
+
+    async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
+        self.inner.info(key).await
+    }
+
+    async fn open(
+        &self,
+        key: &str,
+        etag: Option<&str>,
+        start: u64,
+        end: Option<u64>,
+    ) -> PortResult<Read<MemoryStream>> {
+        self.inner.open(key, etag, start, end).await
+    }
+
+    async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
+        self.reads.fetch_add(1, Relaxed);
+        if self.reading.fetch_add(1, Relaxed) == 0 {
+            self.in_a_row.fetch_add(1, Relaxed);
+        }
+        tokio::task::yield_now().await;
+        self.reading.fetch_sub(1, Relaxed);
+        self.inner.read(key, etag, plan).await
+    }
+
+    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
+        self.inner.write(key, content_type, bytes).await
+    }
+
+    async fn remove(&self, key: &str) -> PortResult<()> {
+        Files::remove(&self.inner, key).await
+    }
+
+    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+        self.inner.remove_some(prefix).await
+    }
+}
+
+struct Chain {
+    files: Slow,
+    id: JobId,
+}
+
+impl Chain {
+    fn new() -> Self {
+        Self { files: Slow::default(), id: JobId::generate() }
+    }
+
+    fn folder(&self) -> JobFolder<'_> {
+        JobFolder { tenant: "t", id: self.id }
+    }
+
+    /// File n: item n has failed, and these are filed.
+    fn put(&self, n: u64, header: &Header, filed: u64) {
+        let failed = End::Failed(longshore_domain::outcome::Rejection::new("bad", None, "no"));
+        let waits = || End::Transient { attempts: 0, reason: "busy".into() };
+        let entry = |n, end| Entry { n, end, raw: String::new(), damaged: false };
+        let filed = (1..=filed).map(|i| entry(10_000 + i, waits()));
+        let entries = std::iter::once(entry(n, failed)).chain(filed).collect();
+        let bytes = WorkFile { header: header.clone(), entries }.to_bytes().unwrap();
+        self.files.inner.put(&self.folder().work_key(PLACE, &n.to_string()), bytes);
+    }
+
+    async fn read(&self, last: u64, from_round: u32) -> Vec<WorkFile> {
+        read_chain(&self.files, self.folder(), PLACE, Some(&last.to_string()), from_round).await.unwrap()
+    }
+}
+
+fn numbers(chain: &[WorkFile]) -> Vec<u64> {
+    chain.iter().map(|file| file.entries[0].n).collect()
+}
+
+#[tokio::test]
+async fn a_long_chain_is_read_many_files_at_a_time_and_in_its_order() {
+    let chain = Chain::new();
+    let mut header = Header::default();
+    for n in 1..=6_000 {
+        chain.put(n, &header, 0);
+        header = Header::behind(0, Some(n.to_string()), Some(&header));
+    }
+    assert_eq!(numbers(&chain.read(6_000, 0).await), (1..=6_000).rev().collect::<Vec<_>>());
+    let (reads, in_a_row) = (chain.files.reads.load(Relaxed), chain.files.in_a_row.load(Relaxed));
+    assert_eq!(reads, 6_000, "each file is read once");
+    assert!(in_a_row <= 6_000 / CHAIN_READS + 200, "{in_a_row} reads follow one another");
+}
+
+/// A hint decides nothing: the walk goes from each file to the one before it.
+#[tokio::test]
+async fn a_hint_that_is_not_true_changes_nothing() {
+    let chain = Chain::new();
+    let after = |n: u64, before: &[u64]| Header {
+        round: 0,
+        prev: Some((n - 1).to_string()),
+        before: before.iter().map(u64::to_string).collect(),
+    };
+    chain.put(1, &Header::default(), 0);
+    chain.put(2, &after(2, &[]), 0);
+    chain.put(3, &after(3, &[2, 1]), 0);
+    chain.put(4, &after(4, &[1, 2]), 0);
+    assert_eq!(numbers(&chain.read(4, 0).await), [4, 3, 2, 1]);
+}
+
+#[tokio::test]
+async fn what_the_last_two_rounds_have_filed_is_kept_and_of_the_others_only_what_has_ended() {
+    let chain = Chain::new();
+    let mut header = Header::default();
+    for n in 1..=200 {
+        chain.put(n, &header, 50);
+        header = Header::behind(u32::try_from(n).unwrap(), Some(n.to_string()), Some(&header));
+    }
+    let read = chain.read(200, 0).await;
+    assert_eq!(numbers(&read), (1..=200).rev().collect::<Vec<_>>());
+    let entries: usize = read.iter().map(|file| file.entries.len()).sum();
+    assert_eq!(entries, 200 + 2 * 50);
+    assert_eq!((filed_in(&read, 199).len(), filed_in(&read, 198).len()), (50, 50));
+    assert_eq!(numbers(&chain.read(200, 198).await), [200, 199]);
+}
