@@ -156,7 +156,14 @@ fn messages_for_a_job_that_is_absent_are_acknowledged() -> Story {
     let (queues, job_id) = (stack.queues()?, JobId::generate());
     let create = CreateMessage { tenant: String::new(), job_id, generation: 0, position: 0, resend: 0 };
     stack.run(queues.send_create(&create))?;
-    stack.run(queues.send_complete(&CompleteMessage { job_id, generation: 0, resend: 0, step: 0 }))?;
+    stack.run(queues.send_complete(&CompleteMessage {
+        job_id,
+        generation: 0,
+        resend: 0,
+        step: 0,
+        tenant: String::new(),
+        failures: 0,
+    }))?;
     let plan = longshore_domain::group::ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
     let chunk = longshore_domain::message::ChunkMessage {
         job_id,

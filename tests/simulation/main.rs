@@ -23,6 +23,7 @@
 mod corrections;
 mod dice;
 mod ending;
+mod fair_ends;
 mod fairness;
 mod gate;
 mod handler;

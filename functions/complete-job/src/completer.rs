@@ -21,8 +21,9 @@ use crate::report::{Layout, Reached, ReportName, ReportWriter, WrittenReport};
 /// and nothing but a final status can come after that. One more is for a report whose upload another completion has ended.
 const TRIES: usize = 3;
 
-/// Time between two checkpoints of a report. What a dead completion has done since the last one is done again.
-const CHECKPOINT_MS: i64 = 60_000;
+/// Seconds after which a completion stores its report so far and sends a message that goes on, to the end of its tenant's lane:
+/// what bounds the wait of others, and what a dead completion has done in vain. Reading the input for the receipt is no part of it.
+pub const TURN_S: i64 = 10;
 
 /// Time kept at the end of an invocation for the last chunk, the checkpoint and the message that goes on; a quarter of a short
 /// one.
@@ -97,9 +98,25 @@ pub enum CompleteEnd {
     NothingToDo,
     /// There is no such job: it was deleted.
     Absent,
+    /// A delivery before has failed: a copy of the message, in a lane for copies, has taken its place.
+    Replaced,
 }
 
 impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
+    /// Works one delivery of a message. One that comes again does not hold its tenant's lane: a copy is sent, and the message is
+    /// at its end. Sent twice, the copies are as harmless as two deliveries.
+    ///
+    /// # Errors
+    /// See [`CompleteError`]; if the copy cannot be sent, the next delivery sends it.
+    pub async fn deliver(&self, message: &CompleteMessage, failures: u32) -> Result<CompleteEnd, CompleteError> {
+        if let Some(copy) = message.copy_of_failed(failures) {
+            tracing::warn!(job.id = %message.job_id, failures, "a completion has failed; its message leaves its lane");
+            self.ports.queues.send_complete(&copy).await?;
+            return Ok(CompleteEnd::Replaced);
+        }
+        self.complete(message).await
+    }
+
     /// Ends the job if it can be ended. A job that is stopping is waited for until its grace has passed.
     ///
     /// # Errors
@@ -119,8 +136,10 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     }
 
     fn pace(&self) -> Pace {
-        let left_ms = self.deadline.0.saturating_sub((self.clock)().0);
-        Pace { over_at: Timestamp(self.deadline.0.saturating_sub(RESERVE_MS.min(left_ms / 4))), gone: None }
+        let now = (self.clock)();
+        let left_ms = self.deadline.0.saturating_sub(now.0);
+        let over_at = Timestamp(self.deadline.0.saturating_sub(RESERVE_MS.min(left_ms / 4)));
+        Pace { over_at: over_at.min(now.plus_seconds(TURN_S)), gone: None }
     }
 
     /// The job and its groups once nothing counts any more, or why there is nothing to end.
@@ -197,15 +216,14 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
             None => new(),
         };
         loop {
-            let due_at = Timestamp((self.clock)().0.saturating_add(CHECKPOINT_MS)).min(pace.over_at);
-            match writer.write(&|| (self.clock)() >= due_at).await {
+            match writer.write(&|| (self.clock)() >= pace.over_at).await {
                 Ok(Reached::End) if !writer.has_parts() || attempt.is_ended => break,
                 Ok(reached) => {
                     if !self.checkpoint(&ending.job, &mut attempt, &writer).await? {
                         return Ok(Some(CompleteEnd::Overtaken));
                     }
                     attempt.is_ended = reached == Reached::End;
-                    if reached == Reached::Due && (self.clock)() >= pace.over_at {
+                    if reached == Reached::Due {
                         return self.hand_over(&ending.job, &attempt).await.map(Some);
                     }
                 }
@@ -269,7 +287,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     /// A message that goes on in this one's place. Whoever dies before it is sent has its own message delivered again.
     async fn hand_over(&self, job: &Job, attempt: &Attempt) -> Result<CompleteEnd, CompleteError> {
         let step = attempt.checkpoint.as_ref().map_or(0, |at| at.step);
-        let message = CompleteMessage { job_id: job.job_id, generation: job.generation, resend: 0, step };
+        let message = CompleteMessage { step, ..CompleteMessage::of(job) };
         self.ports.queues.send_complete(&message).await?;
         Ok(CompleteEnd::HandedOver)
     }

@@ -4,14 +4,16 @@
 //!   a job, and from the sweeper.
 //! - **Reads and writes:** the job and its groups; of a job that is stopping it closes every group, so that no worker
 //!   can commit any more. Then the work files of the chunks that filed something, and of a stopped job the source.
-//!   Near its deadline it stores how far the report is, moves the job's checkpoint there, and sends itself a message that
-//!   goes on; every minute it does so too, but for the message. Writes `failed.csv`, `skipped.csv`, `unprocessed.csv` (each only if it has a row), `receipt.json`, `result.json`, and
+//!   After a turn, or near its deadline, it stores how far the report is, moves the job's checkpoint there, and sends itself a
+//!   message that goes on. Writes `failed.csv`, `skipped.csv`, `unprocessed.csv` (each only if it has a row), `receipt.json`, `result.json`, and
 //!   at last the job: one conditional write. For the receipt the source is read once more, unless its client gave its
 //!   SHA-256.
 //! - **Delivered twice**, even at the same time, or begun again after a crash at any step: the rows come from images
-//!   that can change no more, so every completion writes the same bytes, under a name of its own or as the same parts
-//!   of the same uploads. The checkpoint moves on only from where it was read. The final status is written once, and names the
+//!   that can change no more. A completion writes whole files under a name of its own, and the same parts to the same
+//!   uploads. The checkpoint moves on only from where it was read. The final status is written once, and names the
 //!   report that counts.
+//! - **Fair:** a delivery lasts a turn of some seconds, and then sends a continuation to the end of its tenant's lane. The second
+//!   delivery of a message puts a copy into a lane for copies, so that the tenant's other jobs do not wait behind it.
 //! - **If it fails:** the next delivery goes on from the checkpoint. If the rows that it finds are not those that the ledger counted,
 //!   no file appears and the job gets no final status: better no report than a false one.
 //! - **Never:** holds more than some chunks and a part of each file in memory, reads a work file that no commit vouches for, changes a job
@@ -36,7 +38,7 @@ use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Files, MultipartFiles, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
 
-pub use completer::{CompleteEnd, Completer};
+pub use completer::{CompleteEnd, Completer, TURN_S};
 pub use error::CompleteError;
 
 /// Bytes of a part of a report's file, at first, and so about the most that is held of each.
@@ -59,7 +61,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> MessageHandler for Complete
     ) -> Result<String, Box<dyn Error + Send + Sync>> {
         let (ports, stop_grace_ms, deadline) = (&self.ports, self.stop_grace_ms, delivery.deadline);
         let completer = Completer { ports, stop_grace_ms, deadline, part_bytes: PART_BYTES, clock: Timestamp::now };
-        Ok(format!("{:?}", completer.complete(&message).await?))
+        Ok(format!("{:?}", completer.deliver(&message, delivery.failures).await?))
     }
 }
 

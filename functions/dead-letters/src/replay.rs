@@ -232,9 +232,8 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
             let Some(job) = job.filter(|_| *replay == Replay::SendAgain) else { continue };
             effect = Effect::Message;
             // Numbered and counted as the sweeper does it: the queue would take one of the same number for one that it has had.
-            let (job_id, generation, resend) = (job.job_id, job.generation, job.resends + 1);
-            let step = job.checkpoint.as_ref().map_or(0, |at| at.step);
-            self.ports.queues.send_complete(&CompleteMessage { job_id, generation, resend, step }).await?;
+            let message = CompleteMessage { resend: job.resends + 1, ..CompleteMessage::of(job) };
+            self.ports.queues.send_complete(&message).await?;
             self.ports.store.count_resend(job, (self.clock)()).await?;
         }
         Ok(effect)

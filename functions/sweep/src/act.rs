@@ -51,9 +51,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
     }
 
     async fn send_complete(&self, job: &Job) -> PortResult<()> {
-        let step = job.checkpoint.as_ref().map_or(0, |at| at.step);
-        let (job_id, generation, resend) = (job.job_id, job.generation, job.resends + 1);
-        let message = CompleteMessage { job_id, generation, resend, step };
+        let message = CompleteMessage { resend: job.resends + 1, ..CompleteMessage::of(job) };
         self.ports.queues.send_complete(&message).await?;
         self.ports.store.count_resend(job, (self.clock)()).await.map(|_| ())
     }

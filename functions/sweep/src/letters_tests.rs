@@ -35,7 +35,8 @@ async fn job(store: &MemoryStore) -> Job {
 async fn a_letter_of_each_queue_is_noted_once_with_its_body_and_handed_over_each_time() {
     let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
     let job = job(&store).await;
-    let complete = CompleteMessage { job_id: job.job_id, generation: 0, resend: 0, step: 0 };
+    let complete =
+        CompleteMessage { job_id: job.job_id, generation: 0, resend: 0, step: 0, tenant: String::new(), failures: 0 };
     queues.bury(buried(Queue::Chunk, "m1", chunk_of(&job)));
     queues.bury(buried(Queue::Complete, "m2", serde_json::to_string(&complete).unwrap()));
     queues.bury(buried(Queue::Create, "m3", "no message".into()));

@@ -43,18 +43,11 @@ impl CreateMessage {
     /// A re-send stands in a lane apart, so that it does not wait behind a dead splitter's message; there are two such
     /// lanes beside each, so that a tenant whose jobs have waited for long does not have a splitter for each of them.
     pub fn group_id(&self) -> String {
-        let (lane, resend) = (self.job_id.0.as_u128() % SPLIT_LANES, self.resend);
-        let tenant: String = self.tenant.chars().filter(char::is_ascii_graphic).take(LANE_NAME).collect();
-        match (tenant.is_empty(), resend) {
-            (true, 0) => self.job_id.to_string(),
-            (true, n) => format!("{}:{n}", self.job_id),
-            (false, 0) => format!("{tenant}:{lane}"),
-            (false, n) => format!("{tenant}:{lane}:{}", (n - 1) % 2),
-        }
+        group_id(&self.tenant, self.job_id, self.resend, 0)
     }
 }
 
-/// Lanes of one tenant in the queue of splits: a fifth of the splitters that run at once.
+/// Lanes of one tenant in the queue of splits, and in that of completions: a fifth of what runs at once.
 pub const SPLIT_LANES: u128 = 4;
 
 /// Characters of a tenant's name in a message group, which has up to 128
@@ -115,20 +108,55 @@ pub struct CompleteMessage {
     /// Step of the checkpoint from which it goes on, as its sender saw it; part of the deduplication id only.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub step: u32,
+    /// The job's tenant, for the lane; empty in messages that were sent before completions had lanes.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tenant: String,
+    /// Deliveries that failed before this copy took the message's place; 0 for the message itself.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failures: u32,
 }
 
 impl CompleteMessage {
-    /// Deduplicates the messages of the workers that saw the same end, and lets continuations and re-sends through.
-    pub fn deduplication_id(&self) -> String {
-        format!("{}:{}:{}:{}", self.job_id, self.generation, self.resend, self.step)
+    /// Ends the present generation of a job, from where its completion is.
+    pub fn of(job: &Job) -> Self {
+        let step = job.checkpoint.as_ref().map_or(0, |at| at.step);
+        let (job_id, tenant, generation) = (job.job_id, job.tenant.clone(), job.generation);
+        Self { job_id, generation, resend: 0, step, tenant, failures: 0 }
     }
 
-    /// As [`CreateMessage::group_id`].
+    /// Deduplicates the messages of the workers that saw the same end, and lets continuations, re-sends and copies of failed
+    /// messages through.
+    pub fn deduplication_id(&self) -> String {
+        let copy = if self.failures > 0 { ":f" } else { "" };
+        format!("{}:{}:{}:{}{copy}", self.job_id, self.generation, self.resend, self.step)
+    }
+
+    /// The copy that takes the place of a message of which this many deliveries failed, as
+    /// [`CreateMessage::copy_of_failed`].
+    pub fn copy_of_failed(&self, failures: u32) -> Option<Self> {
+        let blocks_others = failures > 0 && self.failures == 0 && !lane_name(&self.tenant).is_empty();
+        blocks_others.then(|| Self { failures, ..self.clone() })
+    }
+
+    /// One of the tenant's lanes, as [`CreateMessage::group_id`]: a tenant has as many completions at once.
     pub fn group_id(&self) -> String {
-        match self.resend {
-            0 => self.job_id.to_string(),
-            n => format!("{}:{n}", self.job_id),
-        }
+        group_id(&self.tenant, self.job_id, self.resend, self.failures)
+    }
+}
+
+/// The tenant's name as far as a message group holds it.
+fn lane_name(tenant: &str) -> String {
+    tenant.chars().filter(char::is_ascii_graphic).take(LANE_NAME).collect()
+}
+
+fn group_id(tenant: &str, job_id: JobId, resend: u32, failures: u32) -> String {
+    let (lane, tenant) = (job_id.0.as_u128() % SPLIT_LANES, lane_name(tenant));
+    match (tenant.is_empty(), failures, resend) {
+        (true, _, 0) => job_id.to_string(),
+        (true, _, n) => format!("{job_id}:{n}"),
+        (false, 0, 0) => format!("{tenant}:{lane}"),
+        (false, 0, n) => format!("{tenant}:{lane}:{}", (n - 1) % 2),
+        (false, ..) => format!("{tenant}:{lane}:f"),
     }
 }
 
@@ -153,6 +181,25 @@ mod tests {
         let resent = lanes("a", 1..9);
         assert_eq!((resent.len(), resent.is_disjoint(&own)), (2 * SPLIT_LANES as usize, true));
         assert!(sent(&"t".repeat(128), 7).len() <= 128);
+    }
+
+    #[test]
+    fn completions_of_a_tenant_have_lanes_as_its_splits_have() {
+        for resend in 0..3 {
+            let job = Job::waiting(JobId::generate(), "t".repeat(128), "import", Timestamp(0));
+            let create = CreateMessage { resend, ..CreateMessage::of(&job) };
+            let complete = CompleteMessage { resend, ..CompleteMessage::of(&job) };
+            assert_eq!(complete.group_id(), create.group_id());
+            assert_eq!(complete.copy_of_failed(0), None, "the first delivery");
+            let copy = complete.copy_of_failed(1).unwrap();
+            let ids = [&complete, &copy].map(|sent| (sent.group_id(), sent.deduplication_id()));
+            assert!(ids[0].0 != ids[1].0 && ids[0].1 != ids[1].1 && ids[1].0.len() <= 128, "{ids:?}");
+            assert_eq!(copy.copy_of_failed(1), None, "a copy");
+        }
+        let old = serde_json::json!({"jobId": JobId::generate(), "generation": 0});
+        let message: CompleteMessage = serde_json::from_value(old.clone()).unwrap();
+        assert_eq!(message.group_id(), old["jobId"].as_str().unwrap());
+        assert_eq!(message.copy_of_failed(1), None, "nobody waits behind it");
     }
 
     #[test]

@@ -49,6 +49,5 @@ pub async fn stop_job<S: Store, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job,
 /// # Errors
 /// If the queue fails.
 pub async fn ask_for_completion<S, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job) -> PortResult<()> {
-    let message = CompleteMessage { job_id: job.job_id, generation: job.generation, resend: 0, step: 0 };
-    ports.queues.send_complete(&message).await
+    ports.queues.send_complete(&CompleteMessage::of(job)).await
 }

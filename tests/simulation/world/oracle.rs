@@ -96,7 +96,14 @@ impl World {
     pub(super) fn assert_nothing_changes(&mut self) {
         let before = self.stored();
         let Some(generation) = before.as_ref().map(|job| job.generation) else { return };
-        let again = CompleteMessage { job_id: self.customer().id, generation, resend: 9, step: 0 };
+        let again = CompleteMessage {
+            job_id: self.customer().id,
+            generation,
+            resend: 9,
+            step: 0,
+            tenant: String::new(),
+            failures: 0,
+        };
         self.put_again(Message::Complete(again));
         self.run_until_still();
         self.sweep();

@@ -156,7 +156,8 @@ impl Fixture {
         deadline: Timestamp,
         clock: fn() -> Timestamp,
     ) -> Result<CompleteEnd, CompleteError> {
-        let message = CompleteMessage { job_id: self.id, generation: 0, resend: 0, step: 0 };
+        let message =
+            CompleteMessage { job_id: self.id, generation: 0, resend: 0, step: 0, tenant: String::new(), failures: 0 };
         let completer =
             Completer { ports: &self.ports, stop_grace_ms: 5_000, deadline, part_bytes: self.part_bytes, clock };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

@@ -124,7 +124,14 @@ impl Large {
             let deadline = Timestamp::now().plus_seconds(INVOCATION_S);
             let (ports, clock) = (&self.ports, Timestamp::now);
             let completer = Completer { ports, stop_grace_ms: 0, deadline, part_bytes: PART_BYTES, clock };
-            let message = CompleteMessage { job_id: self.id, generation: 0, resend: 0, step: 0 };
+            let message = CompleteMessage {
+                job_id: self.id,
+                generation: 0,
+                resend: 0,
+                step: 0,
+                tenant: String::new(),
+                failures: 0,
+            };
             let end = runtime.block_on(completer.complete(&message)).unwrap();
             assert!(began.elapsed() < TIMEOUT, "the function is killed before it ends: {:?}", began.elapsed());
             match end {

@@ -9,7 +9,7 @@ use longshore_domain::ports::{JobStore, JobTransitions};
 use serde_json::json;
 
 fn complete(job_id: JobId) -> CompleteMessage {
-    CompleteMessage { job_id, generation: 0, resend: 0, step: 0 }
+    CompleteMessage { job_id, generation: 0, resend: 0, step: 0, tenant: "default".into(), failures: 0 }
 }
 
 #[tokio::test]

@@ -176,7 +176,14 @@ mod tests {
             })
         };
         let complete = |generation| {
-            Letter::Complete(CompleteMessage { job_id: JobId(uuid::Uuid::nil()), generation, resend: 0, step: 0 })
+            Letter::Complete(CompleteMessage {
+                job_id: JobId(uuid::Uuid::nil()),
+                generation,
+                resend: 0,
+                step: 0,
+                tenant: String::new(),
+                failures: 0,
+            })
         };
         let splitting = |status| Job { split_ended: false, ..job(status) };
         let (past, done) = (Replay::Nothing(Nothing::RunAgain), Replay::Nothing(Nothing::WasDone));
@@ -197,8 +204,14 @@ mod tests {
     #[test]
     fn a_job_that_is_gone_leaves_nothing_to_replay_and_what_is_unreadable_is_put_back() {
         let gone = Replay::Nothing(Nothing::JobGone);
-        let letter =
-            Letter::Complete(CompleteMessage { job_id: JobId(uuid::Uuid::nil()), generation: 1, resend: 0, step: 0 });
+        let letter = Letter::Complete(CompleteMessage {
+            job_id: JobId(uuid::Uuid::nil()),
+            generation: 1,
+            resend: 0,
+            step: 0,
+            tenant: String::new(),
+            failures: 0,
+        });
         let deleted = Job { deleted_at: Some(Timestamp(1)), ..job(Status::Running) };
         let expired = Job { expires_at: 9, ..job(Status::Running) };
         for job in [None, Some(&deleted), Some(&expired)] {
