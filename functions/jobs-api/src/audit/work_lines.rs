@@ -51,7 +51,7 @@ impl Chain {
     /// Takes a work file; the token of the one before it.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<Option<String>, serde_json::Error> {
         let mut lines = bytes.split(|byte| *byte == b'\n');
-        let Header { round, prev } = serde_json::from_slice(lines.next().unwrap_or_default())?;
+        let Header { round, prev, .. } = serde_json::from_slice(lines.next().unwrap_or_default())?;
         for line in lines.filter(|line| !line.is_empty()) {
             let Line { n, end } = serde_json::from_slice(line)?;
             match end {
