@@ -153,7 +153,7 @@ impl World {
         let key = JobFolder::of(&self.job()).work_key(place, &round.to_string());
         let entries = vec![Entry { n, end, raw: ROW.trim_end().into(), damaged: false }];
         let prev = round.checked_sub(1).map(|before| before.to_string());
-        let file = WorkFile { header: Header { round, prev }, entries };
+        let file = WorkFile { header: Header::behind(round, prev, None), entries };
         self.ports.files.0.put(&key, file.to_bytes().unwrap());
     }
 
