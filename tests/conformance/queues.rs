@@ -92,7 +92,14 @@ async fn each_priority_has_a_queue_and_a_backlog_of_its_own() {
 /// Create and complete messages that are the same for deduplication but for the last of each.
 fn control() -> ([CreateMessage; 4], [CompleteMessage; 3]) {
     let job_id = JobId::generate();
-    let create = |position, resend| CreateMessage { tenant: String::new(), job_id, generation: 0, position, resend };
+    let create = |position, resend| CreateMessage {
+        tenant: String::new(),
+        job_id,
+        generation: 0,
+        position,
+        resend,
+        failures: 0,
+    };
     let complete =
         |resend| CompleteMessage { job_id, generation: 0, resend, step: 0, tenant: String::new(), failures: 0 };
     ([create(0, 0), create(0, 0), create(1, 0), create(0, 1)], [complete(0), complete(0), complete(1)])

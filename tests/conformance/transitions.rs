@@ -19,6 +19,7 @@ on_both_stores! {
     a_job_finishes_once_per_generation,
     a_stopping_job_cannot_complete,
     a_resend_is_counted_once,
+    progress_of_a_split_takes_back_the_resends_that_were_counted,
     an_absent_job_refuses_everything,
 }
 
@@ -155,6 +156,16 @@ async fn a_resend_is_counted_once(store: impl Store) {
     let ended = made(store.finish(job.job_id, &finish(Status::Failed, 8)).await.unwrap());
     assert_eq!(store.count_resend(&twice, at(9)).await.unwrap(), Transition::Refused, "it has ended");
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(ended));
+}
+
+async fn progress_of_a_split_takes_back_the_resends_that_were_counted(store: impl Store) {
+    let job = split(&store, 1).await;
+    let counted = made(store.count_resend(&job, at(5)).await.unwrap());
+    let job = taken(&store, store.commit_group(&counted, &plan(1), at(6)).await.unwrap()).await;
+    assert_eq!((counted.resends, job.resends), (1, 0));
+    let counted = made(store.count_resend(&job, at(7)).await.unwrap());
+    let job = taken(&store, store.end_split(&counted, 2, &[], at(8)).await.unwrap()).await;
+    assert_eq!((counted.resends, job.resends), (1, 0));
 }
 
 async fn an_absent_job_refuses_everything(store: impl Store) {

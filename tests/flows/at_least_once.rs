@@ -27,7 +27,7 @@ fn every_message_delivered_twice_counts_once() -> Story {
     watch.until("split", |job| job["itemCountFinal"] == true)?;
     let (queues, job_id) = (stack.queues()?, job_id(&id)?);
     // Re-sends of their own: the FIFO queues would swallow exact copies, as they should.
-    let create = CreateMessage { tenant: String::new(), job_id, generation: 0, position: 0, resend: 9 };
+    let create = CreateMessage { tenant: String::new(), job_id, generation: 0, position: 0, resend: 9, failures: 0 };
     let complete = CompleteMessage { job_id, generation: 0, resend: 9, step: 0, tenant: String::new(), failures: 0 };
     let chunks = chunk_messages(stack, &id)?;
     for _ in 0..2 {

@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result, ensure};
 use aws_sdk_dynamodb::types::AttributeValue;
-use longshore::ports::JobFolder;
+use longshore::ports::report_key;
 use longshore_domain::ports::{Files, JobStore, Read};
 use longshore_tests::harness::by_hand::unsent_job;
 use longshore_tests::harness::stack::Stack;
@@ -33,9 +33,8 @@ impl Tampered<'_> {
     }
 
     fn key(&self, name: &str) -> Result<String> {
-        let folder = JobFolder { tenant: &self.stack.tenant, id: job_id(&self.id)? };
-        let job = self.stack.run(self.stack.store()?.job(folder.id))?.context("no job")?;
-        Ok(folder.report_key(0, job.report.as_deref(), name))
+        let job = self.stack.run(self.stack.store()?.job(job_id(&self.id)?))?.context("no job")?;
+        Ok(report_key(&job, name))
     }
 
     /// Changes a file of the report, asks, and puts it back.

@@ -115,7 +115,8 @@ fn a_file_that_vanishes_before_it_is_split_fails_the_job() -> Story {
     let job = unsent_job(stack, "import", b"id\n1\n", &import(json!({})))?;
     let key = job.source.as_ref().context("no source")?.key.clone();
     stack.run(stack.aws.s3().delete_object().bucket(stack.output("BucketName")?).key(key).send())?;
-    let message = CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0 };
+    let message =
+        CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
     stack.run(stack.queues()?.send_create(&message))?;
     let ended = Watch::new(stack, &job.job_id.to_string()).end()?;
     assert_eq!((ended["status"].as_str(), error_code(&ended)), (Some("failed"), "source_missing"), "{ended}");
@@ -154,7 +155,7 @@ fn an_unparsable_message_ends_in_the_dead_letter_queue_and_harms_no_other() -> S
 fn messages_for_a_job_that_is_absent_are_acknowledged() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let (queues, job_id) = (stack.queues()?, JobId::generate());
-    let create = CreateMessage { tenant: String::new(), job_id, generation: 0, position: 0, resend: 0 };
+    let create = CreateMessage { tenant: String::new(), job_id, generation: 0, position: 0, resend: 0, failures: 0 };
     stack.run(queues.send_create(&create))?;
     stack.run(queues.send_complete(&CompleteMessage {
         job_id,

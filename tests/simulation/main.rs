@@ -16,6 +16,7 @@
 //! | `unguarded` | services without one of their conditions |
 //! | `kinds`, `handler` | the job types, the import among them, and how another one is added |
 //! | `fairness` | many tenants, of which one abuses the deployment: how long the others wait |
+//! | `poison` | a job whose split always fails, and the others of its tenant behind it |
 //! | `stories`, `ending`, `gate`, `corrections`, `recursion` | moments that chance seldom comes to |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "what tests call stops a test as tests do")]
@@ -29,6 +30,7 @@ mod gate;
 mod handler;
 mod kinds;
 mod plan;
+mod poison;
 mod recursion;
 mod report;
 mod run;

@@ -9,6 +9,8 @@
 //!   chunks whose dead letters are replayed.
 //! - **If it fails:** the next delivery goes on from the split cursor, after sending again every group that is
 //!   committed and not known to be sent. A duplicate chunk message is harmless.
+//! - **If it fails again:** the second delivery puts a copy of the message into a lane for copies, and acknowledges it: the
+//!   tenant's other jobs do not wait behind it.
 //! - **Fair:** a delivery lasts a turn of some seconds, and then sends a continuation to the end of its tenant's lane.
 //! - **Never:** holds more than a block, a group of small chunks and a corrected file in memory, sends a chunk whose group is not committed.
 
@@ -44,7 +46,7 @@ impl<S: Store, Q: Queues, F: Files> MessageHandler for CreateJob<S, Q, F> {
 
     async fn handle(&self, message: CreateMessage, delivery: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
         let splitter = Splitter { ports: &self.ports, registry: &self.registry, clock: Timestamp::now };
-        Ok(format!("{:?}", splitter.split(&message, delivery.deadline).await?))
+        Ok(format!("{:?}", splitter.deliver(&message, delivery).await?))
     }
 }
 

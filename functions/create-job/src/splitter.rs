@@ -1,5 +1,6 @@
 //! The split itself: resume, read the opening, stream, commit group after group, end.
 
+use longshore::batch::Delivery;
 use longshore::chunk::{ChunkError, complete_if_done, stop_job};
 use longshore::handler::Registry;
 use longshore::opening::{Opening, read_opening};
@@ -38,6 +39,8 @@ pub enum SplitEnd {
     NothingToDo,
     /// There is no such job: it was deleted.
     Absent,
+    /// A delivery before has failed: a copy of the message, in a lane for copies, has taken its place.
+    Replaced,
 }
 
 /// Why a split must be tried again.
@@ -84,6 +87,21 @@ impl<E: Into<SplitError>> From<E> for Halt {
 }
 
 impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
+    /// Works one delivery of a message. One that comes again does not hold its tenant's lane: a copy is sent, and the message is
+    /// at its end. What a delivery before came to is not known, for a function that is killed returns nothing; so the number
+    /// of deliveries decides, before anything that may die again. Sent twice, the copies are as harmless as two deliveries.
+    ///
+    /// # Errors
+    /// See [`SplitError`]; if the copy cannot be sent, the next delivery sends it.
+    pub async fn deliver(&self, message: &CreateMessage, delivery: Delivery) -> Result<SplitEnd, SplitError> {
+        if let Some(copy) = message.copy_of_failed(delivery.failures) {
+            tracing::warn!(job.id = %message.job_id, failures = copy.failures, "a split has failed; its message leaves its lane");
+            self.ports.queues.send_create(&copy).await?;
+            return Ok(SplitEnd::Replaced);
+        }
+        self.split(message, delivery.deadline).await
+    }
+
     /// Splits the job from its split cursor on, until the end or until `deadline` is near.
     ///
     /// # Errors

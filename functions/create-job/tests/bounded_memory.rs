@@ -121,7 +121,8 @@ async fn a_hundred_megabytes_are_split_within_sixteen() {
     let ports = Ports { store: store.clone(), queues: Discarding, files: Generated::default() };
     let registry = Registry::default().with(Small);
     let splitter = Splitter { ports: &ports, registry: &registry, clock: || Timestamp(1) };
-    let message = CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0 };
+    let message =
+        CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
     let before = peak();
     assert_eq!(splitter.split(&message, Timestamp(1_000)).await.unwrap(), SplitEnd::Ended);
     let grown = (peak() - before) >> 20;

@@ -131,7 +131,8 @@ async fn split(fault: Fault, breaks: u32, in_a_row: bool) -> (Result<SplitEnd, S
     let ports = Ports { store: store.clone(), queues: MemoryQueues::default(), files };
     let registry = builtin(MemoryRecords::default());
     let splitter = Splitter { ports: &ports, registry: &registry, clock: || Timestamp(1) };
-    let message = CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0 };
+    let message =
+        CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
     let end = splitter.split(&message, Timestamp(1_000)).await;
     if end.is_err() {
         assert_eq!(splitter.split(&message, Timestamp(1_000)).await.unwrap(), SplitEnd::Ended);

@@ -98,6 +98,7 @@ impl World {
             generation: self.job().generation,
             position: 0,
             resend: 0,
+            failures: 0,
         };
         assert_eq!(now(splitter.split(&create, Timestamp(i64::MAX))).unwrap(), SplitEnd::Ended);
         let (known, mut dead) = (KnownJobs::default(), Vec::new());

@@ -172,7 +172,8 @@ fn a_retry_of_a_large_job_reads_the_work_files_of_groups_with_failures_alone() {
     let registry = builtin(MemoryRecords::default());
     let splitter = Splitter { ports: &world.ports, registry: &registry, clock };
     let (job_id, began) = (world.id, CLOCK.get());
-    let mut message = CreateMessage { tenant: String::new(), job_id, generation: 1, position: 0, resend: 0 };
+    let mut message =
+        CreateMessage { tenant: String::new(), job_id, generation: 1, position: 0, resend: 0, failures: 0 };
     loop {
         let began = CLOCK.get();
         let end = now(splitter.split(&message, clock().plus_seconds(INVOCATION_MS / 1_000))).unwrap();

@@ -44,7 +44,8 @@ async fn deliveries(priority: Priority) -> (usize, Job) {
     let ports = Ports { store: store.clone(), queues: queues.clone(), files };
     let registry = builtin(MemoryRecords::default());
     let splitter = Splitter { ports: &ports, registry: &registry, clock };
-    let create = CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0 };
+    let create =
+        CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
     queues.send_create(&create).await.unwrap();
     for delivery in 1..100 {
         let message = queues.take_creates().pop().unwrap();

@@ -43,7 +43,14 @@ fn of_chunk(job: &Job, group: u32) -> (DeadLetter, Replay) {
 
 fn of_split(job: &Job) -> (DeadLetter, Replay) {
     let (job_id, generation) = (job.job_id, job.generation);
-    letter(Letter::Create(CreateMessage { tenant: String::new(), job_id, generation, position: 0, resend: 0 }))
+    letter(Letter::Create(CreateMessage {
+        tenant: String::new(),
+        job_id,
+        generation,
+        position: 0,
+        resend: 0,
+        failures: 0,
+    }))
 }
 
 #[test]

@@ -289,7 +289,14 @@ fn a_manifest_is_read_only_where_a_chunk_may_need_a_push() {
 #[test]
 fn a_dead_split_stops_its_job_once_that_has_been_still() {
     let splitting = Job { updated_at: Timestamp(10_000), ..job(Status::Running, Stage::Splitting) };
-    let letter = CreateMessage { job_id: splitting.job_id, generation: 0, position: 0, resend: 0, tenant: "t".into() };
+    let letter = CreateMessage {
+        job_id: splitting.job_id,
+        generation: 0,
+        position: 0,
+        resend: 0,
+        failures: 0,
+        tenant: "t".into(),
+    };
     let decided = |job: &Job, now_s: i64| decide_dead_split(job, &letter, Timestamp(now_s * 1000), STALL_S);
     assert_eq!(decided(&splitting, 69), None);
     assert!(matches!(decided(&splitting, 70), Some(Action::Stop(stop)) if stop.status == Status::Failed));

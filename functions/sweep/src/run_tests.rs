@@ -144,7 +144,14 @@ async fn a_dead_split_stops_its_job_only_once_no_other_splitter_gets_on() {
         // A second splitter, whose message the sweeper has sent, has committed a group just now.
         ports.store.begin(job.job_id, START).await.unwrap();
         NOW.set(START.plus_seconds(still_s - 10));
-        let letter = CreateMessage { job_id: job.job_id, generation: 0, position: 0, resend: 0, tenant: "t".into() };
+        let letter = CreateMessage {
+            job_id: job.job_id,
+            generation: 0,
+            position: 0,
+            resend: 0,
+            failures: 0,
+            tenant: "t".into(),
+        };
         let sweep = Sweep { ports: ports.clone(), dead_letters: DeadSplit(letter), stall_s: 60, clock };
         sweep.run(clock().plus_seconds(200)).await;
         let job = ports.store.job(job.job_id).await.unwrap().unwrap();

@@ -206,7 +206,7 @@ pub struct Job {
     pub error: Option<JobError>,
     /// Things to know that stopped nothing.
     pub issues: Vec<JobError>,
-    /// How often the sweeper has sent its create or complete message again.
+    /// How often the sweeper has sent its create or complete message again since the split or the completion last got on.
     pub resends: u32,
     /// When it was accepted.
     pub created_at: Timestamp,

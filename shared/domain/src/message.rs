@@ -23,18 +23,33 @@ pub struct CreateMessage {
     /// 0 from the API and from continuations; n for the sweeper's nth re-send, in another message group.
     #[serde(default)]
     pub resend: u32,
+    /// Deliveries that failed before this copy took the message's place; 0 for the message itself.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failures: u32,
 }
 
 impl CreateMessage {
-    /// A deduplication id that lets continuations, retries and the sweeper's re-sends through.
+    /// A deduplication id that lets continuations, retries, the sweeper's re-sends and copies of failed messages through.
     pub fn deduplication_id(&self) -> String {
-        format!("{}:{}:{}:{}", self.job_id, self.generation, self.position, self.resend)
+        let copy = if self.failures > 0 { ":f" } else { "" };
+        format!("{}:{}:{}:{}{copy}", self.job_id, self.generation, self.position, self.resend)
+    }
+
+    /// The copy that takes the place of a message of which this many deliveries failed; it travels in a lane for copies.
+    /// None on the first delivery, for a copy, and for a message whose message group holds nothing but its job.
+    ///
+    /// A FIFO queue delivers no other message of a group until one that failed is deleted or dead, so the tenant's other jobs
+    /// would wait behind it for up to two hours. Send the copy first, then delete the message: two copies are as harmless as
+    /// two deliveries, and deduplication swallows the second within five minutes.
+    pub fn copy_of_failed(&self, failures: u32) -> Option<Self> {
+        let blocks_others = failures > 0 && self.failures == 0 && !lane_name(&self.tenant).is_empty();
+        blocks_others.then(|| Self { failures, ..self.clone() })
     }
 
     /// Splits the job from where it is, as it was read.
     pub fn of(job: &Job) -> Self {
         let (job_id, tenant) = (job.job_id, job.tenant.clone());
-        Self { job_id, tenant, generation: job.generation, position: job.groups, resend: 0 }
+        Self { job_id, tenant, generation: job.generation, position: job.groups, resend: 0, failures: 0 }
     }
 
     /// The message group: one of the tenant's lanes. SQS delivers no message of a group while another one of it is in
@@ -42,8 +57,10 @@ impl CreateMessage {
     ///
     /// A re-send stands in a lane apart, so that it does not wait behind a dead splitter's message; there are two such
     /// lanes beside each, so that a tenant whose jobs have waited for long does not have a splitter for each of them.
+    /// A copy of a failed message stands in a third lane beside each, so that a job that fails again and again holds up only
+    /// other failed messages, of whose jobs the sweeper sends another message soon.
     pub fn group_id(&self) -> String {
-        group_id(&self.tenant, self.job_id, self.resend, 0)
+        group_id(&self.tenant, self.job_id, self.resend, self.failures)
     }
 }
 
@@ -181,6 +198,21 @@ mod tests {
         let resent = lanes("a", 1..9);
         assert_eq!((resent.len(), resent.is_disjoint(&own)), (2 * SPLIT_LANES as usize, true));
         assert!(sent(&"t".repeat(128), 7).len() <= 128);
+    }
+
+    #[test]
+    fn a_failed_message_is_replaced_once_by_a_copy_in_a_lane_apart_that_deduplication_lets_through() {
+        let job = Job::waiting(JobId::generate(), "t".repeat(128), "import", Timestamp(0));
+        for resend in 0..3 {
+            let message = CreateMessage { resend, ..CreateMessage::of(&job) };
+            assert_eq!(message.copy_of_failed(0), None, "the first delivery");
+            let copy = message.copy_of_failed(1).unwrap();
+            let ids = [&message, &copy].map(|sent| (sent.group_id(), sent.deduplication_id()));
+            assert!(ids[0].0 != ids[1].0 && ids[0].1 != ids[1].1 && ids[1].0.len() <= 128, "{ids:?}");
+            assert_eq!(copy.copy_of_failed(1), None, "a copy");
+        }
+        let before_lanes = CreateMessage { tenant: String::new(), ..CreateMessage::of(&job) };
+        assert_eq!(before_lanes.copy_of_failed(1), None, "nobody waits behind it");
     }
 
     #[test]

@@ -53,7 +53,7 @@ mod tests {
             let [position, resend, group, chunk] = numbers;
             let (job_id, generation) = (JobId::generate(), position);
             let plan = ChunkPlan { first: 1, items: group, start: 0, end: u64::from(chunk), oversize };
-            travels(&CreateMessage { tenant: String::new(), job_id, generation, position, resend });
+            travels(&CreateMessage { tenant: String::new(), job_id, generation, position, resend, failures: 0 });
             travels(&CompleteMessage { job_id, generation, resend, step: resend, tenant: String::new(), failures: 0 });
             let priority = Priority::Low;
             travels(&ChunkMessage { job_id, tenant, priority, group, chunk, plan, inline, failures: resend });

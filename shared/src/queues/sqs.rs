@@ -15,13 +15,11 @@ use serde::Serialize;
 use super::body::body;
 use super::{Backlog, InFlight, PutBack, Visibility, failed};
 use crate::aws_limits::sqs::{self, BATCH_MESSAGES};
+use crate::back_off::{self, BackOff};
 use crate::config::{ConfigError, names, text};
 
 /// Bytes in one batch: SQS's limit, less what attributes may take.
 const BATCH_BYTES: usize = sqs::BATCH_BYTES - (16 << 10);
-
-/// Tries at a batch of which SQS takes only a part.
-const BATCH_TRIES: usize = 4;
 
 /// Where the queues are; each function knows those that it sends to.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
@@ -94,19 +92,18 @@ impl SqsQueues {
 
     /// SendMessageBatch; what SQS itself could not take is sent again, what it will never take is an error at once.
     async fn send_batch(&self, url: &str, mut entries: Vec<SendMessageBatchRequestEntry>) -> PortResult<()> {
-        for attempt in 1.. {
+        let mut back_off = BackOff::new(back_off::sleep);
+        loop {
             let batch = self.client.send_message_batch().queue_url(url).set_entries(Some(entries.clone()));
             let refused = batch.send().await.map_err(failed("send_chunks"))?.failed;
-            let Some(first) = refused.first() else { break };
-            if attempt == BATCH_TRIES || refused.iter().any(BatchResultErrorEntry::sender_fault) {
+            let Some(first) = refused.first() else { return Ok(()) };
+            // Not at once: SQS refuses parts of batches when it is overloaded.
+            if refused.iter().any(BatchResultErrorEntry::sender_fault) || !back_off.wait().await {
                 let error = RefusedEntries { count: refused.len(), code: first.code().to_owned() };
                 return Err(failed("send_chunks")(error));
             }
             entries.retain(|entry| refused.iter().any(|refusal| refusal.id() == entry.id()));
-            // Not at once: SQS refuses parts of batches when it is overloaded.
-            tokio::time::sleep(std::time::Duration::from_millis(50 << attempt)).await;
         }
-        Ok(())
     }
 }
 

@@ -35,13 +35,15 @@ impl World {
         false
     }
 
-    /// Two splitters of one message: the first is left between its commit of a group and the read behind it, until the
-    /// second has committed the next group.
+    /// Two splitters of one job, of a message and of one that was sent again: the first is left between its commit of a group
+    /// and the read behind it, until the second has committed the next group.
     pub(crate) fn overtake_the_split(&mut self) {
         self.collect();
         let Some(create) = self.visible().pop() else { return };
-        for splitter in 0..2 {
-            self.deliver(create, true);
+        self.put_again(self.letters[&create].message.clone());
+        let again = self.letters.keys().next_back().copied().unwrap_or(create);
+        for (splitter, message) in [create, again].into_iter().enumerate() {
+            self.deliver(message, true);
             let groups = self.job().groups;
             while self.job().groups == groups {
                 assert!(!self.step(splitter), "the split has ended");

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use complete_job::Completer;
 use create_job::Splitter;
+use longshore::batch::Delivery;
 use longshore::chunk::{KnownJobs, Mode, Worker};
 use longshore::handler::Registry;
 use longshore::queues::MemoryQueues;
@@ -24,7 +25,8 @@ use crate::stepwise::Stepwise;
 /// What a function is called for.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
-    Message(Message),
+    /// A message, and its deliveries before this one.
+    Message(Message, u32),
     Client(JobId, Act),
     Sweep,
 }
@@ -32,9 +34,9 @@ pub(super) enum Work {
 impl Work {
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Message(Message::Create(_)) => "split",
-            Self::Message(Message::Chunk(_)) => "work",
-            Self::Message(Message::Complete(_)) => "complete",
+            Self::Message(Message::Create(_), _) => "split",
+            Self::Message(Message::Chunk(_), _) => "work",
+            Self::Message(Message::Complete(_), _) => "complete",
             Self::Client(..) => "client",
             Self::Sweep => "sweep",
         }
@@ -45,13 +47,13 @@ impl Work {
         // The first digits of its id name a job well enough.
         let job = |id: &JobId| id.to_string().chars().take(4).collect::<String>();
         match self {
-            Self::Message(Message::Create(m)) => {
+            Self::Message(Message::Create(m), _) => {
                 format!("job {} generation {} resend {}", job(&m.job_id), m.generation, m.resend)
             }
-            Self::Message(Message::Chunk(m)) => {
+            Self::Message(Message::Chunk(m), _) => {
                 format!("job {} chunk {}-{}, {} failures before", job(&m.job_id), m.group, m.chunk, m.failures)
             }
-            Self::Message(Message::Complete(m)) => {
+            Self::Message(Message::Complete(m), _) => {
                 format!("job {} generation {} resend {}", job(&m.job_id), m.generation, m.resend)
             }
             Self::Client(id, act) => format!("job {} {act:?}", job(id)),
@@ -83,15 +85,16 @@ pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Out
         // Waiting makes a function's time run out: it commits and sends a continuation.
         let late = clock().plus_seconds(PATIENCE_S);
         match work {
-            Work::Message(Message::Create(message)) => {
+            Work::Message(Message::Create(message), failures) => {
                 let splitter = Splitter { ports, registry, clock };
-                told(splitter.split(&message, late).await)
+                let delivery = Delivery { deadline: late, failures, sent_at: None };
+                told(splitter.deliver(&message, delivery).await)
             }
-            Work::Message(Message::Chunk(message)) => {
+            Work::Message(Message::Chunk(message), _) => {
                 let worker = Worker { ports, registry, known, retry_base_s: *retry_base_s, clock };
                 told(worker.work(&message, Mode::Work, late).await)
             }
-            Work::Message(Message::Complete(message)) => {
+            Work::Message(Message::Complete(message), _) => {
                 let completer = Completer { ports, stop_grace_ms: 0, deadline: late, part_bytes: PART_BYTES, clock };
                 told(completer.complete(&message).await)
             }

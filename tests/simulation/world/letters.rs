@@ -163,7 +163,7 @@ impl World {
         if let Message::Chunk(chunk) = &mut message {
             chunk.failures += failures;
         }
-        self.begin(Work::Message(message), Some(number));
+        self.begin(Work::Message(message, failures), Some(number));
     }
 
     fn bury(&mut self, number: u64) {

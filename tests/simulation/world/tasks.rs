@@ -91,7 +91,7 @@ impl World {
         match task.work {
             Work::Sweep => self.troubles += u32::from(failed),
             Work::Client(id, act) if failed => self.wish(id, act),
-            Work::Client(..) | Work::Message(_) => {}
+            Work::Client(..) | Work::Message(..) => {}
         }
     }
 
@@ -104,7 +104,7 @@ impl World {
         match work {
             Work::Sweep => self.troubles += 1,
             Work::Client(id, act) => self.wish(id, act),
-            Work::Message(_) => {}
+            Work::Message(..) => {}
         }
     }
 

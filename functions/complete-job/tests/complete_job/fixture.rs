@@ -164,6 +164,11 @@ impl Fixture {
         runtime.block_on(completer.complete(&message))
     }
 
+    /// The attempt whose report the job names.
+    pub(crate) fn attempt(&self) -> String {
+        self.job().report.unwrap().split('/').next().unwrap().to_owned()
+    }
+
     /// Where a file of the report is that the job names.
     pub(crate) fn key(&self, name: &str) -> String {
         let [whole, parts] = report_file_keys(&self.job(), name);

@@ -184,6 +184,37 @@ fn a_completion_that_was_overtaken_leaves_the_job_to_the_other_one() {
     assert_eq!(fixture.ports.files.inner.unfinished_parts().len(), 1, "the loser has aborted its upload");
 }
 
+/// The other one goes on from the checkpoint of the same attempt, and sees the stop.
+#[test]
+fn of_two_completions_of_one_attempt_the_one_that_ends_the_job_says_how_it_ended() {
+    NOW.set(100_000);
+    let mut fixture = Fixture::csv("name\nAda\nBob\nCem\nDan\n");
+    for plan in fixture.split(4, None) {
+        Hand::new(&fixture, &plan).work(&[What::Fail, What::Fail, What::Skip, What::Ok], false);
+    }
+    fixture.roll_up();
+    fixture.part_bytes = 8;
+    let (other, mut once) = (fixture.clone(), true);
+    fixture.ports.files.set(move |operation, key| {
+        if operation == "write" && key.ends_with("result.json") && std::mem::take(&mut once) {
+            let other = other.clone();
+            std::thread::spawn(move || {
+                NOW.set(200_000);
+                other.cancel();
+                assert_eq!(invoke(&other, 1_000), Some(CompleteEnd::Finished(Status::Canceled)));
+            })
+            .join()
+            .unwrap();
+        }
+        true
+    });
+    assert_eq!(invoke(&fixture, 1_000), Some(CompleteEnd::AlreadyFinished));
+    fixture.ports.files.clear();
+    assert_eq!(fixture.job().checkpoint.unwrap().attempt, fixture.attempt(), "both wrote one report");
+    assert_eq!((fixture.job().status, fixture.result().status), (Status::Canceled, Status::Canceled));
+    assert_eq!((fixture.rows("failed.csv").len(), fixture.result().counts.failed), (2, 2));
+}
+
 #[test]
 fn a_checkpoint_whose_upload_is_gone_is_begun_anew() {
     let fixture = canceled();

@@ -173,6 +173,7 @@ mod tests {
                 generation,
                 position: 0,
                 resend: 0,
+                failures: 0,
             })
         };
         let complete = |generation| {

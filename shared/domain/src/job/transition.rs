@@ -68,8 +68,8 @@ impl Job {
         self.touch(now)
     }
 
-    /// Commits the next group with its manifest: all groups before it are sent. Refused unless it is the next one of
-    /// this generation, and begins where the split has come to.
+    /// Commits the next group with its manifest: all groups before it are sent, and no push before was in vain. Refused
+    /// unless it is the next one of this generation, and begins where the split has come to.
     pub fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> Transition {
         let begins_here = match plan.source {
             Source::File { from, .. } => self.split_offset == from,
@@ -88,6 +88,7 @@ impl Job {
             }
             Source::Refiled { upto, .. } => self.refiled = upto,
         }
+        self.resends = 0;
         self.touch(now)
     }
 
@@ -101,6 +102,7 @@ impl Job {
         self.split_ended = true;
         self.sent_groups = groups;
         self.issues = self.issues_with(issues);
+        self.resends = 0;
         self.touch(now)
     }
 

@@ -85,6 +85,24 @@ fn all_is_done_only_when_the_split_has_ended_and_every_group_is_done() {
     assert!(job.all_done());
 }
 
+/// A huge file may be pushed now and then for hours; only pushes in vain lead to its end. A begin is none: it may be followed by
+/// a death each time.
+#[test]
+fn progress_of_a_split_takes_back_the_pushes_that_were_counted() {
+    let counted = |stage| Job { resends: 3, ..job(Status::Running, stage) };
+    let mut splitting = counted(Stage::Splitting);
+    splitting.commit_group(&plan(1, 1), Timestamp(1));
+    assert_eq!(splitting.resends, 3, "refused");
+    splitting.commit_group(&plan(0, 1), Timestamp(1));
+    assert_eq!((splitting.groups, splitting.resends), (2, 0));
+    let mut ends = counted(Stage::Splitting);
+    ends.end_split(0, 1, &[], Timestamp(1));
+    assert_eq!((ends.split_ended, ends.resends), (true, 0));
+    let mut begins = Job { status: Status::Waiting, ..counted(Stage::Queued) };
+    begins.begin(Timestamp(1));
+    assert_eq!((begins.stage, begins.resends), (Stage::Splitting, 3));
+}
+
 #[test]
 fn a_job_is_deleted_once_and_stays_in_the_sweepers_sight() {
     let mut job = job(Status::Completed, Stage::Done);

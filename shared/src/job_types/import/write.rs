@@ -55,7 +55,7 @@ fn choose(rule: Rule, items: Vec<(ItemKey, Row)>) -> (Vec<(Writer, usize)>, Vec<
 /// The fate of a row whose key another row of the same batch was sent for.
 fn follow(rule: Rule, sent: Written, sender: Writer) -> Written {
     match (rule, sent) {
-        (Rule::Upsert, Written::Stored) => Written::Superseded(Some(sender)),
+        (Rule::Upsert, Written::Stored) => Written::Superseded(sender),
         (Rule::Insert, Written::Stored) => Written::Taken(Some(sender)),
         // That row is out of the way, and this one has not been tried.
         (_, Written::Refused(_)) => Written::Unknown(String::from("another row with this key was tried first")),
@@ -67,7 +67,7 @@ fn follow(rule: Rule, sent: Written, sender: Writer) -> Written {
 /// its write and its commit has left it there.
 fn own(fate: Written, writer: Writer) -> Written {
     match fate {
-        Written::Taken(Some(holder)) | Written::Superseded(Some(holder)) if holder == writer => Written::Stored,
+        Written::Taken(Some(holder)) | Written::Superseded(holder) if holder == writer => Written::Stored,
         other => other,
     }
 }
@@ -76,9 +76,9 @@ fn own(fate: Written, writer: Writer) -> Written {
 /// upsert is meant to do; that another job's does is worth telling.
 fn outcome(fate: Written, writer: Writer, key: &str) -> Option<Outcome> {
     Some(match fate {
-        Written::Stored | Written::Superseded(None) => Outcome::Ok,
-        Written::Superseded(Some(holder)) if holder.job == writer.job => Outcome::Ok,
-        Written::Superseded(Some(holder)) => {
+        Written::Stored => Outcome::Ok,
+        Written::Superseded(holder) if holder.job == writer.job => Outcome::Ok,
+        Written::Superseded(holder) => {
             Outcome::Skip { reason: format!("job {}, which was created later, has written this record", holder.job) }
         }
         Written::Taken(holder) => Outcome::reject("duplicate_key", Some(key), taken(holder, writer)),

@@ -40,7 +40,7 @@ impl DynamoStore {
 
     fn advance(&self, id: JobId, plan: &GroupPlan, now: Timestamp) -> PortResult<TransactWriteItem> {
         let manifest = &plan.manifest;
-        let mut set = "SET #groups = :next, #sentGroups = :group, #updatedAt = :now".to_owned();
+        let mut set = "SET #groups = :next, #sentGroups = :group, #resends = :zero, #updatedAt = :now".to_owned();
         let mut condition =
             "attribute_exists(#PK) AND #generation = :generation AND #stage = :splitting AND #groups = :group"
                 .to_owned();
@@ -49,6 +49,7 @@ impl DynamoStore {
             (":group", number(manifest.group)),
             (":next", number(manifest.group + 1)),
             (":splitting", text("splitting")),
+            (":zero", number(0)),
             (":now", time(now)),
         ];
         match plan.source {

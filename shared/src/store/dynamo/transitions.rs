@@ -50,7 +50,8 @@ impl JobTransitions for DynamoStore {
     /// If `generation` is the splitter's, `stage` splitting and `groups` what it committed. Until then nobody else writes
     /// issues.
     async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
-        let set = "SET #stage = :processing, #splitEnded = :true, #sentGroups = :groups, #updatedAt = :now";
+        let set =
+            "SET #stage = :processing, #splitEnded = :true, #sentGroups = :groups, #resends = :zero, #updatedAt = :now";
         let wish = Update {
             operation: "end_split",
             key: Key::job(job.job_id),
@@ -65,6 +66,7 @@ impl JobTransitions for DynamoStore {
                 (":true", aws_sdk_dynamodb::types::AttributeValue::Bool(true)),
                 (":groups", number(groups)),
                 (":issues", nested(&job.issues_with(issues)).map_err(failed("end_split"))?),
+                (":zero", number(0)),
                 (":now", time(now)),
             ],
         };

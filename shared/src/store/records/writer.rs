@@ -42,7 +42,7 @@ impl Rule {
     pub fn refusal(self, holder: Writer, new: Writer) -> Option<Written> {
         match self {
             Self::Insert => (holder != new).then_some(Written::Taken(Some(holder))),
-            Self::Upsert => (holder > new).then_some(Written::Superseded(Some(holder))),
+            Self::Upsert => (holder > new).then_some(Written::Superseded(holder)),
         }
     }
 }
@@ -72,6 +72,6 @@ mod tests {
         assert_eq!(Rule::Insert.refusal(second, first), Some(Written::Taken(Some(second))));
         assert_eq!(Rule::Upsert.refusal(first, first), None);
         assert_eq!(Rule::Upsert.refusal(first, second), None);
-        assert_eq!(Rule::Upsert.refusal(second, first), Some(Written::Superseded(Some(second))));
+        assert_eq!(Rule::Upsert.refusal(second, first), Some(Written::Superseded(second)));
     }
 }

@@ -116,7 +116,7 @@ impl Pending {
     /// The condition of an `UPDATE` did not hold: another has the key, or nobody has it (any more).
     fn refused(&mut self, rule: Rule, error: &BatchStatementError) -> Next {
         let Some(item) = error.item() else {
-            return if self.duplicates < 2 { Next::Go(Step::Insert) } else { Next::Done(unnamed_holder(rule)) };
+            return if self.duplicates < 2 { Next::Go(Step::Insert) } else { Next::Done(unseen_holder()) };
         };
         self.was_present = true;
         let holder = item.get("writer").and_then(|w| w.as_s().ok()).and_then(|w| Writer::parse(w));
@@ -129,12 +129,10 @@ impl Pending {
     }
 }
 
-/// Taken, said `INSERT` twice, and not to be overwritten, said `UPDATE` twice, without an image of what is there.
-fn unnamed_holder(rule: Rule) -> Written {
-    match rule {
-        Rule::Insert => Written::Taken(None),
-        Rule::Upsert => Written::Superseded(None),
-    }
+/// Taken, said `INSERT` twice, and not to be overwritten, said `UPDATE` twice, without an image of what is there. It may be
+/// this very writer's record, or gone by now.
+fn unseen_holder() -> Written {
+    Written::Unknown(String::from("the key is taken, and the table does not show by whom"))
 }
 
 /// Key: `PK`, `SK`. Condition, built into `INSERT`: there is no such item.

@@ -1,0 +1,261 @@
+//! A job whose split fails at every delivery, and the other jobs of its tenant in the same lane: how long they wait for it, and
+//! that none of them is stopped.
+//!
+//! The real splitter over services in memory, a clock of its own, and a FIFO queue: no message of a group is delivered while one
+//! before it is neither deleted nor dead
+//! (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html>).
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use create_job::Splitter;
+use futures::FutureExt;
+use longshore::batch::Delivery;
+use longshore::files::MemoryFiles;
+use longshore::handler::Registry;
+use longshore::ports::Ports;
+use longshore::queues::MemoryQueues;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::message::CreateMessage;
+use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Queues};
+use longshore_domain::records::Format;
+use longshore_domain::retry::redelivery_s;
+use longshore_domain::time_stamp::Timestamp;
+use sweep::decide::{Action, Circumstances, PUSHES, Queue, decide, decide_dead_split};
+
+use crate::handler::{OK, file_of};
+use crate::kinds::{Kind, Kinds};
+use crate::plan::Dialect;
+
+/// The template's: visibility of a message, time without progress that is healthy, deliveries before a message is dead.
+const VISIBILITY_S: i64 = 150;
+const STALL_S: i64 = 165;
+const MAX_RECEIVES: u32 = 10;
+/// The most that the other jobs wait for the one that fails: a visibility timeout, and less than a stall's time.
+const BOUND_S: i64 = 160;
+/// Jobs behind the one that fails.
+const OTHERS: u128 = 6;
+/// Rows of a file with many turns.
+const ROWS: usize = 1_500;
+/// Seconds of a run.
+const RUN_S: i64 = 4 * 3_600;
+
+thread_local!(static NOW: Cell<i64> = const { Cell::new(0) });
+
+/// 200 milliseconds pass with each look.
+fn clock() -> Timestamp {
+    Timestamp(NOW.replace(NOW.get() + 200))
+}
+
+/// How the split of the first job fails.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+enum Failure {
+    /// It does not.
+    None,
+    /// Its function returns an error.
+    Error,
+    /// Its function is killed: the message waits for its visibility timeout.
+    Killed,
+    /// It does not, but each of its continuations is lost: every turn is one that the sweeper has asked for.
+    Lost,
+}
+
+/// What is done with a message of which a delivery has failed.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+enum Rule {
+    /// A copy takes its place.
+    Replace,
+    /// It stays in its lane.
+    Stay,
+}
+
+struct Sent {
+    create: CreateMessage,
+    receives: u32,
+    visible_at: Timestamp,
+}
+
+struct Lane {
+    ports: Ports<MemoryStore, MemoryQueues, MemoryFiles>,
+    registry: Registry,
+    failure: Failure,
+    rule: Rule,
+    sent: Vec<Sent>,
+    dead: Vec<CreateMessage>,
+    /// Create messages that the sweeper has sent for the first job.
+    pushes: u32,
+    /// Of the healthy jobs, which are split, and when the last was.
+    split: BTreeSet<JobId>,
+    last_split: Timestamp,
+}
+
+fn now<T>(future: impl Future<Output = T>) -> T {
+    future.now_or_never().expect("in-memory services answer at once")
+}
+
+/// Ids of one lane.
+fn id(n: u128) -> JobId {
+    JobId::parse(&format!("{:032x}", (1_u128 << 100) + 4 * n)).expect("an id")
+}
+
+impl Lane {
+    fn new(failure: Failure, rule: Rule) -> Self {
+        NOW.set(0);
+        let ports =
+            Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
+        let lane = Self {
+            ports,
+            registry: Kinds::default().registry(),
+            failure,
+            rule,
+            sent: Vec::new(),
+            dead: Vec::new(),
+            pushes: 0,
+            split: BTreeSet::new(),
+            last_split: Timestamp(0),
+        };
+        (0..=OTHERS).for_each(|n| lane.create(n));
+        lane
+    }
+
+    /// A function without the first job's type fails whenever it splits it.
+    fn create(&self, n: u128) {
+        let fails = n == 0 && matches!(self.failure, Failure::Error | Failure::Killed);
+        let (kind, key) = (if fails { "unknown" } else { Kind::Fine.name() }, format!("uploads/{n}"));
+        let rows = if n == 0 && self.failure == Failure::Lost { ROWS } else { 200 };
+        self.ports.files.put(&key, file_of(&vec![OK; rows], Dialect::default()));
+        let info = now(self.ports.files.info(&key)).unwrap().unwrap();
+        let (size_bytes, etag) = (info.size_bytes, info.etag);
+        let source = SourceFile { key, size_bytes, etag, format: Format::Csv, name: "file.csv".into() };
+        let job = Job { source: Some(source), ..Job::waiting(id(n), "tenant", kind, clock()) };
+        let definition = Definition { options: Kind::Fine.options(None), columns: None };
+        now(self.ports.store.create_job(&job, &definition, None)).unwrap();
+        now(self.ports.queues.send_create(&CreateMessage::of(&job))).unwrap();
+    }
+
+    fn job(&self, id: JobId) -> Job {
+        now(self.ports.store.job(id)).unwrap().unwrap()
+    }
+
+    fn run(mut self) -> Self {
+        let mut swept_at = 0;
+        while NOW.get() < RUN_S * 1_000 {
+            if !self.deliver() {
+                NOW.set(NOW.get() + 1_000);
+            }
+            if NOW.get() - swept_at >= 60_000 {
+                swept_at = NOW.get();
+                self.sweep();
+            }
+        }
+        self
+    }
+
+    /// Delivers the first message that may be delivered; false if there is none.
+    fn deliver(&mut self) -> bool {
+        let is_lost = |create: &CreateMessage| {
+            self.failure == Failure::Lost && create.job_id == id(0) && create.position > 0 && create.resend == 0
+        };
+        let arrived = self.ports.queues.take_creates().into_iter().filter(|create| !is_lost(create));
+        self.sent.extend(arrived.map(|create| Sent { create, receives: 0, visible_at: clock() }));
+        let mut blocked = BTreeSet::new();
+        let time = clock();
+        let next = self.sent.iter().position(|sent| blocked.insert(sent.create.group_id()) && sent.visible_at <= time);
+        let Some(next) = next else { return false };
+        if self.sent[next].receives == MAX_RECEIVES {
+            self.dead.push(self.sent.remove(next).create);
+            return true;
+        }
+        self.sent[next].receives += 1;
+        let Sent { create, receives, .. } = &self.sent[next];
+        let splitter = Splitter { ports: &self.ports, registry: &self.registry, clock };
+        let failures = if self.rule == Rule::Replace { receives - 1 } else { 0 };
+        let delivery = Delivery { deadline: Timestamp(i64::MAX), failures, sent_at: None };
+        let (id, receives) = (create.job_id, *receives);
+        if now(splitter.deliver(create, delivery)).is_ok() {
+            self.sent.remove(next);
+        } else {
+            let hidden_s = match self.failure {
+                Failure::Killed => VISIBILITY_S,
+                Failure::Error | Failure::Lost | Failure::None => i64::from(redelivery_s(receives, 30, 1.0)),
+            };
+            self.sent[next].visible_at = clock().plus_seconds(hidden_s);
+        }
+        if self.job(id).split_ended && self.split.insert(id) {
+            self.last_split = clock();
+        }
+        true
+    }
+
+    fn sweep(&mut self) {
+        self.ports.queues.forget_deduplication();
+        self.ports.queues.take_chunks();
+        let (time, none) = (clock(), BTreeSet::new());
+        let at = Circumstances { now: time, stall_s: STALL_S, queue: Queue::Idle, waiting: &none };
+        for n in 0..=OTHERS {
+            let job = self.job(id(n));
+            let letters = self.dead.iter().filter(|letter| letter.job_id == job.job_id);
+            let dead = letters.filter_map(|letter| decide_dead_split(&job, letter, time, STALL_S));
+            let actions: Vec<_> = decide(&job, &[], |_| 1, &at).into_iter().chain(dead).collect();
+            for action in actions {
+                self.pushes += u32::from(n == 0 && action == Action::SendCreate);
+                self.act(&job, action);
+            }
+        }
+    }
+
+    fn act(&self, job: &Job, action: Action) {
+        match action {
+            Action::SendCreate => {
+                let create = CreateMessage { resend: job.resends + 1, ..CreateMessage::of(job) };
+                now(self.ports.queues.send_create(&create)).unwrap();
+                now(self.ports.store.count_resend(job, clock())).unwrap();
+            }
+            Action::Stop(stop) => {
+                now(self.ports.store.stop(job.job_id, job.generation, &stop)).unwrap();
+            }
+            // Completion is no part of this.
+            _ => {}
+        }
+    }
+
+    /// Seconds until all healthy jobs were split; none if one of them was not.
+    fn others_split_s(&self) -> Option<i64> {
+        let all = (1..=OTHERS).all(|n| self.split.contains(&id(n)) && self.job(id(n)).stop.is_none());
+        all.then_some(self.last_split.0 / 1_000)
+    }
+}
+
+#[test]
+fn a_job_whose_split_always_fails_delays_its_tenants_others_by_one_visibility_timeout_at_most() {
+    let alone_s = Lane::new(Failure::None, Rule::Replace).run().others_split_s().unwrap();
+    for failure in [Failure::Error, Failure::Killed] {
+        let lane = Lane::new(failure, Rule::Replace).run();
+        let beside_s = lane.others_split_s().expect("every other job is split");
+        println!("{failure:?}: the others are split after {beside_s} s, alone after {alone_s} s");
+        assert!(beside_s - alone_s <= BOUND_S, "{failure:?}: {beside_s} s, {alone_s} s");
+        let stop = lane.job(id(0)).stop.expect("the job that fails ends");
+        assert_eq!(stop.error.map(|error| error.code).as_deref(), Some("split_failed"));
+    }
+}
+
+#[test]
+fn without_a_copy_in_its_place_a_failed_message_delays_the_others_for_longer() {
+    let alone_s = Lane::new(Failure::None, Rule::Stay).run().others_split_s().unwrap();
+    for failure in [Failure::Error, Failure::Killed] {
+        let beside_s = Lane::new(failure, Rule::Stay).run().others_split_s();
+        println!("{failure:?}: {beside_s:?}, alone {alone_s} s");
+        assert!(beside_s.is_none_or(|beside_s| beside_s - alone_s > 2 * BOUND_S), "{failure:?}: {beside_s:?}");
+    }
+}
+
+/// Each push brings it on by a turn, so none was in vain.
+#[test]
+fn a_split_that_is_pushed_for_every_turn_is_never_stopped() {
+    let lane = Lane::new(Failure::Lost, Rule::Replace).run();
+    let job = lane.job(id(0));
+    assert!(lane.pushes > 2 * PUSHES, "{} pushes", lane.pushes);
+    assert_eq!((job.split_ended, job.stop, job.item_count), (true, None, ROWS as u64));
+}
