@@ -293,24 +293,18 @@ async fn a_repeated_upload_needs_no_room(store: impl Limited) {
 
 async fn calls_that_make_work_are_counted_in_windows(store: impl Limited) {
     let store = store.limited(TenantLimits { work_calls: 3, ..TenantLimits::default() });
-    let of =
-        |tenant: &str, seconds: i64| Job { tenant: tenant.into(), created_at: at(seconds * 1_000), ..waiting_job() };
-    let definition = definition();
-    let create = async |job: Job, key: Option<&IdempotencyKey>| store.create_job(&job, &definition, key).await.unwrap();
-    let (tenant, other) = (of("", 0).job_id.to_string(), of("", 0).job_id.to_string());
-    let first = of(&tenant, 100);
-    assert_eq!(create(first.clone(), Some(&key("k", "h"))).await, Created::New);
-    assert_eq!(create(of(&tenant, 105), None).await, Created::New);
+    let [tenant, other] = [(); 2].map(|()| waiting_job().job_id.to_string());
+    let of = |tenant: &str, ms: i64| Upload { tenant: tenant.into(), ..upload(1, at(ms)) };
+    let promise = async |upload: &Upload, key: Option<&IdempotencyKey>| store.create_upload(upload, key).await.unwrap();
+    let first = of(&tenant, 100_000);
+    assert_eq!(promise(&first, Some(&key("k", "h"))).await, Created::New);
+    assert_eq!(promise(&of(&tenant, 105_000), None).await, Created::New);
     assert!(store.count_call(&tenant, at(109_999)).await.unwrap());
-    assert_eq!(create(of(&tenant, 109), None).await, Created::RateLimited);
-    assert!(!store.count_call(&tenant, at(109_999)).await.unwrap());
-    assert_eq!(create(of(&tenant, 109), Some(&key("k", "h"))).await, Created::Replayed(first.job_id));
-    assert_eq!(create(of(&other, 109), None).await, Created::New);
-    assert_eq!(create(of(&tenant, 110), None).await, Created::New, "the next ten seconds");
-    let refused = Upload { tenant, ..upload(1, at(110_000)) };
-    assert!(store.count_call(&refused.tenant, at(110_000)).await.unwrap());
-    assert!(store.count_call(&refused.tenant, at(110_000)).await.unwrap());
-    assert_eq!(store.create_upload(&refused, None).await.unwrap(), Created::RateLimited);
+    let refused = of(&tenant, 109_000);
+    assert_eq!(promise(&refused, None).await, Created::RateLimited);
     assert_eq!(store.upload(refused.file_guid).await.unwrap(), None, "nothing is stored");
-    assert_eq!(store.active_jobs(&refused.tenant).await.unwrap(), 3);
+    assert!(!store.count_call(&tenant, at(109_999)).await.unwrap());
+    assert_eq!(promise(&of(&tenant, 109_000), Some(&key("k", "h"))).await, Created::Replayed(first.file_guid));
+    assert!(store.count_call(&other, at(109_000)).await.unwrap());
+    assert!(store.count_call(&tenant, at(110_000)).await.unwrap(), "the next ten seconds");
 }

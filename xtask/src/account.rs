@@ -20,13 +20,13 @@ pub(crate) struct Account<'a> {
     pub(crate) emulator: Option<&'a str>,
 }
 
-/// What an account allows, and what is deployed there.
+/// What an account allows, and what is deployed there; each of them, or why it is not known.
 #[derive(Deserialize)]
 pub(crate) struct Standing {
     /// Concurrent executions of all functions.
-    pub(crate) quota: u64,
+    pub(crate) quota: Result<u64, String>,
     /// Parameters of the stack; empty if there is none.
-    pub(crate) parameters: BTreeMap<String, String>,
+    pub(crate) parameters: Result<BTreeMap<String, String>, String>,
 }
 
 impl Account<'_> {

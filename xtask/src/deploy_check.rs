@@ -3,12 +3,15 @@
 use crate::account::Account;
 use crate::project::Project;
 use crate::tools;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use deployment::finding::{Finding, Severity};
 use deployment::samconfig::Settings;
 use deployment::template::{Parameters, Template};
 use deployment::{check, quotas, updates};
 use std::fs;
+
+const QUOTA: &str = "the account's quotas";
+const LOSSES: &str = "what an update would lose";
 
 /// What `deploy-check` can be told.
 #[derive(clap::Args)]
@@ -19,6 +22,12 @@ pub(crate) struct Options {
     /// Parameters in place of those of samconfig.toml, such as `Environment=small`
     #[arg(long, value_name = "NAME=VALUE", num_args = 1..)]
     parameter_overrides: Option<Vec<String>>,
+    /// Name of the stack in place of that of samconfig.toml
+    #[arg(long, value_name = "NAME")]
+    stack_name: Option<String>,
+    /// The stack is on the emulator at this URL, which is asked in place of AWS
+    #[arg(long, value_name = "URL", conflicts_with = "offline")]
+    endpoint: Option<String>,
     /// Ask nothing of AWS: neither quotas nor what is deployed
     #[arg(long)]
     offline: bool,
@@ -26,6 +35,43 @@ pub(crate) struct Options {
 
 /// The command. Fails if there is an error among the findings.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    let (template, settings) = told(project, options)?;
+    let mut found = check::template(&template, &settings)?;
+    found.extend(check::binaries(&template, &settings.parameters, &project.root));
+    if options.offline {
+        println!("NOT CHECKED: {QUOTA} and {LOSSES}: --offline");
+    } else {
+        let asked = of_account(project, options.endpoint.clone().or_else(elsewhere), &template, &settings)?;
+        asked.not_checked.iter().for_each(|what| println!("NOT CHECKED: {what}"));
+        found.extend(asked.found);
+    }
+    conclude(&found)
+}
+
+/// The account's part of the check, held against a stack on an emulator that is there as samconfig.toml's `local` has it.
+pub(crate) fn try_on(project: &Project, endpoint: &str) -> Result<()> {
+    let told = |overrides: &[&str]| {
+        let parameter_overrides = Some(overrides.iter().map(|pair| (*pair).to_owned()).collect());
+        let stack_name = Some(crate::stack::NAME.to_owned());
+        let endpoint = Some(endpoint.to_owned());
+        let options =
+            Options { config_env: "default".to_owned(), parameter_overrides, stack_name, endpoint, offline: false };
+        let (template, settings) = told(project, &options)?;
+        of_account(project, options.endpoint, &template, &settings)
+    };
+    let places = |asked: &Asked| asked.found.iter().map(|finding| finding.place.clone()).collect::<Vec<_>>();
+    let losing = told(&["Environment=small", "Access=open", "OperatorGroup=others"])?;
+    ensure!(places(&losing) == ["Access", "OperatorGroup"], "what an update loses: {:?}", losing.found);
+    let same = told(&["Environment=small"])?;
+    ensure!(places(&same).is_empty(), "an update that changes nothing: {:?}", same.found);
+    for asked in [losing, same] {
+        ensure!(asked.not_checked.is_empty(), "not checked: {:?}", asked.not_checked);
+    }
+    Ok(())
+}
+
+/// What is to be deployed: the template, and what `sam deploy` is told.
+fn told(project: &Project, options: &Options) -> Result<(Template, Settings)> {
     let read = |name: &str| fs::read_to_string(project.root.join(name)).with_context(|| format!("cannot read {name}"));
     let template = Template::parse(&read("template.yaml")?)?;
     let mut settings = Settings::read(&read("samconfig.toml")?, &options.config_env)?;
@@ -33,14 +79,8 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         settings.parameters = overrides.iter().map(|pair| parameter(pair)).collect::<Result<_>>()?;
     }
     settings.region = settings.region.or_else(region);
-    let mut found = check::template(&template, &settings)?;
-    found.extend(check::binaries(&template, &settings.parameters, &project.root));
-    if options.offline {
-        println!("NOT CHECKED: the account's quotas, and what an update would lose (--offline)");
-    } else {
-        found.extend(of_account(project, &template, &settings)?);
-    }
-    conclude(&found)
+    settings.stack = options.stack_name.clone().or(settings.stack);
+    Ok((template, settings))
 }
 
 fn parameter(pair: &str) -> Result<(String, String)> {
@@ -52,26 +92,38 @@ fn region() -> Option<String> {
     ["AWS_REGION", "AWS_DEFAULT_REGION"].into_iter().find_map(|name| std::env::var(name).ok())
 }
 
-/// What the account says, if it can be reached.
-fn of_account(project: &Project, template: &Template, settings: &Settings) -> Result<Vec<Finding>> {
-    if let Ok(endpoint) = std::env::var("AWS_ENDPOINT_URL") {
-        println!("NOT CHECKED: the account's quotas, and what an update would lose: {endpoint} is not AWS");
-        return Ok(Vec::new());
-    }
+/// An emulator that the shell names.
+fn elsewhere() -> Option<String> {
+    std::env::var("AWS_ENDPOINT_URL").ok().filter(|url| !url.is_empty())
+}
+
+/// What an account was asked, as far as it answered.
+struct Asked {
+    found: Vec<Finding>,
+    /// What it did not answer, and why.
+    not_checked: Vec<String>,
+}
+
+/// Asks AWS, or the emulator at `endpoint`.
+fn of_account(project: &Project, endpoint: Option<String>, template: &Template, settings: &Settings) -> Result<Asked> {
     let tools = tools::ensure(project)?;
-    let account = Account { project, tools: &tools, emulator: None };
+    let account = Account { project, tools: &tools, emulator: endpoint.as_deref() };
+    let (mut found, mut not_checked) = (Vec::new(), Vec::new());
     match account.standing(settings.stack.as_deref().unwrap_or_default()) {
         Ok(standing) => {
             let at_once = quotas::mappings_at_once(template, &settings.parameters)?;
-            let mut found = quotas::findings(at_once, standing.quota);
-            found.extend(losses(template, &standing.parameters, &settings.parameters));
-            Ok(found)
+            match standing.quota {
+                Ok(quota) => found.extend(quotas::findings(at_once, quota)),
+                Err(error) => not_checked.push(format!("{QUOTA}: {error}")),
+            }
+            match standing.parameters {
+                Ok(before) => found.extend(losses(template, &before, &settings.parameters)),
+                Err(error) => not_checked.push(format!("{LOSSES}: {error}")),
+            }
         }
-        Err(error) => {
-            println!("NOT CHECKED: the account's quotas, and what an update would lose: {error:#}");
-            Ok(Vec::new())
-        }
+        Err(error) => not_checked.push(format!("{QUOTA} and {LOSSES}: {error:#}")),
     }
+    Ok(Asked { found, not_checked })
 }
 
 /// SAM keeps the value that a parameter has on the stack unless it is told another one.

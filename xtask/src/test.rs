@@ -3,6 +3,7 @@
 //! The tests start emulators of their own; only those of the page in a browser use the stack of `up`. They find the tools and
 //! the function binaries by environment variables, so that plain `cargo test` can say what is missing.
 
+use crate::deploy_check;
 use crate::project::Project;
 use crate::smoke;
 use crate::stack::NAME;
@@ -115,8 +116,9 @@ fn on_the_stack(project: &Project, notes: &Path) -> Result<()> {
     let state = up::bring_up(project, &up::Options::default())?;
     // As on AWS: the stack is looked up by its name, and a user is made for it.
     let endpoint = Some(state.emulator_url);
+    let checked = endpoint.as_deref().map_or(Ok(()), |endpoint| deploy_check::try_on(project, endpoint));
     let options = smoke::Options { stack: NAME.to_owned(), endpoint, local: false, yes: true };
-    let tested = smoke::run(project, &options).and_then(|()| test("page", "test:browser"));
+    let tested = checked.and_then(|()| smoke::run(project, &options)).and_then(|()| test("page", "test:browser"));
     drop(guard);
     tested
 }

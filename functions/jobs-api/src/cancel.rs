@@ -33,10 +33,10 @@ use crate::{Api, Backend, JobDocument, etag};
     operation_id = "cancelJob",
     tag = "jobs",
     summary = "Stop a job.",
-    description = "A job that waits ends at once, as `canceled`. A running one stops: no item is begun more than five \
-        seconds after the answer, and some seconds later the job is `canceled` with the error `canceled`. Items \
-        that have ended until then are counted and reported; the others are in the report's file of unprocessed \
-        rows.\n\n\
+    description = "No item is begun more than five seconds after the answer. Once its report is written the job is \
+        `canceled` with the error `canceled`: some seconds later, or minutes where gigabytes are unprocessed, for a job \
+        that waited, too. Items that have ended until then are counted and reported; the others are in the report's file \
+        of unprocessed rows.\n\n\
         Canceling a job that is stopping already, for whatever reason, answers 202 again and changes nothing. A \
         body is ignored.",
     params(JobIdInPath, IfMatchHeader),

@@ -92,7 +92,7 @@ const AUDIT: CallCost = CallCost(20);
 /// The function as a router.
 pub fn router<B: Backend>(api: Api<B>) -> Router {
     let router = Router::new()
-        // A create is counted by the store alone: a repeated one is answered as before, whatever the limits say.
+        // The handler counts a create, behind the look-up of its key: a repeated one is answered whatever the limits say.
         .route("/api/jobs", post(create::create::<B>).layer(Extension(CallCost(0))).get(list::list::<B>))
         .route("/api/jobs/{jobId}", get(job::get::<B>).delete(delete::delete::<B>))
         .route("/api/jobs/{jobId}/cancel", post(cancel::cancel::<B>))

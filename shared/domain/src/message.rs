@@ -53,7 +53,8 @@ impl CreateMessage {
     }
 
     /// The message group: one of the tenant's lanes. SQS delivers no message of a group while another one of it is in
-    /// flight, so a tenant has at most [`SPLIT_LANES`] splitters, and its continuations stand behind its other jobs.
+    /// flight, so a tenant has at most [`SPLIT_LANES`] splitters beside re-sends and copies, and its continuations stand behind its other
+    /// jobs.
     ///
     /// A re-send stands in a lane apart, so that it does not wait behind a dead splitter's message; there are two such
     /// lanes beside each, so that a tenant whose jobs have waited for long does not have a splitter for each of them.

@@ -13,7 +13,7 @@ pub struct ChunkLimits {
     pub items: u32,
     /// Bytes after which a chunk is cut at the next end of a record.
     pub bytes: u64,
-    /// A longer item is not read but failed, in a chunk of its own.
+    /// A longer item fails. One that is longer than a full chunk, too, is not even read: it has a chunk of its own.
     pub item_bytes: u64,
 }
 
@@ -37,8 +37,8 @@ impl ChunkLimits {
 pub const GROUPS_PER_GENERATION: u32 = 500;
 
 /// Slope of the smallest chunk: a chunk of the nth group of a generation holds at least n / `GROWTH` of the source. With
-/// sixteen chunks in a group, 283 groups then hold any source; the rest is room for rows over the limit, each of which
-/// ends a chunk early.
+/// sixteen chunks in a group, 283 groups then hold any source; the rest is room for rows with a chunk of their own. Each of
+/// them ends a chunk early, and is longer than a full one: at worst every other chunk is short, and 400 groups hold the source.
 const GROWTH: u128 = 640_000;
 
 /// The same for items that a retry files again. Steeper, since chunks that were never begun are taken over as they are.
@@ -64,7 +64,7 @@ impl Growth {
         Self { size_bytes, base: job.base.groups, group: job.groups }
     }
 
-    /// Bytes that a chunk holds at least, unless a row over the limit follows it or the source ends.
+    /// Bytes that a chunk holds at least, unless a row with a chunk of its own follows it or the source ends.
     pub fn min_bytes(self) -> u64 {
         self.share(self.size_bytes, GROWTH)
     }
@@ -113,7 +113,7 @@ impl Chunker {
 
     /// Takes the next record; calls `cut` with each chunk that is full with it, or before it.
     pub fn push(&mut self, span: Span, cut: &mut impl FnMut(ChunkPlan)) {
-        if span.content_end - span.start > self.limits.item_bytes {
+        if span.content_end - span.start > self.longest_with_others() {
             self.finish().into_iter().for_each(&mut *cut);
             let first = self.number();
             self.count();
@@ -126,6 +126,13 @@ impl Chunker {
         if is_full(self.limits, self.growth, open) {
             self.finish().into_iter().for_each(cut);
         }
+    }
+
+    /// The longest row that shares a chunk with others. As it stands at the beginning of the next chunk, whether one is open
+    /// or not: a second run begins at a group.
+    fn longest_with_others(&self) -> u64 {
+        let (_, growth) = if self.open.is_some() { self.next_place() } else { (self.cut, self.growth) };
+        self.limits.item_bytes.max(self.limits.bytes).max(growth.min_bytes())
     }
 
     /// The chunk that is open, if one is: at the end of the file.
@@ -142,10 +149,15 @@ impl Chunker {
 
     /// Counts a chunk that is cut: the next one may be the first of another group.
     fn count(&mut self) {
-        self.cut += 1;
-        if self.cut >= chunks_in_group(self.growth.group) {
-            (self.cut, self.growth.group) = (0, self.growth.group + 1);
+        (self.cut, self.growth) = self.next_place();
+    }
+
+    fn next_place(&self) -> (usize, Growth) {
+        let cut = self.cut + 1;
+        if cut < chunks_in_group(self.growth.group) {
+            return (cut, self.growth);
         }
+        (0, Growth { group: self.growth.group + 1, ..self.growth })
     }
 
     fn number(&mut self) -> u64 {
@@ -199,6 +211,13 @@ mod tests {
             cut(LIMITS, &[10, 200, 210]),
             [(1, 1, 0, 10, false), (2, 1, 10, 200, true), (3, 1, 200, 210, false)]
         );
+    }
+
+    #[test]
+    fn a_record_over_the_limit_shares_a_chunk_unless_it_is_longer_than_a_full_one() {
+        let limits = ChunkLimits { items: 3, bytes: 50, item_bytes: 10 };
+        assert_eq!(cut(limits, &[20, 25, 45, 95]), [(1, 3, 0, 45, false), (4, 1, 45, 95, false)]);
+        assert_eq!(cut(limits, &[20, 71, 80]), [(1, 1, 0, 20, false), (2, 1, 20, 71, true), (3, 1, 71, 80, false)]);
     }
 
     #[test]

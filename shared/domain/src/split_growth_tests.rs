@@ -6,8 +6,9 @@ use super::*;
 
 /// Limits of the job types that come with Longshore, and of slow handlers.
 fn limits() -> impl Strategy<Value = ChunkLimits> {
-    (prop_oneof![Just(1_u32), Just(10), Just(1_000)], prop_oneof![Just(4_u64 << 10), Just(1 << 20)])
-        .prop_map(|(items, bytes)| ChunkLimits { items, bytes, item_bytes: 16 << 20 })
+    let item_bytes = prop_oneof![Just(1_u64), Just(1 << 10), Just(16 << 20)];
+    (prop_oneof![Just(1_u32), Just(10), Just(1_000)], prop_oneof![Just(4_u64 << 10), Just(1 << 20)], item_bytes)
+        .prop_map(|(items, bytes, item_bytes)| ChunkLimits { items, bytes, item_bytes })
 }
 
 /// Groups of a source whose rows all have the same size: chunk by chunk, without the rows.
@@ -89,6 +90,65 @@ fn rows_over_the_limit_in_the_largest_file_leave_room() {
     let limits = ChunkLimits { items: 1, bytes: 1 << 20, item_bytes: 16 << 20 };
     let pairs = (0..5_u64 << 30 >> 24).flat_map(|_| [2, (16 << 20) + 2]);
     assert!(groups_of(limits, pairs, 0) <= 50, "each of them ends a chunk early");
+}
+
+#[test]
+fn rows_over_a_small_limit_have_at_most_500_groups() {
+    let limits = ChunkLimits { items: 1_000, bytes: 4 << 10, item_bytes: 1 << 10 };
+    let rows = (1_usize << 30) >> 11;
+    let all_too_long = groups_of(limits, std::iter::repeat_n(2 << 10, rows), 0);
+    let every_other = groups_of(limits, (0..rows).flat_map(|_| [2, 2 << 10]), 0);
+    assert!(all_too_long <= 300 && every_other <= 300, "{all_too_long} {every_other}");
+}
+
+/// The worst case: a row that is just longer than a full chunk behind a short one, again and again.
+#[test]
+fn rows_that_are_each_longer_than_a_full_chunk_have_at_most_500_groups() {
+    let limits = ChunkLimits { items: 1_000, bytes: 4 << 10, item_bytes: 1 << 10 }.for_file(5 << 30);
+    let mut growth = Growth { size_bytes: 5 << 30, base: 0, group: 0 };
+    let (mut chunker, mut chunks, mut start) = (Chunker::new(limits, 1).growing(growth), 0_usize, 0);
+    while start < growth.size_bytes {
+        for row in [3, limits.bytes.max(growth.min_bytes()) + 2] {
+            let span = Span { start, content_end: start + row - 1, end: start + row, unterminated: false };
+            chunker.push(span, &mut |_| {
+                chunks += 1;
+                if chunks == chunks_in_group(growth.group) {
+                    (chunks, growth.group) = (0, growth.group + 1);
+                }
+            });
+            start += row;
+        }
+    }
+    assert!((350..=GROUPS_PER_GENERATION).contains(&growth.group), "{}", growth.group);
+}
+
+#[test]
+fn a_second_run_that_begins_at_any_group_cuts_the_same_chunks() {
+    let limits = ChunkLimits { items: 2, bytes: 10, item_bytes: 1 };
+    let size = 60_000_000_u64;
+    let rows: Vec<u64> = (0..2_000).map(|n| [3, 7 + n % 1_500, 40, 2_000 - n][n as usize % 4]).collect();
+    let cut = |base_group: u32, from: usize, start: u64| {
+        let growth = Growth { size_bytes: size, base: 0, group: base_group };
+        let (mut chunker, mut plans, mut start) = (Chunker::new(limits, 1).growing(growth), Vec::new(), start);
+        for row in &rows[from..] {
+            let span = Span { start, content_end: start + row - 1, end: start + row, unterminated: false };
+            chunker.push(span, &mut |plan| plans.push((plan.start, plan.end, plan.oversize)));
+            start += row;
+        }
+        plans.extend(chunker.finish().map(|plan| (plan.start, plan.end, plan.oversize)));
+        plans
+    };
+    let whole = cut(0, 0, 0);
+    let (mut first, mut group) = (0, 0);
+    while first < whole.len() {
+        let (mut row, mut at) = (0, 0);
+        while at < whole[first].0 {
+            (at, row) = (at + rows[row], row + 1);
+        }
+        assert_eq!(cut(group, row, at), whole[first..], "from group {group}");
+        (first, group) = (first + chunks_in_group(group), group + 1);
+    }
+    assert!(group > 20 && whole.iter().any(|plan| plan.2) && whole.iter().any(|plan| !plan.2), "{group}");
 }
 
 #[test]

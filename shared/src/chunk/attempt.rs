@@ -80,15 +80,14 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
 
     pub(super) async fn run(mut self) -> Result<ChunkEnd, ChunkError> {
         let ports = self.worker.ports;
-        let options = &self.known.definition.options;
-        let items =
-            match find(&ports.files, self.message, self.cursor.as_ref(), self.job.source.as_ref(), options).await? {
-                Found::Items(items) => items,
-                Found::SourceGone(error) => {
-                    stop_job(ports, self.job, &failed(error, (self.worker.clock)())).await?;
-                    return Ok(ChunkEnd::NotLive);
-                }
-            };
+        let source = self.job.source.as_ref();
+        let items = match find(&ports.files, self.message, self.cursor.as_ref(), source, self.known).await? {
+            Found::Items(items) => items,
+            Found::SourceGone(error) => {
+                stop_job(ports, self.job, &failed(error, (self.worker.clock)())).await?;
+                return Ok(ChunkEnd::NotLive);
+            }
+        };
         if self.mode == Mode::Work {
             // A turn is time for items: finding those of a late round may take long.
             self.deadline = self.deadline.min((self.worker.clock)().plus_seconds(TURN_S));
@@ -151,12 +150,13 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             let (job_type, reason) = (self.job.job_type.clone(), "it was read without its handler".to_owned());
             return Err(ChunkError::Definition { job_type, reason });
         };
-        if items.oversize {
+        let here = self.tally.position;
+        if items.is_too_long(here) {
             return Ok(Some(vec![Outcome::Reject(reasons::row_too_long(self.known.limits().item_bytes))]));
         }
+        let count = (here..here + count).take_while(|i| !items.is_too_long(*i)).count();
         let context = JobContext { job_id: self.message.job_id, tenant: self.job.tenant.clone(), round: self.round() };
-        let range = self.tally.position..self.tally.position + count;
-        let raw: Vec<_> = range.map(|i| items.item(i, self.job.source.as_ref(), self.known)).collect();
+        let raw: Vec<_> = (here..here + count).map(|i| items.item(i, self.job.source.as_ref(), self.known)).collect();
         match AssertUnwindSafe(prepared.run(&context, &raw)).catch_unwind().await {
             Ok(outcomes) if outcomes.is_empty() || outcomes.len() > count => {
                 Err(ChunkError::Handler { outcomes: outcomes.len(), items: count })

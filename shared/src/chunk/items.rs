@@ -20,14 +20,14 @@ struct Todo {
     start: usize,
     end: usize,
     unterminated: bool,
+    /// It is longer than an item may be; its bytes are not here.
+    too_long: bool,
 }
 
 /// All items of a round, in the order in which the cursor's position counts them.
 pub(super) struct Items {
     bytes: Vec<u8>,
     todo: Vec<Todo>,
-    /// The one item is longer than an item may be; its bytes are not here.
-    pub(super) oversize: bool,
 }
 
 /// The items, or why the whole job must stop.
@@ -51,7 +51,11 @@ impl Items {
 
     /// Its bytes are not all of it, or its end is not known.
     pub(super) fn is_damaged(&self, i: usize) -> bool {
-        self.oversize || self.todo[i].unterminated
+        self.todo[i].too_long || self.todo[i].unterminated
+    }
+
+    pub(super) fn is_too_long(&self, i: usize) -> bool {
+        self.todo[i].too_long
     }
 
     pub(super) fn raw(&self, i: usize) -> &[u8] {
@@ -72,27 +76,33 @@ impl Items {
         RawItem { number: self.number(i), shape }
     }
 
-    fn single(number: u64, bytes: Vec<u8>, oversize: bool) -> Self {
-        let todo = vec![Todo { number, attempts: 0, start: 0, end: bytes.len(), unterminated: false }];
-        Self { bytes, todo, oversize }
+    fn of_options(number: u64, options: &Value) -> Self {
+        let bytes = options.to_string().into_bytes();
+        let todo = Todo { number, attempts: 0, start: 0, end: bytes.len(), unterminated: false, too_long: false };
+        Self { bytes, todo: vec![todo] }
     }
 
-    /// The records of a chunk.
-    fn of_chunk(message: &ChunkMessage, source: &SourceFile, bytes: Vec<u8>) -> Result<Self, ChunkError> {
+    /// The one record of a chunk that is not read.
+    fn unread(number: u64) -> Self {
+        let todo = Todo { number, attempts: 0, start: 0, end: 0, unterminated: false, too_long: true };
+        Self { bytes: Vec::new(), todo: vec![todo] }
+    }
+
+    /// The records of a chunk. Those of more than `longest` bytes are as if they had not been read.
+    fn of_chunk(message: &ChunkMessage, source: &SourceFile, longest: u64, bytes: Vec<u8>) -> Result<Self, ChunkError> {
         let spans = records(source.format, &bytes).zip(message.plan.first..);
         let todo: Vec<_> = spans
-            .map(|(span, number)| Todo {
-                number,
-                attempts: 0,
-                start: span.start as usize,
-                end: span.content_end as usize,
-                unterminated: span.unterminated,
+            .map(|(span, number)| {
+                let too_long = span.content_end - span.start > longest;
+                let (start, end) = (span.start as usize, span.content_end as usize);
+                let end = if too_long { start } else { end };
+                Todo { number, attempts: 0, start, end, unterminated: span.unterminated, too_long }
             })
             .collect();
         if todo.len() != message.plan.items as usize {
             return Err(ChunkError::Plan { found: todo.len(), planned: message.plan.items });
         }
-        Ok(Self { bytes, todo, oversize: false })
+        Ok(Self { bytes, todo })
     }
 
     /// The items that the round before has filed, by number.
@@ -102,9 +112,16 @@ impl Items {
             let attempts = if let End::Transient { attempts, .. } = entry.end { attempts } else { 0 };
             let start = bytes.len();
             bytes.extend_from_slice(entry.raw.as_bytes());
-            todo.push(Todo { number: entry.n, attempts, start, end: bytes.len(), unterminated: false });
+            todo.push(Todo {
+                number: entry.n,
+                attempts,
+                start,
+                end: bytes.len(),
+                unterminated: false,
+                too_long: false,
+            });
         }
-        Self { bytes, todo, oversize: false }
+        Self { bytes, todo }
     }
 }
 
@@ -114,7 +131,7 @@ pub(super) async fn find(
     message: &ChunkMessage,
     cursor: Option<&Cursor>,
     source: Option<&SourceFile>,
-    options: &Value,
+    known: &KnownJob,
 ) -> Result<Found, ChunkError> {
     if let Some(cursor) = cursor.filter(|c| c.round > 0) {
         let place = (message.group, message.chunk);
@@ -124,16 +141,17 @@ pub(super) async fn find(
     }
     let plan = &message.plan;
     let Some(source) = source else {
-        return Ok(Found::Items(Items::single(plan.first, options.to_string().into_bytes(), false)));
+        return Ok(Found::Items(Items::of_options(plan.first, &known.definition.options)));
     };
     if plan.oversize {
-        return Ok(Found::Items(Items::single(plan.first, Vec::new(), true)));
+        return Ok(Found::Items(Items::unread(plan.first)));
     }
+    let longest = known.limits().item_bytes;
     if let Some(inline) = &message.inline {
-        return Items::of_chunk(message, source, inline.clone().into_bytes()).map(Found::Items);
+        return Items::of_chunk(message, source, longest, inline.clone().into_bytes()).map(Found::Items);
     }
     match files.read(&source.key, Some(&source.etag), Some(plan)).await? {
-        Read::Found(bytes) => Items::of_chunk(message, source, bytes).map(Found::Items),
+        Read::Found(bytes) => Items::of_chunk(message, source, longest, bytes).map(Found::Items),
         Read::Absent => Ok(Found::SourceGone(source_missing(source))),
         Read::Changed => Ok(Found::SourceGone(source_changed(source))),
     }

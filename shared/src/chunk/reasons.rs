@@ -5,9 +5,9 @@ use longshore_domain::outcome::Rejection;
 /// The code of items that were given up with their chunk.
 pub const DEAD_LETTERED: &str = "dead_lettered";
 
-/// What is not known of a row whose handler did not come to an end.
-const MAY_BE_DONE: &str =
-    "the row may have been written all the same: look whether it is there, or retry the job, which does no row twice";
+/// What is not known of a row whose handler did not come to an end, or did not hear of the end of what it began.
+const MAY_BE_DONE: &str = "the row may have been written all the same: an import that is retried does no row twice; of another \
+                           job type look whether it is there first";
 
 pub(super) fn dead_lettered() -> Rejection {
     let message =
@@ -21,23 +21,32 @@ pub(super) fn handler_panicked() -> Rejection {
 }
 
 pub(super) fn row_too_long(limit_bytes: u64) -> Rejection {
-    let mib = limit_bytes >> 20;
-    let message = format!("the row is longer than {mib} MiB, the most that one row may be; it is not repeated here");
+    let limit = match limit_bytes >> 20 {
+        0 => format!("{limit_bytes} bytes"),
+        mib => format!("{mib} MiB"),
+    };
+    let message = format!("the row is longer than {limit}, the most that one row may be; it is not repeated here");
     Rejection::new("row_too_long", None, message)
 }
 
 pub(super) fn retries_exhausted(attempts: u32, last: &str) -> Rejection {
-    Rejection::new("retries_exhausted", None, format!("tried {attempts} times; the last time: {last}"))
+    Rejection::new("retries_exhausted", None, format!("tried {attempts} times; the last time: {last}; {MAY_BE_DONE}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{dead_lettered, handler_panicked};
+    use super::{dead_lettered, handler_panicked, retries_exhausted, row_too_long};
 
     #[test]
     fn a_row_that_may_have_been_written_says_so() {
-        for rejection in [dead_lettered(), handler_panicked()] {
+        for rejection in [dead_lettered(), handler_panicked(), retries_exhausted(6, "no answer")] {
             assert!(rejection.message.contains("may have been written"), "{}", rejection.message);
         }
+    }
+
+    #[test]
+    fn a_small_limit_is_told_in_bytes() {
+        assert!(row_too_long(1_024).message.contains("1024 bytes"));
+        assert!(row_too_long(16 << 20).message.contains("16 MiB"));
     }
 }

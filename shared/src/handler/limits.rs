@@ -19,7 +19,7 @@ pub struct TypeLimits {
     pub chunk_items: u32,
     /// Bytes after which a chunk is cut; up to 2.5 MB at the end of the largest file. Held in memory as a whole.
     pub chunk_bytes: u64,
-    /// A longer item fails unread.
+    /// A longer item fails, and no handler sees it.
     pub item_bytes: u64,
     /// Items offered to the batch form at once, at most.
     pub batch_items: usize,

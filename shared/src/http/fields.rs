@@ -65,6 +65,11 @@ impl Fields {
         self.errors.extend(errors);
     }
 
+    /// Returns true if every member was read, and none is wrong.
+    pub fn is_right(&self) -> bool {
+        self.errors.is_empty() && self.members.is_empty()
+    }
+
     /// The end: every member that nobody read is unknown.
     ///
     /// # Errors
@@ -113,6 +118,7 @@ mod tests {
         assert_eq!(fields.required("a", number), None);
         assert_eq!(fields.required("b", number), None);
         assert_eq!(fields.optional("c", number), None);
+        assert!(!fields.is_right());
         let problem = fields.finish().unwrap_err();
         let said: Vec<_> = problem.errors.iter().map(|e| (e.pointer.as_str(), e.code.as_str())).collect();
         assert_eq!(said, [("/a", "invalid_type"), ("/b", "required"), ("/e~1f", "unknown_field")]);
@@ -121,7 +127,10 @@ mod tests {
     #[test]
     fn what_is_right_is_read() {
         let mut fields = fields(json!({"a": 1, "b": 2}));
-        assert_eq!((fields.required("a", number), fields.optional("b", number)), (Some(1), Some(2)));
+        assert_eq!(fields.required("a", number), Some(1));
+        assert!(!fields.is_right(), "b is not read");
+        assert_eq!(fields.optional("b", number), Some(2));
+        assert!(fields.is_right());
         assert_eq!(fields.optional("c", number), None);
         assert_eq!(fields.finish(), Ok(()));
     }

@@ -4,7 +4,8 @@ use longshore::aws_limits::Refusal;
 use longshore::aws_limits::sqs::{Sent, check_batch, check_message};
 use serde_json::Value;
 
-/// Checks a call. Characters within a batch are left to the emulator, which refuses single entries as SQS does.
+/// Checks a call. SQS refuses single entries of a batch; the proxy refuses the whole call, since it writes no answers of a batch:
+/// nothing that is sent by this system may be refused.
 pub(super) fn check(operation: &str, call: &Value) -> Result<(), Refusal> {
     match operation {
         "SendMessage" => check_message(&sent(call, &call["MessageBody"])),
@@ -13,8 +14,7 @@ pub(super) fn check(operation: &str, call: &Value) -> Result<(), Refusal> {
             let bytes: Vec<_> =
                 entries.iter().map(|entry| entry["MessageBody"].as_str().unwrap_or_default().len()).collect();
             check_batch(&bytes)?;
-            let body = Value::from("-");
-            entries.iter().try_for_each(|entry| check_message(&sent(entry, &body)))
+            entries.iter().try_for_each(|entry| check_message(&sent(entry, &entry["MessageBody"])))
         }
         "ReceiveMessage" if call["MaxNumberOfMessages"].as_i64().is_some_and(|most| !(1..=10).contains(&most)) => {
             Err(Refusal::new(

@@ -94,6 +94,11 @@ fn calls_beyond_the_limits_are_refused_in_the_words_of_sqs_and_s3() {
     for (operation, call, code) in [
         ("SendMessage", json!({ "MessageBody": "\u{fffe}" }), "InvalidMessageContents"),
         ("SendMessage", json!({ "MessageBody": "x", "MessageGroupId": "a b" }), "InvalidParameterValue"),
+        (
+            "SendMessageBatch",
+            json!({ "Entries": [{ "MessageBody": "x" }, { "MessageBody": "\u{ffff}" }] }),
+            "InvalidMessageContents",
+        ),
         ("SendMessageBatch", entries(11), "TooManyEntriesInBatchRequest"),
         ("SendMessageBatch", entries(0), "EmptyBatchRequest"),
     ] {

@@ -204,7 +204,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a job.
-         * @description A job that waits ends at once, as `canceled`. A running one stops: no item is begun more than five seconds after the answer, and some seconds later the job is `canceled` with the error `canceled`. Items that have ended until then are counted and reported; the others are in the report's file of unprocessed rows.
+         * @description No item is begun more than five seconds after the answer. Once its report is written the job is `canceled` with the error `canceled`: some seconds later, or minutes where gigabytes are unprocessed, for a job that waited, too. Items that have ended until then are counted and reported; the others are in the report's file of unprocessed rows.
          *
          *     Canceling a job that is stopping already, for whatever reason, answers 202 again and changes nothing. A body is ignored.
          */

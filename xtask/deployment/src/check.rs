@@ -13,6 +13,9 @@ use crate::template::{Parameters, Template};
 
 /// The longest name of a function is 64 characters, `-dead-letters` included.
 const STACK_NAME: usize = 51;
+/// Write units a second that an on-demand table takes from the first second
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html>).
+const WARM_WRITE_UNITS: u64 = 4_000;
 /// The most that the mappings may use of the 1,000 executions that an account usually has.
 const MAPPINGS: u64 = 500;
 
@@ -66,6 +69,12 @@ fn parameters(template: &Template, given: &Parameters) -> Vec<Finding> {
     if is("Access", "open") {
         let what = "Access=open lets anybody in, without a token";
         found.push(Finding::warning("samconfig.toml", what, "use cognito or oidc unless the network is your own"));
+    }
+    let warm = template.parameter("RecordsWarmWriteUnits", given);
+    if warm.is_some_and(|units| units != "0" && units.parse().is_ok_and(|units: u64| units < WARM_WRITE_UNITS)) {
+        let what =
+            "an on-demand table takes 4,000 write units a second in any case, and warm throughput is never lowered";
+        found.push(Finding::error("samconfig.toml: RecordsWarmWriteUnits", what, "0, or 4000 and more"));
     }
     if is("ScheduleState", "DISABLED") {
         let what = "without the sweeper, jobs whose messages are lost hang";

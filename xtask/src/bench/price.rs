@@ -92,3 +92,17 @@ pub(super) fn unknown(calls: &Calls) -> Vec<&str> {
 pub(super) fn total(price: &Price) -> f64 {
     price.values().sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::of_call;
+
+    /// A message with a group in a standard queue costs a fair queue's surcharge, $0.10 a million beside $0.40; one of a FIFO
+    /// queue does not. Source: <https://aws.amazon.com/sqs/pricing/>.
+    #[test]
+    fn calls_to_the_chunk_queues_have_the_surcharge_for_fair_queues() {
+        let per_million = |call| (of_call(call).1 * 1e8).round();
+        assert_eq!(per_million("SQS.SendMessageBatch"), 50.0);
+        assert_eq!(per_million("SQS.SendMessage"), 50.0, "FIFO, without it");
+    }
+}

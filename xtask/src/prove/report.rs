@@ -7,12 +7,13 @@ use super::part::Outcome;
 use crate::markdown::table;
 
 /// The titles of tables.
-const TITLES: [(&str, &str); 16] = [
+const TITLES: [(&str, &str); 17] = [
     ("model", "Model: every interleaving of small configurations"),
     ("model-walks", "Model: random walks through larger configurations"),
     ("model-broken", "Model: what is caught when it is broken"),
     ("model-layers", "Model: redundant layers taken out"),
     ("simulation", "Simulation of the real functions"),
+    ("simulation-runs", "Simulation: kinds of runs"),
     ("simulation-faults", "Simulation: faults injected"),
     ("simulation-broken", "Simulation: conditions taken out, each caught"),
     ("simulation-layers", "Simulation: redundant layers taken out"),

@@ -37,6 +37,8 @@ pub(crate) struct Fixture {
     pub(crate) id: JobId,
     /// Bytes of a part of a report's file.
     pub(crate) part_bytes: usize,
+    /// Bytes after which a chunk is cut.
+    pub(crate) chunk_bytes: u64,
 }
 
 /// The chunks of a job that have been committed, by group and number.
@@ -67,7 +69,7 @@ impl Fixture {
 
     fn stored(ports: TestPorts, source: Option<SourceFile>, tolerance: Tolerance, options: Value) -> Self {
         let job = waiting(source, tolerance);
-        let fixture = Self { ports, id: job.job_id, part_bytes: 8 << 20 };
+        let fixture = Self { ports, id: job.job_id, part_bytes: 8 << 20, chunk_bytes: 1 << 20 };
         now(fixture.ports.store.create_job(&job, &Definition { options, columns: None }, None)).unwrap();
         made(now(fixture.ports.store.begin(job.job_id, Timestamp(2_000))).unwrap());
         fixture
@@ -89,7 +91,7 @@ impl Fixture {
             now(self.ports.store.put_columns(self.id, columns)).unwrap();
         }
         let bytes = self.ports.files.inner.get(SOURCE_KEY).unwrap();
-        let limits = ChunkLimits { items: chunk_items, bytes: 1 << 20, item_bytes: 40 };
+        let limits = ChunkLimits { items: chunk_items, bytes: self.chunk_bytes, item_bytes: 40 };
         let (mut chunker, mut plans) = (Chunker::new(limits, 1), Vec::new());
         for mut span in records(source.format, &bytes[opening.start as usize..]) {
             span.start += opening.start;

@@ -35,6 +35,8 @@ pub(crate) type Steps = Vec<(usize, Vec<What>, bool)>;
 pub(crate) struct Story {
     rows: Vec<usize>,
     pub(crate) chunk_items: u32,
+    /// Below the longest row, which then has a chunk of its own, or far above it.
+    pub(crate) chunk_bytes: u64,
     pub(crate) groups: Option<usize>,
     workers: Vec<Steps>,
     json: bool,
@@ -46,8 +48,17 @@ pub(crate) fn story() -> impl Strategy<Value = Story> {
     let steps = prop::collection::vec(step, 0..8);
     let rows = prop::collection::vec(0..ROWS.len(), 0..60);
     let groups = prop::option::of(0_usize..4);
-    (rows, 1_u32..6, groups, prop::collection::vec(steps, 12), any::<bool>())
-        .prop_map(|(rows, chunk_items, groups, workers, json)| Story { rows, chunk_items, groups, workers, json })
+    let chunk = (1_u32..6, prop_oneof![Just(40_u64), Just(1 << 20)]);
+    (rows, chunk, groups, prop::collection::vec(steps, 12), any::<bool>()).prop_map(
+        |(rows, (chunk_items, chunk_bytes), groups, workers, json)| Story {
+            rows,
+            chunk_items,
+            chunk_bytes,
+            groups,
+            workers,
+            json,
+        },
+    )
 }
 
 impl Story {
@@ -118,7 +129,8 @@ fn meaning(text: &str, format: Format) -> String {
 
 fn check(story: &Story, stopped: bool) {
     let (source, format) = story.source();
-    let fixture = Fixture::of_file(source.as_bytes(), format, Tolerance::default());
+    let fixture =
+        Fixture { chunk_bytes: story.chunk_bytes, ..Fixture::of_file(source.as_bytes(), format, Tolerance::default()) };
     let plans = fixture.split(story.chunk_items, story.groups.filter(|_| stopped));
     let truth = work(&fixture, &plans, story, !stopped);
     fixture.roll_up();

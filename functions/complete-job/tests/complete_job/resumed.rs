@@ -26,7 +26,8 @@ fn ticking() -> Timestamp {
 /// The job of a story, so far as its workers came.
 fn told(story: &Story, stopped: bool) -> Fixture {
     let (source, format) = story.source();
-    let fixture = Fixture::of_file(source.as_bytes(), format, Tolerance::default());
+    let fixture =
+        Fixture { chunk_bytes: story.chunk_bytes, ..Fixture::of_file(source.as_bytes(), format, Tolerance::default()) };
     let plans = fixture.split(story.chunk_items, story.groups.filter(|_| stopped));
     work(&fixture, &plans, story, !stopped);
     fixture.roll_up();

@@ -78,13 +78,16 @@ fn a_file_that_cannot_be_read_ends_its_job_without_rows() {
 }
 
 #[test]
-fn an_item_that_is_too_long_is_listed_by_its_number() {
-    let fixture = Fixture::csv(&format!("name,age\na,1\n{LONG},2\nb,3\n"));
-    fixture.split(10, None);
-    fixture.cancel();
-    fixture.complete().unwrap();
-    let rows = fixture.table("unprocessed.csv").unwrap();
-    assert_eq!(rows[1..], [["1", "a", "1"], ["2", "", ""], ["3", "b", "3"]]);
+fn an_item_that_is_too_long_is_listed_by_its_number_where_it_has_a_chunk_of_its_own() {
+    for (chunk_bytes, listed) in [(40, ""), (1 << 20, LONG)] {
+        let fixture = Fixture { chunk_bytes, ..Fixture::csv(&format!("name,age\na,1\n{LONG},2\nb,3\n")) };
+        fixture.split(10, None);
+        fixture.cancel();
+        fixture.complete().unwrap();
+        let rows = fixture.table("unprocessed.csv").unwrap();
+        let age = if listed.is_empty() { "" } else { "2" };
+        assert_eq!(rows[1..], [["1", "a", "1"], ["2", listed, age], ["3", "b", "3"]]);
+    }
 }
 
 #[test]

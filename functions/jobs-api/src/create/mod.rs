@@ -17,10 +17,10 @@ use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile, Stage, Status, deadline};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore, PortResult, Queues};
+use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore, Queues};
 use longshore_domain::time_stamp::Timestamp;
 
-use self::request::{BadRequest, JobRequest};
+use self::request::{BadRequest, Draft, JobRequest};
 use crate::document::path;
 use crate::openapi::examples;
 use crate::openapi::refusals::CreateRefusals;
@@ -75,19 +75,19 @@ pub(crate) async fn create<B: Backend>(
     JsonFields(fields): JsonFields<BODY_BYTES>,
 ) -> Answer {
     let key = idempotency::key(&headers)?;
-    let request = match JobRequest::read(fields, &api.registry, api.limits.job_time_limit_s) {
+    let draft = Draft::read(fields, &api.registry, api.limits.job_time_limit_s);
+    let key = key.zip(draft.meaning()).map(|(key, meaning)| idempotency::of_request(key, &meaning, (api.clock)()));
+    if let Some(answer) = api.answered_before(&tenant, key.as_ref()).await? {
+        return Ok(answer);
+    }
+    // A schema may take a second to compile: nothing is compiled for a call that is not counted.
+    api.count_call(&tenant).await?;
+    let request = match draft.compile() {
         Ok(request) => request,
         Err(bad) => return Err(api.refusal(&tenant, bad).await),
     };
-    let key = key.map(|key| idempotency::of_request(key, &request.meaning(), (api.clock)()));
-    if let Err(busy) = api.busy(&tenant, request.priority).await {
-        return api.answer_before(&tenant, key.as_ref(), busy).await;
-    }
-    let source = match api.source_of(&tenant, &request).await {
-        Ok(source) => source,
-        // The upload may have gone since, with the job that the key made.
-        Err(failure) => return api.answer_before(&tenant, key.as_ref(), failure).await,
-    };
+    api.busy(&tenant, request.priority).await?;
+    let source = api.source_of(&tenant, &request).await?;
     let job = api.new_job(&tenant, &request, source);
     let definition = Definition { options: request.options, columns: None };
     match api.ports.store.create_job(&job, &definition, key.as_ref()).await? {
@@ -125,12 +125,17 @@ impl<B: Backend> Api<B> {
         }
     }
 
-    /// What a request that cannot be accepted now is answered: what it was before, if its key was used, else why not.
-    async fn answer_before(&self, tenant: &Tenant, key: Option<&IdempotencyKey>, failure: Failure) -> Answer {
-        match self.created_before(tenant, key).await? {
-            Some(Created::Replayed(id)) => self.replay(tenant, id, idempotency::job_deleted).await,
+    /// Answers a create whose key was used before; none if the key is free, or absent.
+    async fn answered_before(
+        &self,
+        tenant: &Tenant,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Option<Response>, Failure> {
+        let Some(key) = key else { return Ok(None) };
+        match self.ports.store.created_before(&tenant.0, key).await? {
+            Some(Created::Replayed(id)) => self.replay(tenant, id, idempotency::job_deleted).await.map(Some),
             Some(_) => Err(idempotency::key_reused().into()),
-            None => Err(failure),
+            None => Ok(None),
         }
     }
 
@@ -151,17 +156,6 @@ impl<B: Backend> Api<B> {
     /// When a job that is accepted now is forgotten, in seconds.
     pub(crate) fn expires_at(&self, now: Timestamp) -> i64 {
         now.plus_seconds(self.limits.retention_days * SECONDS_PER_DAY).seconds()
-    }
-
-    async fn created_before(
-        &self,
-        tenant: &Tenant,
-        key: Option<&IdempotencyKey>,
-    ) -> PortResult<Option<Created<JobId>>> {
-        match key {
-            Some(key) => self.ports.store.created_before(&tenant.0, key).await,
-            None => Ok(None),
-        }
     }
 
     /// Sends the create message. A failure is no failure of the call: the job is stored, and the sweeper sends it.

@@ -46,12 +46,19 @@ pub(super) struct BadRequest {
     pub(super) file: Option<FileGuid>,
 }
 
-impl JobRequest {
+/// A request as far as it can be read without compiling its options, which may take a second of work.
+pub(super) struct Draft<'a> {
+    fields: Fields,
+    job_type: Option<&'a dyn AnyJobType>,
+    file: Option<FileGuid>,
+    priority: Priority,
+    options: Value,
+    timeout_s: i64,
+}
+
+impl<'a> Draft<'a> {
     /// Reads a request for a job of one of these types. `time_limit_s` is for types without a limit of their own.
-    ///
-    /// # Errors
-    /// 422 with every bad field.
-    pub(super) fn read(mut fields: Fields, registry: &Registry, time_limit_s: i64) -> Result<Self, BadRequest> {
+    pub(super) fn read(mut fields: Fields, registry: &'a Registry, time_limit_s: i64) -> Self {
         let job_type = fields.required("jobType", |value| known_type(value, registry));
         let file = fields.optional("fileGuid", |value| Ok(value.as_str().and_then(FileGuid::parse)));
         let priority = fields.optional("priority", check_priority).unwrap_or_default();
@@ -62,7 +69,24 @@ impl JobRequest {
         if let Err(bad) = check_file(job_type, file) {
             fields.refuse("fileGuid", &bad);
         }
-        let file = file.flatten();
+        Self { fields, job_type, file: file.flatten(), priority, options, timeout_s }
+    }
+
+    /// The meaning of a request in which nothing is known to be wrong: the same for two bodies that mean the same.
+    pub(super) fn meaning(&self) -> Option<Value> {
+        let job_type = self.job_type.filter(|_| self.fields.is_right())?;
+        Some(json!({
+            "jobType": job_type.name(), "fileGuid": self.file, "priority": self.priority, "options": self.options,
+            "timeoutSeconds": self.timeout_s,
+        }))
+    }
+
+    /// Compiles the options.
+    ///
+    /// # Errors
+    /// 422 with every bad field.
+    pub(super) fn compile(self) -> Result<JobRequest, BadRequest> {
+        let Self { mut fields, job_type, file, priority, options, timeout_s } = self;
         let Some(job_type) = job_type else {
             return Err(BadRequest { problem: Box::new(fields.into_problem()), file });
         };
@@ -73,15 +97,7 @@ impl JobRequest {
         fields.finish().map_err(|problem| BadRequest { problem: Box::new(problem), file })?;
         let checks_only = job_type.started(&options).is_some();
         let job_type = job_type.name().to_owned();
-        Ok(Self { job_type, file, priority, options, tolerance, timeout_s, checks_only })
-    }
-
-    /// What it says, in one spelling: the same for two bodies that mean the same.
-    pub(super) fn meaning(&self) -> Value {
-        json!({
-            "jobType": self.job_type, "fileGuid": self.file, "priority": self.priority, "options": self.options,
-            "timeoutSeconds": self.timeout_s,
-        })
+        Ok(JobRequest { job_type, file, priority, options, tolerance, timeout_s, checks_only })
     }
 }
 

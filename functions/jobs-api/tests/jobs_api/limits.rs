@@ -1,9 +1,14 @@
 //! What is refused because there is too much of it: active jobs, chunks that wait, bytes of a request.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use axum::body::Body;
 use axum::http::Request;
-use jobs_api::router;
+use jobs_api::{Api, router};
 use lambda_http::tower::ServiceExt;
+use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry};
+use longshore::problem::FieldError;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::admission::FEW_JOBS;
 use longshore_domain::group::ChunkPlan;
@@ -160,6 +165,46 @@ async fn a_tenant_makes_work_at_a_limited_rate_and_a_repeated_create_is_answered
     assert_eq!((again.status, id(&again.body)), (202, id(&first.body)));
     assert_eq!(world.get(&path).await.status, 200, "a read makes no work");
     assert_eq!(world.of("another").create(&ping).await.status, 202);
+}
+
+/// A job type whose options are dear to compile, and then refused.
+#[derive(Clone, Default)]
+struct Dear(Arc<AtomicU32>);
+
+impl JobType for Dear {
+    const NAME: &'static str = "dear";
+    const INPUT: Input = Input::Options;
+    type Options = Value;
+    type Item = Value;
+
+    fn check(&self, _: &Value) -> Vec<FieldError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        vec![FieldError::new("/schema", "invalid_schema", "too many patterns")]
+    }
+
+    async fn process(&self, _: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
+        Outcome::Ok
+    }
+}
+
+#[tokio::test]
+async fn a_create_is_counted_before_its_options_are_compiled() {
+    let store = MemoryStore::default().with_limits(TenantLimits { work_calls: 2, ..TenantLimits::default() });
+    let world = World { store, ..World::default() };
+    let dear = Dear::default();
+    let registry = || Registry::default().with(dear.clone());
+    let api = || Api { registry: registry(), ..world.api::<Fakes>(world.queues.clone()) };
+    let create = async |key: Option<&str>| {
+        let mut request = Request::post("/api/jobs").header(JSON.0, JSON.1);
+        if let Some(key) = key {
+            request = request.header(KEY.0, key);
+        }
+        let request = request.body(Body::from(json!({"jobType": "dear"}).to_string())).unwrap();
+        router(api()).oneshot(world.signed_in(request)).await.unwrap().status().as_u16()
+    };
+    let answers = [create(None).await, create(Some("a")).await, create(None).await, create(Some("b")).await];
+    assert_eq!(answers, [422, 422, 429, 429]);
+    assert_eq!(dear.0.load(Ordering::Relaxed), 2, "what is refused for its rate is not compiled");
 }
 
 #[tokio::test]

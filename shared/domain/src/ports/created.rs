@@ -15,7 +15,8 @@ pub enum Created<Id> {
     /// The tenant has no room for it, see [`super::TenantLimits`]: so many jobs are active, or so many bytes
     /// were promised that day. Nothing is stored.
     OverLimit(u64),
-    /// The tenant has made as many calls that make work as it may in this window. Nothing is stored.
+    /// The tenant has made as many calls that make work as it may in this window, see
+    /// [`super::TenantCounts::count_call`]. Nothing is stored.
     RateLimited,
 }
 

@@ -64,7 +64,7 @@ impl CallWindow {
     }
 }
 
-/// What is counted of a tenant outside of the writes that make jobs and uploads.
+/// What is counted of a tenant outside of the writes that store jobs and uploads.
 pub trait TenantCounts: Send + Sync {
     /// Counts a call that makes work; false if there were [`TenantLimits::work_calls`] in its window already.
     fn count_call(&self, tenant: &str, now: Timestamp) -> impl Future<Output = PortResult<bool>> + Send;

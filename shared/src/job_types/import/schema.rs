@@ -60,13 +60,14 @@ impl Schema {
             .backtrack_limit(BACKTRACK_LIMIT)
             .size_limit(PATTERN_BYTES)
             .dfa_size_limit(PATTERN_CACHE_BYTES);
-        let validator = jsonschema::options()
+        let options = jsonschema::options()
             .with_draft(Draft::Draft202012)
             .should_validate_formats(true)
             .with_pattern_options(patterns)
-            .offline()
-            .build(schema)
-            .map_err(|e| refused(&e))?;
+            .offline();
+        #[cfg(test)]
+        let options = options.with_format("step", tests::step);
+        let validator = options.build(schema).map_err(|e| refused(&e))?;
         let shape = kinds::Shape::of(schema);
         Ok(Self { validator, cost, kinds: shape.kinds, required: shape.required, open: shape.open })
     }
@@ -140,3 +141,7 @@ fn too_complex(work: u64) -> Rejection {
 fn refused(error: &ValidationError<'_>) -> Refusal {
     Refusal::invalid(error.instance_path().as_str(), error.to_string())
 }
+
+#[cfg(test)]
+#[path = "schema_tests.rs"]
+mod tests;

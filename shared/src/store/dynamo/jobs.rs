@@ -46,10 +46,10 @@ impl JobStore for DynamoStore {
         item.map(|item| upload_item::from_item(id, &item)).transpose().map_err(failed("upload"))
     }
 
-    /// TransactWriteItems: puts job and definition if absent, counts the job as active if there is room and the call if its window has, puts the
-    /// idempotency key if absent or expired, and the use of the upload (`UPLOAD#upload` / `JOB#id`) without a condition: it
-    /// says the same each time. After a refusal, reads the key, to see whose write is in the way; if it is the limit, makes
-    /// room and tries again.
+    /// TransactWriteItems: puts job and definition if absent, counts the job as active if there is room, puts the idempotency
+    /// key if absent or expired, and the use of the upload (`UPLOAD#upload` / `JOB#id`) without a condition: it says the same
+    /// each time. After a refusal, reads the key, to see whose write is in the way; if it is the limit, makes room and tries
+    /// again.
     async fn create_job(
         &self,
         job: &Job,
@@ -61,14 +61,9 @@ impl JobStore for DynamoStore {
         for _ in 0..TRIES {
             let mut writes = self.puts_of(job, definition)?;
             writes.extend(of.map(|of| self.put_key(of)).transpose()?);
-            let counted = writes.len();
-            writes.extend(self.count_work(&job.tenant, job.created_at)?);
             let met = self.transact(OPERATION, writes).await?;
             if let Some(met) = self.created(&met, of).await? {
                 return Ok(met);
-            }
-            if met.refused_at(counted) {
-                return Ok(Created::RateLimited);
             }
             let active = self.forget_ended(&job.tenant).await?;
             if active >= self.limits.active_jobs {

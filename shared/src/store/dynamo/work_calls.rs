@@ -1,7 +1,7 @@
 //! Counts the calls of a tenant that make work, so that their rate holds over all processes.
 //!
-//! The counter of ten seconds (`TENANT#tenant` / `CALLS#window`) moves in the transaction that stores a job or an upload, or
-//! by a write of its own. A call whose reply was lost may count twice, which costs its tenant one call of the window.
+//! The counter of ten seconds (`TENANT#tenant` / `CALLS#window`) moves in the transaction that stores an upload, or by a
+//! write of its own: before a job's options are compiled, and before whatever else makes work. A call whose reply was lost may count twice, which costs its tenant one call of the window.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use longshore_domain::ports::{CallWindow, PortResult, TenantCounts};

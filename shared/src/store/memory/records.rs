@@ -159,9 +159,6 @@ impl Records {
         if active >= self.limits.active_jobs {
             return Created::OverLimit(active);
         }
-        if job.started_from.is_none() && !self.count_call(&job.tenant, job.created_at) {
-            return Created::RateLimited;
-        }
         let of_job = JobRecords {
             job: job.clone(),
             definition: definition.clone(),

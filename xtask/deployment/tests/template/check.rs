@@ -39,6 +39,7 @@ fn what_would_not_work_is_found() {
         (None, None, ("Environment", "large"), "not taken"),
         (None, None, ("Enviroment", "small"), "no such parameter"),
         (None, None, ("ScheduleState", "DISABLED"), "jobs whose messages are lost hang"),
+        (None, None, ("RecordsWarmWriteUnits", "3999"), "4,000 write units a second in any case"),
     ];
     for (stack, region, parameter, what) in rows {
         let [stack, region] = [stack, region].map(|text| text.map(str::to_owned));

@@ -1,0 +1,87 @@
+//! Rows over a small limit lie in chunks beside others: they fail, no handler sees them, and every row counts once.
+
+#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+
+use longshore::chunk::{ChunkEnd, KnownJobs, Mode, Worker, read_chain};
+use longshore::files::MemoryFiles;
+use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
+use longshore::ports::{JobFolder, Ports};
+use longshore::queues::MemoryQueues;
+use longshore::store::memory::MemoryStore;
+use longshore_domain::group::{GroupPlan, Manifest};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
+use longshore_domain::records::{Format, records};
+use longshore_domain::split::Chunker;
+use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::work_file::End;
+use serde_json::{Value, json};
+
+const NOW: Timestamp = Timestamp(1_000);
+const ROWS: u64 = 100;
+
+/// Rows of up to eight bytes.
+struct Short;
+
+impl JobType for Short {
+    const NAME: &'static str = "short";
+    const LIMITS: TypeLimits = TypeLimits { item_bytes: 8, chunk_bytes: 4 << 10, ..TypeLimits::DEFAULT };
+    type Options = Value;
+    type Item = Value;
+
+    async fn process(&self, _: &JobContext, _: &Value, key: ItemKey, row: Value) -> Outcome {
+        assert!(row.to_string().len() <= 8, "row {} is too long to be seen", key.number);
+        if key.number % 10 == 1 { Outcome::reject("asked_to", None, "no") } else { Outcome::Ok }
+    }
+}
+
+/// Every third row is too long.
+fn is_long(number: u64) -> bool {
+    number.is_multiple_of(3)
+}
+
+#[tokio::test]
+async fn rows_over_a_small_limit_fail_beside_others_and_every_row_counts_once() {
+    let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
+    let rows: String =
+        (1..=ROWS).map(|n| if is_long(n) { "\"too long\"\n".into() } else { format!("{n}\n") }).collect();
+    files.put("k", rows.clone());
+    let info = files.info("k").await.unwrap().unwrap();
+    let (size_bytes, etag) = (info.size_bytes, info.etag);
+    let source = SourceFile { key: "k".into(), size_bytes, etag, format: Format::JsonLines, name: "f.jsonl".into() };
+    let job = Job { source: Some(source), ..Job::waiting(JobId::generate(), "default", "short", NOW) };
+    store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
+    store.begin(job.job_id, NOW).await.unwrap();
+    let (mut chunker, mut plans) = (Chunker::new(Short::LIMITS.chunk(), 1), Vec::new());
+    records(Format::JsonLines, rows.as_bytes()).for_each(|span| chunker.push(span, &mut |plan| plans.push(plan)));
+    plans.extend(chunker.finish());
+    assert_eq!(plans.len(), 1, "rows over the limit end no chunk");
+    let plan = plans.remove(0);
+    let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
+    store.commit_group(&job, &GroupPlan::of_file(0, manifest, 0..plan.end), NOW).await.unwrap();
+    let ports = Ports { store: store.clone(), queues, files };
+    let (registry, known) = (Registry::default().with(Short), KnownJobs::default());
+    let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock: || NOW };
+    let message = ChunkMessage::of(&job, (0, 0), &plan);
+    let end = worker.work(&message, Mode::Work, NOW.plus_seconds(60)).await.unwrap();
+    assert_eq!(end, ChunkEnd::Finished);
+
+    let (groups, _) = store.progress(job.job_id).await.unwrap().unwrap();
+    let long = (1..=ROWS).filter(|n| is_long(*n)).count() as u64;
+    let asked = (1..=ROWS).filter(|n| !is_long(*n) && n % 10 == 1).count() as u64;
+    assert_eq!((groups[0].counts.succeeded, groups[0].counts.failed), (ROWS - long - asked, long + asked));
+    let last = groups[0].cursors[&0].file.as_deref();
+    let chain = read_chain(&ports.files, JobFolder::of(&job), (0, 0), last, 0).await.unwrap();
+    let entries: Vec<_> = chain.into_iter().flat_map(|file| file.entries).collect();
+    assert_eq!(entries.len() as u64, long + asked);
+    for entry in entries {
+        let End::Failed(why) = &entry.end else { panic!("{entry:?}") };
+        let code = if is_long(entry.n) { "row_too_long" } else { "asked_to" };
+        assert_eq!(
+            (why.code.as_str(), entry.damaged, entry.raw.is_empty()),
+            (code, is_long(entry.n), is_long(entry.n))
+        );
+    }
+}
