@@ -10,6 +10,7 @@ use futures::{StreamExt, stream};
 use longshore::chunk::{ChunkError, read_chain};
 use longshore::failures_file::{Columns, CorrectedFile, Findings};
 use longshore::ports::JobFolder;
+use longshore_domain::cursor::Cursor;
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::ports::{Files, Queues, Read, Store};
@@ -17,8 +18,11 @@ use longshore_domain::work_file::WorkFile;
 
 use crate::splitter::{Halt, Splitter};
 
-/// Chunks whose work files are read at the same time: hides the bucket's latency at a few MiB of memory.
-const READ_AHEAD: usize = 8;
+/// Chunks whose work files are read at the same time: hides the bucket's latency.
+const READ_AHEAD: u64 = 8;
+
+/// Memory of the entries that are read at the same time; a chunk that may have more is read alone.
+const READ_BYTES: u64 = 48 << 20;
 
 /// Chunks, and bytes of their groups, whose work files are read to tell what became of a corrected file's rows: some ten
 /// seconds of one delivery. Of more, the rows that met no item until then are reported as unchecked.
@@ -52,19 +56,22 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let (groups, _) = self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;
         let (files, folder) = (&self.ports.files, JobFolder::of(job));
         let mut reads: Vec<BoxFuture<'_, Result<Vec<WorkFile>, ChunkError>>> = Vec::new();
-        let (mut findings, mut bytes) = (Findings::of(file), 0);
-        let filed = groups.iter().map(|group| (group.bytes, filed_again(job, group)));
-        for (group_bytes, filed) in filed.filter(|(_, filed)| !filed.is_empty()) {
+        let (mut findings, mut bytes, mut largest) = (Findings::of(file), 0, 1);
+        let filed = groups.iter().map(|group| (group, filed_again(job, group)));
+        for (group, filed) in filed.filter(|(_, filed)| !filed.is_empty()) {
             if reads.len() >= FINDINGS_CHUNKS || bytes >= FINDINGS_BYTES {
                 findings.leave_off();
                 break;
             }
-            bytes += group_bytes;
-            for (place, last) in filed {
-                reads.push(Box::pin(read_chain(files, folder, place, Some(last), 0)));
+            bytes += group.bytes;
+            for (chunk, cursor) in filed {
+                largest = largest.max(group.entries_bytes(cursor, group.items_of_a_chunk()));
+                let (place, last) = ((group.number, chunk), cursor.file.as_deref());
+                reads.push(Box::pin(read_chain(files, folder, place, last, 0)));
             }
         }
-        let mut chains = stream::iter(reads).buffer_unordered(READ_AHEAD);
+        let at_once = (READ_BYTES / largest).clamp(1, READ_AHEAD);
+        let mut chains = stream::iter(reads).buffer_unordered(at_once as usize);
         while let Some(chain) = chains.next().await {
             chain?.iter().flat_map(|file| &file.entries).for_each(|entry| findings.meet(entry));
         }
@@ -72,15 +79,15 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 }
 
-/// Place and last work file of each chunk of a group of which this generation has filed something again.
-fn filed_again<'a>(job: &Job, group: &'a Group) -> Vec<((u32, u32), &'a str)> {
+/// Each chunk with work files of a group of which this generation has filed failed items again.
+fn filed_again<'a>(job: &Job, group: &'a Group) -> Vec<(u32, &'a Cursor)> {
     let from = job.base.refiled;
     let first = if group.number == from.group { from.chunk } else { 0 };
-    if job.owns(group.number) || group.number < from.group {
+    if job.owns(group.number) || group.number < from.group || group.counts.failed == 0 {
         return Vec::new();
     }
-    let filed = group.cursors.range(first..);
-    filed.filter_map(|(chunk, cursor)| Some(((group.number, *chunk), cursor.file.as_deref()?))).collect()
+    let filed = group.cursors.range(first..).filter(|(_, cursor)| cursor.file.is_some());
+    filed.map(|(chunk, cursor)| (*chunk, cursor)).collect()
 }
 
 fn gone(file: &SourceFile) -> JobError {

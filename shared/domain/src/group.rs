@@ -18,6 +18,9 @@ use crate::time_stamp::Timestamp;
 /// counts stay under 1,024 bytes: one DynamoDB write unit for every commit.
 pub const CHUNKS_PER_GROUP: usize = 16;
 
+/// Memory of an entry of a work file at most, without its row: a rejection with the longest message, code and field.
+const ENTRY_BYTES: u64 = 3 << 10;
+
 /// The progress of a run of chunks: one small record that all their workers write.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Group {
@@ -70,6 +73,19 @@ impl Group {
     /// Every item of the group has ended.
     pub fn is_done(&self) -> bool {
         self.counts.done() == self.items
+    }
+
+    /// Memory that the entries of the work files of a chunk of so many items take at most, without their rows. The ledger bounds how
+    /// many items failed or were skipped, and the items alone how many waited for another round.
+    pub fn entries_bytes(&self, cursor: &Cursor, items: u64) -> u64 {
+        let ended = self.counts.failed + self.counts.skipped;
+        let has_waited = cursor.round > 0 || !cursor.finished;
+        ENTRY_BYTES * if has_waited { items } else { items.min(ended) }
+    }
+
+    /// Items of one of its chunks, on an average.
+    pub fn items_of_a_chunk(&self) -> u64 {
+        self.items.div_ceil(self.cursors.len().max(1) as u64)
     }
 
     /// The meaning of a commit: add the counts and move the cursor if it is still the old one.

@@ -18,7 +18,8 @@ use crate::ending::Ending;
 /// Chunks that are read at the same time: hides the bucket's latency, which counts where a chunk has many work files.
 const READS: usize = 32;
 
-/// Bytes of chunks that are read at the same time; a chunk that is larger is read alone.
+/// Memory of chunks that are read at the same time, with all entries that their work files may have: an entry may be far larger than
+/// its row. A chunk that is larger is read alone.
 const READ_BYTES: u64 = 48 << 20;
 
 /// What a chunk without a plan counts at least: its work files.
@@ -110,7 +111,12 @@ pub(super) struct ReadAhead<'a, F> {
 }
 
 impl<'a, F: Files> ReadAhead<'a, F> {
-    pub(super) fn new(reader: &'a ChunkReader<'a, F>, chunks: VecDeque<Chunk<'a>>) -> Self {
+    pub(super) fn new(reader: &'a ChunkReader<'a, F>, group: &Group, mut chunks: VecDeque<Chunk<'a>>) -> Self {
+        for chunk in &mut chunks {
+            let items = chunk.plan.map_or(group.items_of_a_chunk(), |plan| u64::from(plan.items));
+            let filed = chunk.cursor.filter(|cursor| cursor.file.is_some());
+            chunk.bytes += filed.map_or(0, |cursor| group.entries_bytes(cursor, items));
+        }
         Self { reader, waiting: chunks, reads: FuturesOrdered::new(), sizes: VecDeque::new() }
     }
 

@@ -134,7 +134,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         let reader = ChunkReader { files: self.files, folder, source, options: &layout.options };
         let mut chunks = unit.chunks(manifest.as_ref());
         chunks.drain(..self.at.chunk.min(chunks.len()));
-        let mut reads = ReadAhead::new(&reader, chunks);
+        let mut reads = ReadAhead::new(&reader, unit.group, chunks);
         while let Some(rows) = reads.next().await? {
             self.source_gone |= rows.source_gone;
             self.push(unit.take, &rows);
