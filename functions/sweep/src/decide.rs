@@ -145,10 +145,10 @@ fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Cir
 }
 
 /// What a create message that died in its queue means for its job, beside what the job itself shows. Another splitter may be at
-/// work: of the sweeper, or of a continuation that the dead one has sent. So the job is stopped only once it has been still for a
-/// stall's time. Harmless for a job that has ended.
+/// work, or its message may wait in its lane: of the sweeper, or of a continuation that the dead one has sent. So the job is
+/// stopped only once a push was in vain, too: a letter may lie here for days. Harmless for a job that has ended.
 pub fn decide_dead_split(job: &Job, letter: &CreateMessage, now: Timestamp, stall_s: i64) -> Option<Action> {
-    let is_about_it = job.is_live() && job.generation == letter.generation && !job.split_ended;
+    let is_about_it = job.is_live() && job.generation == letter.generation && !job.split_ended && job.resends > 0;
     let patience_s = stall_s << job.resends.min(6);
     (is_about_it && now >= job.updated_at.plus_seconds(patience_s)).then(|| Action::Stop(split_failed(now)))
 }

@@ -131,7 +131,7 @@ impl DeadLetters for DeadSplit {
 
 #[tokio::test]
 async fn a_dead_split_stops_its_job_only_once_no_other_splitter_gets_on() {
-    for (still_s, stopped) in [(59, false), (70, true)] {
+    for (pushes, still_s, stopped) in [(0, 70, false), (1, 119, false), (1, 130, true)] {
         NOW.set(START);
         let ports =
             Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
@@ -143,6 +143,10 @@ async fn a_dead_split_stops_its_job_only_once_no_other_splitter_gets_on() {
             .unwrap();
         // A second splitter, whose message the sweeper has sent, has committed a group just now.
         ports.store.begin(job.job_id, START).await.unwrap();
+        for _ in 0..pushes {
+            let job = ports.store.job(job.job_id).await.unwrap().unwrap();
+            ports.store.count_resend(&job, START).await.unwrap();
+        }
         NOW.set(START.plus_seconds(still_s - 10));
         let letter = CreateMessage {
             job_id: job.job_id,
@@ -155,7 +159,7 @@ async fn a_dead_split_stops_its_job_only_once_no_other_splitter_gets_on() {
         let sweep = Sweep { ports: ports.clone(), dead_letters: DeadSplit(letter), stall_s: 60, clock };
         sweep.run(clock().plus_seconds(200)).await;
         let job = ports.store.job(job.job_id).await.unwrap().unwrap();
-        assert_eq!(job.stop.is_some(), stopped, "still for {still_s} s");
+        assert_eq!(job.stop.is_some(), stopped, "still for {still_s} s, {pushes} pushes");
     }
 }
 
