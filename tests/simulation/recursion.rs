@@ -73,6 +73,8 @@ fn these_flows_and_no_others_depend_on_loops_that_are_allowed() {
         run(&mut refused);
         refused.run_to_the_end();
         let whole = refused.job().status == Status::Completed && refused.failed_count() == 0;
-        assert_eq!(whole, loops == [false; 3], "{name}: {hops:?}, {:?}", refused.most_hops());
+        // A split that is refused is begun again by the sweeper, from where it was: late, and nothing is lost.
+        let [_, works, _] = loops;
+        assert_eq!(whole, !works, "{name}: {hops:?}, {:?}", refused.most_hops());
     }
 }
