@@ -101,6 +101,14 @@ pub fn max_tenant_upload_bytes_per_day() -> Result<u64, ConfigError> {
     parsed("LONGSHORE_MAX_TENANT_UPLOAD_BYTES_PER_DAY")
 }
 
+/// Bytes of the files of one tenant's jobs in a day: `LONGSHORE_MAX_TENANT_JOB_BYTES_PER_DAY`.
+///
+/// # Errors
+/// If it is missing or no whole number.
+pub fn max_tenant_job_bytes_per_day() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_MAX_TENANT_JOB_BYTES_PER_DAY")
+}
+
 /// Chunks that may wait before no job is accepted: `LONGSHORE_MAX_QUEUED_CHUNKS`.
 ///
 /// # Errors

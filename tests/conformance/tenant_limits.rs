@@ -6,7 +6,7 @@ use futures::future::join_all;
 use longshore::store::dynamo::DynamoStore;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, Reopen, Status};
+use longshore_domain::job::{Job, Reopen, SourceFile, Status};
 use longshore_domain::ports::{
     Created, IdempotencyKey, Removal, Reopened, Started, Store, TenantCounts, TenantLimits, Upload,
 };
@@ -31,6 +31,8 @@ on_both_stores! {
     of_many_uploads_at_once_exactly_what_fits_is_taken,
     a_repeated_upload_needs_no_room,
     calls_that_make_work_are_counted_in_windows,
+    the_bytes_of_a_days_jobs_are_counted_once_and_up_to_the_limit,
+    starts_and_retries_count_the_bytes_of_the_file_again,
 }
 
 /// A store that can be told how much room there is.
@@ -307,4 +309,65 @@ async fn calls_that_make_work_are_counted_in_windows(store: impl Limited) {
     assert_eq!(promise(&of(&tenant, 109_000), Some(&key("k", "h"))).await, Created::Replayed(first.file_guid));
     assert!(store.count_call(&other, at(109_000)).await.unwrap());
     assert!(store.count_call(&tenant, at(110_000)).await.unwrap(), "the next ten seconds");
+}
+
+fn job_bytes(job_bytes_per_day: u64) -> TenantLimits {
+    TenantLimits { job_bytes_per_day, ..TenantLimits::default() }
+}
+
+/// A job over a file of so many bytes.
+fn sized(size_bytes: u64, created_at: Timestamp) -> Job {
+    let job = waiting_job();
+    let source = job.source.clone().map(|source| SourceFile { size_bytes, ..source });
+    Job { source: Some(source.unwrap()), created_at, ..job }
+}
+
+async fn the_bytes_of_a_days_jobs_are_counted_once_and_up_to_the_limit(store: impl Limited) {
+    let store = store.limited(job_bytes(100));
+    let definition = definition();
+    let create = async |job: &Job, key: Option<&IdempotencyKey>| store.create_job(job, &definition, key).await.unwrap();
+    let first = sized(60, at(0));
+    assert_eq!(create(&sized(101, at(0)), None).await, Created::OverDailyBytes(0), "no day has room for it");
+    for _ in 0..2 {
+        assert_eq!(create(&first, Some(&key("k", "h"))).await, Created::New, "the same call again counts once");
+    }
+    assert_eq!(create(&sized(60, at(1)), Some(&key("k", "h"))).await, Created::Replayed(first.job_id));
+    assert_eq!(create(&sized(500, at(1)), Some(&key("k", "h"))).await, Created::Replayed(first.job_id));
+    let refused = sized(41, at(1));
+    assert_eq!(create(&refused, Some(&key("k2", "h"))).await, Created::OverDailyBytes(60));
+    assert_eq!(store.job(refused.job_id).await.unwrap(), None, "nothing is stored");
+    assert_eq!(create(&sized(40, at(2)), Some(&key("k2", "h"))).await, Created::New, "a refused create leaves no key");
+    assert_eq!(create(&sized(1, at(3)), None).await, Created::OverDailyBytes(100));
+    assert_eq!(create(&Job { source: None, ..waiting_job() }, None).await, Created::New, "a job without a file");
+    assert_eq!(create(&Job { tenant: "another".into(), ..sized(100, at(3)) }, None).await, Created::New);
+    assert_eq!(create(&sized(100, at(0).end_of_day()), None).await, Created::New, "the next day");
+}
+
+async fn starts_and_retries_count_the_bytes_of_the_file_again(store: impl Limited) {
+    let store = store.limited(job_bytes(100));
+    let checked = Job { checks_only: true, ..sized(50, at(0)) };
+    assert_eq!(store.create_job(&checked, &definition(), None).await.unwrap(), Created::New);
+    let checked = made(store.finish(checked.job_id, &finish(Status::Completed, 9)).await.unwrap());
+    let job = Job { started_from: Some(checked.job_id), ..sized(50, at(10)) };
+    assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::New);
+    let second = Job { job_id: JobId::generate(), ..job.clone() };
+    assert_eq!(store.start_job(&second, &definition()).await.unwrap(), Started::Before(job.job_id));
+    let ended = end(&store, job.job_id).await;
+    assert_eq!(retry(&store, &ended).await, Reopened::OverDailyBytes(100));
+    assert_eq!(store.job(job.job_id).await.unwrap(), Some(ended.clone()), "nothing is written");
+    let next_day = at(50).end_of_day();
+    let reopen = Reopen { generation: 0, at: next_day, deadline_at: at(99_000_000), corrected: None, only: None };
+    for _ in 0..2 {
+        assert_eq!(
+            opened(store.reopen(&ended, &reopen).await.unwrap()).generation,
+            1,
+            "the same call again counts once"
+        );
+    }
+    let checked = Job { checks_only: true, ..sized(50, next_day) };
+    assert_eq!(store.create_job(&checked, &definition(), None).await.unwrap(), Created::New);
+    let checked = made(store.finish(checked.job_id, &finish(Status::Completed, 9)).await.unwrap());
+    let job = Job { started_from: Some(checked.job_id), ..sized(50, next_day) };
+    assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::OverDailyBytes(100));
+    assert_eq!(store.job(job.job_id).await.unwrap(), None, "nothing is written");
 }

@@ -222,6 +222,8 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
             }
             Reopened::Refused => Err(refused(Replay::Wait).into()),
             Reopened::OverLimit(active) => Err(no_room(active).into()),
+            // Replays of operators are not counted: their store has no limit of bytes.
+            Reopened::OverDailyBytes(_) => Err(refused(Replay::Wait).into()),
         }
     }
 

@@ -145,7 +145,8 @@ pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Err
 
 fn tenant_limits() -> Result<TenantLimits, ConfigError> {
     let (active_jobs, work_calls) = (config::max_active_jobs()?, config::tenant_work_calls()?);
-    Ok(TenantLimits { active_jobs, work_calls, ..TenantLimits::default() })
+    let job_bytes_per_day = config::max_tenant_job_bytes_per_day()?;
+    Ok(TenantLimits { active_jobs, work_calls, job_bytes_per_day, ..TenantLimits::default() })
 }
 
 /// What API Gateway does not hand to the functions of uploads and of dead letters has the wrong method.

@@ -110,6 +110,17 @@ pub(crate) fn too_many_jobs(active: u64) -> Problem {
     Problem::new(Kind::TooManyJobs, detail).retry_after(TOO_MANY_S)
 }
 
+/// 429: the files of the tenant's jobs of today have so many bytes.
+pub(crate) fn day_is_full(bytes: u64, now: Timestamp) -> Problem {
+    let end = now.end_of_day();
+    let detail = format!(
+        "the files of your jobs of today have {bytes} bytes, each counted for every create, start and retry over it, and leave no \
+         room for this one; wait until {}",
+        end.to_rfc3339()
+    );
+    Problem::new(Kind::UploadQuotaExceeded, detail).retry_after(end.seconds_since(now))
+}
+
 #[cfg(test)]
 #[path = "pressure_tests.rs"]
 mod tests;

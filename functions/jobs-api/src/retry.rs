@@ -17,7 +17,7 @@ use crate::create::source::unknown_file;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::RetryRefusals;
-use crate::pressure::too_many_jobs;
+use crate::pressure::{day_is_full, too_many_jobs};
 use crate::{Api, Backend, JobDocument, etag};
 
 /// The largest body: it names a file, and the rest is room for spaces.
@@ -106,6 +106,7 @@ pub(crate) async fn retry<B: Backend>(
         }
         Reopened::Refused => Err(not_ended("it was opened again just now").into()),
         Reopened::OverLimit(active) => Err(too_many_jobs(active).into()),
+        Reopened::OverDailyBytes(bytes) => Err(day_is_full(bytes, at).into()),
     }
 }
 

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::StartRefusals;
-use crate::pressure::too_many_jobs;
+use crate::pressure::{day_is_full, too_many_jobs};
 use crate::{Api, Backend, JobDocument, etag};
 
 /// 202 with the job that was started, by this call or before.
@@ -72,6 +72,7 @@ pub(crate) async fn start<B: Backend>(
         }
         Started::Before(started) => api.replay(&tenant, started, deleted).await,
         Started::OverLimit(active) => Err(too_many_jobs(active).into()),
+        Started::OverDailyBytes(bytes) => Err(day_is_full(bytes, job.created_at).into()),
         Started::Refused => Err(not_validated("it was opened again or deleted just now").into()),
     }
 }

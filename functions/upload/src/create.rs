@@ -100,7 +100,9 @@ pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadPlaces>(
         }
         Created::KeyReused => Err(idempotency::key_reused().into()),
         Created::RateLimited => Err(crate::too_often(now).into()),
-        Created::OverLimit(bytes) => Err(over_quota(uploads.max_bytes_per_day.saturating_sub(bytes), now).into()),
+        Created::OverLimit(bytes) | Created::OverDailyBytes(bytes) => {
+            Err(over_quota(uploads.max_bytes_per_day.saturating_sub(bytes), now).into())
+        }
     }
 }
 
@@ -127,10 +129,7 @@ fn over_quota(left: u64, now: Timestamp) -> Problem {
         "of the bytes that may be promised to you today {left} are left; upload a smaller file, or wait until {}",
         end.to_rfc3339()
     );
-    let problem = Problem::new(Kind::UploadQuotaExceeded, detail);
-    // A day has 86,400 of them.
-    let seconds = end.millis_since(now).unsigned_abs().div_ceil(1000);
-    problem.retry_after(u32::try_from(seconds).unwrap_or(u32::MAX))
+    Problem::new(Kind::UploadQuotaExceeded, detail).retry_after(end.seconds_since(now))
 }
 
 fn created(document: PromisedUpload) -> Response {

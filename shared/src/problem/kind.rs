@@ -154,9 +154,9 @@ kinds! {
          call is making the file of them. The detail says which, and names the parts."
         "Put what is missing, and complete the upload again; where there is a Retry-After, after its seconds.";
     UploadQuotaExceeded = 429 "upload-quota-exceeded" "Upload quota exceeded"
-        "The uploads that were promised to the tenant in this UTC day, put or not, leave no room for a file of this size. \
-         Nothing was promised."
-        "Promise a smaller file, or ask again after the seconds of Retry-After, when the next day begins.";
+        "The bytes of the tenant's UTC day leave no room for a file of this size: those of the uploads that were promised, put or \
+         not, or those of the files of jobs, counted again for each create, start and retry. Nothing was done."
+        "Take a smaller file, or ask again after the seconds of Retry-After, when the next day begins.";
     UriTooLong = 414 "uri-too-long" "URI too long"
         "Path and query string have more than 4 KiB together."
         "Take links and cursors as the answers gave them.";

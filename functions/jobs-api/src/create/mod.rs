@@ -24,7 +24,7 @@ use self::request::{BadRequest, Draft, JobRequest};
 use crate::document::path;
 use crate::openapi::examples;
 use crate::openapi::refusals::CreateRefusals;
-use crate::pressure::{too_many_jobs, too_often};
+use crate::pressure::{day_is_full, too_many_jobs, too_often};
 use crate::{Api, Backend, JobDocument};
 
 /// The largest body: a schema of up to 64 KiB and room for the rest. A definition is one item of up to 400 KB.
@@ -98,6 +98,7 @@ pub(crate) async fn create<B: Backend>(
         Created::Replayed(id) => api.replay(&tenant, id, idempotency::job_deleted).await,
         Created::KeyReused => Err(idempotency::key_reused().into()),
         Created::OverLimit(active) => Err(too_many_jobs(active).into()),
+        Created::OverDailyBytes(bytes) => Err(day_is_full(bytes, job.created_at).into()),
         Created::RateLimited => Err(too_often(job.created_at).into()),
     }
 }

@@ -5,7 +5,7 @@ use longshore::refusals;
 refusals!(
     /// Of `POST /api/jobs`. 404 if the job of the Idempotency-Key is deleted in the same moment.
     CreateRefusals: MalformedJson, InvalidIdempotencyKey, NotFound, JobDeleted, BodyTooLarge, UnsupportedMediaType,
-    InvalidRequest, IdempotencyKeyReused, TooManyJobs, Busy
+    InvalidRequest, IdempotencyKeyReused, TooManyJobs, UploadQuotaExceeded, Busy
 );
 refusals!(
     /// Of `GET /api/jobs` and `GET /api/datasets`.
@@ -30,11 +30,12 @@ refusals!(
 refusals!(
     /// Of `POST /api/jobs/{jobId}/retry`.
     RetryRefusals: MalformedJson, NotFound, NotEnded, NothingToRetry, PreconditionFailed, BodyTooLarge, UnsupportedMediaType,
-    InvalidRequest, TooManyJobs, Busy
+    InvalidRequest, TooManyJobs, UploadQuotaExceeded, Busy
 );
 refusals!(
     /// Of `POST /api/jobs/{jobId}/start`.
-    StartRefusals: NotFound, FileGone, JobDeleted, NotEnded, NothingToStart, NotValidated, PreconditionFailed, TooManyJobs, Busy
+    StartRefusals: NotFound, FileGone, JobDeleted, NotEnded, NothingToStart, NotValidated, PreconditionFailed, TooManyJobs,
+    UploadQuotaExceeded, Busy
 );
 refusals!(
     /// Of `GET /api/jobs/{jobId}/output`.

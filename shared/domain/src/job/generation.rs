@@ -65,6 +65,11 @@ impl Job {
         self.status.is_final() && !self.is_deleted() && !(self.item_count_final() && kept == self.item_count)
     }
 
+    /// Bytes of its file: the size that a report of it may have, again in each generation.
+    pub fn source_bytes(&self) -> u64 {
+        self.source.as_ref().map_or(0, |source| source.size_bytes)
+    }
+
     /// A new generation over what failed or was never processed. Refused unless this very generation has ended and has
     /// left something.
     pub fn reopen(&mut self, reopen: &Reopen) -> Transition {

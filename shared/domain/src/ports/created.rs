@@ -15,6 +15,8 @@ pub enum Created<Id> {
     /// The tenant has no room for it, see [`super::TenantLimits`]: so many jobs are active, or so many bytes
     /// were promised that day. Nothing is stored.
     OverLimit(u64),
+    /// The tenant's jobs of the day have files of so many bytes, and there is no room for this one. Nothing is stored.
+    OverDailyBytes(u64),
     /// The tenant has made as many calls that make work as it may in this window, see
     /// [`super::TenantCounts::count_call`]. Nothing is stored.
     RateLimited,
@@ -31,6 +33,8 @@ pub enum Started {
     Refused,
     /// The tenant has no room for it, see [`super::TenantLimits`]: so many jobs are active. Nothing is stored.
     OverLimit(u64),
+    /// The tenant's jobs of the day have files of so many bytes, and there is no room for this one. Nothing is stored.
+    OverDailyBytes(u64),
 }
 
 /// A client's key for a create, with the hash of the request that came with it. Keys of jobs and of uploads are apart.

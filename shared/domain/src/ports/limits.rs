@@ -13,6 +13,9 @@ pub struct TenantLimits {
     pub active_jobs: u64,
     /// Bytes of the uploads that are promised within one day, in UTC.
     pub upload_bytes_per_day: u64,
+    /// Bytes of the files of jobs that are created, started or retried within one day, in UTC: each of them may write a report of
+    /// that size.
+    pub job_bytes_per_day: u64,
     /// Calls that make work, within ten seconds of the clock, see [`CallWindow`].
     pub work_calls: u64,
 }
@@ -20,7 +23,8 @@ pub struct TenantLimits {
 impl Default for TenantLimits {
     /// As good as none.
     fn default() -> Self {
-        Self { active_jobs: u64::MAX, upload_bytes_per_day: u64::MAX, work_calls: u64::MAX }
+        let (active_jobs, work_calls) = (u64::MAX, u64::MAX);
+        Self { active_jobs, upload_bytes_per_day: u64::MAX, job_bytes_per_day: u64::MAX, work_calls }
     }
 }
 
@@ -33,6 +37,8 @@ pub enum Reopened {
     Refused,
     /// The tenant has so many active jobs, and no room for one more.
     OverLimit(u64),
+    /// The tenant's jobs of the day have files of so many bytes, and there is no room for this one.
+    OverDailyBytes(u64),
 }
 
 /// Ten seconds of the clock, in which a tenant's calls that make work are counted. At most twice the limit fits into any

@@ -24,19 +24,16 @@ impl JobStore for DynamoStore {
         const OPERATION: &str = "create_upload";
         let of = key.map(|key| KeyOf { tenant: &upload.tenant, key, own: upload.file_guid, operation: OPERATION });
         let work = self.count_work(&upload.tenant, upload.promised_at)?;
-        let refused = match self.count_promised(upload)? {
-            None => Transacted::Refused(Vec::new()),
-            Some(counted) => {
-                let mut writes = vec![self.put_if_absent(upload_item::to_item(upload))?, counted];
-                writes.extend(of.map(|of| self.put_key(of)).transpose()?);
-                writes.extend(work);
-                self.transact(OPERATION, writes).await?
-            }
-        };
-        Ok(match self.created(&refused, of).await? {
+        let mut writes = vec![self.put_if_absent(upload_item::to_item(upload))?];
+        writes.extend(of.map(|of| self.put_key(of)).transpose()?);
+        let calls = work.as_ref().map(|_| writes.len());
+        writes.extend(work);
+        let daily = self.bytes_of_upload(upload);
+        let met = self.transact_within(OPERATION, writes, Some(&daily)).await?;
+        Ok(match self.created(&met, of).await? {
             Some(met) => met,
-            None if refused.refused_at(2 + usize::from(of.is_some())) => Created::RateLimited,
-            None => Created::OverLimit(self.promised(upload).await?),
+            None if calls.is_some_and(|calls| met.refused_at(calls)) => Created::RateLimited,
+            None => Created::OverLimit(self.counted_bytes(&daily).await?),
         })
     }
 
@@ -61,9 +58,13 @@ impl JobStore for DynamoStore {
         for _ in 0..TRIES {
             let mut writes = self.puts_of(job, definition)?;
             writes.extend(of.map(|of| self.put_key(of)).transpose()?);
-            let met = self.transact(OPERATION, writes).await?;
+            let (bytes, daily) = (writes.len(), self.bytes_of_job(job, job.created_at));
+            let met = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
             if let Some(met) = self.created(&met, of).await? {
                 return Ok(met);
+            }
+            if let Some(daily) = daily.filter(|_| met.refused_at(bytes)) {
+                return Ok(Created::OverDailyBytes(self.counted_bytes(&daily).await?));
             }
             let active = self.forget_ended(&job.tenant).await?;
             if active >= self.limits.active_jobs {

@@ -112,9 +112,9 @@ impl Key {
         Self { pk: "SWEEP".into(), sk: "POSITION".into() }
     }
 
-    /// `day` is its date.
-    pub(super) fn promised_bytes(tenant: &str, day: &str) -> Self {
-        Self { pk: tenant_pk(tenant), sk: format!("UPLOADS#{day}") }
+    /// `counter` is UPLOADS or JOBS, `day` its date.
+    pub(super) fn daily_bytes(tenant: &str, counter: &str, day: &str) -> Self {
+        Self { pk: tenant_pk(tenant), sk: format!("{counter}#{day}") }
     }
 
     /// As the SDK wants it.

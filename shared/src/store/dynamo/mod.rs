@@ -18,6 +18,7 @@
 //! | deliveries | `TENANT#tenant` | `DELIVERED#normal` | `s0` to `s39`: when the newest message was sent that workers received |
 //! | sweeps | `SWEEP` | `POSITION` | `jobId`, `age`: where the next sweep goes on. The one item that never expires |
 //! | promised bytes | `TENANT#tenant` | `UPLOADS#2026-07-01` | `bytes` of the uploads promised on that day |
+//! | bytes of jobs | `TENANT#tenant` | `JOBS#2026-07-01` | `bytes` of the files of the jobs created, started or retried on that day |
 //!
 //! `expiresAt` (seconds) is on every other item: DynamoDB removes it some hours later. Both indexes are sparse. `unfinished`:
 //! a job leaves it with its final status, or if it is deleted when it is removed. `tenant`: only jobs have its two
@@ -26,6 +27,7 @@
 
 mod active_jobs;
 mod commit_group;
+mod daily_bytes;
 mod dead_letters;
 mod deliveries;
 mod expression;
@@ -39,7 +41,6 @@ mod jobs;
 mod keys;
 mod ledger;
 mod list_jobs;
-mod promised_bytes;
 mod removal;
 mod reopen;
 mod retry;

@@ -17,8 +17,8 @@ const OPERATION: &str = "reopen";
 
 impl DynamoStore {
     /// TransactWriteItems: updates `JOB`, if `generation` is the one that was read, `status` is final and `deletedAt`
-    /// absent - then all that was read stands - counts the job as active, if there is room, and notes that it uses its
-    /// corrected file's upload.
+    /// absent - then all that was read stands - counts the job as active and the bytes of its file, if there is room, and notes
+    /// that it uses its corrected file's upload.
     pub(super) async fn reopen_counted(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
         if job.generation != reopen.generation || !job.has_rest() {
             return Ok(Reopened::Refused);
@@ -28,13 +28,17 @@ impl DynamoStore {
             let mut writes = vec![self.open(&next, reopen)?, self.count_active(&next)?];
             let upload = next.corrected.as_ref().and_then(SourceFile::upload);
             writes.extend(upload.map(|upload| self.put_use(&next, upload)).transpose()?);
-            let met = self.transact(OPERATION, writes).await?;
+            let (bytes, daily) = (writes.len(), self.bytes_of_job(&next, reopen.at));
+            let met = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
             if matches!(met, Transacted::Took) {
                 return Ok(Reopened::Made(Box::new(next)));
             }
             if met.refused_at(0) {
                 let stored = self.job(job.job_id).await?.filter(|job| replay::reopened(job, reopen));
                 return Ok(stored.map_or(Reopened::Refused, |job| Reopened::Made(Box::new(job))));
+            }
+            if let Some(daily) = daily.filter(|_| met.refused_at(bytes)) {
+                return Ok(Reopened::OverDailyBytes(self.counted_bytes(&daily).await?));
             }
             let active = self.forget_ended(&job.tenant).await?;
             if active >= self.limits.active_jobs {

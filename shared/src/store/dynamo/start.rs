@@ -16,7 +16,7 @@ use crate::store::replay;
 const OPERATION: &str = "start_job";
 
 impl DynamoStore {
-    /// TransactWriteItems: puts what a new job puts, if its tenant has room, and notes it as `startedAs` on the job that it
+    /// TransactWriteItems: puts what a new job puts, if its tenant and its day have room, and notes it as `startedAs` on the job that it
     /// is started from, if that one has completed, only checks, is not deleted, and has none yet. After a refusal, reads
     /// that one: the refusal need not name every condition that did not hold.
     pub(super) async fn start(&self, job: &Job, definition: &Definition) -> PortResult<Started> {
@@ -25,13 +25,17 @@ impl DynamoStore {
             let mut writes = self.puts_of(job, definition)?;
             let note = writes.len();
             writes.push(self.note_start(from, job)?);
-            let met = self.transact(OPERATION, writes).await?;
+            let (bytes, daily) = (writes.len(), self.bytes_of_job(job, job.created_at));
+            let met = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
             if matches!(met, Transacted::Took) {
                 return Ok(Started::New);
             }
             match replay::started(self.job(from).await?.as_ref(), job.job_id) {
                 Started::Refused if !met.refused_at(note) => {}
                 started => return Ok(started),
+            }
+            if let Some(daily) = daily.filter(|_| met.refused_at(bytes)) {
+                return Ok(Started::OverDailyBytes(self.counted_bytes(&daily).await?));
             }
             let active = self.forget_ended(&job.tenant).await?;
             if active >= self.limits.active_jobs {

@@ -33,6 +33,8 @@ pub(super) struct Records {
     upload_keys: TakenKeys<FileGuid>,
     /// Bytes that were promised to a tenant in the day that ends then.
     promised: BTreeMap<(String, Timestamp), u64>,
+    /// Bytes of the files of a tenant's jobs in the day that ends then.
+    job_bytes: BTreeMap<(String, Timestamp), u64>,
     /// Calls that made work, by tenant and window.
     calls: BTreeMap<(String, CallWindow), u64>,
     pub(super) limits: TenantLimits,
@@ -46,7 +48,7 @@ pub(super) struct Records {
 impl Default for Records {
     fn default() -> Self {
         let (uploads, jobs, gates, dead_letters) = Default::default();
-        let (job_keys, upload_keys, promised, calls, limits, uses) = Default::default();
+        let (job_keys, upload_keys, promised, job_bytes, calls, limits, uses) = Default::default();
         let (sweep_position, deliveries) = Default::default();
         Self {
             uploads,
@@ -56,6 +58,7 @@ impl Default for Records {
             job_keys,
             upload_keys,
             promised,
+            job_bytes,
             calls,
             limits,
             unfinished_page: UNFINISHED_PAGE,
@@ -159,6 +162,9 @@ impl Records {
         if active >= self.limits.active_jobs {
             return Created::OverLimit(active);
         }
+        if let Some(bytes) = self.job_bytes_without_room(job, job.created_at) {
+            return Created::OverDailyBytes(bytes);
+        }
         let of_job = JobRecords {
             job: job.clone(),
             definition: definition.clone(),
@@ -166,6 +172,7 @@ impl Records {
             manifests: BTreeMap::new(),
         };
         self.jobs.insert(job.job_id, of_job);
+        self.count_job_bytes(job, job.created_at);
         self.use_uploads(job);
         if let Some(key) = key {
             self.job_keys.take(&job.tenant, key, job.job_id);
@@ -184,6 +191,9 @@ impl Records {
         let active = self.active_jobs(&job.tenant);
         if active >= self.limits.active_jobs {
             return Started::OverLimit(active);
+        }
+        if let Some(bytes) = self.job_bytes_without_room(job, job.created_at) {
+            return Started::OverDailyBytes(bytes);
         }
         self.create_job(job, definition, None);
         if let Some(of_job) = self.jobs.get_mut(&from.job_id) {
@@ -206,12 +216,27 @@ impl Records {
         if active >= self.limits.active_jobs {
             return Ok(Reopened::OverLimit(active));
         }
+        if let Some(bytes) = self.job_bytes_without_room(&job, reopen.at) {
+            return Ok(Reopened::OverDailyBytes(bytes));
+        }
         items::check_job("reopen", &job)?;
+        self.count_job_bytes(&job, reopen.at);
         self.use_uploads(&job);
         if let Some(of_job) = self.jobs.get_mut(&id) {
             of_job.job = job.clone();
         }
         Ok(Reopened::Made(Box::new(job)))
+    }
+
+    /// The bytes of the tenant's day, if they leave no room for the job's file.
+    fn job_bytes_without_room(&self, job: &Job, now: Timestamp) -> Option<u64> {
+        let counted = self.job_bytes.get(&(job.tenant.clone(), now.end_of_day())).copied().unwrap_or_default();
+        let has_room = counted.saturating_add(job.source_bytes()) <= self.limits.job_bytes_per_day;
+        (!has_room).then_some(counted)
+    }
+
+    fn count_job_bytes(&mut self, job: &Job, now: Timestamp) {
+        *self.job_bytes.entry((job.tenant.clone(), now.end_of_day())).or_default() += job.source_bytes();
     }
 
     /// Notes that a job uses its uploads.

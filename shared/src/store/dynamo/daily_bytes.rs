@@ -1,0 +1,89 @@
+//! Counts the bytes that a tenant takes in a day, so that a limit holds exactly: those of its uploads, and those of the files
+//! of its jobs.
+//!
+//! The counter (`TENANT#tenant` / `UPLOADS#date` or `JOBS#date`) moves in the transaction that stores the upload or makes the
+//! job active: it counts once, however often its call is repeated, and one that is not stored does not count.
+
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use longshore_domain::job::Job;
+use longshore_domain::ports::{PortResult, Upload};
+use longshore_domain::time_stamp::Timestamp;
+
+use super::item::{number, read_number};
+use super::keys::Key;
+use super::transaction::Transacted;
+use super::update::Update;
+use super::{DynamoStore, failed};
+
+const OPERATION: &str = "daily_bytes";
+
+/// A counter stays for so long after its day: a call may come late, and by a clock that is slow.
+const KEPT_SECONDS: i64 = 3_600;
+
+/// Bytes that a call takes of a tenant's day.
+pub(super) struct DailyBytes<'a> {
+    counter: &'static str,
+    tenant: &'a str,
+    bytes: u64,
+    limit: u64,
+    at: Timestamp,
+}
+
+impl DailyBytes<'_> {
+    fn key(&self) -> Key {
+        let at = self.at.to_rfc3339();
+        Key::daily_bytes(self.tenant, self.counter, at.split('T').next().unwrap_or_default())
+    }
+}
+
+impl DynamoStore {
+    /// The bytes of an upload.
+    pub(super) fn bytes_of_upload<'a>(&self, upload: &'a Upload) -> DailyBytes<'a> {
+        let (bytes, limit) = (upload.size_bytes, self.limits.upload_bytes_per_day);
+        DailyBytes { counter: "UPLOADS", tenant: &upload.tenant, bytes, limit, at: upload.promised_at }
+    }
+
+    /// The bytes of the file of a job that becomes active; none if it has none, or if there is no limit.
+    pub(super) fn bytes_of_job<'a>(&self, job: &'a Job, at: Timestamp) -> Option<DailyBytes<'a>> {
+        let (bytes, limit) = (job.source_bytes(), self.limits.job_bytes_per_day);
+        let is_counted = bytes > 0 && limit < u64::MAX;
+        is_counted.then_some(DailyBytes { counter: "JOBS", tenant: &job.tenant, bytes, limit, at })
+    }
+
+    /// A transaction of these writes, and behind them an update of the day's counter, if it does not go over the limit. What alone
+    /// is larger than the limit is refused there without a call.
+    pub(super) async fn transact_within(
+        &self,
+        operation: &'static str,
+        mut writes: Vec<TransactWriteItem>,
+        daily: Option<&DailyBytes<'_>>,
+    ) -> PortResult<Transacted> {
+        if let Some(daily) = daily {
+            let Some(room) = daily.limit.checked_sub(daily.bytes) else {
+                return Ok(Transacted::Refused(writes.iter().map(|_| false).chain([true]).collect()));
+            };
+            writes.push(self.count_bytes(daily, room)?);
+        }
+        self.transact(operation, writes).await
+    }
+
+    fn count_bytes(&self, daily: &DailyBytes<'_>, room: u64) -> PortResult<TransactWriteItem> {
+        self.update_of(Update {
+            operation: OPERATION,
+            key: daily.key(),
+            update: "ADD #bytes :size SET #expiresAt = :expiry".into(),
+            condition: "attribute_not_exists(#bytes) OR #bytes <= :room".into(),
+            values: vec![
+                (":size", number(daily.bytes)),
+                (":room", number(room)),
+                (":expiry", number(daily.at.end_of_day().plus_seconds(KEPT_SECONDS).seconds())),
+            ],
+        })
+    }
+
+    /// Consistent GetItem of the day's counter.
+    pub(super) async fn counted_bytes(&self, daily: &DailyBytes<'_>) -> PortResult<u64> {
+        let counter = self.get(OPERATION, daily.key()).await?;
+        counter.map_or(Ok(0), |counter| read_number(&counter, "bytes").map_err(failed(OPERATION)))
+    }
+}
