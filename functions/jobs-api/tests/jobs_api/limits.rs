@@ -19,7 +19,7 @@ use longshore_domain::ports::{JobStore, Queues, TenantLimits};
 use longshore_domain::rate::Rate;
 use serde_json::{Value, json};
 
-use crate::world::{Fakes, MAX_QUEUED_CHUNKS, World};
+use crate::world::{FILE, Fakes, MAX_QUEUED_CHUNKS, NOW, World};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const KEY: (&str, &str) = ("idempotency-key", "monday-1");
@@ -71,6 +71,26 @@ async fn a_retry_counts_as_an_active_job() {
     world.finish(active, Status::Failed, 1).await;
     assert_eq!(world.call("POST", &retry, &[]).await.status, 202);
     world.create(&json!({"jobType": "ping"})).await.is_problem(429, "too-many-jobs");
+}
+
+#[tokio::test]
+async fn the_files_of_a_tenants_jobs_have_so_many_bytes_a_day_whatever_was_uploaded() {
+    let limits = TenantLimits { job_bytes_per_day: 2 * FILE.len() as u64, ..TenantLimits::default() };
+    let world = World { store: MemoryStore::default().with_limits(limits), ..World::default() };
+    let import = world.import().await;
+    let first = world.post(import.to_string(), &[JSON, KEY]).await;
+    assert_eq!((first.status, world.create(&import).await.status), (202, 202));
+    let reply = world.create(&import).await;
+    reply.is_problem(429, "upload-quota-exceeded");
+    let left = NOW.end_of_day().seconds_since(NOW).to_string();
+    assert_eq!((reply.header("retry-after"), reply.header("cache-control")), (left.as_str(), "no-store"));
+    let again = world.post(import.to_string(), &[JSON, KEY]).await;
+    assert_eq!((again.status, id(&again.body)), (202, id(&first.body)), "a repeated create counts once");
+    world.finish(id(&first.body), Status::Failed, 1).await;
+    let retry = format!("/api/jobs/{}/retry", id(&first.body));
+    world.call("POST", &retry, &[]).await.is_problem(429, "upload-quota-exceeded");
+    assert_eq!(world.create(&json!({"jobType": "ping"})).await.status, 202, "a job without a file takes no bytes");
+    assert_eq!(world.of("another").create(&json!({"jobType": "ping"})).await.status, 202);
 }
 
 /// This many chunks of a priority wait.
