@@ -13,7 +13,7 @@ use crate::unguarded::without;
 use crate::{handler, report};
 
 /// Seeds within which a replay of too much shows.
-const SEEDS: u64 = 2_000;
+const SEEDS: u64 = 20_000;
 
 /// The code of a row that was given up with its letter.
 const GIVEN_UP: &str = "dead_lettered";
