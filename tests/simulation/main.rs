@@ -17,6 +17,7 @@
 //! | `kinds`, `handler` | the job types, the import among them, and how another one is added |
 //! | `fairness` | many tenants, of which one abuses the deployment: how long the others wait |
 //! | `poison` | a job whose split always fails, and the others of its tenant behind it |
+//! | `starved` | a queue that is never empty: what waits is left alone, what is lost is missed |
 //! | `stories`, `ending`, `gate`, `corrections`, `recursion` | moments that chance seldom comes to |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "what tests call stops a test as tests do")]
@@ -36,6 +37,7 @@ mod report;
 mod run;
 mod seeds;
 mod soak;
+mod starved;
 mod stepwise;
 mod stories;
 mod tokens;

@@ -6,6 +6,7 @@ use crate::dice::Dice;
 use crate::handler::ACTIONS;
 use crate::kinds::Kind;
 use crate::weather::Rates;
+use crate::world::STALL_S;
 
 /// How the world of a run behaves.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Manners {
     pub(crate) visibility_s: i64,
     /// Base of the retry schedule, in seconds.
     pub(crate) retry_base_s: i64,
+    /// Seconds without progress that are healthy.
+    pub(crate) stall_s: i64,
     /// How far the clock of a function may be off, in milliseconds.
     pub(crate) skew_ms: i64,
     /// Messages that may be lost: fewer than the sweeper's pushes.
@@ -41,6 +44,7 @@ impl Manners {
         fifo: false,
         visibility_s: 45,
         retry_base_s: 0,
+        stall_s: STALL_S,
         skew_ms: 0,
         losses: 2,
         stride: 30,
@@ -236,6 +240,7 @@ fn manners(dice: &mut Dice, exact: bool) -> Manners {
         // Of functions that outlive it there are two at one message.
         visibility_s: if mortal { 45 } else { dice.pick(&[5, 15, 45]) },
         retry_base_s: dice.pick(&[0, 0, 10, 600]),
+        stall_s: STALL_S,
         skew_ms: dice.pick(&[0, 500, 3_000]),
         losses: dice.pick(&[0, 2, 2]),
         stride: dice.pick(&[4, 10, 30]),

@@ -12,6 +12,7 @@ mod gate;
 mod letters;
 mod oracle;
 mod replays;
+mod starved;
 mod tasks;
 
 use std::cell::Cell;
@@ -41,8 +42,10 @@ use letters::{Hops, Letter};
 use tasks::Task;
 
 pub(crate) use letters::depth;
+pub(crate) use starved::Turns;
 
-const STALL_S: i64 = 60;
+/// Seconds without progress that are healthy, unless a story says otherwise.
+pub(crate) const STALL_S: i64 = 60;
 /// Seconds that a function may run.
 const PATIENCE_S: i64 = 20;
 /// Bytes of a part of a report's file: few, so that most reports have parts.
@@ -148,6 +151,7 @@ impl World {
             registry: kinds.registry(),
             known: KnownJobs::default(),
             retry_base_s: plan.manners.retry_base_s,
+            stall_s: plan.manners.stall_s,
             canceled: Default::default(),
         };
         let mut world = Self {

@@ -20,7 +20,7 @@
 use std::error::Error;
 
 use longshore::batch::{self, Delivery, MessageHandler, Server};
-use longshore::chunk::{KnownJobs, Mode, Receipts, Worker};
+use longshore::chunk::{KnownJobs, Receipts, Worker};
 use longshore::config::{self, Aws};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
@@ -42,10 +42,6 @@ impl<S: Store, Q: Queues, F: Files> MessageHandler for ProcessItem<S, Q, F> {
     const FUNCTION: &'static str = "process-item";
 
     async fn handle(&self, message: ChunkMessage, delivery: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
-        if let Some(sent_at) = delivery.sent_at {
-            self.receipts.note(&self.ports.store, &message, sent_at, Timestamp::now()).await;
-        }
-        let message = ChunkMessage { failures: message.failures + delivery.failures, ..message };
         let worker = Worker {
             ports: &self.ports,
             registry: &self.registry,
@@ -53,7 +49,7 @@ impl<S: Store, Q: Queues, F: Files> MessageHandler for ProcessItem<S, Q, F> {
             retry_base_s: self.retry_base_s,
             clock: Timestamp::now,
         };
-        let end = worker.work(&message, Mode::Work, delivery.deadline).await?;
+        let end = worker.deliver(&self.receipts, message, delivery).await?;
         Ok(format!("{end:?}"))
     }
 }

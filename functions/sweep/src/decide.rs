@@ -7,7 +7,8 @@
 //! workers had received messages of its tenant that were sent well after it. A stall's time, for a worker may be at it, or has
 //! died and the message is not visible again. It is **suspect** if none of its tenant's messages was received for a stall's
 //! time: they are all lost, or the queue has no turn for this tenant. Then one group is sent again, as a probe. If it comes
-//! through, it passes whatever else was lost. A suspect chunk is never given up: it may only be queueing.
+//! through, it passes whatever else was lost, and that is not waited for any longer: before the probe, nothing of the tenant
+//! was received for so long that no worker can be at it. A suspect chunk is never given up: it may only be queueing.
 
 use std::collections::BTreeSet;
 
@@ -45,7 +46,8 @@ pub enum Queue {
     Idle,
     /// There are messages.
     Busy {
-        /// A stall's time ago the job's tenant had received a message that was sent then; none if that is not known.
+        /// A stall's time ago the job's tenant had received a message that was sent then, or lately behind a quiet time; none if
+        /// that is not known.
         passed: Option<Timestamp>,
         /// Nothing of the tenant was received for a stall's time.
         quiet: bool,
@@ -56,8 +58,11 @@ impl Queue {
     /// A queue that holds messages, by the notes of its deliveries to a tenant.
     pub fn busy(deliveries: &Deliveries, now: Timestamp, stall_s: i64) -> Self {
         // The notes reach back so far only, and the patience with a chunk is a stall's time in any case.
-        let before = now.plus_seconds(-stall_s.min(REACH_S));
-        Self::Busy { passed: deliveries.newest_by(before), quiet: deliveries.is_quiet_since(before) }
+        let reach_s = stall_s.min(REACH_S);
+        let before = now.plus_seconds(-reach_s);
+        let probed = deliveries.newest_after_quiet(reach_s, now.plus_seconds(-MARGIN_S));
+        let passed = deliveries.newest_by(before).max(probed);
+        Self::Busy { passed, quiet: deliveries.is_quiet_since(before) }
     }
 
     /// True if a message that was sent then cannot be waiting any more.

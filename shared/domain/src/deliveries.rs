@@ -60,6 +60,16 @@ impl Deliveries {
         self.newest.range(..ended).map(|(_, sent_s)| Timestamp(sent_s * 1000)).max()
     }
 
+    /// As [`Self::newest_by`], if the first receipt in the `quiet_s` seconds before `time` ended a longer time without any. What
+    /// had been received before that time is old by now.
+    pub fn newest_after_quiet(&self, quiet_s: i64, time: Timestamp) -> Option<Timestamp> {
+        let lately = Self::slot(time.plus_seconds(-quiet_s))..Self::slot(time);
+        let (first, _) = self.newest.range(lately).next()?;
+        let before = self.newest.range(..first).next_back();
+        let was_quiet = before.is_none_or(|(before, _)| (first - before) * SLOT_S > quiet_s);
+        was_quiet.then(|| self.newest_by(time)).flatten()
+    }
+
     /// True if no message is known to have been received since `time`.
     pub fn is_quiet_since(&self, time: Timestamp) -> bool {
         self.newest.range(Self::slot(time)..).next().is_none()
@@ -101,6 +111,20 @@ mod tests {
         deliveries.note(at(100), at(310));
         assert!(!deliveries.is_quiet_since(at(310)) && !deliveries.is_quiet_since(at(329)));
         assert!(deliveries.is_quiet_since(at(330)));
+    }
+
+    #[test]
+    fn what_ends_a_quiet_time_tells_at_once_what_was_passed() {
+        for (before, told) in [(None, true), (Some(90), true), (Some(120), false)] {
+            let mut deliveries = Deliveries::default();
+            before.into_iter().for_each(|before| deliveries.note(at(50), at(before)));
+            deliveries.note(at(290), at(310));
+            let newest = deliveries.newest_after_quiet(180, at(340));
+            assert_eq!(newest, told.then(|| at(290)), "{before:?}");
+        }
+        let mut first = Deliveries::default();
+        first.note(at(290), at(310));
+        assert_eq!(first.newest_after_quiet(180, at(329)), None, "the slot has not ended");
     }
 
     #[test]

@@ -6,9 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use longshore_domain::deliveries::NOTE_EVERY_S;
 use longshore_domain::job::Priority;
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{Delivered, DeliveryNotes};
+use longshore_domain::ports::{Delivered, DeliveryNotes, Files, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
 
+use super::{ChunkEnd, ChunkError, Mode, Worker};
+use crate::batch::Delivery;
 use crate::telemetry;
 
 /// Tenants of which a process remembers the last note.
@@ -43,6 +45,25 @@ impl Receipts {
         }
         noted.insert(key, now);
         true
+    }
+}
+
+impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
+    /// Works a chunk message as its queue delivers it: notes the receipt, and counts the deliveries before as failures.
+    ///
+    /// # Errors
+    /// As [`Worker::work`].
+    pub async fn deliver(
+        &self,
+        receipts: &Receipts,
+        message: ChunkMessage,
+        delivery: Delivery,
+    ) -> Result<ChunkEnd, ChunkError> {
+        if let Some(sent_at) = delivery.sent_at {
+            receipts.note(&self.ports.store, &message, sent_at, (self.clock)()).await;
+        }
+        let message = ChunkMessage { failures: message.failures + delivery.failures, ..message };
+        self.work(&message, Mode::Work, delivery.deadline).await
     }
 }
 

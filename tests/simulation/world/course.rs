@@ -159,7 +159,7 @@ impl World {
     }
 
     /// One function after the other, each to its end.
-    fn run_tasks(&mut self) {
+    pub(super) fn run_tasks(&mut self) {
         while !self.tasks.is_empty() {
             self.step(0);
             self.answer();

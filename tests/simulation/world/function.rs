@@ -10,7 +10,7 @@ use std::rc::Rc;
 use complete_job::Completer;
 use create_job::Splitter;
 use longshore::batch::Delivery;
-use longshore::chunk::{KnownJobs, Mode, Worker};
+use longshore::chunk::{KnownJobs, Receipts, Worker};
 use longshore::handler::Registry;
 use longshore::queues::MemoryQueues;
 use longshore_domain::ids::JobId;
@@ -19,14 +19,14 @@ use sweep::{Sweep, read_letters};
 
 use super::acts::{Act, act};
 use super::letters::Message;
-use super::{PART_BYTES, PATIENCE_S, STALL_S, SWEEP_S, Services, clock};
+use super::{PART_BYTES, PATIENCE_S, SWEEP_S, Services, clock};
 use crate::stepwise::Stepwise;
 
 /// What a function is called for.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
-    /// A message, and its deliveries before this one.
-    Message(Message, u32),
+    /// A message, its deliveries before this one, and when it was sent.
+    Message(Message, u32, Timestamp),
     Client(JobId, Act),
     Sweep,
 }
@@ -34,9 +34,9 @@ pub(super) enum Work {
 impl Work {
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Message(Message::Create(_), _) => "split",
-            Self::Message(Message::Chunk(_), _) => "work",
-            Self::Message(Message::Complete(_), _) => "complete",
+            Self::Message(Message::Create(_), ..) => "split",
+            Self::Message(Message::Chunk(_), ..) => "work",
+            Self::Message(Message::Complete(_), ..) => "complete",
             Self::Client(..) => "client",
             Self::Sweep => "sweep",
         }
@@ -47,13 +47,13 @@ impl Work {
         // The first digits of its id name a job well enough.
         let job = |id: &JobId| id.to_string().chars().take(4).collect::<String>();
         match self {
-            Self::Message(Message::Create(m), _) => {
+            Self::Message(Message::Create(m), ..) => {
                 format!("job {} generation {} resend {}", job(&m.job_id), m.generation, m.resend)
             }
-            Self::Message(Message::Chunk(m), _) => {
-                format!("job {} chunk {}-{}, {} failures before", job(&m.job_id), m.group, m.chunk, m.failures)
+            Self::Message(Message::Chunk(m), before, _) => {
+                format!("job {} chunk {}-{}, {} failures before", job(&m.job_id), m.group, m.chunk, m.failures + before)
             }
-            Self::Message(Message::Complete(m), _) => {
+            Self::Message(Message::Complete(m), ..) => {
                 format!("job {} generation {} resend {}", job(&m.job_id), m.generation, m.resend)
             }
             Self::Client(id, act) => format!("job {} {act:?}", job(id)),
@@ -75,6 +75,8 @@ pub(super) struct Shared {
     pub(super) registry: Registry,
     pub(super) known: KnownJobs,
     pub(super) retry_base_s: i64,
+    /// Seconds without progress that are healthy.
+    pub(super) stall_s: i64,
     /// Generations of jobs that clients have told to stop.
     pub(super) canceled: RefCell<BTreeSet<(JobId, u32)>>,
 }
@@ -85,16 +87,18 @@ pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Out
         // Waiting makes a function's time run out: it commits and sends a continuation.
         let late = clock().plus_seconds(PATIENCE_S);
         match work {
-            Work::Message(Message::Create(message), failures) => {
+            Work::Message(Message::Create(message), failures, sent_at) => {
                 let splitter = Splitter { ports, registry, clock };
-                let delivery = Delivery { deadline: late, failures, sent_at: None };
+                let delivery = Delivery { deadline: late, failures, sent_at: Some(sent_at) };
                 told(splitter.deliver(&message, delivery).await)
             }
-            Work::Message(Message::Chunk(message), _) => {
+            Work::Message(Message::Chunk(message), failures, sent_at) => {
                 let worker = Worker { ports, registry, known, retry_base_s: *retry_base_s, clock };
-                told(worker.work(&message, Mode::Work, late).await)
+                let delivery = Delivery { deadline: late, failures, sent_at: Some(sent_at) };
+                // A process of its own, so that every receipt is noted.
+                told(worker.deliver(&Receipts::default(), message, delivery).await)
             }
-            Work::Message(Message::Complete(message), _) => {
+            Work::Message(Message::Complete(message), ..) => {
                 let completer = Completer { ports, stop_grace_ms: 0, deadline: late, part_bytes: PART_BYTES, clock };
                 told(completer.complete(&message).await)
             }
@@ -108,7 +112,7 @@ async fn sweep(shared: &Shared, deadline: Timestamp) -> Told {
     let (now, left_ms) = (clock(), deadline.millis_since(clock()));
     let in_time = || clock().millis_since(now) < left_ms / 4;
     let dead_letters = read_letters(&shared.ports.store, &shared.dead_letters, now, &in_time).await;
-    let sweep = Sweep { ports: shared.ports.clone(), dead_letters, stall_s: STALL_S, clock };
+    let sweep = Sweep { ports: shared.ports.clone(), dead_letters, stall_s: shared.stall_s, clock };
     let swept = sweep.run(deadline).await;
     if swept.failures == 0 { Told::Done(format!("{swept:?}")) } else { Told::Failed(format!("{swept:?}")) }
 }

@@ -159,11 +159,8 @@ impl World {
         if !twice {
             letter.visible_at = visible_at;
         }
-        let (mut message, failures) = (letter.message.clone(), letter.receives - 1);
-        if let Message::Chunk(chunk) = &mut message {
-            chunk.failures += failures;
-        }
-        self.begin(Work::Message(message, failures), Some(number));
+        let work = Work::Message(letter.message.clone(), letter.receives - 1, Timestamp(letter.sent_at));
+        self.begin(work, Some(number));
     }
 
     fn bury(&mut self, number: u64) {

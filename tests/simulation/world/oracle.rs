@@ -84,7 +84,7 @@ impl World {
         if end == "HandedOver" {
             weather::note("report handed over");
         }
-        let Work::Message(Message::Chunk(message), _) = &task.work else { return };
+        let Work::Message(Message::Chunk(message), ..) = &task.work else { return };
         let Some((groups, job)) = now(self.store.progress(message.job_id)).unwrap() else { return };
         let group = groups.iter().find(|group| group.number == message.group);
         let finished = group.and_then(|group| group.cursors.get(&message.chunk)).is_some_and(|cursor| cursor.finished);

@@ -1,0 +1,120 @@
+//! A queue that is never empty, with messages of two tenants: what only waits is left alone, however long; what is lost is missed
+//! within five minutes.
+//!
+//! The real functions, a message each ten seconds, the template's time without progress, and a sweep each minute.
+
+use std::collections::BTreeSet;
+
+use longshore_domain::job::{Priority, Status};
+
+use crate::dice::Dice;
+use crate::handler::OK;
+use crate::kinds::Kind;
+use crate::plan::{JobPlan, Manners, Plan};
+use crate::world::{Turns, World};
+
+/// The template's time without progress that is healthy.
+const STALL_S: i64 = 165;
+/// Seconds within which a lost message is sent again.
+const BOUND_S: i64 = 300;
+/// Seconds that a file's split has.
+const SPLIT_S: i64 = 5;
+/// Hours for which one tenant has all turns.
+const HOURS: i64 = 3;
+/// Probes of a job in that time: their waits double from a stall's time on, and the next begins after 3.75 hours.
+const PROBES: u32 = 6;
+
+const QUIET: &str = "default";
+const BUSY: &str = "other";
+
+/// A job of low priority and of many small chunks.
+fn job(tenant: &'static str, upload: usize) -> JobPlan {
+    JobPlan { tenant, upload, priority: Priority::Low, ..JobPlan::plain(&[OK; 80], Kind::Fine) }
+}
+
+fn world() -> World {
+    let manners = Manners { stall_s: STALL_S, mortal: true, ..Manners::PLAIN };
+    World::of(&Plan { jobs: vec![job(QUIET, 0)], manners, stretches: Vec::new() }, Dice::of(5))
+}
+
+/// Keeps the queue full of the other tenant's messages.
+fn supply(world: &mut World, uploads: &mut usize) {
+    if world.waiting_of(BUSY) < 20 {
+        *uploads += 1;
+        world.and(&job(BUSY, *uploads));
+    }
+}
+
+/// Groups of the job in view that have been sent again: what comes through makes the group's own count zero again.
+#[derive(Default)]
+struct Pushed(BTreeSet<usize>);
+
+impl Pushed {
+    /// True if all of them have been, by now.
+    fn add(&mut self, world: &World) -> bool {
+        let pushes = world.pushes();
+        self.0.extend(pushes.iter().enumerate().filter(|(_, pushes)| **pushes > 0).map(|(group, _)| group));
+        self.0.len() == pushes.len()
+    }
+}
+
+/// One tenant's messages come slowly; the other's as they are told to.
+fn turns(at_once: Option<&'static str>) -> Turns {
+    Turns { at_once, slowly: BUSY }
+}
+
+#[test]
+fn chunks_that_only_wait_for_hours_are_neither_given_up_nor_pushed_needlessly() {
+    let (mut world, mut uploads, mut others) = (world(), 0, 0);
+    world.take_turns(HOURS * 3_600, turns(None), |world, second| {
+        supply(world, &mut uploads);
+        if second % 60 == 59 {
+            others += world.pushes_of(BUSY);
+        }
+    });
+    let pushes = [world.pushes_of(QUIET), others];
+    println!("pushes in {HOURS} hours: {pushes:?}");
+    assert!(pushes[0] <= PROBES && pushes[1] == 0, "{pushes:?}");
+    world.run_to_the_end();
+    assert_eq!((world.job().status, world.failed_count()), (Status::Completed, 0));
+    world.check_report(&[OK; 80]);
+}
+
+#[test]
+fn messages_that_are_lost_in_a_busy_queue_are_sent_again_within_five_minutes() {
+    let (mut world, mut uploads, mut found) = (world(), 0, None);
+    world.take_turns(SPLIT_S, turns(None), |world, _| supply(world, &mut uploads));
+    let mut pushed = Pushed::default();
+    assert!(world.pushes().len() > 3, "{:?}", world.pushes());
+    world.lose_chunks(|message| message.chunk == 0);
+    world.take_turns(2 * BOUND_S, turns(Some(QUIET)), |world, second| {
+        supply(world, &mut uploads);
+        // The tenant is not quiet.
+        if second % 30 == 20 {
+            uploads += 1;
+            world.and(&job(QUIET, uploads));
+        }
+        if pushed.add(world) {
+            found.get_or_insert(SPLIT_S + second);
+        }
+    });
+    println!("the last lost message is sent again after {found:?} s");
+    assert!(found.is_some_and(|second| second <= BOUND_S), "{found:?}");
+}
+
+#[test]
+fn every_lost_group_of_a_quiet_tenant_is_sent_again_within_five_minutes() {
+    let (mut world, mut uploads, mut found) = (world(), 0, None);
+    world.take_turns(SPLIT_S, turns(None), |world, _| supply(world, &mut uploads));
+    let mut pushed = Pushed::default();
+    assert!(world.pushes().len() > 3, "{:?}", world.pushes());
+    world.lose_chunks(|_| true);
+    world.take_turns(2 * BOUND_S, turns(Some(QUIET)), |world, second| {
+        supply(world, &mut uploads);
+        if pushed.add(world) {
+            found.get_or_insert(SPLIT_S + second);
+        }
+    });
+    println!("the last of several lost groups is sent again after {found:?} s");
+    assert!(found.is_some_and(|second| second <= BOUND_S), "{found:?}");
+}

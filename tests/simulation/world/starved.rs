@@ -1,0 +1,93 @@
+//! What the stories of a queue that is never empty need of a world.
+
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::ports::Ledger;
+
+use super::letters::Message;
+use super::{World, now};
+use crate::plan::JobPlan;
+
+/// Seconds between two sweeps.
+const MINUTE_S: i64 = 60;
+
+/// Seconds between two messages of a tenant that gets on slowly.
+const TURN_S: i64 = 10;
+
+/// The tenants of whom chunk messages are delivered.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Turns {
+    /// All of them, at once.
+    pub(crate) at_once: Option<&'static str>,
+    /// One each ten seconds, in the order in which they were sent.
+    pub(crate) slowly: &'static str,
+}
+
+impl World {
+    /// Another job, of the same tenant or of another.
+    pub(crate) fn and(&mut self, plan: &JobPlan) {
+        self.accept(plan);
+    }
+
+    /// So many seconds pass, with a sweep each minute; `each` looks at the world once a second.
+    pub(crate) fn take_turns(&mut self, seconds: i64, turns: Turns, mut each: impl FnMut(&mut Self, i64)) {
+        for second in 0..seconds {
+            self.collect();
+            let slow = self.chunks(&|message| second % TURN_S == 0 && message.tenant == turns.slowly);
+            let mut next = self.visible();
+            next.retain(|number| match &self.letters[number].message {
+                Message::Chunk(message) => Some(message.tenant.as_str()) == turns.at_once,
+                Message::Create(_) | Message::Complete(_) => true,
+            });
+            next.extend(slow.first());
+            next.into_iter().for_each(|number| self.deliver(number, false));
+            self.run_tasks();
+            if second % MINUTE_S == MINUTE_S - 1 {
+                self.sweep();
+                self.queues.forget_deduplication();
+            }
+            self.collect();
+            each(self, second);
+            self.pass(1_000);
+        }
+    }
+
+    /// Chunk messages that may be delivered, in the order in which they were sent.
+    fn chunks(&self, may: &impl Fn(&ChunkMessage) -> bool) -> Vec<u64> {
+        let is_one = |number: &u64| match &self.letters[number].message {
+            Message::Chunk(message) => may(message),
+            Message::Create(_) | Message::Complete(_) => false,
+        };
+        self.visible().into_iter().filter(is_one).collect()
+    }
+
+    /// Chunk messages of a tenant.
+    pub(crate) fn waiting_of(&self, tenant: &str) -> usize {
+        self.chunks(&|message| message.tenant == tenant).len()
+    }
+
+    /// Loses the messages of one job that name these chunks.
+    pub(crate) fn lose_chunks(&mut self, are: impl Fn(&ChunkMessage) -> bool) {
+        let id = self.customer().id;
+        let lost = self.chunks(&|message| message.job_id == id && are(message));
+        assert!(!lost.is_empty(), "there is nothing to lose");
+        lost.into_iter().for_each(|number| self.lose(number));
+    }
+
+    /// Pushes of each group of the job in view.
+    pub(crate) fn pushes(&self) -> Vec<u32> {
+        let progress = now(self.store.progress(self.customer().id)).unwrap();
+        let (groups, _) = progress.unwrap_or_else(|| (Vec::new(), self.job()));
+        groups.iter().map(|group| group.resends).collect()
+    }
+
+    /// Pushes of all groups of all jobs of a tenant.
+    pub(crate) fn pushes_of(&mut self, tenant: &str) -> u32 {
+        let mut sum = 0;
+        self.each(|world| {
+            if world.customer().tenant == tenant {
+                sum += world.pushes().iter().sum::<u32>();
+            }
+        });
+        sum
+    }
+}
