@@ -15,6 +15,9 @@ const FIRST_MS: u64 = 50;
 const LONGEST_MS: u64 = 2_000;
 /// Waits before the caller gives up: some five seconds in all, at most.
 const WAITS: u32 = 7;
+/// Waits for other writers of the same items: eleven seconds in all, at most, so that an API call can do it twice. Twenty of
+/// one tenant's creates at once all get their turn.
+const WAITS_AMONG_WRITERS: u32 = 10;
 
 /// Lets time pass; passed in, so that tests wait for nothing.
 pub(crate) type Sleep = fn(Duration) -> BoxFuture<'static, ()>;
@@ -29,17 +32,23 @@ pub(crate) fn sleep(time: Duration) -> BoxFuture<'static, ()> {
 pub(crate) struct BackOff {
     sleep: Sleep,
     waits: u32,
+    most: u32,
 }
 
 impl BackOff {
     /// No wait so far.
     pub(crate) fn new(sleep: Sleep) -> Self {
-        Self { sleep, waits: 0 }
+        Self { sleep, waits: 0, most: WAITS }
+    }
+
+    /// No wait so far, of an operation that others are in the way of.
+    pub(crate) fn among_writers(sleep: Sleep) -> Self {
+        Self { most: WAITS_AMONG_WRITERS, ..Self::new(sleep) }
     }
 
     /// Waits before another try; false, at once, if there were enough.
     pub(crate) async fn wait(&mut self) -> bool {
-        if self.waits == WAITS {
+        if self.waits == self.most {
             return false;
         }
         (self.sleep)(full_jitter(self.waits, fraction())).await;

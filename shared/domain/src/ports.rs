@@ -44,6 +44,18 @@ pub struct PortError {
     pub source: Box<dyn std::error::Error + Send + Sync>,
 }
 
+impl PortError {
+    /// Nothing was written, and the same call may take a moment later.
+    pub fn is_busy(&self) -> bool {
+        self.source.is::<Busy>()
+    }
+}
+
+/// The cause of a [`PortError`] that passes: other calls were in the way of a write, each time that it was tried.
+#[derive(Debug, thiserror::Error)]
+#[error("other calls were in the way each time")]
+pub struct Busy(#[source] pub Box<dyn std::error::Error + Send + Sync>);
+
 /// A result of a port.
 pub type PortResult<T> = Result<T, PortError>;
 

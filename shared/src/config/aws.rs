@@ -22,7 +22,7 @@ use super::calls::CountCalls;
 use super::{ConfigError, names, text};
 use crate::files::S3Files;
 use crate::queues::{QueueUrls, SqsDeadLetters, SqsQueues};
-use crate::store::dynamo::{DynamoStore, RetryConflicts};
+use crate::store::dynamo::DynamoStore;
 use crate::store::records::DynamoRecords;
 
 /// Attempts at one call, the first one included: enough to sit out a throttled second.
@@ -84,7 +84,7 @@ impl Aws {
     /// A DynamoDB client.
     pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
         let config = aws_sdk_dynamodb::config::Builder::from(&self.shared);
-        let config = config.interceptor(CountCalls).retry_classifier(RetryConflicts).build();
+        let config = config.interceptor(CountCalls).build();
         aws_sdk_dynamodb::Client::from_conf(config)
     }
 

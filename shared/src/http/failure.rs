@@ -7,11 +7,14 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use longshore_domain::ports::PortError;
 
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 use crate::telemetry;
 
 /// The media type of RFC 9457.
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
+
+/// Seconds after which a call that others were in the way of may be made again.
+const AGAIN_S: u32 = 2;
 
 /// Why a call has no answer. As a response it is always a problem document that no cache keeps.
 #[derive(Debug, thiserror::Error)]
@@ -31,8 +34,14 @@ impl From<Problem> for Failure {
 }
 
 impl From<PortError> for Failure {
+    /// 503 if others were in the way of a write, so that the call may be made again; else ours.
     fn from(error: PortError) -> Self {
-        Self::Ours(Box::new(error))
+        if !error.is_busy() {
+            return Self::Ours(Box::new(error));
+        }
+        tracing::warn!(error = telemetry::chain(&error), "others were in the way of a call");
+        let detail = "too many calls write the same at this moment; ask again later";
+        Self::Problem(Problem::new(Kind::Unavailable, detail).retry_after(AGAIN_S))
     }
 }
 
@@ -60,5 +69,24 @@ impl IntoResponse for Problem {
         // Whoever knows the request writes its id into the body; see `trace`.
         response.extensions_mut().insert(self);
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_domain::ports::Busy;
+
+    use super::*;
+
+    #[test]
+    fn a_write_that_others_were_in_the_way_of_is_answered_as_unavailable_and_any_other_failure_as_internal() {
+        let answer =
+            |source| Failure::from(PortError { service: "store", operation: "create_job", source }).into_response();
+        let busy = answer(Busy("conflict".into()).into());
+        assert_eq!(busy.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(busy.headers()[header::RETRY_AFTER], "2");
+        let broken = answer("broken".into());
+        assert_eq!(broken.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(!broken.headers().contains_key(header::RETRY_AFTER));
     }
 }

@@ -15,7 +15,7 @@ use crate::problem::{FieldError, Kind, Problem, ProblemDocument};
 /// Responses by status.
 pub type Responses = BTreeMap<String, RefOr<Response>>;
 
-/// Names the problems that a call may answer beside those that every call may (`NoTenant`, `Internal`, what is too
+/// Names the problems that a call may answer beside those that every call may (`NoTenant`, `Internal`, `Unavailable`, what is too
 /// long, and what the gateway says): `refusals!(Refusals: NotFound, JobEnded);`, then `responses(Refusals, …)`. With `public`, those of a
 /// call that needs no token; with `operator`, those of a call for operators.
 #[macro_export]
@@ -60,7 +60,8 @@ fn with_token(kinds: &[Kind]) -> Responses {
 /// The refusals of a call that needs no token.
 pub fn refused_publicly(kinds: &[Kind]) -> Responses {
     let mut by_status = BTreeMap::<u16, Vec<Kind>>::new();
-    let of_every_call = [Kind::BodyTooLarge, Kind::HeadersTooLarge, Kind::Internal, Kind::UriTooLong];
+    let of_every_call =
+        [Kind::BodyTooLarge, Kind::HeadersTooLarge, Kind::Internal, Kind::Unavailable, Kind::UriTooLong];
     let others = of_every_call.into_iter().filter(|kind| !kinds.contains(kind));
     for kind in kinds.iter().copied().chain(others) {
         by_status.entry(kind.about().status).or_default().push(kind);

@@ -140,9 +140,9 @@ kinds! {
         "So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done."
         "Wait for the end of one, or cancel one. Ask again after the seconds of Retry-After, with the same Idempotency-Key.";
     Unavailable = 503 "unavailable" "Unavailable for a moment"
-        "What the answer is made of could not be read in the time that a call has: a service failed, or was slow. Nothing was \
-         done."
-        "Ask again after the seconds of Retry-After.";
+        "What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote \
+         the same at that moment."
+        "Ask again after the seconds of Retry-After, with the same Idempotency-Key.";
     UnsupportedMediaType = 415 "unsupported-media-type" "Unsupported media type"
         "The body is not declared as JSON."
         "Send JSON, with the header Content-Type: application/json.";

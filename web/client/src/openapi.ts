@@ -1633,7 +1633,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     getUpload: {
@@ -1764,7 +1784,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     renewUploadUrl: {
@@ -1954,7 +1994,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     completeUpload: {
@@ -2110,7 +2170,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     listJobs: {
@@ -2309,7 +2389,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     createJob: {
@@ -2556,6 +2656,8 @@ export interface operations {
             /**
              * @description `busy`: More chunks of the job's priority wait than the deployment allows. Nothing was done; reads are answered as ever.
              *
+             *     `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
              *     As `application/json` the gateway's own answer.
              */
             503: {
@@ -2789,7 +2891,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     deleteJob: {
@@ -2932,7 +3054,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     getJobOutput: {
@@ -3134,7 +3276,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     listJobFailures: {
@@ -3329,7 +3491,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     auditJob: {
@@ -3497,7 +3679,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the answer is made of could not be read in the time that a call has: a service failed, or was slow. Nothing was done.
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3718,7 +3900,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     retryJob: {
@@ -3966,6 +4168,8 @@ export interface operations {
             /**
              * @description `busy`: More chunks of the job's priority wait than the deployment allows. Nothing was done; reads are answered as ever.
              *
+             *     `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
              *     As `application/json` the gateway's own answer.
              */
             503: {
@@ -4200,6 +4404,8 @@ export interface operations {
             /**
              * @description `busy`: More chunks of the job's priority wait than the deployment allows. Nothing was done; reads are answered as ever.
              *
+             *     `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
              *     As `application/json` the gateway's own answer.
              */
             503: {
@@ -4375,7 +4581,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     listRecords: {
@@ -4551,7 +4777,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     getOpenApi: {
@@ -4643,7 +4889,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     getDocs: {
@@ -4735,7 +5001,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     listProblems: {
@@ -4827,7 +5113,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     getProblem: {
@@ -4934,7 +5240,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     listDeadLetters: {
@@ -5095,7 +5421,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     replayDeadLettersOfJob: {
@@ -5288,7 +5634,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     getDeadLetter: {
@@ -5433,7 +5799,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     discardDeadLetter: {
@@ -5553,7 +5939,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
     replayDeadLetter: {
@@ -5717,7 +6123,27 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            /**
+             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *
+             *     As `application/json` the gateway's own answer.
+             */
+            503: {
+                headers: {
+                    /** @description Of a problem: seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
         };
     };
 }

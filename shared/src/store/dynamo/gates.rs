@@ -7,6 +7,7 @@ use longshore_domain::time_stamp::Timestamp;
 
 use super::item::{Item, ItemError, number, read_number, read_text, text, time};
 use super::keys::{Key, SLOT, WAIT, gate_pk};
+use super::retry::unwritten;
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed};
 
@@ -99,12 +100,12 @@ impl WaitingRoom for DynamoStore {
         let delete = self.client.delete_item().table_name(&self.table);
         let delete = delete.set_key(Some(Key::waiting(job_type, waiting).attributes()));
         let delete = delete.condition_expression("calledAt = :seen");
-        let answer = delete.expression_attribute_values(":seen", called_at(waiting.called_at)).send().await;
-        match answer {
+        let delete = delete.expression_attribute_values(":seen", called_at(waiting.called_at));
+        match self.write(|| delete.clone().send()).await {
             Ok(_) => Ok(()),
             Err(error) => match error.as_service_error() {
                 Some(DeleteItemError::ConditionalCheckFailedException(_)) => Ok(()),
-                _ => Err(failed("forget")(error)),
+                _ => Err(unwritten("forget", error)),
             },
         }
     }

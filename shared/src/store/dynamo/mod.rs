@@ -54,8 +54,6 @@ mod work_calls;
 
 use longshore_domain::ports::{PortError, TenantLimits};
 
-pub use retry::RetryConflicts;
-
 use crate::back_off::{self, Sleep};
 
 /// The store on one DynamoDB table.
@@ -68,8 +66,7 @@ pub struct DynamoStore {
 }
 
 impl DynamoStore {
-    /// A store on this table. The client needs [`RetryConflicts`], as [`Aws::dynamodb`](crate::config::Aws::dynamodb)
-    /// builds it: else an update that meets a transaction on the same item fails.
+    /// A store on this table.
     pub fn new(client: aws_sdk_dynamodb::Client, table: String) -> Self {
         Self { client, table, limits: TenantLimits::default(), sleep: back_off::sleep }
     }

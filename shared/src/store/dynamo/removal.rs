@@ -8,6 +8,7 @@ use longshore_domain::ports::{JobStore, PortResult, Removal};
 
 use super::item::{Item, ItemError, read_text, text};
 use super::keys::{JOB, Key, SK, USE, job_pk, upload_pk};
+use super::retry::unwritten;
 use super::{DynamoStore, failed};
 use crate::back_off::BackOff;
 
@@ -64,7 +65,8 @@ impl DynamoStore {
 
     async fn delete_item(&self, key: Key) -> PortResult<()> {
         let delete = self.client.delete_item().table_name(&self.table).set_key(Some(key.attributes()));
-        delete.send().await.map(|_| ()).map_err(failed("remove"))
+        let answer = self.write(|| delete.clone().send()).await;
+        answer.map(|_| ()).map_err(|error| unwritten("remove", error))
     }
 
     /// BatchWriteItem. Asks again, after a wait, for what DynamoDB left; a call that is refused as a whole is the SDK's to

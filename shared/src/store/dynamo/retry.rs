@@ -1,61 +1,81 @@
-//! Lets the SDK try again what lost against a transaction on the same item.
+//! Repeats writes that other writes of the same items are in the way of.
 //!
-//! The splitter's transaction and the workers' `group_done` write the same job. DynamoDB refuses one of two that
-//! meet, and the SDK takes that refusal for final. It is not: nothing was written, and the next try mostly takes.
+//! Creates of one tenant write one set of active jobs; the splitter's transaction and the workers' `group_done` write one job.
+//! DynamoDB does not let one of them wait: "a `PutItem`, `UpdateItem`, or `DeleteItem` request for an item conflicts with an
+//! ongoing `TransactWriteItems` request that includes the same item", and so does "an item within a `TransactWriteItems` request"
+//! that "is part of another ongoing `TransactWriteItems` request". The single write fails with `TransactionConflictException`, the
+//! transaction is canceled, and "AWS SDKs do not retry the request"
+//! (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>). Nothing was written, so that the
+//! next try may take. The SDK's own retries would not do: they are few, and all calls of a client share their number.
 
-use aws_sdk_dynamodb::config::interceptors::InterceptorContext;
-use aws_sdk_dynamodb::config::retry::{ClassifyRetry, RetryAction};
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::CancellationReason;
+use longshore_domain::ports::{Busy, PortError};
 
-/// Reasons for which a cancelled transaction is worth another try.
+use super::{DynamoStore, failed};
+use crate::back_off::BackOff;
+
+/// Reasons for which a canceled transaction is worth another try.
 const PASSING: [&str; 3] = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
 
-/// Classifies conflicts of transactions as transient.
-#[derive(Debug)]
-pub struct RetryConflicts;
+/// A refusal of a write.
+pub(super) trait WriteError: std::error::Error + Send + Sync + 'static {
+    /// Nothing was written, and the same call may take a moment later.
+    fn passes(&self) -> bool;
+}
 
-impl ClassifyRetry for RetryConflicts {
-    fn name(&self) -> &'static str {
-        "RetryConflicts"
-    }
-
-    fn classify_retry(&self, context: &InterceptorContext) -> RetryAction {
-        let error = context.output_or_error().and_then(|result| result.err()).and_then(|e| e.as_operation_error());
-        let passes = error.is_some_and(|error| match error.downcast_ref() {
-            Some(UpdateItemError::TransactionConflictException(_)) => true,
-            _ => match error.downcast_ref() {
-                Some(TransactWriteItemsError::TransactionCanceledException(e)) => passes(e.cancellation_reasons()),
-                _ => false,
-            },
-        });
-        if passes { RetryAction::transient_error() } else { RetryAction::NoActionIndicated }
+impl WriteError for UpdateItemError {
+    fn passes(&self) -> bool {
+        matches!(self, Self::TransactionConflictException(_))
     }
 }
 
+impl WriteError for DeleteItemError {
+    fn passes(&self) -> bool {
+        matches!(self, Self::TransactionConflictException(_))
+    }
+}
+
+impl WriteError for TransactWriteItemsError {
+    fn passes(&self) -> bool {
+        matches!(self, Self::TransactionCanceledException(canceled) if all_pass(canceled.cancellation_reasons()))
+    }
+}
+
+impl DynamoStore {
+    /// Sends a write until it takes or is refused for good. Gives up after some seconds, within the time of an API call.
+    pub(super) async fn write<T, E: WriteError, F>(&self, send: impl Fn() -> F) -> Result<T, SdkError<E>>
+    where
+        F: Future<Output = Result<T, SdkError<E>>>,
+    {
+        let mut back_off = BackOff::among_writers(self.sleep);
+        loop {
+            match send().await {
+                Err(error) if passes(&error) && back_off.wait().await => {}
+                answer => return answer,
+            }
+        }
+    }
+}
+
+/// Names a failed write in the port's words: [`Busy`] if it failed because of others.
+pub(super) fn unwritten<E: WriteError>(operation: &'static str, error: SdkError<E>) -> PortError {
+    if passes(&error) { failed(operation)(Busy(error.into())) } else { failed(operation)(error) }
+}
+
+fn passes<E: WriteError>(error: &SdkError<E>) -> bool {
+    error.as_service_error().is_some_and(WriteError::passes)
+}
+
 /// Nothing but passing reasons: a failed condition stays failed, whatever else went wrong beside it.
-fn passes(reasons: &[CancellationReason]) -> bool {
+fn all_pass(reasons: &[CancellationReason]) -> bool {
     let mut codes = reasons.iter().filter_map(CancellationReason::code).filter(|code| *code != "None").peekable();
     codes.peek().is_some() && codes.all(|code| PASSING.contains(&code))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_transaction_is_tried_again_only_if_every_reason_passes() {
-        for (codes, expected) in [
-            (&["None", "TransactionConflict"][..], true),
-            (&["ThrottlingError", "None"], true),
-            (&["ConditionalCheckFailed", "TransactionConflict"], false),
-            (&["None", "ConditionalCheckFailed"], false),
-            (&["ValidationError"], false),
-            (&[], false),
-        ] {
-            let reasons: Vec<_> = codes.iter().map(|c| CancellationReason::builder().code(*c).build()).collect();
-            assert_eq!(passes(&reasons), expected, "{codes:?}");
-        }
-    }
-}
+#[path = "retry_tests.rs"]
+mod tests;

@@ -4,10 +4,12 @@ use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update as UpdateOfOne};
 use longshore_domain::ports::PortResult;
+use uuid::Uuid;
 
 use super::expression::names;
 use super::item::Item;
 use super::keys::PK;
+use super::retry::unwritten;
 use super::update::Update;
 use super::{DynamoStore, failed};
 
@@ -28,18 +30,22 @@ impl Transacted {
 }
 
 impl DynamoStore {
-    /// TransactWriteItems. The SDK adds a client request token, so that its own retries count once for ten minutes; what
+    /// TransactWriteItems. All its tries have one client request token: a canceled one wrote nothing, and one that took and whose
+    /// reply was lost is answered like the first, for ten minutes
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>). What
     /// a token does not cover comes back as a refusal by what this very call wrote before, and the caller compares.
     pub(super) async fn transact(
         &self,
         operation: &'static str,
         writes: Vec<TransactWriteItem>,
     ) -> PortResult<Transacted> {
-        match self.client.transact_write_items().set_transact_items(Some(writes)).send().await {
+        let call = self.client.transact_write_items().set_transact_items(Some(writes));
+        let call = call.client_request_token(Uuid::new_v4().to_string());
+        match self.write(|| call.clone().send()).await {
             Ok(_) => Ok(Transacted::Took),
             Err(error) => match refused(&error) {
                 Some(refused) => Ok(Transacted::Refused(refused)),
-                None => Err(failed(operation)(error)),
+                None => Err(unwritten(operation, error)),
             },
         }
     }
@@ -72,8 +78,9 @@ impl DynamoStore {
     }
 }
 
-/// Which conditions did not hold, if that was the cause. Other cancellations have been retried by the SDK, and are errors
-/// now.
+/// Which conditions did not hold, if that was the cause, alone or beside others. DynamoDB lists a reason for each write, in order:
+/// <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>. Other cancellations have been
+/// tried again, and are errors now.
 fn refused(error: &SdkError<TransactWriteItemsError>) -> Option<Vec<bool>> {
     let Some(TransactWriteItemsError::TransactionCanceledException(canceled)) = error.as_service_error() else {
         return None;

@@ -5,10 +5,11 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure};
 use longshore_domain::ports::PortResult;
 
+use super::DynamoStore;
 use super::expression::names;
 use super::item::Item;
 use super::keys::Key;
-use super::{DynamoStore, failed};
+use super::retry::unwritten;
 
 /// What to write, and when. Both expressions name attributes as `#attribute` and values as `:value`.
 pub(super) struct Update {
@@ -36,7 +37,7 @@ impl DynamoStore {
     /// update whose reply was lost comes back as `Refused`; the caller compares.
     pub(super) async fn update(&self, wish: Update) -> PortResult<Updated> {
         let values = wish.values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Item>();
-        let answer = self
+        let call = self
             .client
             .update_item()
             .table_name(&self.table)
@@ -46,12 +47,10 @@ impl DynamoStore {
             .update_expression(wish.update)
             .set_condition_expression(Some(wish.condition).filter(|condition| !condition.is_empty()))
             .return_values(ReturnValue::AllNew)
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .send()
-            .await;
-        match answer {
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+        match self.write(|| call.clone().send()).await {
             Ok(output) => Ok(Updated::Took(output.attributes.unwrap_or_default())),
-            Err(error) => refusal(error).map_err(|error| failed(wish.operation)(*error)),
+            Err(error) => refusal(error).map_err(|error| unwritten(wish.operation, *error)),
         }
     }
 }

@@ -1,0 +1,113 @@
+//! A table that is contended, and what its writers make of it.
+
+use std::sync::{Arc, Mutex};
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use futures::FutureExt;
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::Job;
+use longshore_domain::ports::{Created, Definition, JobStore, JobTransitions, PortResult, Removal};
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A table that refuses so many calls because of others, and takes the next. Keeps what came, with its token if it was a
+/// transaction.
+#[derive(Clone, Debug)]
+struct Contended {
+    refusals: usize,
+    calls: Arc<Mutex<Vec<(String, Value)>>>,
+}
+
+impl HttpConnector for Contended {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let target = request.headers().get("x-amz-target").unwrap_or_default();
+        let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
+        let body: Value = serde_json::from_slice(request.body().bytes().unwrap_or_default()).unwrap_or_default();
+        let conflict = match operation.as_str() {
+            "TransactWriteItems" => json!({
+                "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+                "CancellationReasons": [{ "Code": "None" }, { "Code": "TransactionConflict" }],
+            }),
+            _ => json!({ "__type": "com.amazonaws.dynamodb.v20120810#TransactionConflictException" }),
+        };
+        let is_read = matches!(operation.as_str(), "Query" | "GetItem" | "BatchGetItem");
+        let mut calls = self.calls.lock().unwrap();
+        if !is_read {
+            calls.push((operation, body["ClientRequestToken"].clone()));
+        }
+        let refused = !is_read && calls.len() <= self.refusals;
+        let (status, answer) = if refused { (400_u16, conflict) } else { (200, json!({})) };
+        let answer = HttpResponse::new(status.try_into().unwrap(), answer.to_string().into());
+        HttpConnectorFuture::ready(Ok(answer))
+    }
+}
+
+/// A store on such a table, without waits.
+fn store(refusals: usize) -> (DynamoStore, Contended) {
+    let table = Contended { refusals, calls: Arc::default() };
+    let connector = SharedHttpConnector::new(table.clone());
+    let config = aws_sdk_dynamodb::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::from_static("eu-central-1"))
+        .credentials_provider(Credentials::new("key", "secret", None, None, "test"))
+        .http_client(http_client_fn(move |_, _| connector.clone()));
+    let store = DynamoStore::new(Client::from_conf(config.build()), "t".into());
+    (DynamoStore { sleep: |_| futures::future::ready(()).boxed(), ..store }, table)
+}
+
+fn job() -> Job {
+    Job::waiting(JobId::generate(), "t", "import", Timestamp(1_000))
+}
+
+async fn create(store: &DynamoStore) -> PortResult<Created<JobId>> {
+    store.create_job(&job(), &Definition { options: json!({}), columns: None }, None).await
+}
+
+#[tokio::test]
+async fn a_transaction_that_meets_others_is_repeated_under_its_own_token() {
+    let (store, table) = store(9);
+    assert_eq!(create(&store).await.unwrap(), Created::New);
+    let calls = table.calls.lock().unwrap().clone();
+    assert_eq!(calls.len(), 10);
+    assert!(calls.iter().all(|call| *call == calls[0] && call.1.is_string()), "{calls:?}");
+}
+
+#[tokio::test]
+async fn a_write_that_always_meets_others_ends_as_busy() {
+    let (store, table) = store(usize::MAX);
+    let error = create(&store).await.unwrap_err();
+    assert!(error.is_busy(), "{error:?}");
+    let calls = table.calls.lock().unwrap().len();
+    assert!(calls > 6 && calls < 20, "{calls}");
+}
+
+#[tokio::test]
+async fn single_writes_that_meet_a_transaction_are_repeated() {
+    let (updates, table) = store(9);
+    // The answer is no item that can be read; only the calls matter.
+    drop(updates.delete(JobId::generate(), Timestamp(1)).await);
+    assert_eq!(table.calls.lock().unwrap().len(), 10);
+    let (deletes, table) = store(9);
+    assert!(deletes.release_upload(JobId::generate(), FileGuid::generate()).await.unwrap());
+    assert_eq!(table.calls.lock().unwrap().len(), 11, "the use of the upload, and the upload");
+}
+
+#[test]
+fn a_transaction_is_tried_again_only_if_every_reason_passes() {
+    for (codes, expected) in [
+        (&["None", "TransactionConflict"][..], true),
+        (&["ThrottlingError", "None"], true),
+        (&["ConditionalCheckFailed", "TransactionConflict"], false),
+        (&["None", "ConditionalCheckFailed"], false),
+        (&["ValidationError"], false),
+        (&[], false),
+    ] {
+        let reasons: Vec<_> = codes.iter().map(|c| CancellationReason::builder().code(*c).build()).collect();
+        assert_eq!(all_pass(&reasons), expected, "{codes:?}");
+    }
+}
