@@ -217,6 +217,11 @@ impl Stack {
         self.limits.as_ref().map(LimitsProxy::refusals).unwrap_or_default()
     }
 
+    /// Calls of the functions that the proxy refused because they met a transaction.
+    pub fn conflicts(&self) -> usize {
+        self.limits.as_ref().map(LimitsProxy::conflicts).unwrap_or_default()
+    }
+
     /// Runs the sweeper once, as its schedule would.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use longshore::aws_limits::Refusal;
 use serde_json::{Value, json};
 
+use super::conflicts::{Conflicts, InFlight};
 use super::request::Head;
 use super::s3::Parts;
 use super::{dynamodb, s3, sqs};
@@ -11,36 +12,40 @@ use super::{dynamodb, s3, sqs};
 #[derive(Debug, Default)]
 pub(super) struct Checks {
     parts: Parts,
+    conflicts: Conflicts,
 }
 
 /// A request that is not passed on.
 #[derive(Debug)]
 pub(super) struct Refused {
-    /// Operation, code and message.
-    pub(super) call: String,
+    /// Operation, code and message, if a limit is the cause. A conflict is none: the call is retried, and takes.
+    pub(super) limit: Option<String>,
     /// The whole answer.
     pub(super) answer: Vec<u8>,
 }
 
 impl Checks {
-    /// The refusal of a request, if AWS would refuse it for a limit.
-    pub(super) fn refuse(&self, head: &Head, body: &[u8]) -> Option<Refused> {
-        if let Some((service, operation)) = head.operation() {
-            let body: Value = serde_json::from_slice(body).ok()?;
-            return match service {
-                "DynamoDB_20120810" => {
-                    let refusal = dynamodb::check(operation, &body).err()?;
-                    Some(refused(operation, &refusal, in_json("com.amazon.coral.validate", &refusal)))
-                }
-                "AmazonSQS" => {
-                    let refusal = sqs::check(operation, &body).err()?;
-                    Some(refused(operation, &refusal, in_json("com.amazonaws.sqs", &refusal)))
-                }
-                _ => None,
-            };
+    /// What is to be held until the answer to a request has come.
+    ///
+    /// # Errors
+    /// The refusal of the request, if AWS would refuse it.
+    pub(super) fn pass(&self, head: &Head, body: &[u8]) -> Result<Option<InFlight>, Refused> {
+        let Some((service, operation)) = head.operation() else {
+            let refusal = |refusal: Refusal| refused(&head.method, &refusal, s3::answer(&refusal));
+            return s3::check(head, body, &self.parts).map(|()| None).map_err(refusal);
+        };
+        let Ok(call) = serde_json::from_slice::<Value>(body) else { return Ok(None) };
+        let refusal = |namespace: &'static str| {
+            move |refusal: Refusal| refused(operation, &refusal, in_json(namespace, &refusal, json!({})))
+        };
+        match service {
+            "DynamoDB_20120810" => {
+                dynamodb::check(operation, &call).map_err(refusal("com.amazon.coral.validate"))?;
+                self.conflicts.begin(operation, &call).map_err(|answer| Refused { limit: None, answer })
+            }
+            "AmazonSQS" => sqs::check(operation, &call).map(|()| None).map_err(refusal("com.amazonaws.sqs")),
+            _ => Ok(None),
         }
-        let refusal = s3::check(head, body, &self.parts).err()?;
-        Some(refused(&head.method, &refusal, s3::answer(&refusal)))
     }
 
     /// Remembers the size of a part.
@@ -50,12 +55,14 @@ impl Checks {
 }
 
 fn refused(operation: &str, refusal: &Refusal, answer: Vec<u8>) -> Refused {
-    Refused { call: format!("{operation}: {refusal}"), answer }
+    Refused { limit: Some(format!("{operation}: {refusal}")), answer }
 }
 
-fn in_json(namespace: &str, refusal: &Refusal) -> Vec<u8> {
-    let kind = format!("{namespace}#{}", refusal.code.rsplit('.').next().unwrap_or_default());
-    let body = json!({ "__type": kind, "message": refusal.message, "Message": refusal.message });
+/// A refusal in the form of the services that speak JSON, with more members beside code and message.
+pub(super) fn in_json(namespace: &str, refusal: &Refusal, mut body: Value) -> Vec<u8> {
+    body["__type"] = format!("{namespace}#{}", refusal.code.rsplit('.').next().unwrap_or_default()).into();
+    body["message"] = refusal.message.as_str().into();
+    body["Message"] = refusal.message.as_str().into();
     answer("application/x-amz-json-1.0", &body.to_string(), &format!("x-amzn-query-error: {};Sender\r\n", refusal.code))
 }
 

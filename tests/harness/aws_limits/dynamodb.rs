@@ -57,14 +57,26 @@ fn batch_write(call: &Value) -> Result<(), Refusal> {
 }
 
 fn transaction(call: &Value) -> Result<(), Refusal> {
-    let (mut keys, mut bytes) = (Vec::new(), 0);
-    for action in list(&call["TransactItems"]).flat_map(members).map(|(_, action)| action) {
-        bytes += one(action)?;
-        let key = if action["Item"].is_null() { &action["Key"] } else { &action["Item"] };
-        keys.push(named(action["TableName"].as_str().unwrap_or_default(), key));
-    }
-    check_call(Call::Transaction, &keys)?;
+    let bytes = actions(call).try_fold(0, |bytes, action| Ok(bytes + one(action)?))?;
+    check_call(Call::Transaction, &written("TransactWriteItems", call))?;
     check_transaction_bytes(bytes)
+}
+
+/// Names of the items that a call writes, or checks in a transaction, as far as it may meet a conflict.
+pub(super) fn written(operation: &str, call: &Value) -> Vec<String> {
+    let key = |write: &Value| {
+        let key = if write["Item"].is_null() { &write["Key"] } else { &write["Item"] };
+        named(write["TableName"].as_str().unwrap_or_default(), key)
+    };
+    match operation {
+        "TransactWriteItems" => actions(call).map(key).collect(),
+        "PutItem" | "UpdateItem" | "DeleteItem" => vec![key(call)],
+        _ => Vec::new(),
+    }
+}
+
+fn actions(call: &Value) -> impl Iterator<Item = &Value> {
+    list(&call["TransactItems"]).flat_map(members).map(|(_, action)| action)
 }
 
 fn statements(call: &Value) -> Result<(), Refusal> {

@@ -2,9 +2,11 @@
 //! [`longshore::aws_limits`].
 //!
 //! It runs in threads of this process. Only requests are read; answers are passed on as they come. A refusal is written
-//! in the service's own form, so that a client cannot tell it from AWS's, and is kept for [`LimitsProxy::refusals`].
+//! in the service's own form, so that a client cannot tell it from AWS's. One for a limit is kept for
+//! [`LimitsProxy::refusals`]; conflicts of transactions are counted by [`LimitsProxy::conflicts`].
 
 mod check;
+mod conflicts;
 mod dynamodb;
 mod request;
 mod s3;
@@ -12,20 +14,32 @@ mod sqs;
 
 use std::io::{BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result};
 
-use check::Checks;
+use check::{Checks, Refused};
+use conflicts::InFlight;
 use request::{Body, Head};
+
+/// Bytes of an answer that are passed on at once.
+const ANSWER_BYTES: usize = 64 * 1024;
 
 /// A running proxy; it ends with this process.
 #[derive(Clone, Debug)]
 pub struct LimitsProxy {
     /// Where it answers, without a slash at the end.
     pub endpoint: String,
-    refusals: Arc<Mutex<Vec<String>>>,
+    met: Arc<Met>,
+}
+
+/// What has been refused.
+#[derive(Debug, Default)]
+struct Met {
+    limits: Mutex<Vec<String>>,
+    conflicts: AtomicUsize,
 }
 
 impl LimitsProxy {
@@ -36,15 +50,15 @@ impl LimitsProxy {
     pub fn start(upstream: &str) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").context("no port for the proxy")?;
         let upstream = upstream.strip_prefix("http://").context("the upstream is no http:// URL")?.to_owned();
-        let proxy = Self { endpoint: format!("http://{}", listener.local_addr()?), refusals: Arc::default() };
+        let proxy = Self { endpoint: format!("http://{}", listener.local_addr()?), met: Arc::default() };
         let checks = Arc::new(Checks::default());
-        let refusals = Arc::clone(&proxy.refusals);
+        let met = Arc::clone(&proxy.met);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let (upstream, checks, refusals) = (upstream.clone(), Arc::clone(&checks), Arc::clone(&refusals));
+                let (upstream, checks, met) = (upstream.clone(), Arc::clone(&checks), Arc::clone(&met));
                 thread::spawn(move || {
                     // A connection that breaks is broken for both sides.
-                    let _ = Connection { client, checks, refusals }.serve(&upstream);
+                    let _ = Connection { client, checks, met, in_flight: Arc::default() }.serve(&upstream);
                 });
             }
         });
@@ -53,7 +67,12 @@ impl LimitsProxy {
 
     /// Calls that were refused so far: operation, code and message.
     pub fn refusals(&self) -> Vec<String> {
-        self.refusals.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.met.limits.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Calls that were refused so far because they met a transaction.
+    pub fn conflicts(&self) -> usize {
+        self.met.conflicts.load(Ordering::Relaxed)
     }
 }
 
@@ -61,7 +80,9 @@ impl LimitsProxy {
 struct Connection {
     client: TcpStream,
     checks: Arc<Checks>,
-    refusals: Arc<Mutex<Vec<String>>>,
+    met: Arc<Met>,
+    /// The write that is not answered yet.
+    in_flight: Arc<Mutex<Option<InFlight>>>,
 }
 
 impl Connection {
@@ -70,14 +91,22 @@ impl Connection {
         let upstream = TcpStream::connect(upstream)?;
         upstream.set_nodelay(true)?;
         let (mut answers, mut back) = (upstream.try_clone()?, self.client.try_clone()?);
+        let in_flight = Arc::clone(&self.in_flight);
         let returns = thread::spawn(move || {
             // Clients send a request only after the answer to the one before: what comes is the answer to the last one.
-            let _ = std::io::copy(&mut answers, &mut back);
+            let mut bytes = vec![0; ANSWER_BYTES];
+            while let Some(read) = answers.read(&mut bytes).ok().filter(|read| *read > 0) {
+                drop(hold(&in_flight, None));
+                if back.write_all(&bytes[..read]).is_err() {
+                    break;
+                }
+            }
             let _ = back.shutdown(Shutdown::Write);
         });
         let served = self.requests(&upstream);
         let _ = upstream.shutdown(Shutdown::Write);
         let _ = returns.join();
+        hold(&self.in_flight, None);
         served
     }
 
@@ -88,18 +117,19 @@ impl Connection {
                 Body::Whole(length) => {
                     let mut body = vec![0; length];
                     client.read_exact(&mut body)?;
-                    if let Some(refused) = self.checks.refuse(&head, &body) {
-                        self.note(&refused.call);
-                        (&self.client).write_all(&refused.answer)?;
-                        continue;
+                    match self.checks.pass(&head, &body) {
+                        Ok(write) => drop(hold(&self.in_flight, write)),
+                        Err(refused) => {
+                            self.refuse(&refused)?;
+                            continue;
+                        }
                     }
                     upstream.write_all(&[&head.bytes, body.as_slice()].concat())?;
                 }
                 Body::Passed(length) => {
-                    if let Some(refused) = self.checks.refuse(&head, &[]) {
-                        self.note(&refused.call);
+                    if let Err(refused) = self.checks.pass(&head, &[]) {
                         std::io::copy(&mut (&mut client).take(length), &mut std::io::sink())?;
-                        (&self.client).write_all(&refused.answer)?;
+                        self.refuse(&refused)?;
                         continue;
                     }
                     self.checks.note_part(&head, length);
@@ -115,10 +145,21 @@ impl Connection {
         Ok(())
     }
 
-    fn note(&self, refused: &str) {
-        eprintln!("AWS would refuse: {refused}");
-        self.refusals.lock().unwrap_or_else(PoisonError::into_inner).push(refused.to_owned());
+    fn refuse(&self, refused: &Refused) -> Result<()> {
+        match &refused.limit {
+            Some(limit) => {
+                eprintln!("AWS would refuse: {limit}");
+                self.met.limits.lock().unwrap_or_else(PoisonError::into_inner).push(limit.clone());
+            }
+            None => drop(self.met.conflicts.fetch_add(1, Ordering::Relaxed)),
+        }
+        Ok((&self.client).write_all(&refused.answer)?)
     }
+}
+
+/// Holds a write, or none; returns the one that was held before.
+fn hold(place: &Mutex<Option<InFlight>>, write: Option<InFlight>) -> Option<InFlight> {
+    std::mem::replace(&mut place.lock().unwrap_or_else(PoisonError::into_inner), write)
 }
 
 #[cfg(test)]

@@ -1,0 +1,134 @@
+//! Conflicts of DynamoDB's transactions: of two writes of one item that are in flight together, one of them a transaction, the later
+//! one is refused. The emulator takes one after the other.
+//!
+//! "A PutItem, UpdateItem, or DeleteItem request for an item conflicts with an ongoing TransactWriteItems request that includes
+//! the same item", and "an item within a TransactWriteItems request is part of another ongoing TransactWriteItems request":
+//! <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::check::in_json;
+use super::dynamodb::written;
+use longshore::aws_limits::Refusal;
+
+const MESSAGE: &str = "Transaction is ongoing for the item";
+
+/// Writes in flight, of all connections.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Conflicts(Arc<Mutex<Vec<Write>>>);
+
+#[derive(Debug)]
+struct Write {
+    id: u64,
+    keys: Vec<String>,
+    is_transaction: bool,
+}
+
+/// A write that is in flight until this is dropped.
+#[derive(Debug)]
+pub(super) struct InFlight {
+    writes: Conflicts,
+    id: u64,
+}
+
+impl Conflicts {
+    /// Notes a call as in flight; none if it writes nothing that a transaction may meet.
+    ///
+    /// # Errors
+    /// The answer of DynamoDB, if the call meets another one.
+    pub(super) fn begin(&self, operation: &str, call: &Value) -> Result<Option<InFlight>, Vec<u8>> {
+        let keys = written(operation, call);
+        if keys.is_empty() {
+            return Ok(None);
+        }
+        let is_transaction = operation == "TransactWriteItems";
+        let mut writes = self.writes();
+        let meets = |key: &String| {
+            writes.iter().any(|other| (is_transaction || other.is_transaction) && other.keys.contains(key))
+        };
+        let met: Vec<bool> = keys.iter().map(meets).collect();
+        if met.contains(&true) {
+            return Err(if is_transaction { canceled(&met) } else { conflict() });
+        }
+        let id = writes.last().map_or(0, |last| last.id + 1);
+        writes.push(Write { id, keys, is_transaction });
+        Ok(Some(InFlight { writes: self.clone(), id }))
+    }
+
+    fn writes(&self) -> MutexGuard<'_, Vec<Write>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.writes.writes().retain(|write| write.id != self.id);
+    }
+}
+
+fn conflict() -> Vec<u8> {
+    in_json("com.amazonaws.dynamodb.v20120810", &Refusal::new("TransactionConflictException", MESSAGE), json!({}))
+}
+
+/// The answer to a transaction, with a reason for each of its actions.
+fn canceled(met: &[bool]) -> Vec<u8> {
+    let codes: Vec<_> = met.iter().map(|met| if *met { "TransactionConflict" } else { "None" }).collect();
+    let reason = |code: &&str| match *code {
+        "None" => json!({ "Code": code }),
+        _ => json!({ "Code": code, "Message": MESSAGE }),
+    };
+    let reasons: Vec<_> = codes.iter().map(reason).collect();
+    let message =
+        format!("Transaction cancelled, please refer cancellation reasons for specific reasons [{}]", codes.join(", "));
+    let refusal = Refusal::new("TransactionCanceledException", message);
+    in_json("com.amazonaws.dynamodb.v20120810", &refusal, json!({ "CancellationReasons": reasons }))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+mod tests {
+    use super::*;
+
+    fn key(sk: &str) -> Value {
+        json!({ "PK": { "S": "p" }, "SK": { "S": sk } })
+    }
+
+    fn transaction(keys: [&str; 2]) -> Value {
+        let [one, other] = keys.map(key);
+        json!({ "TransactItems": [
+            { "Put": { "TableName": "t", "Item": one } },
+            { "ConditionCheck": { "TableName": "t", "Key": other } },
+        ] })
+    }
+
+    fn update(sk: &str) -> Value {
+        json!({ "TableName": "t", "Key": key(sk) })
+    }
+
+    #[test]
+    fn a_write_of_an_item_that_a_transaction_in_flight_holds_is_refused_until_that_has_ended() {
+        let conflicts = Conflicts::default();
+        let begin = |operation: &str, call: Value| {
+            conflicts.begin(operation, &call).map_err(|answer| String::from_utf8(answer).unwrap())
+        };
+        let first = begin("TransactWriteItems", transaction(["a", "b"])).unwrap();
+        let other = begin("TransactWriteItems", transaction(["c", "d"])).unwrap();
+        let answer = begin("TransactWriteItems", transaction(["e", "b"])).unwrap_err();
+        assert!(answer.contains("#TransactionCanceledException") && answer.contains("[None, TransactionConflict]"));
+        assert!(answer.contains(r#""CancellationReasons":[{"Code":"None"},{"Code":"TransactionConflict""#), "{answer}");
+        for operation in ["UpdateItem", "DeleteItem"] {
+            let answer = begin(operation, update("a")).unwrap_err();
+            assert!(answer.contains("#TransactionConflictException"), "{answer}");
+        }
+        assert!(begin("GetItem", update("a")).unwrap().is_none(), "a read meets no conflict");
+        drop(first);
+        let single = begin("UpdateItem", update("a")).unwrap();
+        assert!(begin("UpdateItem", update("a")).is_ok(), "single writes take turns");
+        assert!(begin("TransactWriteItems", transaction(["a", "b"])).is_err());
+        drop((single, other));
+        assert!(begin("TransactWriteItems", transaction(["a", "c"])).is_ok());
+        assert!(conflicts.writes().is_empty());
+    }
+}
