@@ -1583,7 +1583,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `upload-quota-exceeded`: The uploads that were promised to the tenant in this UTC day, put or not, leave no room for a file of this size. Nothing was promised.
+             * @description `upload-quota-exceeded`: The bytes of the tenant's UTC day leave no room for a file of this size: those of the uploads that were promised, put or not, or those of the files of jobs, counted again for each create, start and retry. Nothing was done.
              *
              *     `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
@@ -2604,6 +2604,8 @@ export interface operations {
             };
             /**
              * @description `too-many-jobs`: So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done.
+             *
+             *     `upload-quota-exceeded`: The bytes of the tenant's UTC day leave no room for a file of this size: those of the uploads that were promised, put or not, or those of the files of jobs, counted again for each create, start and retry. Nothing was done.
              *
              *     `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
@@ -4117,6 +4119,8 @@ export interface operations {
             /**
              * @description `too-many-jobs`: So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done.
              *
+             *     `upload-quota-exceeded`: The bytes of the tenant's UTC day leave no room for a file of this size: those of the uploads that were promised, put or not, or those of the files of jobs, counted again for each create, start and retry. Nothing was done.
+             *
              *     `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
@@ -4352,6 +4356,8 @@ export interface operations {
             };
             /**
              * @description `too-many-jobs`: So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done.
+             *
+             *     `upload-quota-exceeded`: The bytes of the tenant's UTC day leave no room for a file of this size: those of the uploads that were promised, put or not, or those of the files of jobs, counted again for each create, start and retry. Nothing was done.
              *
              *     `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
