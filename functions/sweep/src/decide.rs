@@ -153,9 +153,14 @@ fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Cir
 /// work, or its message may wait in its lane: of the sweeper, or of a continuation that the dead one has sent. So the job is
 /// stopped only once a push was in vain, too: a letter may lie here for days. Harmless for a job that has ended.
 pub fn decide_dead_split(job: &Job, letter: &CreateMessage, now: Timestamp, stall_s: i64) -> Option<Action> {
-    let is_about_it = job.is_live() && job.generation == letter.generation && !job.split_ended && job.resends > 0;
+    let is_about_it = awaits_split(job, letter) && job.resends > 0;
     let patience_s = stall_s << job.resends.min(6);
     (is_about_it && now >= job.updated_at.plus_seconds(patience_s)).then(|| Action::Stop(split_failed(now)))
+}
+
+/// True if a job is still to be split by this message, or by another one like it.
+pub fn awaits_split(job: &Job, letter: &CreateMessage) -> bool {
+    job.is_live() && job.generation == letter.generation && !job.split_ended
 }
 
 fn split_failed(now: Timestamp) -> Stop {

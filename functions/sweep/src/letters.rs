@@ -1,8 +1,14 @@
 //! Reads the dead-letter queues: notes each letter once, hands over those that are open, and takes away those that an
 //! operator has replayed or discarded.
 //!
-//! Only here is anything deleted from a queue, and only what its note says is settled: whoever dies between note and delete
-//! leaves a letter that the next sweep meets again. A letter whose note cannot be read is left alone until it can.
+//! Only here is anything deleted from a queue: what its note says is settled, and what hides other letters of its message group.
+//! Whoever dies between note and delete leaves a letter that the next sweep meets again. A letter whose note cannot be read is
+//! left alone until it can.
+//!
+//! A FIFO queue gives no message of a group while others of it are in flight, so that no sweep would ever see what is behind the
+//! first ten (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html>).
+//! Where ten of one group come, those are deleted that the sweep needs no more and that are noted with their bodies. The first
+//! stays, and with it the alarm.
 
 use longshore::queues::{DeadLetter, DeadLetterQueues, DeadLetters, Received, Unreadable};
 use longshore::telemetry;
@@ -12,8 +18,13 @@ use longshore_domain::ports::{DeadLetterNotes, JobStore, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 use serde::de::DeserializeOwned;
 
+use crate::decide::awaits_split;
+
 /// Bytes of a body that is kept with its note: what one item of the table has room for. Messages of ours have 64 KiB.
 const BODY_BYTES: usize = 350 * 1024;
+
+/// Letters of one message group behind which there may be others: as many as one receive gives.
+const FULL_GROUP: usize = 10;
 
 /// Receives from one queue in one sweep: up to a thousand letters, in some two seconds.
 const RECEIVES: usize = 100;
@@ -104,9 +115,16 @@ where
         if batch.is_empty() {
             break;
         }
+        let (hides_others, mut stays_one) = (is_full_group(&batch), false);
         for letter in batch {
             match is_open(store, &letter, now).await {
-                Ok(true) => open.add(&letter),
+                Ok(true) => {
+                    open.add(&letter);
+                    if hides_others && std::mem::replace(&mut stays_one, true) && is_over(store, &letter, now).await {
+                        take_away(queues, &letter).await;
+                        continue;
+                    }
+                }
                 Ok(false) => {
                     take_away(queues, &letter).await;
                     continue;
@@ -125,12 +143,41 @@ where
 async fn take_away<D: DeadLetterQueues>(queues: &D, letter: &Received) {
     let (id, queue) = (&letter.message_id, letter.queue.as_str());
     match queues.delete(letter).await {
-        Ok(()) => tracing::info!(message.id = id, queue, "a settled dead letter is gone"),
+        Ok(()) => tracing::info!(message.id = id, queue, "a dead letter is gone from its queue"),
         Err(error) => {
             let error = telemetry::chain(&error);
-            tracing::error!(message.id = id, queue, error, "a settled dead letter cannot be deleted");
+            tracing::error!(message.id = id, queue, error, "a dead letter cannot be deleted");
         }
     }
+}
+
+/// True if a batch is of one message group of a FIFO queue, and there may be more of it.
+fn is_full_group(batch: &[Received]) -> bool {
+    let Some(Received { queue, group_id: Some(group), .. }) = batch.first() else { return false };
+    let is_of_it = |letter: &Received| letter.group_id.as_ref() == Some(group);
+    *queue != Queue::Chunk && batch.len() >= FULL_GROUP && batch.iter().all(is_of_it)
+}
+
+/// True if a noted letter is not needed in its queue: its job does not wait for what the sweep makes of it, and its body is kept
+/// for a replay, unless the job is gone. False if that cannot be read.
+async fn is_over<S: DeadLetterNotes + JobStore>(store: &S, letter: &Received, now: Timestamp) -> bool {
+    try_is_over(store, letter, now).await.unwrap_or_else(|error| {
+        let error = telemetry::chain(&error);
+        tracing::error!(message.id = letter.message_id, error, "a dead letter's job cannot be read");
+        false
+    })
+}
+
+async fn try_is_over<S: DeadLetterNotes + JobStore>(store: &S, letter: &Received, now: Timestamp) -> PortResult<bool> {
+    let note = note_of(letter, now);
+    if let Some(id) = note.letter.job_id() {
+        let Some(job) = store.job(id).await?.filter(|job| !job.is_deleted()) else { return Ok(true) };
+        let create = (letter.queue == Queue::Create).then(|| serde_json::from_str(&letter.body).ok()).flatten();
+        if create.is_some_and(|create| awaits_split(&job, &create)) {
+            return Ok(false);
+        }
+    }
+    Ok(store.body(&note).await?.is_some())
 }
 
 /// Whether nobody is done with a letter. One that is new is noted.

@@ -5,9 +5,9 @@ use longshore::store::memory::MemoryStore;
 use longshore_domain::dead_letter::{Settled, Settlement};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::Job;
+use longshore_domain::job::{Job, Status, Stop};
 use longshore_domain::message::CompleteMessage;
-use longshore_domain::ports::Definition;
+use longshore_domain::ports::{Definition, JobTransitions};
 
 use super::*;
 
@@ -98,5 +98,67 @@ async fn more_letters_than_one_receive_shows_are_all_read_once_and_shown_again()
     for _ in 0..2 {
         let open = read_letters(&store, &queues, NOW, &|| true).await;
         assert_eq!(open.chunks.len(), 25);
+    }
+}
+
+/// Create letters of jobs that have ended, all of one lane.
+async fn lane(store: &MemoryStore, queues: &MemoryQueues, count: usize) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for n in 0..count {
+        let job = job(store).await;
+        let body = serde_json::to_string(&CreateMessage::of(&job)).unwrap();
+        queues.bury(Received { group_id: Some("lane".into()), ..buried(Queue::Create, &format!("m{n:02}"), body) });
+        jobs.push(job);
+    }
+    jobs
+}
+
+async fn sweep_letters(store: &MemoryStore, queues: &MemoryQueues) -> Vec<JobId> {
+    queues.show_all();
+    let open = read_letters(store, queues, NOW, &|| true).await;
+    open.creates.into_iter().map(|letter| letter.unwrap().job_id).collect()
+}
+
+#[tokio::test]
+async fn of_one_lane_with_many_dead_creates_every_one_is_accounted_for_and_one_stays_in_the_queue() {
+    let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
+    let jobs = lane(&store, &queues, 32).await;
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..8 {
+        for id in sweep_letters(&store, &queues).await {
+            seen.insert(id);
+            // What the sweep does with it.
+            let at = NOW;
+            store.stop(id, 0, &Stop { status: Status::Failed, error: None, at }).await.unwrap();
+        }
+    }
+    assert_eq!(seen.len(), jobs.len(), "letters that no sweep has read");
+    let notes = store.letters(None, 99).await.unwrap().items;
+    assert_eq!(notes.len(), jobs.len());
+    for note in &notes {
+        assert!(note.is_open() && store.body(note).await.unwrap().is_some());
+    }
+    let left = queues.buried();
+    assert!(left.contains(&"m00".to_owned()) && left.len() < 10, "{left:?}");
+}
+
+#[tokio::test]
+async fn dead_creates_of_jobs_that_go_on_stay_in_their_queue() {
+    let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
+    lane(&store, &queues, 12).await;
+    for _ in 0..3 {
+        assert_eq!(sweep_letters(&store, &queues).await.len(), 10);
+    }
+    assert_eq!(queues.buried().len(), 12);
+}
+
+#[tokio::test]
+async fn few_dead_creates_of_one_lane_stay_in_their_queue() {
+    let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
+    for job in lane(&store, &queues, 9).await {
+        store.stop(job.job_id, 0, &Stop { status: Status::Failed, error: None, at: NOW }).await.unwrap();
+    }
+    for _ in 0..3 {
+        assert_eq!(sweep_letters(&store, &queues).await.len(), 9);
     }
 }

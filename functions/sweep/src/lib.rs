@@ -10,7 +10,7 @@
 //! - **If it fails:** the next minute's run sees the same ledger and decides the same. One job's failure is logged and
 //!   does not keep the others waiting.
 //! - **Dead letters:** each is noted in the table once, for operators. A message is deleted once its note says that an
-//!   operator has replayed or discarded it.
+//!   operator has replayed or discarded it; or once it is needed no more and hides others of its message group.
 //! - **Never:** deletes any other message, touches a job that has ended and is not deleted, removes a record that a job has
 //!   imported, trusts anything but the ledger and the queues.
 //!

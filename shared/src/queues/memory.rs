@@ -158,7 +158,12 @@ impl DeadLetters for MemoryQueues {
 impl DeadLetterQueues for MemoryQueues {
     async fn receive(&self, queue: Queue) -> PortResult<Vec<Received>> {
         let mut messages = self.messages();
-        let visible = |letter: &&Received| letter.queue == queue && !messages.hidden.contains(&letter.message_id);
+        let is_hidden = |letter: &&Received| messages.hidden.contains(&letter.message_id);
+        // Of a FIFO queue: one call gives several messages of a group, and the next none while these are in flight.
+        let in_flight = messages.dead.iter().filter(|letter| letter.queue == queue && queue != Queue::Chunk);
+        let in_flight: BTreeSet<_> = in_flight.filter(is_hidden).filter_map(|letter| letter.group_id.clone()).collect();
+        let is_next = |letter: &&Received| letter.group_id.as_ref().is_none_or(|group| !in_flight.contains(group));
+        let visible = |letter: &&Received| letter.queue == queue && !is_hidden(letter) && is_next(letter);
         let received: Vec<_> = messages.dead.iter().filter(visible).take(10).cloned().collect();
         messages.hidden.extend(received.iter().map(|letter| letter.message_id.clone()));
         Ok(received)

@@ -182,7 +182,7 @@ impl World {
             sent_at: Timestamp(letter.sent_at),
             receives: letter.receives,
             source: None,
-            group_id: None,
+            group_id: letter.message.group().map(|(_, group)| group),
             handle: id,
         });
     }
