@@ -15,6 +15,7 @@ use crate::world::true_time;
 /// What a row can ask for; the last one stops the job.
 pub(crate) const ACTIONS: [&str; 6] = ["ok", "skip", "reject", "retry", "never", "fatal"];
 pub(crate) const OK: usize = 0;
+pub(crate) const SKIP: usize = 1;
 pub(crate) const RETRY: usize = 3;
 pub(crate) const NEVER: usize = 4;
 pub(crate) const FATAL: usize = 5;

@@ -3,9 +3,9 @@
 //! Lambda counts how often a function was invoked in one chain of messages, and refuses the next one after sixteen: it goes to
 //! the dead-letter queue. <https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html>
 
-use longshore_domain::job::{Priority, Status};
+use longshore_domain::job::Status;
 
-use crate::handler::{OK, RETRY};
+use crate::handler::{OK, RETRY, SKIP};
 use crate::kinds::Kind;
 use crate::plan::JobPlan;
 use crate::world::World;
@@ -19,11 +19,7 @@ struct Flow {
     loops: [bool; 3],
 }
 
-fn low() -> JobPlan {
-    JobPlan { priority: Priority::Low, ..JobPlan::plain(&[OK; 300], Kind::Fine) }
-}
-
-const FLOWS: [Flow; 5] = [
+const FLOWS: [Flow; 6] = [
     Flow {
         name: "a file of many chunks",
         job: || JobPlan::plain(&[OK; 300], Kind::Fine),
@@ -49,10 +45,16 @@ const FLOWS: [Flow; 5] = [
         loops: [false, true, false],
     },
     Flow {
-        name: "the turns of a low job's splitter",
-        job: low,
+        name: "the turns of a splitter",
+        job: || JobPlan::plain(&[OK; 300], Kind::Fine),
         run: |world| world.run_slowly(1_000),
         loops: [true, false, false],
+    },
+    Flow {
+        name: "the turns of a completion",
+        job: || JobPlan::plain(&[SKIP; 300], Kind::Fine),
+        run: |world| world.run_with_slow_completions(1_000),
+        loops: [false, false, true],
     },
 ];
 

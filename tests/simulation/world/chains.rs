@@ -1,6 +1,7 @@
 //! Chains of messages: how long they are, and what becomes of them where Lambda stops them.
 
-use super::letters::Hops;
+use super::function::Work;
+use super::letters::{Hops, Message};
 use super::{MOST_HOPS, World};
 
 impl World {
@@ -21,9 +22,19 @@ impl World {
 
     /// One function after the other; each of its steps takes so long, and no message comes again meanwhile.
     pub(crate) fn run_slowly(&mut self, millis: i64) {
+        self.run_with_slow(|_| true, millis);
+    }
+
+    /// The same, with steps of completions alone that take any time.
+    pub(crate) fn run_with_slow_completions(&mut self, millis: i64) {
+        self.run_with_slow(|work| matches!(work, Work::Message(Message::Complete(_), ..)), millis);
+    }
+
+    fn run_with_slow(&mut self, is_slow: fn(&Work) -> bool, millis: i64) {
         self.manners.visibility_s = i64::from(i32::MAX);
         while self.deliver_all() || !self.tasks.is_empty() {
-            if !self.tasks.is_empty() {
+            if let Some(task) = self.tasks.first() {
+                let millis = if is_slow(&task.work) { millis } else { 0 };
                 self.pass(millis);
                 self.step(0);
                 self.answer();
