@@ -32,6 +32,7 @@ export const PROBLEM_KINDS = [
   "precondition-failed",
   "rate-limited",
   "too-many-jobs",
+  "unavailable",
   "unsupported-media-type",
   "upload-abandoned",
   "upload-incomplete",

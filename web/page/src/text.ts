@@ -350,9 +350,13 @@ export const text = {
     "precondition-failed": ["The job has changed meanwhile", "Look at it, and decide again."],
     "rate-limited": ["That was too fast", "Try again in a moment."],
     "too-many-jobs": ["Too many jobs are running", "Wait for the end of one, or cancel one."],
+    unavailable: ["This could not be done just now", "Try again in a moment."],
     "upload-abandoned": ["The upload was given up", "Choose the file again."],
     "upload-incomplete": ["The upload is not complete", "Choose the file again."],
-    "upload-quota-exceeded": ["No more can be uploaded today", "Try again tomorrow, or with a smaller file."],
+    "upload-quota-exceeded": [
+      "Nothing more can be imported today",
+      "Try again tomorrow, or with a smaller file.",
+    ],
   } as Record<string, [string, string]>,
   invalid: "This cannot be done as it stands",
   /** What is wrong with a field of a request, by code. */

@@ -8,6 +8,7 @@ use longshore_domain::ports::{DeadLetterNotes, Page, PortResult};
 
 use super::item::{Item, ItemError, nested, number, read_number, read_text, text};
 use super::keys::{DEAD_LETTERS, Key, SK};
+use super::retry::unanswered;
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed};
 
@@ -59,7 +60,7 @@ impl DeadLetterNotes for DynamoStore {
             .expression_attribute_values(":letters", text(DEAD_LETTERS))
             .set_limit(i32::try_from(limit).ok())
             .set_exclusive_start_key(behind.map(|id| Key::dead_letter(id).attributes()));
-        let page = query.send().await.map_err(failed("letters"))?;
+        let page = query.send().await.map_err(unanswered("letters"))?;
         let next = page.last_evaluated_key.map(|key| read_text(&key, SK).map(str::to_owned));
         let items = page.items.unwrap_or_default().iter().filter_map(readable).collect();
         Ok(Page { items, next: next.transpose().map_err(failed("letters"))? })

@@ -7,7 +7,7 @@ use longshore_domain::time_stamp::Timestamp;
 
 use super::item::{Item, ItemError, number, read_number, read_text, text, time};
 use super::keys::{Key, SLOT, WAIT, gate_pk};
-use super::retry::unwritten;
+use super::retry::{unanswered, unwritten};
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed};
 
@@ -128,7 +128,7 @@ impl DynamoStore {
                 .expression_attribute_values(":prefix", text(prefix))
                 .set_limit(i32::try_from(first - items.len()).ok())
                 .set_exclusive_start_key(from);
-            let page = query.send().await.map_err(failed(operation))?;
+            let page = query.send().await.map_err(unanswered(operation))?;
             items.extend(page.items.unwrap_or_default());
             from = page.last_evaluated_key;
             if from.is_none() || items.len() >= first {

@@ -13,6 +13,7 @@ use super::idempotency::{KeyOf, Keyed};
 use super::item::{Item, ItemError, nested, number, read_text, text};
 use super::job_item::{CREATED_AT, UNFINISHED};
 use super::keys::{Key, PK};
+use super::retry::unanswered;
 use super::transaction::Transacted;
 use super::{DynamoStore, failed, job_item, list_jobs, upload_item};
 use crate::store::replay;
@@ -117,7 +118,7 @@ impl JobStore for DynamoStore {
             .limit(UNFINISHED_PAGE)
             .send()
             .await
-            .map_err(failed("unfinished"))?;
+            .map_err(unanswered("unfinished"))?;
         let positions: Result<_, _> = page.items().iter().map(list_jobs::position_of).collect();
         positions.map_err(failed("unfinished"))
     }
@@ -131,7 +132,7 @@ impl DynamoStore {
     pub(super) async fn get(&self, operation: &'static str, key: Key) -> PortResult<Option<Item>> {
         let get = self.client.get_item().table_name(&self.table).consistent_read(true);
         let answer = get.set_key(Some(key.attributes())).send().await;
-        Ok(answer.map_err(failed(operation))?.item)
+        Ok(answer.map_err(unanswered(operation))?.item)
     }
 
     /// What every new job puts: itself and its definition if absent, its place among the active ones if there is room, and

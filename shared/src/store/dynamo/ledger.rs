@@ -9,6 +9,7 @@ use longshore_domain::time_stamp::Timestamp;
 
 use super::item::{Item, ItemError, number, read_text, text, time};
 use super::keys::{JOB, Key, SK, job_pk};
+use super::retry::unanswered;
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed, group_item, job_item};
 use crate::back_off::BackOff;
@@ -151,7 +152,7 @@ impl DynamoStore {
             .expression_attribute_values(":groups", text(Key::group(id, first).sk))
             .expression_attribute_values(":end", text(JOB))
             .set_exclusive_start_key(from);
-        query.send().await.map_err(failed("progress"))
+        query.send().await.map_err(unanswered("progress"))
     }
 
     /// Consistent BatchGetItem of up to 100 keys, in no order. Asks again, after a wait, for what DynamoDB left out; a call that
@@ -164,7 +165,7 @@ impl DynamoStore {
             let keys = KeysAndAttributes::builder().set_keys(Some(asked)).consistent_read(true);
             let keys = keys.build().map_err(failed(operation))?;
             let answer = self.client.batch_get_item().request_items(&self.table, keys).send().await;
-            let answer = answer.map_err(failed(operation))?;
+            let answer = answer.map_err(unanswered(operation))?;
             found.extend(answer.responses.into_iter().flatten().flat_map(|(_, items)| items));
             asked = answer.unprocessed_keys.into_iter().flatten().flat_map(|(_, left)| left.keys).collect();
             if asked.is_empty() {

@@ -16,6 +16,7 @@ use super::item::{Item, ItemError, nested, read_text, text};
 use super::job_item::CREATED_AT;
 use super::jobs::id_of;
 use super::keys::Key;
+use super::retry::unanswered;
 use super::{DynamoStore, failed, job_item};
 
 /// The index, and its partition key.
@@ -87,7 +88,7 @@ impl DynamoStore {
             .set_exclusive_start_key(after.map(|after| start_key(wanted.tenant, after)))
             .send()
             .await
-            .map_err(failed(OPERATION))
+            .map_err(unanswered(OPERATION))
     }
 }
 

@@ -8,7 +8,7 @@ use longshore_domain::ports::{JobStore, PortResult, Removal};
 
 use super::item::{Item, ItemError, read_text, text};
 use super::keys::{JOB, Key, SK, USE, job_pk, upload_pk};
-use super::retry::unwritten;
+use super::retry::{unanswered, unwritten};
 use super::{DynamoStore, failed};
 use crate::back_off::BackOff;
 
@@ -59,7 +59,7 @@ impl DynamoStore {
             .expression_attribute_values(":partition", text(partition))
             .projection_expression("PK, SK")
             .set_exclusive_start_key(from);
-        let page = query.send().await.map_err(failed("remove"))?;
+        let page = query.send().await.map_err(unanswered("remove"))?;
         Ok((page.items.unwrap_or_default(), page.last_evaluated_key))
     }
 
@@ -81,7 +81,7 @@ impl DynamoStore {
         let mut back_off = BackOff::new(self.sleep);
         loop {
             let answer = self.client.batch_write_item().set_request_items(Some(left)).send().await;
-            left = answer.map_err(failed("remove"))?.unprocessed_items.unwrap_or_default();
+            left = answer.map_err(unanswered("remove"))?.unprocessed_items.unwrap_or_default();
             if left.is_empty() {
                 return Ok(());
             }

@@ -8,7 +8,7 @@
 //! (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>). Nothing was written, so that the
 //! next try may take. The SDK's own retries would not do: they are few, and all calls of a client share their number.
 
-use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
@@ -21,8 +21,12 @@ use crate::back_off::BackOff;
 /// Reasons for which a canceled transaction is worth another try.
 const PASSING: [&str; 3] = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
 
+/// Codes of a call that is refused because of too many others, after the SDK has repeated it
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html>).
+const THROTTLED: [&str; 3] = ["ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"];
+
 /// A refusal of a write.
-pub(super) trait WriteError: std::error::Error + Send + Sync + 'static {
+pub(super) trait WriteError: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static {
     /// Nothing was written, and the same call may take a moment later.
     fn passes(&self) -> bool;
 }
@@ -63,7 +67,18 @@ impl DynamoStore {
 
 /// Names a failed write in the port's words: [`Busy`] if it failed because of others.
 pub(super) fn unwritten<E: WriteError>(operation: &'static str, error: SdkError<E>) -> PortError {
-    if passes(&error) { failed(operation)(Busy(error.into())) } else { failed(operation)(error) }
+    if passes(&error) { failed(operation)(Busy(error.into())) } else { unanswered(operation)(error) }
+}
+
+/// Names a failed call in the port's words: [`Busy`] if it was throttled.
+pub(super) fn unanswered<E>(operation: &'static str) -> impl Fn(SdkError<E>) -> PortError
+where
+    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+{
+    move |error| match error.code() {
+        Some(code) if THROTTLED.contains(&code) => failed(operation)(Busy(error.into())),
+        _ => failed(operation)(error),
+    }
 }
 
 fn passes<E: WriteError>(error: &SdkError<E>) -> bool {

@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex};
 
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
 use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use futures::FutureExt;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Job;
-use longshore_domain::ports::{Created, Definition, JobStore, JobTransitions, PortResult, Removal};
+use longshore_domain::ports::{Created, Definition, JobStore, JobTransitions, Ledger, PortResult, Removal};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
 
@@ -47,17 +48,33 @@ impl HttpConnector for Contended {
     }
 }
 
+/// A table that refuses every call with this code.
+#[derive(Clone, Debug)]
+struct Refusing(&'static str);
+
+impl HttpConnector for Refusing {
+    fn call(&self, _: HttpRequest) -> HttpConnectorFuture {
+        let error = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{}", self.0) });
+        HttpConnectorFuture::ready(Ok(HttpResponse::new(400_u16.try_into().unwrap(), error.to_string().into())))
+    }
+}
+
 /// A store on such a table, without waits.
 fn store(refusals: usize) -> (DynamoStore, Contended) {
     let table = Contended { refusals, calls: Arc::default() };
-    let connector = SharedHttpConnector::new(table.clone());
+    (store_on(table.clone()), table)
+}
+
+fn store_on(table: impl HttpConnector + 'static) -> DynamoStore {
+    let connector = SharedHttpConnector::new(table);
     let config = aws_sdk_dynamodb::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::from_static("eu-central-1"))
         .credentials_provider(Credentials::new("key", "secret", None, None, "test"))
+        .retry_config(RetryConfig::disabled())
         .http_client(http_client_fn(move |_, _| connector.clone()));
     let store = DynamoStore::new(Client::from_conf(config.build()), "t".into());
-    (DynamoStore { sleep: |_| futures::future::ready(()).boxed(), ..store }, table)
+    DynamoStore { sleep: |_| futures::future::ready(()).boxed(), ..store }
 }
 
 fn job() -> Job {
@@ -95,6 +112,17 @@ async fn single_writes_that_meet_a_transaction_are_repeated() {
     let (deletes, table) = store(9);
     assert!(deletes.release_upload(JobId::generate(), FileGuid::generate()).await.unwrap());
     assert_eq!(table.calls.lock().unwrap().len(), 11, "the use of the upload, and the upload");
+}
+
+#[tokio::test]
+async fn a_throttled_call_is_told_from_one_that_fails() {
+    for (code, is_busy) in THROTTLED.into_iter().map(|code| (code, true)).chain([("AccessDeniedException", false)]) {
+        let (store, id) = (store_on(Refusing(code)), job().job_id);
+        let read = store.job(id).await.unwrap_err();
+        let query = store.progress(id).await.unwrap_err();
+        let written = store.begin(id, Timestamp(0)).await.unwrap_err();
+        assert_eq!([read, query, written].map(|error| error.is_busy()), [is_busy; 3], "{code}");
+    }
 }
 
 #[test]
