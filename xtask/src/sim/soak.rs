@@ -57,6 +57,8 @@ impl Soak<'_> {
     pub(super) fn run(&self, mut tests: Command) -> Result<()> {
         let (begun, mut told_at, mut reached) = (Instant::now(), Instant::now(), Reached::default());
         let earlier = fs::read_to_string(self.project.root.join(RECORD)).unwrap_or_else(|_| HEADER.to_owned());
+        // Once: the record itself is a change that is not committed.
+        let stamp = machine::stamp(self.project);
         let bar = ProgressBar::new(self.seeds);
         let template = "{wide_bar} {pos} of {len} seeds ({percent} %), {per_sec}, {eta} left{msg}";
         bar.set_style(progress::style(template));
@@ -76,14 +78,14 @@ impl Soak<'_> {
             if told_at.elapsed() >= EVERY {
                 told_at = Instant::now();
                 bar.suspend(|| println!("{}", self.told(reached, begun.elapsed())));
-                self.record(&earlier, reached, begun.elapsed())?;
+                self.record(&earlier, &stamp, reached, begun.elapsed())?;
             }
         }
         bar.finish_and_clear();
         let passed = child.wait()?.success();
         println!("{}", self.told(reached, begun.elapsed()));
         if reached.done > 0 {
-            self.record(&earlier, reached, begun.elapsed())?;
+            self.record(&earlier, &stamp, reached, begun.elapsed())?;
         }
         if !passed && reached.violations == 0 {
             bail!("the simulation itself failed: see above");
@@ -108,9 +110,9 @@ impl Soak<'_> {
         format!("{told}, {time_left} left; to go on from here: cargo xtask sim --soak --from {from} --seeds {rest}")
     }
 
-    fn record(&self, earlier: &str, reached: Reached, time: Duration) -> Result<()> {
+    fn record(&self, earlier: &str, stamp: &(String, String), reached: Reached, time: Duration) -> Result<()> {
         let path = self.project.root.join(RECORD);
-        let row = self.row(reached, time, &machine::stamp(self.project));
+        let row = self.row(reached, time, stamp);
         fs::write(&path, format!("{earlier}{row}")).with_context(|| format!("cannot write {}", path.display()))
     }
 
