@@ -7,14 +7,15 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use longshore::files::ResumingReader;
 use longshore::fingerprint::{Fingerprinter, hex};
 use longshore::receipt::{Basis, CodeVersion, InputReceipt, Receipt};
 use longshore::telemetry;
 use longshore_domain::job::{Job, SourceFile};
-use longshore_domain::ports::{FileStream, Files, JobStore, PortResult, Read};
+use longshore_domain::ports::{Files, JobStore, PortResult, Read};
 
 use crate::Ports;
-use crate::report::{WrittenReport, ended_early};
+use crate::report::WrittenReport;
 
 /// The commit that the build was told, by an environment variable: a build that asked git itself would differ from one
 /// of the same source without a repository.
@@ -45,9 +46,6 @@ pub(crate) async fn receipt<S: JobStore, Q, F: Files>(
     })
 }
 
-/// Streams that are begun for one file before it takes too long.
-const STREAMS: u32 = 4;
-
 async fn input<S: JobStore, Q, F: Files>(
     ports: &Ports<S, Q, F>,
     file: Option<&SourceFile>,
@@ -69,41 +67,20 @@ async fn promised(store: &impl JobStore, file: &SourceFile) -> PortResult<Option
     Ok(sha256.map(|sha256| hex(&sha256)))
 }
 
-/// Streams the whole file, block by block, for as long as there is time. A stream that breaks off is begun again where it was.
-/// Whatever happens, a receipt keeps no job from its end.
+/// Streams the whole file, block by block, for as long as there is time. Whatever happens, a receipt keeps no job from its end.
 async fn read(files: &impl Files, file: &SourceFile, in_time: &(impl Fn() -> bool + Sync)) -> (Option<String>, Basis) {
-    let mut print = Fingerprinter::default();
-    for _ in 0..STREAMS {
-        match read_on(files, file, &mut print, in_time).await {
-            Ok(Some(basis)) => return (None, basis),
-            Ok(None) => return (Some(print.finish().sha256), Basis::Read),
+    let (mut print, mut reader) = (Fingerprinter::default(), ResumingReader::new(files, file, 0));
+    loop {
+        match reader.next().await {
+            Ok(Read::Found(Some(_))) if !in_time() => return (None, Basis::TooLong),
+            Ok(Read::Found(Some(block))) => print.take(&block),
+            Ok(Read::Found(None)) => return (Some(print.finish().sha256), Basis::Read),
+            Ok(Read::Absent | Read::Changed) => return (None, Basis::Gone),
             Err(error) => {
                 let error = telemetry::chain(&error);
                 tracing::warn!(file.key = file.key, error, "reading the input for its receipt broke off");
+                return (None, Basis::TooLong);
             }
         }
     }
-    (None, Basis::TooLong)
-}
-
-/// The rest of the file; why not, if it cannot be had.
-async fn read_on(
-    files: &impl Files,
-    file: &SourceFile,
-    print: &mut Fingerprinter,
-    in_time: &(impl Fn() -> bool + Sync),
-) -> PortResult<Option<Basis>> {
-    if print.size() == file.size_bytes {
-        return Ok(None);
-    }
-    let Read::Found(mut stream) = files.open(&file.key, Some(&file.etag), print.size(), None).await? else {
-        return Ok(Some(Basis::Gone));
-    };
-    while let Some(block) = stream.next().await? {
-        if !in_time() {
-            return Ok(Some(Basis::TooLong));
-        }
-        print.take(&block);
-    }
-    if print.size() < file.size_bytes { Err(ended_early(print.size(), file.size_bytes)) } else { Ok(None) }
 }

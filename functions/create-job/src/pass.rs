@@ -1,10 +1,10 @@
 //! One pass over the source: block by block into records, chunks and groups.
 
 use longshore::chunk::{source_changed, source_missing};
-use longshore::telemetry;
+use longshore::files::ResumingReader;
 use longshore_domain::group::{ChunkPlan, GroupPlan};
 use longshore_domain::job::{Job, JobError, SourceFile};
-use longshore_domain::ports::{FileStream, Files, PortError, PortResult, Queues, Read, Store};
+use longshore_domain::ports::{Files, Queues, Read, Store};
 use longshore_domain::records::Cutter;
 use longshore_domain::split::{ChunkLimits, Chunker, Growth, INLINE_BYTES};
 use longshore_domain::time_stamp::Timestamp;
@@ -12,10 +12,6 @@ use longshore_domain::time_stamp::Timestamp;
 use crate::group_builder::GroupBuilder;
 use crate::inline_rows::InlineRows;
 use crate::splitter::{Halt, SplitEnd, Splitter};
-
-/// How often in a row a stream may break off before the delivery fails. The SDK repeats calls, not what follows them,
-/// and a failed delivery comes again only after seconds, and then later and later.
-const BREAKS: u32 = 3;
 
 /// One pass over the source.
 pub(crate) struct Pass<'a, S, Q, F> {
@@ -59,36 +55,18 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
     }
 
     pub(crate) async fn run(mut self, issues: &[JobError]) -> Result<SplitEnd, Halt> {
-        if self.start < self.source.size_bytes {
-            let (mut stream, mut position, mut breaks) = (self.open(self.start).await?, self.start, 0);
-            loop {
-                match whole(stream.next().await, position, self.source.size_bytes) {
-                    Ok(None) => break,
-                    Ok(Some(block)) => {
-                        (position, breaks) = (position + block.len() as u64, 0);
-                        if self.block(&block).await? {
-                            return self.splitter.go_on_later(self.job, self.groups).await;
-                        }
+        let mut reader = ResumingReader::new(&self.splitter.ports.files, self.source, self.start);
+        loop {
+            match reader.next().await? {
+                Read::Found(None) => return self.last(issues).await,
+                Read::Found(Some(block)) => {
+                    if self.block(&block).await? {
+                        return self.splitter.go_on_later(self.job, self.groups).await;
                     }
-                    Err(error) if breaks < BREAKS => {
-                        breaks += 1;
-                        let error = telemetry::chain(&error);
-                        tracing::warn!(job.id = %self.job.job_id, position, error, "the file's stream broke off; going on");
-                        stream = self.open(position).await?;
-                    }
-                    Err(error) => return Err(error.into()),
                 }
+                Read::Absent => return Err(self.splitter.fail(self.job, source_missing(self.source)).await),
+                Read::Changed => return Err(self.splitter.fail(self.job, source_changed(self.source)).await),
             }
-        }
-        self.last(issues).await
-    }
-
-    async fn open(&self, from: u64) -> Result<F::Stream, Halt> {
-        let files = &self.splitter.ports.files;
-        match files.open(&self.source.key, Some(&self.source.etag), from, None).await? {
-            Read::Found(stream) => Ok(stream),
-            Read::Absent => Err(self.splitter.fail(self.job, source_missing(self.source)).await),
-            Read::Changed => Err(self.splitter.fail(self.job, source_changed(self.source)).await),
         }
     }
 
@@ -155,16 +133,5 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         }
         (self.groups, self.committed) = (self.groups + 1, upto);
         Ok(())
-    }
-}
-
-/// What a stream answered; its end before the file's is an error, or rows would be lost unseen.
-fn whole(block: PortResult<Option<Vec<u8>>>, position: u64, size_bytes: u64) -> PortResult<Option<Vec<u8>>> {
-    match block {
-        Ok(None) if position < size_bytes => {
-            let source = format!("the stream ended at byte {position} of {size_bytes}").into();
-            Err(PortError { service: "files", operation: "read", source })
-        }
-        block => block,
     }
 }

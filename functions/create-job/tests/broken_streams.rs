@@ -32,6 +32,8 @@ enum Fault {
     EndsEarly,
     /// The object is absent.
     Absent,
+    /// The stream fails behind the last byte, as the SDK does where the checksum differs.
+    AtTheEnd,
 }
 
 /// Files whose streams have a fault after each block, so many times in all; `in_a_row` without a block between.
@@ -51,17 +53,28 @@ struct BreakingStream {
     due: Option<bool>,
 }
 
+fn broken_off() -> PortError {
+    PortError { service: "files", operation: "read", source: "it broke off".into() }
+}
+
 impl FileStream for BreakingStream {
     async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
         let left = |n: u32| n.checked_sub(1);
         if self.due == Some(true) && self.breaks.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_ok() {
             return match self.fault {
                 Fault::EndsEarly => Ok(None),
-                _ => Err(PortError { service: "files", operation: "read", source: "it broke off".into() }),
+                _ => Err(broken_off()),
             };
         }
-        self.due = self.due.map(|_| true);
-        self.inner.next().await
+        self.due = self.due.map(|_| self.fault != Fault::AtTheEnd);
+        match self.inner.next().await? {
+            None if self.fault == Fault::AtTheEnd
+                && self.breaks.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_ok() =>
+            {
+                Err(broken_off())
+            }
+            block => Ok(block),
+        }
     }
 }
 
@@ -166,6 +179,13 @@ async fn a_stream_that_breaks_off_again_and_again_fails_the_delivery_and_not_the
         assert_eq!((job.item_count, job.split_ended), (30_000, true));
         assert_eq!(manifests.iter().map(Manifest::items).sum::<u64>(), 30_000);
     }
+}
+
+#[tokio::test]
+async fn bytes_that_fail_their_checksum_are_not_taken_for_the_file() {
+    let (end, job, _) = split(Fault::AtTheEnd, 1, false).await;
+    assert!(matches!(end, Err(SplitError::Port(_))), "{end:?}");
+    assert_eq!((job.item_count, job.split_ended), (30_000, true), "the next delivery reads the file again");
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ mod multipart;
 mod parts;
 mod presign;
 mod remove;
+mod resuming;
 mod s3;
 mod stream;
 
@@ -17,6 +18,7 @@ use longshore_domain::ports::PortError;
 pub use memory::{MemoryFiles, MemoryStream};
 pub use parts::{Completion, ReceivedPart};
 pub use presign::{PutUrl, content_disposition};
+pub use resuming::{ResumingReader, Version};
 pub use s3::S3Files;
 pub use stream::S3Stream;
 

@@ -27,7 +27,6 @@ use longshore::receipt::FileReceipt;
 use longshore::result::Report;
 
 pub(crate) use layout::Layout;
-pub(crate) use rest::ended_early;
 pub(crate) use writer::{ReportName, ReportWriter};
 
 /// A report whose files have appeared.

@@ -1,7 +1,8 @@
 //! The part of the source that was never split because the job was stopped before: streamed record by record.
 
+use longshore::files::ResumingReader;
 use longshore_domain::job::SourceFile;
-use longshore_domain::ports::{FileStream, Files, MultipartFiles, PortError, Read};
+use longshore_domain::ports::{Files, MultipartFiles, Read};
 use longshore_domain::records::{Cutter, Format, Span};
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +14,6 @@ use crate::CompleteError;
 /// longest item that a job type takes by default.
 const ROW_BYTES: u64 = 16 << 20;
 
-/// How often in a row a stream may break off before the delivery fails: the SDK repeats calls, not what follows them.
-const BREAKS: u32 = 4;
-
 /// A record of the source: its first byte, and its number.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct RecordAt {
@@ -24,49 +22,29 @@ pub(super) struct RecordAt {
 }
 
 /// Writes a row for each record of the source from `at` on, which moves along; `None` if the source is not there any more as
-/// it was. A stream that ends before the file does is broken, or rows would be lost unseen.
+/// it was.
 pub(super) async fn write_rest<F: Files + MultipartFiles>(
     table: &mut Table,
     (files, source): (&F, &SourceFile),
     at: &mut RecordAt,
     due: &(impl Fn() -> bool + Sync),
 ) -> Result<Option<Reached>, CompleteError> {
-    let mut breaks = 0;
-    while at.offset < source.size_bytes {
-        let Read::Found(mut stream) = files.open(&source.key, Some(&source.etag), at.offset, None).await? else {
-            return Ok(None);
-        };
-        let mut rest = Rest::starting_at(source.format, at.offset);
-        let from = at.offset;
-        let broken = loop {
-            match stream.next().await {
-                Ok(Some(block)) => rest.feed(&block, table, at),
-                Ok(None) if rest.cutter.offset() < source.size_bytes => {
-                    break Some(ended_early(rest.cutter.offset(), source.size_bytes));
-                }
-                Ok(None) => break None,
-                Err(error) => break Some(error),
-            }
-            table.send_parts(files).await?;
-            if due() && !rest.is_endless() {
-                return Ok(Some(Reached::Due));
-            }
-        };
-        breaks = if at.offset > from { 0 } else { breaks };
-        match broken {
-            None => rest.finish(table, at, source.size_bytes),
-            Some(error) if breaks == BREAKS => return Err(error.into()),
-            Some(_) => breaks += 1,
+    let mut rest = Rest::starting_at(source.format, at.offset);
+    let mut reader = ResumingReader::new(files, source, at.offset);
+    loop {
+        match reader.next().await? {
+            Read::Found(Some(block)) => rest.feed(&block, table, at),
+            Read::Found(None) => break,
+            Read::Absent | Read::Changed => return Ok(None),
+        }
+        table.send_parts(files).await?;
+        if due() && !rest.is_endless() {
+            return Ok(Some(Reached::Due));
         }
     }
+    rest.finish(table, at, source.size_bytes);
     table.send_parts(files).await?;
     Ok(Some(Reached::End))
-}
-
-/// The error of a stream that has ended before its file.
-pub(crate) fn ended_early(position: u64, size_bytes: u64) -> PortError {
-    let source = format!("the stream ended at byte {position} of {size_bytes}").into();
-    PortError { service: "files", operation: "read", source }
 }
 
 struct Rest {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use longshore::files::ResumingReader;
 use longshore_domain::group::{ChunkPlan, Group};
 use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{Files, PortResult};
@@ -9,7 +10,7 @@ use longshore_domain::records::{Cutter, Span};
 
 use super::findings::Findings;
 use super::ledger::Records;
-use super::reading::{Object, Streamed, stream};
+use super::reading::{Streamed, stream};
 
 /// Numbers of the records at the places where chunks begin and end.
 struct Ordinals {
@@ -91,15 +92,15 @@ fn ranges(records: &Records) -> impl Iterator<Item = (&Group, u32, &ChunkPlan)> 
 
 async fn cut(
     files: &impl Files,
-    SourceFile { key, etag, size_bytes, format, .. }: &SourceFile,
+    source: &SourceFile,
     start: u64,
     in_time: &(dyn Fn() -> bool + Sync),
     ordinals: &mut Ordinals,
 ) -> PortResult<Option<Streamed>> {
-    let mut cutter = Cutter::starting_at(*format, start);
-    let object = Object { key, etag, start, size_bytes: *size_bytes };
+    let mut cutter = Cutter::starting_at(source.format, start);
+    let reader = ResumingReader::new(files, source, start);
     let mut take = |block: &[u8]| cutter.feed(block, &mut |span| ordinals.take(span));
-    let streamed = stream(files, &object, in_time, &mut take).await?;
+    let streamed = stream(reader, in_time, &mut take).await?;
     if streamed == Some(Streamed::Whole)
         && let Some(last) = cutter.finish()
     {

@@ -1,15 +1,12 @@
-//! Streams of stored files: one that breaks off is resumed from its last position, and only from the same bytes.
+//! Reading of stored files, within the time of a call.
 
 use std::time::Duration;
 
+use longshore::files::{ResumingReader, Version};
 use longshore::http::Failure;
 use longshore::problem::{Kind, Problem};
 use longshore::telemetry;
-use longshore_domain::ports::{FileStream, Files, PortError, PortResult, Read};
-
-/// Breaks in a row, without a block between them, after which a file counts as unreadable: the SDK repeats calls, not what
-/// follows them.
-const BREAKS: u32 = 3;
+use longshore_domain::ports::{Files, PortError, PortResult, Read};
 
 /// Seconds of `Retry-After` where a file could not be read: S3's own retries have taken that long already.
 const AGAIN_S: u32 = 10;
@@ -25,24 +22,6 @@ pub(super) enum Streamed {
     OutOfTime,
 }
 
-/// The object ended before its size, or another one stands under its key.
-#[derive(Debug, thiserror::Error)]
-#[error("{0} is not the object that was opened")]
-struct Torn(String);
-
-/// The object that is streamed: bytes from `start` on, of this version and size.
-#[derive(Clone, Eq, PartialEq, Debug)]
-pub(super) struct Object<'a> {
-    /// Its key.
-    pub(super) key: &'a str,
-    /// Its entity tag.
-    pub(super) etag: &'a str,
-    /// The first byte that is wanted.
-    pub(super) start: u64,
-    /// Its size.
-    pub(super) size_bytes: u64,
-}
-
 /// Hands every byte of a file over, from its beginning on.
 pub(super) async fn stream_file(
     files: &impl Files,
@@ -51,58 +30,34 @@ pub(super) async fn stream_file(
     take: &mut (impl FnMut(&[u8]) + Send),
 ) -> PortResult<Streamed> {
     let Some(info) = files.info(key).await? else { return Ok(Streamed::Absent) };
-    let object = Object { key, etag: &info.etag, start: 0, size_bytes: info.size_bytes };
-    match stream(files, &object, in_time, take).await? {
+    let version = Version { key, etag: &info.etag, size_bytes: info.size_bytes };
+    match stream(ResumingReader::new(files, version, 0), in_time, take).await? {
         Some(streamed) => Ok(streamed),
-        None => Err(torn(key)),
+        None => Err(PortError { service: "files", operation: "read", source: Torn(key.to_owned()).into() }),
     }
 }
 
-/// Hands the bytes of an object over; `None` if another one stands under its key.
-pub(super) async fn stream(
-    files: &impl Files,
-    object: &Object<'_>,
+/// Hands the bytes of a file over; `None` if it is not the version that it was.
+pub(super) async fn stream<F: Files>(
+    mut reader: ResumingReader<'_, F>,
     in_time: &(dyn Fn() -> bool + Sync),
     take: &mut (impl FnMut(&[u8]) + Send),
 ) -> PortResult<Option<Streamed>> {
-    let (mut position, mut breaks) = (object.start, 0);
-    while position < object.size_bytes {
-        if !in_time() {
-            return Ok(Some(Streamed::OutOfTime));
-        }
-        let before = position;
-        let error = match files.open(object.key, Some(object.etag), position, None).await? {
+    while in_time() {
+        match reader.next().await? {
+            Read::Found(Some(block)) => take(&block),
+            Read::Found(None) => return Ok(Some(Streamed::Whole)),
             Read::Absent => return Ok(Some(Streamed::Absent)),
             Read::Changed => return Ok(None),
-            Read::Found(mut stream) => loop {
-                match stream.next().await {
-                    Ok(Some(block)) => {
-                        position += block.len() as u64;
-                        take(&block);
-                    }
-                    Ok(None) => break torn(object.key),
-                    Err(error) => break error,
-                }
-                if !in_time() {
-                    return Ok(Some(Streamed::OutOfTime));
-                }
-            },
-        };
-        breaks = if position > before { 0 } else { breaks + 1 };
-        if position < object.size_bytes {
-            let cause = telemetry::chain(&error);
-            tracing::warn!(file.key = object.key, position, error = cause, "the stream of an audited file broke off");
-            if breaks == BREAKS {
-                return Err(error);
-            }
         }
     }
-    Ok(Some(Streamed::Whole))
+    Ok(Some(Streamed::OutOfTime))
 }
 
-fn torn(key: &str) -> PortError {
-    PortError { service: "files", operation: "read", source: Torn(key.to_owned()).into() }
-}
+/// Another object stands under the key of the one that was opened.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} is not the object that was opened")]
+struct Torn(String);
 
 /// The answer of an audit that may take this long. Reading changes nothing, so that the caller may always ask again.
 ///

@@ -1,0 +1,86 @@
+//! Reading of a large file whose stream may break off: the SDK repeats calls, not what follows them.
+
+use longshore_domain::job::SourceFile;
+use longshore_domain::ports::{FileStream, Files, PortError, PortResult, Read};
+
+use crate::telemetry;
+
+/// How often in a row, without a block between, a stream may break off before the file counts as unreadable.
+const BREAKS: u32 = 3;
+
+/// A version of a file.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct Version<'a> {
+    /// Its key.
+    pub key: &'a str,
+    /// Its entity tag.
+    pub etag: &'a str,
+    /// Its size.
+    pub size_bytes: u64,
+}
+
+impl<'a> From<&'a SourceFile> for Version<'a> {
+    fn from(SourceFile { key, etag, size_bytes, .. }: &'a SourceFile) -> Self {
+        Self { key, etag, size_bytes: *size_bytes }
+    }
+}
+
+/// A reader of one version of a file. A stream that breaks off, or ends before the file does, is opened again at the byte that
+/// comes next.
+pub struct ResumingReader<'a, F: Files> {
+    files: &'a F,
+    version: Version<'a>,
+    position: u64,
+    breaks: u32,
+    stream: Option<F::Stream>,
+}
+
+impl<'a, F: Files> ResumingReader<'a, F> {
+    /// A reader that begins with byte `start`. Nothing is read before the first block is asked for.
+    pub fn new(files: &'a F, version: impl Into<Version<'a>>, start: u64) -> Self {
+        Self { files, version: version.into(), position: start, breaks: 0, stream: None }
+    }
+
+    /// The next block; `None` behind the last byte of the file, never before it.
+    ///
+    /// # Errors
+    /// If the file cannot be opened, if its stream breaks off again and again, or if the bytes do not have the checksum with
+    /// which they were stored: the SDK compares it behind the last byte of a whole file.
+    pub async fn next(&mut self) -> PortResult<Read<Option<Vec<u8>>>> {
+        let Version { key, etag, size_bytes } = self.version;
+        while self.position < size_bytes {
+            let stream = match &mut self.stream {
+                Some(stream) => stream,
+                none => match self.files.open(key, Some(etag), self.position, None).await? {
+                    Read::Found(stream) => none.insert(stream),
+                    Read::Absent => return Ok(Read::Absent),
+                    Read::Changed => return Ok(Read::Changed),
+                },
+            };
+            let error = match stream.next().await {
+                Ok(Some(block)) => {
+                    (self.position, self.breaks) = (self.position + block.len() as u64, 0);
+                    return Ok(Read::Found(Some(block)));
+                }
+                Ok(None) => self.ended_early(),
+                Err(error) => error,
+            };
+            self.stream = None;
+            if self.breaks == BREAKS {
+                return Err(error);
+            }
+            self.breaks += 1;
+            let error = telemetry::chain(&error);
+            tracing::warn!(file.key = key, position = self.position, error, "the stream of a file broke off");
+        }
+        match self.stream.take() {
+            Some(mut stream) => stream.next().await.map(Read::Found),
+            None => Ok(Read::Found(None)),
+        }
+    }
+
+    fn ended_early(&self) -> PortError {
+        let source = format!("the stream ended at byte {} of {}", self.position, self.version.size_bytes).into();
+        PortError { service: "files", operation: "read", source }
+    }
+}
