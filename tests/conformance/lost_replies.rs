@@ -120,7 +120,7 @@ async fn a_place_and_a_promise_whose_reply_is_lost_count_once(store: &DynamoStor
         let upload = Upload { file_guid: FileGuid::generate(), ..upload };
         assert_eq!(store.create_upload(&upload, key.as_ref()).await.unwrap(), Created::New);
         let more = Upload { file_guid: FileGuid::generate(), size_bytes: 1, ..upload };
-        assert_eq!(store.create_upload(&more, None).await.unwrap(), Created::OverLimit(7));
+        assert_eq!(store.create_upload(&more, None).await.unwrap(), Created::OverDailyBytes(7));
     }
 }
 

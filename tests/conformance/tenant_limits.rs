@@ -179,13 +179,13 @@ async fn who_comes_again_with_a_key_needs_no_room(store: impl Limited) {
 }
 
 async fn a_key_is_asked_for_without_making_anything(store: impl Limited) {
-    let asked = async |key: IdempotencyKey| store.created_before("default", &key).await.unwrap();
+    let asked = async |key: IdempotencyKey| store.job_created_before("default", &key).await.unwrap();
     assert_eq!(asked(key("k", "h")).await, None);
     let (first, _) = create(&store, Some(&key("k", "h"))).await;
     assert_eq!(asked(key("k", "h")).await, Some(Created::Replayed(first)));
     assert_eq!(asked(key("k", "other")).await, Some(Created::KeyReused));
     assert_eq!(asked(IdempotencyKey { at: at(0).plus_seconds(86_401), ..key("k", "h") }).await, None);
-    assert_eq!(store.created_before("another", &key("k", "h")).await.unwrap(), None);
+    assert_eq!(store.job_created_before("another", &key("k", "h")).await.unwrap(), None);
 }
 
 async fn tenants_do_not_share_their_room(store: impl Limited) {
@@ -258,18 +258,18 @@ async fn the_bytes_of_a_day_are_counted_once_and_up_to_the_limit(store: impl Lim
     let store = store.limited(bytes(100));
     let promise = async |upload: &Upload| store.create_upload(upload, None).await.unwrap();
     let (first, midnight) = (upload(60, at(0)), at(0).end_of_day());
-    assert_eq!(promise(&upload(101, at(0))).await, Created::OverLimit(0), "no day has room for it");
+    assert_eq!(promise(&upload(101, at(0))).await, Created::OverDailyBytes(0), "no day has room for it");
     for _ in 0..2 {
         assert_eq!(promise(&first).await, Created::New, "the same call again counts once");
     }
     let refused = upload(41, at(1));
-    assert_eq!(promise(&refused).await, Created::OverLimit(60));
+    assert_eq!(promise(&refused).await, Created::OverDailyBytes(60));
     assert_eq!(store.upload(refused.file_guid).await.unwrap(), None);
     assert_eq!(promise(&upload(40, at(2))).await, Created::New);
-    assert_eq!(promise(&upload(1, Timestamp(midnight.0 - 1))).await, Created::OverLimit(100));
+    assert_eq!(promise(&upload(1, Timestamp(midnight.0 - 1))).await, Created::OverDailyBytes(100));
     assert_eq!(promise(&Upload { tenant: "another".into(), ..upload(100, at(3)) }).await, Created::New);
     assert_eq!(promise(&upload(100, midnight)).await, Created::New, "the next day");
-    assert_eq!(promise(&upload(1, midnight)).await, Created::OverLimit(100));
+    assert_eq!(promise(&upload(1, midnight)).await, Created::OverDailyBytes(100));
 }
 
 async fn of_many_uploads_at_once_exactly_what_fits_is_taken(store: impl Limited) {
@@ -278,7 +278,7 @@ async fn of_many_uploads_at_once_exactly_what_fits_is_taken(store: impl Limited)
     let met = join_all(all.iter().map(|upload| store.create_upload(upload, None))).await;
     let met: Vec<_> = met.into_iter().map(Result::unwrap).collect();
     assert_eq!(met.iter().filter(|met| **met == Created::New).count(), 5, "{met:?}");
-    assert_eq!(met.iter().filter(|met| **met == Created::OverLimit(50)).count(), 15, "{met:?}");
+    assert_eq!(met.iter().filter(|met| **met == Created::OverDailyBytes(50)).count(), 15, "{met:?}");
 }
 
 async fn a_repeated_upload_needs_no_room(store: impl Limited) {
@@ -288,7 +288,13 @@ async fn a_repeated_upload_needs_no_room(store: impl Limited) {
     assert_eq!(promise(&first, key("k", "h")).await, Created::New);
     assert_eq!(promise(&upload(100, at(0)), key("k", "h")).await, Created::Replayed(first.file_guid));
     assert_eq!(promise(&upload(1, at(0)), key("k", "other")).await, Created::KeyReused);
-    assert_eq!(promise(&upload(1, at(0)), key("k2", "h")).await, Created::OverLimit(100));
+    assert_eq!(promise(&upload(1, at(0)), key("k2", "h")).await, Created::OverDailyBytes(100));
+    let asked = async |key: IdempotencyKey| store.upload_created_before("default", &key).await.unwrap();
+    assert_eq!(asked(key("k", "h")).await, Some(Created::Replayed(first.file_guid)));
+    assert_eq!(asked(key("k", "other")).await, Some(Created::KeyReused));
+    assert_eq!(asked(key("k2", "h")).await, None, "a refused upload leaves no key");
+    assert_eq!(asked(IdempotencyKey { at: at(0).plus_seconds(86_401), ..key("k", "h") }).await, None);
+    assert_eq!(store.upload_created_before("another", &key("k", "h")).await.unwrap(), None);
     let day_after = at(0).plus_seconds(86_400);
     assert_eq!(promise(&upload(1, day_after), IdempotencyKey { at: day_after, ..key("k2", "h") }).await, Created::New);
 }
@@ -296,18 +302,16 @@ async fn a_repeated_upload_needs_no_room(store: impl Limited) {
 async fn calls_that_make_work_are_counted_in_windows(store: impl Limited) {
     let store = store.limited(TenantLimits { work_calls: 3, ..TenantLimits::default() });
     let [tenant, other] = [(); 2].map(|()| waiting_job().job_id.to_string());
-    let of = |tenant: &str, ms: i64| Upload { tenant: tenant.into(), ..upload(1, at(ms)) };
-    let promise = async |upload: &Upload, key: Option<&IdempotencyKey>| store.create_upload(upload, key).await.unwrap();
-    let first = of(&tenant, 100_000);
-    assert_eq!(promise(&first, Some(&key("k", "h"))).await, Created::New);
-    assert_eq!(promise(&of(&tenant, 105_000), None).await, Created::New);
-    assert!(store.count_call(&tenant, at(109_999)).await.unwrap());
-    let refused = of(&tenant, 109_000);
-    assert_eq!(promise(&refused, None).await, Created::RateLimited);
-    assert_eq!(store.upload(refused.file_guid).await.unwrap(), None, "nothing is stored");
-    assert!(!store.count_call(&tenant, at(109_999)).await.unwrap());
-    assert_eq!(promise(&of(&tenant, 109_000), Some(&key("k", "h"))).await, Created::Replayed(first.file_guid));
+    for ms in [100_000, 105_000, 109_999] {
+        assert!(store.count_call(&tenant, at(ms)).await.unwrap(), "{ms}");
+    }
+    for ms in [109_999, 100_000] {
+        assert!(!store.count_call(&tenant, at(ms)).await.unwrap(), "{ms}");
+    }
     assert!(store.count_call(&other, at(109_000)).await.unwrap());
+    let at_once: Vec<_> = (0..20).map(|_| store.count_call(&other, at(109_000))).collect();
+    let taken = join_all(at_once).await.into_iter().filter(|counted| *counted.as_ref().unwrap()).count();
+    assert_eq!(taken, 2, "of many calls at once as many as there is room for");
     assert!(store.count_call(&tenant, at(110_000)).await.unwrap(), "the next ten seconds");
 }
 

@@ -71,7 +71,8 @@ impl<T: JobStore> JobStore for Stepwise<T> {
         async fn upload(&self, id: FileGuid) -> PortResult<Option<Upload>>;
         async fn create_job(&self, job: &Job, definition: &Definition, key: Option<&IdempotencyKey>) -> PortResult<Created<JobId>>;
         async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started>;
-        async fn created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>>;
+        async fn upload_created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<FileGuid>>>;
+        async fn job_created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>>;
         async fn jobs(&self, wanted: &JobsWanted<'_>) -> PortResult<JobsPage>;
         async fn job(&self, id: JobId) -> PortResult<Option<Job>>;
         async fn definition(&self, id: JobId) -> PortResult<Option<Definition>>;

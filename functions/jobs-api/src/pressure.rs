@@ -87,19 +87,17 @@ impl<B: Backend> Api<B> {
         Err(Problem::new(Kind::Busy, detail).retry_after(BUSY_S).into())
     }
 
-    /// Counts a call that makes work and stores nothing that is counted otherwise.
+    /// Counts a call that makes work, before it makes any.
     ///
     /// # Errors
     /// 429 `rate-limited`, or the store fails.
     pub(crate) async fn count_call(&self, tenant: &Tenant) -> Result<(), Failure> {
         let now = (self.clock)();
-        if self.ports.store.count_call(&tenant.0, now).await? { Ok(()) } else { Err(too_often(now).into()) }
+        if self.ports.store.count_call(&tenant.0, now).await? {
+            return Ok(());
+        }
+        Err(rate_limited(CallWindow::at(now).end().millis_since(now)).into())
     }
-}
-
-/// 429: the window of ten seconds has no room for another call that makes work.
-pub(crate) fn too_often(now: Timestamp) -> Problem {
-    rate_limited(CallWindow::at(now).end().millis_since(now))
 }
 
 /// 429: the tenant has so many active jobs.

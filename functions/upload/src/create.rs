@@ -11,6 +11,7 @@ use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath};
 use longshore::ports::upload_key;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::FileGuid;
+use longshore_domain::parts::Part;
 use longshore_domain::ports::{Created, JobStore, TenantCounts, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
@@ -84,6 +85,12 @@ pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadPlaces>(
     let key = key.map(|key| idempotency::of_request(key, &request.meaning(), now));
     let part_bytes = request.part_bytes(uploads.multipart_bytes);
     let wanted = request.parts.clone().unwrap_or_default();
+    if let Some(key) = &key
+        && let Some(met) = uploads.store.upload_created_before(&tenant.0, key).await?
+    {
+        return uploads.created_before(&tenant, met, &wanted).await;
+    }
+    uploads.count_call(&tenant).await?;
     let upload = uploads.begun(promised(&tenant, request, (now, uploads.retention_days)), part_bytes).await?;
     let document = uploads.document(&upload, &wanted).await?;
     let outcome = uploads.store.create_upload(&upload, key.as_ref()).await?;
@@ -94,15 +101,19 @@ pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadPlaces>(
     }
     match outcome {
         Created::New => Ok(created(document)),
-        Created::Replayed(id) => {
-            let first = uploads.upload(&tenant, &id.to_string()).await?;
-            Ok(created(uploads.document(&first, &wanted).await?))
-        }
-        Created::KeyReused => Err(idempotency::key_reused().into()),
-        Created::RateLimited => Err(crate::too_often(now).into()),
         Created::OverLimit(bytes) | Created::OverDailyBytes(bytes) => {
             Err(over_quota(uploads.max_bytes_per_day.saturating_sub(bytes), now).into())
         }
+        before => uploads.created_before(&tenant, before, &wanted).await,
+    }
+}
+
+impl<S: JobStore + TenantCounts, P: UploadPlaces> Uploads<S, P> {
+    /// The answer to a create whose key was used before: the upload that it made, with new URLs.
+    async fn created_before(&self, tenant: &Tenant, met: Created<FileGuid>, wanted: &[(Part, String)]) -> Answer {
+        let Created::Replayed(id) = met else { return Err(idempotency::key_reused().into()) };
+        let first = self.upload(tenant, &id.to_string()).await?;
+        Ok(created(self.document(&first, wanted).await?))
     }
 }
 

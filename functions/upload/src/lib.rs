@@ -83,13 +83,16 @@ pub struct Uploads<S, P> {
 }
 
 impl<S: JobStore + TenantCounts, P: UploadPlaces> Uploads<S, P> {
-    /// Counts a call that makes work and stores nothing that is counted otherwise.
+    /// Counts a call that makes work, before it makes any.
     ///
     /// # Errors
     /// 429 `rate-limited`, or the store fails.
     async fn count_call(&self, tenant: &Tenant) -> Result<(), Failure> {
         let now = (self.clock)();
-        if self.store.count_call(&tenant.0, now).await? { Ok(()) } else { Err(too_often(now).into()) }
+        if self.store.count_call(&tenant.0, now).await? {
+            return Ok(());
+        }
+        Err(rate_limited(CallWindow::at(now).end().millis_since(now)).into())
     }
 
     /// The upload that a path names.
@@ -147,11 +150,6 @@ impl<S: JobStore + TenantCounts, P: UploadPlaces> Uploads<S, P> {
         }
         Ok(signed)
     }
-}
-
-/// 429: the window of ten seconds has no room for another call that makes work.
-fn too_often(now: Timestamp) -> Problem {
-    rate_limited(CallWindow::at(now).end().millis_since(now))
 }
 
 /// The function as a router.

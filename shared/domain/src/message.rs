@@ -31,7 +31,7 @@ pub struct CreateMessage {
 impl CreateMessage {
     /// A deduplication id that lets continuations, retries, the sweeper's re-sends and copies of failed messages through.
     pub fn deduplication_id(&self) -> String {
-        let copy = if self.failures > 0 { ":f" } else { "" };
+        let copy = copy_suffix(self.failures);
         format!("{}:{}:{}:{}{copy}", self.job_id, self.generation, self.position, self.resend)
     }
 
@@ -42,8 +42,7 @@ impl CreateMessage {
     /// would wait behind it for up to two hours. Send the copy first, then delete the message: two copies are as harmless as
     /// two deliveries, and deduplication swallows the second within five minutes.
     pub fn copy_of_failed(&self, failures: u32) -> Option<Self> {
-        let blocks_others = failures > 0 && self.failures == 0 && !lane_name(&self.tenant).is_empty();
-        blocks_others.then(|| Self { failures, ..self.clone() })
+        wants_copy(&self.tenant, self.failures, failures).then(|| Self { failures, ..self.clone() })
     }
 
     /// Splits the job from where it is, as it was read.
@@ -53,8 +52,8 @@ impl CreateMessage {
     }
 
     /// The message group: one of the tenant's lanes. SQS delivers no message of a group while another one of it is in
-    /// flight, so a tenant has at most [`SPLIT_LANES`] splitters beside re-sends and copies, and its continuations stand behind its other
-    /// jobs.
+    /// flight, so a tenant has at most [`SPLIT_LANES`] splitters beside re-sends and copies, and its continuations stand
+    /// behind its other jobs.
     ///
     /// A re-send stands in a lane apart, so that it does not wait behind a dead splitter's message; there are two such
     /// lanes beside each, so that a tenant whose jobs have waited for long does not have a splitter for each of them.
@@ -145,15 +144,14 @@ impl CompleteMessage {
     /// Deduplicates the messages of the workers that saw the same end, and lets continuations, re-sends and copies of failed
     /// messages through.
     pub fn deduplication_id(&self) -> String {
-        let copy = if self.failures > 0 { ":f" } else { "" };
+        let copy = copy_suffix(self.failures);
         format!("{}:{}:{}:{}{copy}", self.job_id, self.generation, self.resend, self.step)
     }
 
     /// The copy that takes the place of a message of which this many deliveries failed, as
     /// [`CreateMessage::copy_of_failed`].
     pub fn copy_of_failed(&self, failures: u32) -> Option<Self> {
-        let blocks_others = failures > 0 && self.failures == 0 && !lane_name(&self.tenant).is_empty();
-        blocks_others.then(|| Self { failures, ..self.clone() })
+        wants_copy(&self.tenant, self.failures, failures).then(|| Self { failures, ..self.clone() })
     }
 
     /// One of the tenant's lanes, as [`CreateMessage::group_id`]: a tenant has as many completions at once.
@@ -165,6 +163,16 @@ impl CompleteMessage {
 /// The tenant's name as far as a message group holds it.
 fn lane_name(tenant: &str) -> String {
     tenant.chars().filter(char::is_ascii_graphic).take(LANE_NAME).collect()
+}
+
+/// True if a message of which so many deliveries failed blocks other jobs of its message group, and is not a copy already.
+fn wants_copy(tenant: &str, failures_before: u32, failures: u32) -> bool {
+    failures > 0 && failures_before == 0 && !lane_name(tenant).is_empty()
+}
+
+/// The end of a copy's deduplication id.
+fn copy_suffix(failures: u32) -> &'static str {
+    if failures > 0 { ":f" } else { "" }
 }
 
 fn group_id(tenant: &str, job_id: JobId, resend: u32, failures: u32) -> String {

@@ -51,9 +51,10 @@ impl PortError {
     }
 }
 
-/// The cause of a [`PortError`] that passes: other calls were in the way of a write, each time that it was tried.
+/// The cause of a [`PortError`] that passes: each time that the call was made, the service had no capacity for it, or other
+/// writes met it.
 #[derive(Debug, thiserror::Error)]
-#[error("other calls were in the way each time")]
+#[error("the service had no capacity, or other writes met this one, each time")]
 pub struct Busy(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 
 /// A result of a port.
@@ -123,8 +124,14 @@ pub trait JobStore: Send + Sync {
     /// Stores the job that does for real what `job.started_from` has checked, as [`JobStore::create_job`] does without a
     /// key, and notes it there, all or nothing; see [`Job::start`].
     fn start_job(&self, job: &Job, definition: &Definition) -> impl Future<Output = PortResult<Started>> + Send;
-    /// What a create under this key would meet, as far as the key goes; none if it is free. Reads only.
-    fn created_before(
+    /// Returns what the key says to a create of an upload, or `None` if the key is free. Reads only.
+    fn upload_created_before(
+        &self,
+        tenant: &str,
+        key: &IdempotencyKey,
+    ) -> impl Future<Output = PortResult<Option<Created<FileGuid>>>> + Send;
+    /// Returns what the key says to a create of a job, or `None` if the key is free. Reads only.
+    fn job_created_before(
         &self,
         tenant: &str,
         key: &IdempotencyKey,

@@ -13,7 +13,7 @@ use crate::telemetry;
 /// The media type of RFC 9457.
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-/// Seconds after which a call that others were in the way of may be made again.
+/// Seconds after which a call that found the store busy may be made again.
 const AGAIN_S: u32 = 2;
 
 /// Why a call has no answer. As a response it is always a problem document that no cache keeps.
@@ -34,13 +34,13 @@ impl From<Problem> for Failure {
 }
 
 impl From<PortError> for Failure {
-    /// 503 if others were in the way of a write, so that the call may be made again; else ours.
+    /// 503 if the store had no capacity, or other writes met this one, so that the call may be made again; else ours.
     fn from(error: PortError) -> Self {
         if !error.is_busy() {
             return Self::Ours(Box::new(error));
         }
-        tracing::warn!(error = telemetry::chain(&error), "others were in the way of a call");
-        let detail = "too many calls write the same at this moment; ask again later";
+        tracing::warn!(error = telemetry::chain(&error), "a call found the store busy");
+        let detail = "the store is too busy for this call at this moment; make it again later";
         Self::Problem(Problem::new(Kind::Unavailable, detail).retry_after(AGAIN_S))
     }
 }

@@ -148,8 +148,12 @@ impl JobStore for MemoryStore {
         Ok(self.records().start_job(job, definition))
     }
 
-    async fn created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>> {
-        Ok(self.records().job_created_before(tenant, key))
+    async fn upload_created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<FileGuid>>> {
+        Ok(self.records().upload_keys.used(tenant, key))
+    }
+
+    async fn job_created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>> {
+        Ok(self.records().job_keys.used(tenant, key))
     }
 
     async fn job(&self, id: JobId) -> PortResult<Option<Job>> {

@@ -98,9 +98,9 @@ pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Out
                 // A process of its own, so that every receipt is noted.
                 told(worker.deliver(&Receipts::default(), message, delivery).await)
             }
-            Work::Message(Message::Complete(message), ..) => {
+            Work::Message(Message::Complete(message), failures, _) => {
                 let completer = Completer { ports, stop_grace_ms: 0, deadline: late, part_bytes: PART_BYTES, clock };
-                told(completer.complete(&message).await)
+                told(completer.deliver(&message, failures).await)
             }
             Work::Client(id, wish) => told(act(&shared, id, wish).await),
             Work::Sweep => sweep(&shared, clock().plus_seconds(SWEEP_S - 5)).await,

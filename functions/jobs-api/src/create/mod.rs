@@ -24,7 +24,7 @@ use self::request::{BadRequest, Draft, JobRequest};
 use crate::document::path;
 use crate::openapi::examples;
 use crate::openapi::refusals::CreateRefusals;
-use crate::pressure::{day_is_full, too_many_jobs, too_often};
+use crate::pressure::{day_is_full, too_many_jobs};
 use crate::{Api, Backend, JobDocument};
 
 /// The largest body: a schema of up to 64 KiB and room for the rest. A definition is one item of up to 400 KB.
@@ -99,7 +99,6 @@ pub(crate) async fn create<B: Backend>(
         Created::KeyReused => Err(idempotency::key_reused().into()),
         Created::OverLimit(active) => Err(too_many_jobs(active).into()),
         Created::OverDailyBytes(bytes) => Err(day_is_full(bytes, job.created_at).into()),
-        Created::RateLimited => Err(too_often(job.created_at).into()),
     }
 }
 
@@ -133,7 +132,7 @@ impl<B: Backend> Api<B> {
         key: Option<&IdempotencyKey>,
     ) -> Result<Option<Response>, Failure> {
         let Some(key) = key else { return Ok(None) };
-        match self.ports.store.created_before(&tenant.0, key).await? {
+        match self.ports.store.job_created_before(&tenant.0, key).await? {
             Some(Created::Replayed(id)) => self.replay(tenant, id, idempotency::job_deleted).await.map(Some),
             Some(_) => Err(idempotency::key_reused().into()),
             None => Ok(None),

@@ -213,7 +213,7 @@ async fn another_content_type_is_refused() {
 #[tokio::test]
 async fn a_failure_of_ours_leaks_nothing() {
     let body = json!({"fileName": "people.csv", "contentType": "text/csv", "size": 1}).to_string();
-    let (response, problem) = send(router(uploads(NoSigner).1), "POST", "/api/uploads", body).await;
+    let (response, problem) = send(router(uploads(NoSigner::default()).1), "POST", "/api/uploads", body).await;
     assert_eq!(response.status(), 500);
     assert_eq!(problem["type"], "/api/problems/internal");
     assert!(!problem.to_string().contains("hunter2") && !problem.to_string().contains("presign"));

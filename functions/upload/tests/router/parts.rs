@@ -1,17 +1,19 @@
 //! Uploads in parts through the router: planned, put, taken up again, completed once.
 
+use std::sync::atomic::Ordering;
+
 use axum::body::Body;
 use longshore::files::{Completion, MemoryFiles, PutUrl, ReceivedPart};
 use longshore::ports::upload_key;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::parts::{Multipart, Part};
-use longshore_domain::ports::{JobStore, PortResult, Upload};
+use longshore_domain::ports::{JobStore, PortResult, TenantLimits, Upload};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
 use upload::{PartPlaces, UploadPlaces, Uploads, router};
 
-use crate::calls::{HASH, send, send_keyed, uploads};
+use crate::calls::{HASH, NoSigner, send, send_keyed, uploads};
 
 const MIB: u64 = 1 << 20;
 
@@ -21,8 +23,7 @@ const SIZE: u64 = 11 * MIB;
 /// A deployment where files above 5 MiB go by parts.
 fn wide<P>(places: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
     let (store, uploads) = uploads(places);
-    let limits = longshore_domain::ports::TenantLimits::default();
-    let store = store.with_limits(limits);
+    let store = store.with_limits(TenantLimits::default());
     let room = (1 << 40, 5 * MIB);
     (
         store.clone(),
@@ -293,6 +294,25 @@ impl PartPlaces for Raced {
     async fn abort(&self, upload: &Upload, multipart: &Multipart) {
         self.files.abort(upload, multipart).await;
     }
+}
+
+#[tokio::test]
+async fn an_upload_is_begun_only_for_a_call_that_is_counted_and_a_repeated_one_is_answered_all_the_same() {
+    let places = NoSigner::default();
+    let (store, uploads) = wide(places.clone());
+    let limits = TenantLimits { work_calls: 2, upload_bytes_per_day: 2 * SIZE, ..TenantLimits::default() };
+    let uploads = Uploads { store: store.with_limits(limits), ..uploads };
+    let create = async |key: &str| {
+        let post = ("POST", "/api/uploads");
+        let (response, document) = send_keyed(router(uploads.clone()), post, key, large().to_string()).await;
+        (response.status().as_u16(), document)
+    };
+    let (first, _) = (create("a").await, create("b").await);
+    assert_eq!((first.0, places.begun.load(Ordering::Relaxed)), (201, 2));
+    let (status, problem) = create("c").await;
+    assert_eq!((status, &problem["type"]), (429, &json!("/api/problems/rate-limited")));
+    assert_eq!(create("a").await, first, "as before, whatever the limits say");
+    assert_eq!(places.begun.load(Ordering::Relaxed), 2, "nothing is begun for them");
 }
 
 #[tokio::test]

@@ -12,14 +12,11 @@ pub enum Created<Id> {
     Replayed(Id),
     /// The key was used for another request.
     KeyReused,
-    /// The tenant has no room for it, see [`super::TenantLimits`]: so many jobs are active, or so many bytes
-    /// were promised that day. Nothing is stored.
+    /// The tenant has so many active jobs, and no room for one more, see [`super::TenantLimits`]. Nothing is stored.
     OverLimit(u64),
-    /// The tenant's jobs of the day have files of so many bytes, and there is no room for this one. Nothing is stored.
+    /// The tenant's uploads, or the files of its jobs, have so many bytes that day, and there is no room for this one.
+    /// Nothing is stored.
     OverDailyBytes(u64),
-    /// The tenant has made as many calls that make work as it may in this window, see
-    /// [`super::TenantCounts::count_call`]. Nothing is stored.
-    RateLimited,
 }
 
 /// What a start met: one job is started from another, however often it is asked for.

@@ -19,22 +19,18 @@ use super::{DynamoStore, failed, job_item, list_jobs, upload_item};
 use crate::store::replay;
 
 impl JobStore for DynamoStore {
-    /// TransactWriteItems: puts the upload if absent, counts its bytes if the day has room and the call if its window has, and puts the key if absent or
+    /// TransactWriteItems: puts the upload if absent, counts its bytes if the day has room, and puts the key if absent or
     /// expired.
     async fn create_upload(&self, upload: &Upload, key: Option<&IdempotencyKey>) -> PortResult<Created<FileGuid>> {
         const OPERATION: &str = "create_upload";
         let of = key.map(|key| KeyOf { tenant: &upload.tenant, key, own: upload.file_guid, operation: OPERATION });
-        let work = self.count_work(&upload.tenant, upload.promised_at)?;
         let mut writes = vec![self.put_if_absent(upload_item::to_item(upload))?];
         writes.extend(of.map(|of| self.put_key(of)).transpose()?);
-        let calls = work.as_ref().map(|_| writes.len());
-        writes.extend(work);
         let daily = self.bytes_of_upload(upload);
         let met = self.transact_within(OPERATION, writes, Some(&daily)).await?;
         Ok(match self.created(&met, of).await? {
             Some(met) => met,
-            None if calls.is_some_and(|calls| met.refused_at(calls)) => Created::RateLimited,
-            None => Created::OverLimit(self.counted_bytes(&daily).await?),
+            None => Created::OverDailyBytes(self.counted_bytes(&daily).await?),
         })
     }
 
@@ -76,8 +72,14 @@ impl JobStore for DynamoStore {
     }
 
     /// Consistent GetItem of the key.
-    async fn created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>> {
-        let taken = self.taken("created_before", tenant, key).await?;
+    async fn upload_created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<FileGuid>>> {
+        let taken = self.taken("upload_created_before", tenant, key).await?;
+        Ok(taken.map(|(hash, stored)| replay::key_used(key, &hash, stored)))
+    }
+
+    /// Consistent GetItem of the key.
+    async fn job_created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>> {
+        let taken = self.taken("job_created_before", tenant, key).await?;
         Ok(taken.map(|(hash, stored)| replay::key_used(key, &hash, stored)))
     }
 

@@ -1,9 +1,8 @@
 //! Counts the calls of a tenant that make work, so that their rate holds over all processes.
 //!
-//! The counter of ten seconds (`TENANT#tenant` / `CALLS#window`) moves in the transaction that stores an upload, or by a
-//! write of its own: before a job's options are compiled, and before whatever else makes work. A call whose reply was lost may count twice, which costs its tenant one call of the window.
+//! The counter of ten seconds (`TENANT#tenant` / `CALLS#window`) moves by a write of its own, before anything else is
+//! written, compiled or begun. A call whose reply was lost may count twice, which costs its tenant one call of the window.
 
-use aws_sdk_dynamodb::types::TransactWriteItem;
 use longshore_domain::ports::{CallWindow, PortResult, TenantCounts};
 use longshore_domain::time_stamp::Timestamp;
 
@@ -17,10 +16,6 @@ const KEPT_SECONDS: i64 = 600;
 
 impl DynamoStore {
     /// Update of the window's counter, if it is below the limit. None if there is no limit.
-    pub(super) fn count_work(&self, tenant: &str, now: Timestamp) -> PortResult<Option<TransactWriteItem>> {
-        self.work_call(tenant, now).map(|update| self.update_of(update)).transpose()
-    }
-
     fn work_call(&self, tenant: &str, now: Timestamp) -> Option<Update> {
         let window = CallWindow::at(now);
         (self.limits.work_calls < u64::MAX).then(|| Update {

@@ -29,8 +29,8 @@ pub(super) struct Records {
     pub(super) gates: BTreeMap<String, GateRecords>,
     /// By id, each with its body.
     pub(super) dead_letters: BTreeMap<String, (DeadLetter, Option<String>)>,
-    job_keys: TakenKeys<JobId>,
-    upload_keys: TakenKeys<FileGuid>,
+    pub(super) job_keys: TakenKeys<JobId>,
+    pub(super) upload_keys: TakenKeys<FileGuid>,
     /// Bytes that were promised to a tenant in the day that ends then.
     promised: BTreeMap<(String, Timestamp), u64>,
     /// Bytes of the files of a tenant's jobs in the day that ends then.
@@ -80,7 +80,7 @@ pub(super) struct JobRecords {
 
 /// The idempotency keys that were used, by tenant and key.
 #[derive(Debug)]
-struct TakenKeys<Id>(BTreeMap<(String, String), TakenKey<Id>>);
+pub(super) struct TakenKeys<Id>(BTreeMap<(String, String), TakenKey<Id>>);
 
 /// An idempotency key that was used.
 #[derive(Debug)]
@@ -100,6 +100,11 @@ impl<Id: Copy + PartialEq> TakenKeys<Id> {
     /// What a key says to a caller who wants to make `own`; none if it is free.
     fn met(&self, tenant: &str, key: &IdempotencyKey, own: Id) -> Option<Created<Id>> {
         self.taken(tenant, key).map(|taken| replay::key_taken(key, own, &taken.request_hash, taken.made))
+    }
+
+    /// What a key says to a caller who has not yet tried to make anything; none if it is free.
+    pub(super) fn used(&self, tenant: &str, key: &IdempotencyKey) -> Option<Created<Id>> {
+        self.taken(tenant, key).map(|taken| replay::key_used(key, &taken.request_hash, taken.made))
     }
 
     fn taken(&self, tenant: &str, key: &IdempotencyKey) -> Option<&TakenKey<Id>> {
@@ -131,11 +136,8 @@ impl Records {
         let Some(bytes) =
             promised.checked_add(upload.size_bytes).filter(|bytes| *bytes <= self.limits.upload_bytes_per_day)
         else {
-            return Created::OverLimit(*promised);
+            return Created::OverDailyBytes(*promised);
         };
-        if !self.count_call(&upload.tenant, upload.promised_at) {
-            return Created::RateLimited;
-        }
         self.promised.insert((upload.tenant.clone(), upload.promised_at.end_of_day()), bytes);
         self.uploads.insert(id, upload.clone());
         if let Some(key) = key {
@@ -255,11 +257,6 @@ impl Records {
     pub(super) fn active_jobs(&self, tenant: &str) -> u64 {
         let jobs = self.jobs.values().map(|of_job| &of_job.job);
         jobs.filter(|job| job.tenant == tenant && job.is_unfinished()).count() as u64
-    }
-
-    /// What a key says to a caller who has not yet tried to make anything.
-    pub(super) fn job_created_before(&self, tenant: &str, key: &IdempotencyKey) -> Option<Created<JobId>> {
-        self.job_keys.taken(tenant, key).map(|taken| replay::key_used(key, &taken.request_hash, taken.made))
     }
 
     /// A page of a tenant's jobs, newest first.
