@@ -80,7 +80,7 @@ pub(crate) async fn create<B: Backend>(
     if let Some(answer) = api.answered_before(&tenant, key.as_ref()).await? {
         return Ok(answer);
     }
-    // A schema may take a second to compile: nothing is compiled for a call that is not counted.
+    // A schema may take a second to compile, so nothing is compiled for a call that was not counted.
     api.count_call(&tenant).await?;
     let request = match draft.compile() {
         Ok(request) => request,
@@ -126,7 +126,7 @@ impl<B: Backend> Api<B> {
         }
     }
 
-    /// Answers a create whose key was used before; none if the key is free, or absent.
+    /// Answers a create whose key was used before. Returns `None` if the key is new or absent.
     async fn answered_before(
         &self,
         tenant: &Tenant,
