@@ -17,8 +17,8 @@ pub enum Created<Id> {
     OverLimit(u64),
     /// The tenant's jobs of the day have files of so many bytes, and there is no room for this one. Nothing is stored.
     OverDailyBytes(u64),
-    /// The tenant has made as many calls that make work as it may in this window, see
-    /// [`super::TenantCounts::count_call`]. Nothing is stored.
+    /// The tenant has used up its calls that make work in this window, see [`super::TenantCounts::count_call`]. Nothing
+    /// is stored.
     RateLimited,
 }
 
