@@ -14,20 +14,21 @@ pub enum Input {
 /// Limits of a job type.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct TypeLimits {
-    /// Items in one chunk at most, unless the file is so large that its job would have more than 500 groups: its chunks grow
-    /// to megabytes. Slow items want small chunks: one is worked in turns of twenty seconds, and commits each second.
+    /// Items in one chunk at most, unless the file is so large that its job would have more than 500 groups: its chunks
+    /// grow to megabytes. Slow items want small chunks: one is worked in turns of twenty seconds, and commits each
+    /// second.
     pub chunk_items: u32,
     /// Bytes after which a chunk is cut; up to 2.5 MB at the end of the largest file. Held in memory as a whole.
     pub chunk_bytes: u64,
-    /// A longer item fails, and no handler sees it.
+    /// Maximum size of an item. A longer one fails, and no handler sees it.
     pub item_bytes: u64,
     /// Items offered to the batch form at once, at most.
     pub batch_items: usize,
     /// How often an item that answers `Retry` goes round again before it fails.
     pub item_retries: u32,
-    /// How many chunks of this type may run at once, over all jobs and tenants; as many as there are workers if none. For
-    /// handlers that call what bears only so many calls. 0 is taken for 1. Chunks beyond it wait, at no worker's cost; each
-    /// of them costs some small writes and a message more.
+    /// How many chunks of this type may run at once, over all jobs and tenants; as many as there are workers if none.
+    /// For handlers that call what bears only so many calls. 0 is taken for 1. Chunks beyond it wait, at no worker's
+    /// cost; each of them costs some small writes and a message more.
     pub chunks_at_once: Option<u32>,
     /// Seconds after which a job of this type is stopped; the stack's own limit if none.
     pub job_time_limit_s: Option<i64>,
