@@ -2,7 +2,7 @@
 //!
 //! A chunk that nobody began is taken over as it is. The failed and the waiting items of the others are gathered into
 //! work files, each the whole of a new chunk, whose cursor stands at the beginning of a round over that file: a worker
-//! takes them as it takes items that it filed itself. An item that no retry can mend stays failed, and so does one that
+//! takes them as it takes items that it filed itself. An item that no retry can fix stays failed, and so does one that
 //! a corrected file or a replay of dead letters leaves out.
 //!
 //! Resumed from the job's own place: what is committed is passed over. A work file whose group was never committed is

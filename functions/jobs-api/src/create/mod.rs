@@ -104,7 +104,7 @@ pub(crate) async fn create<B: Backend>(
 }
 
 impl<B: Backend> Api<B> {
-    /// Everything that is wrong with a request, its file included: who mends one thing shall not then hear of the next.
+    /// Reports every error of a request at once, including those of its file.
     async fn refusal(&self, tenant: &Tenant, BadRequest { problem, file }: BadRequest) -> Failure {
         let told = problem.errors.iter().any(|error| error.pointer == "/fileGuid");
         if let Some(file) = file.filter(|_| !told) {
