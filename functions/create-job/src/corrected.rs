@@ -24,8 +24,9 @@ const READ_AHEAD: u64 = 8;
 /// Memory for the entries that are read concurrently. A chunk that may have more is read alone.
 const READ_BYTES: u64 = 48 << 20;
 
-/// Chunks, and bytes of their groups, whose work files are read to tell what became of a corrected file's rows: some
-/// ten seconds of one delivery. Of more, the rows that met no item until then are reported as unchecked.
+/// Limits on the chunks, and on the bytes of their groups, whose work files are read to report the outcome of a
+/// corrected file's rows: about ten seconds of one delivery. Above them, rows without a matching item so far are
+/// reported as unchecked.
 const FINDINGS_CHUNKS: usize = 2_000;
 const FINDINGS_BYTES: u64 = 512 << 20;
 

@@ -118,8 +118,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         Ok(())
     }
 
-    /// The file that is being gathered is as large as a chunk should be, and leaves room in the group for the one that
-    /// holds the rest of the old chunk.
+    /// True if the file being gathered is as large as a chunk should be, and the group has room for one more that holds
+    /// the rest of the old chunk.
     fn is_full(&self) -> bool {
         if self.chunks.len() + 1 >= CHUNKS_PER_GROUP {
             return false;

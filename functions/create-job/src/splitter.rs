@@ -72,13 +72,12 @@ pub(crate) enum Halt {
 /// once hangs its job if it was refused by its own write; one that never does would race another for ever.
 const LOOKS: u32 = 4;
 
-/// Seconds after which a splitter sends a continuation to the end of its tenant's lane and leaves its place to whoever
-/// waits: a place is one of few, and a file of gigabytes would hold it for a minute. A small job ends within its first
-/// turn; each further one costs a message and a read of the opening.
+/// Length of a splitter's turn, in seconds. After a turn the splitter sends a continuation to the end of its tenant's
+/// lane, so that waiting jobs get its place: there are few places, and a file of gigabytes would hold one for a minute.
+/// A small job ends within its first turn; each further one costs a message and a read of the file's opening.
 pub const TURN_S: i64 = 3;
 
-/// The same while the generation before is filed again. Longer, since each of these turns ends with a group, full or
-/// not.
+/// Length of a turn while a retry files items again. Longer, since each of these turns ends with a group, full or not.
 const RETRY_TURN_S: i64 = 10;
 
 impl<E: Into<SplitError>> From<E> for Halt {
@@ -150,8 +149,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Refile::new(self, job, limits, turn_ends).of(&rerun).run().await
     }
 
-    /// What is to be said of the rows of the corrected file, if there is one: at the end, so that a split which goes on
-    /// in many deliveries reads for it once.
+    /// Returns the findings about the rows of the corrected file, if there is one. Called at the end, so that a split
+    /// over many deliveries reads for it once.
     async fn found(&self, job: &Job) -> Result<Vec<JobError>, Halt> {
         let job_type = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?;
         match self.corrected_file(job, job_type.limits().item_bytes).await? {
@@ -180,8 +179,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Err(Halt::End(SplitEnd::NothingToDo))
     }
 
-    /// Sends the groups that an earlier attempt has committed and perhaps not sent. A continuation is sent behind the
-    /// messages of every group before its position; a re-send of the sweeper tells nothing of them.
+    /// Sends the groups that an earlier attempt has committed and perhaps not sent. A continuation is sent after the
+    /// messages of every group before its position; a re-send of the sweeper says nothing about them.
     async fn send_unsent(&self, job: &Job, message: &CreateMessage) -> Result<(), Halt> {
         let sent = if message.resend == 0 { message.position.min(job.groups) } else { 0 };
         for group in job.sent_groups.max(sent)..job.groups {

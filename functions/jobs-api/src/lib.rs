@@ -1,11 +1,11 @@
 //! Jobs over HTTP: created, watched, and their results fetched.
 //!
-//! - **Trigger:** every call of the HTTP API but those about uploads and dead letters; those that nobody knows are
-//!   answered here too.
+//! - **Trigger:** every call of the HTTP API except those about uploads and dead letters. Unknown calls are answered
+//!   here too.
 //! - **Reads and writes:** a create writes the job, its definition, its idempotency key and its place among the
-//!   tenant's active jobs in one transaction, then sends the create message. A cancel tells the job to stop, a delete
-//!   hides it and tells it to stop: one conditional write each, then the complete message. Everything else only reads,
-//!   strongly consistent, groups before the job; which jobs there are, an index says that may lag by a moment. An audit
+//!   tenant's active jobs in one transaction, then sends the create message. A cancel tells the job to stop; a delete
+//!   hides it and tells it to stop: one conditional write each, then the complete message. All other calls only read,
+//!   strongly consistent, groups before the job. Lists find their jobs in an index that may lag by a moment. An audit
 //!   reads all records of a job and all rows of its report.
 //! - **Called twice:** with an `Idempotency-Key` the second create answers the first one's job; without one it is
 //!   another job. A second cancel finds the job stopping, a second delete finds none, a second start answers the job

@@ -21,8 +21,8 @@ use longshore_domain::job::{Job, JobError, Stage, Status, Stop};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::time_stamp::Timestamp;
 
-/// Pushes in vain before something is given up: 31 times the stall time after the last progress, or 85 minutes by
-/// default. A service that every delivery needs may be down for so long.
+/// Pushes in vain before something is given up: 31 stall times after the last progress, or 85 minutes by default. A
+/// service that every delivery needs may be unavailable for that long.
 pub const PUSHES: u32 = 4;
 
 /// How far back the notes of deliveries reach, but for the slots at both ends.
@@ -112,8 +112,8 @@ pub enum Action {
     },
 }
 
-/// What a job needs now; nothing if it is well, or has ended and is not deleted. `chunks_of` tells how many chunks a
-/// group has.
+/// Decides what a job needs now. Returns nothing if it is healthy, or has ended and is not deleted. `chunks_of` returns
+/// the number of chunks of a group.
 pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Vec<Action> {
     if job.status.is_final() {
         return remove(job, at).into_iter().collect();
@@ -222,8 +222,8 @@ fn is_unsent(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
     Open::of(group, chunk, at).is_some_and(|open| open.unsent_round().is_some())
 }
 
-/// The first group with a suspect chunk, unless another was pushed in the meantime: the wait between two probes of a
-/// job doubles as that of its groups does.
+/// Returns a push of the first group with a suspect chunk, unless another group was pushed recently: the waits between
+/// probes of a job double like those of its groups.
 fn probe(groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Option<Action> {
     let pushed = groups.iter().filter(|group| group.resends > 0 && !group.is_done());
     if pushed.clone().any(|group| at.now < group.sent_at.plus_seconds(patience_s(group.resends, at))) {

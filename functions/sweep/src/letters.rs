@@ -59,8 +59,8 @@ impl DeadLetters for OpenLetters {
     }
 }
 
-/// Reads all dead-letter queues, as long as `in_time` says; what is left is for the next sweep. A queue that cannot be
-/// read keeps nobody from the others.
+/// Reads all dead-letter queues for as long as `in_time` allows. The rest is left for the next sweep. A queue that
+/// cannot be read does not affect the others.
 pub async fn read_letters<S, D>(store: &S, queues: &D, now: Timestamp, in_time: &impl Fn() -> bool) -> OpenLetters
 where
     S: DeadLetterNotes + JobStore,
@@ -76,8 +76,8 @@ where
     open
 }
 
-/// Reads one queue batch by batch. No body is held for longer than its batch; a letter that was received stays hidden
-/// until the queue is read, so that no later batch has it again.
+/// Reads one queue batch by batch. A body is held for its batch only. A received message stays hidden until the queue
+/// is read, so that no later batch has it again.
 async fn read_queue<S, D>(
     store: &S,
     queues: &D,
