@@ -57,8 +57,8 @@ impl BackOff {
     }
 }
 
-/// The wait after this many others: any time up to a bound that doubles. `fraction` in 0..1 is the jitter, so that
-/// callers who were refused together do not come back together.
+/// The wait after `waits` others: any time up to a bound that doubles. `fraction` in 0..1 is the jitter, so that
+/// callers that were refused together do not retry together.
 pub(crate) fn full_jitter(waits: u32, fraction: f64) -> Duration {
     let most = (FIRST_MS << waits.min(16)).min(LONGEST_MS);
     Duration::from_millis(most).mul_f64(fraction.clamp(0.0, 1.0))

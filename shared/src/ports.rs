@@ -39,8 +39,7 @@ impl<'a> JobFolder<'a> {
         format!("jobs/{}/{}/", self.tenant, self.id)
     }
 
-    /// Where a work file of the chunk at this place (group, chunk) is kept; `token` names the commit that vouches for
-    /// it.
+    /// Key of a work file of the chunk at this place (group, chunk). `token` names the commit that vouches for it.
     pub fn work_key(self, (group, chunk): (u32, u32), token: &str) -> String {
         format!("jobs/{}/{}/chunks/{group}-{chunk}/{token}.jsonl", self.tenant, self.id)
     }

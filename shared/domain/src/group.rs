@@ -40,8 +40,8 @@ pub struct Group {
     pub progressed_at: Timestamp,
     /// How often the sweeper has sent its chunks again since then.
     pub resends: u32,
-    /// When messages for its chunks were last known to be sent: at its commit, by a push, or when a chunk was called
-    /// in.
+    /// Time at which messages for its chunks were last known to be sent: at its commit, by a push, or when a chunk was
+    /// called in.
     pub sent_at: Timestamp,
 }
 

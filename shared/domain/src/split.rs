@@ -46,9 +46,9 @@ const GROWTH: u128 = 640_000;
 /// The same for items that a retry files again. Steeper, since chunks that were never begun are taken over as they are.
 const FILED_GROWTH: u128 = 160_000;
 
-/// A generation's place in its source: the smallest chunk follows from it, so that small jobs have the chunks that
-/// their type asks for, and large ones no more groups than [`GROUPS_PER_GENERATION`]. It depends on the ledger and the
-/// source's size alone: a second run of a crashed splitter cuts the same chunks.
+/// A generation's position in its source. The minimum chunk size follows from it, so that small jobs have the chunks
+/// that their type asks for, and large ones no more groups than [`GROUPS_PER_GENERATION`]. It depends only on the
+/// ledger and the source's size, so a second run of a crashed splitter cuts the same chunks.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
 pub struct Growth {
     /// Bytes of the source.

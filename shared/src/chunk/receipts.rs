@@ -22,7 +22,7 @@ pub struct Receipts(Mutex<BTreeMap<(String, Priority), Timestamp>>);
 
 impl Receipts {
     /// Notes the receipt of a message that was sent at `sent_at`, unless one of its tenant and priority was noted just
-    /// before. A note that fails is logged and left out: the sweeper then takes longer to miss a message.
+    /// before. A failed note is logged and skipped: the sweeper then takes longer to detect a lost message.
     pub async fn note(&self, store: &impl DeliveryNotes, message: &ChunkMessage, sent_at: Timestamp, now: Timestamp) {
         if !self.is_due(message, now) {
             return;

@@ -70,8 +70,8 @@ impl CellReader {
     pub fn read(&mut self, record: &[u8]) -> Cells<'_> {
         self.core.reset();
         if record.starts_with(MARK) {
-            // The reader takes these bytes for the beginning of a file, and drops them; behind a blank line it does
-            // not.
+            // The reader takes these bytes for a byte order mark at the beginning of a file and drops them, except
+            // after a blank line.
             self.core.read_record(b"\n", &mut self.text, &mut self.ends);
         }
         let (mut input, mut written, mut cells) = (record, 0, 0);

@@ -49,8 +49,8 @@ pub struct Reopen {
     pub deadline_at: Timestamp,
     /// The failed items as a person has corrected them. Only those that stand in it run again; without it all do.
     pub corrected: Option<SourceFile>,
-    /// The chunks whose dead letters are replayed: of what failed, only the items that were given up with them run
-    /// again. Without it all do.
+    /// The chunks whose dead letters are replayed: of the failed items, only those that were given up with them run
+    /// again. If absent, all of them do.
     pub only: Option<BTreeSet<Place>>,
 }
 

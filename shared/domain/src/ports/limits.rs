@@ -41,11 +41,11 @@ pub enum Reopened {
     OverDailyBytes(u64),
 }
 
-/// Ten seconds of the clock, in which a tenant's calls that make work are counted. At most twice the limit fits into
-/// any ten seconds.
+/// A window of ten seconds of the clock, in which a tenant's calls that make work are counted. At most twice the limit
+/// fits into any ten seconds.
 ///
-/// A window and no bucket: DynamoDB's expressions have no maximum, so that a bucket would need a read before its write,
-/// or a second write where the first one guessed wrong
+/// A window is used instead of a token bucket: DynamoDB's expressions have no maximum, so a bucket would need a read
+/// before its write, or a second write if the first one guessed wrong
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.UpdateExpressions.html>).
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Debug)]
 pub struct CallWindow(i64);

@@ -109,8 +109,8 @@ fn place_all(protocol: &Protocol, world: &World, view: &View, unvouched: bool) -
     report
 }
 
-/// Where a generation sees an item that a chunk has put here: what ended for good in an older one stands, what was
-/// filed again is in another chunk, and the rest has not been processed.
+/// The place in which a generation sees an item that a chunk has put here: an item that ended for good in an older
+/// generation keeps its place, one that was filed again is in another chunk, and the rest has not been processed.
 fn seen_by(view: &View, (group, chunk): (u32, u32), place: Place) -> Option<Place> {
     let ended = matches!(place, Place::Succeeded | Place::Skipped);
     if ended || group >= view.base.groups {

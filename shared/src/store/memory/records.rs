@@ -144,8 +144,8 @@ impl Records {
         Created::New
     }
 
-    /// Job, definition and key, unless the job is there, the key is taken and has not expired, or the tenant has no
-    /// room for it.
+    /// Stores job, definition and key, unless the job exists, the key is taken and has not expired, or the tenant has
+    /// no room for the job.
     pub(super) fn create_job(
         &mut self,
         job: &Job,
