@@ -94,8 +94,8 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Starts an emulator that refuses what no policy allows, and deploys onto it; or deploys onto the emulator that
-    /// `LONGSHORE_ENDPOINT` names, where neither faults nor policies can be had.
+    /// Starts an emulator that refuses calls without a policy, and deploys onto it; or deploys onto the emulator that
+    /// `LONGSHORE_ENDPOINT` names, without faults and policies.
     ///
     /// # Errors
     /// If a tool or a binary is missing, or the deployment fails.

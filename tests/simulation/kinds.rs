@@ -1,11 +1,10 @@
-//! The job types of a world, and what each needs beside the services.
+//! The job types of a world, and the stores that they need besides the services.
 //!
-//! To add a handler: a variant of [`Kind`] with its name, its weight and its options; its job type in
-//! [`Kinds::registry`]. If it writes to a store of its own, that store is a field of [`Kinds`], wrapped in `Stepwise`
-//! as the others are: then each of its calls is refused, made twice or left for another function, too. What its handler
-//! must have done is held against that store by [`Kinds::check`], at every end of every job. Rows ask for actions by
-//! the column `action`; a handler that reads more has its columns in `handler::file_of`. Failures of its own are told
-//! by [`Kind::explains`].
+//! To add a handler, add a variant of [`Kind`] with its name, weight and options, and its job type in
+//! [`Kinds::registry`]. A store of its own is a field of [`Kinds`], wrapped in `Stepwise` like the others, so that each
+//! of its calls is also refused, made twice or interrupted. [`Kinds::check`] checks the handler's effects in that
+//! store, whenever a job ends. Rows ask for actions by the column `action`; a handler that reads more has its columns
+//! in `handler::file_of`. [`Kind::explains`] names the handler's own failure codes.
 
 mod imports;
 

@@ -1,11 +1,11 @@
-//! The real splitter, worker, completion and sweeper over in-memory services, in every order that chance proposes.
+//! The real splitter, worker, completion and sweeper over in-memory services, in random order.
 //!
-//! One seed is one run: a file, a job, what its client does, and everything that goes wrong. Each call of a service is
-//! two places where a function can be left for another, or die: before the call and after it. Calls are refused, made
-//! twice, or take and are told to have failed. Messages are delivered twice, late, in any order, or not at all; clocks
-//! are off; reads that may be behind are behind. Whatever happens, every answer adds up, progress never falls, the job
-//! ends, and succeeded rows and the rows of the report's files are the rows of the input. The model in the domain
-//! checks the protocol; this checks the code.
+//! One seed is one run: a file, a job, its client's actions, and every fault. Each call of a service has two points at
+//! which a function can be interrupted or die: before the call and after it. Calls are refused, made twice, or succeed
+//! and are reported as failed. Messages are delivered twice, late, in any order, or not at all; clocks are off; lagging
+//! reads lag. In every run every answer adds up, progress never falls, the job ends, and succeeded rows and the rows of
+//! the report's files are the rows of the input. The model in the domain checks the protocol; this simulation checks
+//! the code.
 //!
 //! | file | holds |
 //! | --- | --- |

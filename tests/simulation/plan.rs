@@ -11,8 +11,8 @@ use crate::world::STALL_S;
 /// How the world of a run behaves.
 #[derive(Clone, Debug)]
 pub(crate) struct Manners {
-    /// Functions die at their time-out. Else they are slow for ever, which nothing but an exact limit and a removal
-    /// mind.
+    /// Functions die at their timeout. Otherwise they stay slow for ever, which only affects an exact concurrency limit
+    /// and a removal.
     pub(crate) mortal: bool,
     /// Messages of a FIFO queue's group come in their order, one at a time.
     pub(crate) fifo: bool,

@@ -89,8 +89,8 @@ impl World {
         }
     }
 
-    /// Delivers completion, takes `steps` steps of it, has the client cancel in `turns` steps, and lets the rest
-    /// happen.
+    /// Delivers the completion, runs `steps` steps of it, has the client cancel in `turns` steps, and runs the rest to
+    /// the end.
     pub(crate) fn cancel_within_completion(&mut self, steps: usize, turns: usize) {
         self.run_until_completion();
         self.deliver_all();
