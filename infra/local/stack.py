@@ -52,7 +52,7 @@ def describe(stack):
 
 
 def account(stack):
-    # Each answer alone: who may not ask for the one, or asks an emulator that lacks it, still hears the other.
+    # Separate results: if one call is not permitted, or the emulator does not have it, the other is still answered.
     return {"quota": tried(quota), "parameters": tried(lambda: parameters(stack))}
 
 

@@ -15,8 +15,8 @@ const FIRST_MS: u64 = 50;
 const LONGEST_MS: u64 = 2_000;
 /// Waits before the caller gives up: some five seconds in all, at most.
 const WAITS: u32 = 7;
-/// Waits for other writers of the same items: eleven seconds in all, at most, so that an API call can do it twice. Twenty of
-/// one tenant's creates at once all get their turn.
+/// Number of waits for other writers of the same items: eleven seconds in all at most, so that an API call has time for
+/// two such waits. Twenty concurrent creates of one tenant all succeed within them.
 const WAITS_AMONG_WRITERS: u32 = 10;
 
 /// Lets time pass; passed in, so that tests wait for nothing.
@@ -41,7 +41,7 @@ impl BackOff {
         Self { sleep, waits: 0, most: WAITS }
     }
 
-    /// No wait so far, of an operation that others are in the way of.
+    /// A new back-off for an operation that conflicts with other writers.
     pub(crate) fn among_writers(sleep: Sleep) -> Self {
         Self { most: WAITS_AMONG_WRITERS, ..Self::new(sleep) }
     }
@@ -57,8 +57,8 @@ impl BackOff {
     }
 }
 
-/// The wait after this many others: any time up to a bound that doubles. `fraction` in 0..1 is the jitter, so that callers
-/// who were refused together do not come back together.
+/// The wait after `waits` others: any time up to a bound that doubles. `fraction` in 0..1 is the jitter, so that
+/// callers that were refused together do not retry together.
 pub(crate) fn full_jitter(waits: u32, fraction: f64) -> Duration {
     let most = (FIRST_MS << waits.min(16)).min(LONGEST_MS);
     Duration::from_millis(most).mul_f64(fraction.clamp(0.0, 1.0))

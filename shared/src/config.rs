@@ -101,7 +101,7 @@ pub fn max_tenant_upload_bytes_per_day() -> Result<u64, ConfigError> {
     parsed("LONGSHORE_MAX_TENANT_UPLOAD_BYTES_PER_DAY")
 }
 
-/// Bytes of the files of one tenant's jobs in a day: `LONGSHORE_MAX_TENANT_JOB_BYTES_PER_DAY`.
+/// Maximum bytes of the files of one tenant's jobs in a day: `LONGSHORE_MAX_TENANT_JOB_BYTES_PER_DAY`.
 ///
 /// # Errors
 /// If it is missing or no whole number.

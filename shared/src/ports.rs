@@ -39,32 +39,32 @@ impl<'a> JobFolder<'a> {
         format!("jobs/{}/{}/", self.tenant, self.id)
     }
 
-    /// Where a work file of the chunk at this place (group, chunk) is kept; `token` names the commit that vouches for it.
+    /// Key of a work file of the chunk at this place (group, chunk). `token` names the commit that vouches for it.
     pub fn work_key(self, (group, chunk): (u32, u32), token: &str) -> String {
         format!("jobs/{}/{}/chunks/{group}-{chunk}/{token}.jsonl", self.tenant, self.id)
     }
 
-    /// Key of a file of a generation's report. `report` is a name from [`report_name`], or an attempt alone for what all
-    /// invocations of the attempt share. Reports of jobs that ended before attempts had names have none.
+    /// Key of a file of a generation's report. `report` is a name from [`report_name`], or only the attempt for files
+    /// that all its invocations share. Reports of jobs that ended before attempts had names have none.
     pub fn report_key(self, generation: u32, report: Option<&str>, name: &str) -> String {
         let report = report.map(|report| format!("{report}/")).unwrap_or_default();
         format!("jobs/{}/{}/report/{generation}/{report}{name}", self.tenant, self.id)
     }
 }
 
-/// Name of a report: the attempt that writes it, over as many invocations as it takes, and the invocation that ends it. What
-/// one call writes whole is kept below both, so that no other invocation writes over it. Uploads in parts are kept below the
+/// Name of a report: the attempt that writes it, over any number of invocations, and the invocation that ends it. Files
+/// written whole are kept below both, so that no other invocation overwrites them. Multipart uploads are kept below the
 /// attempt alone.
 pub fn report_name(attempt: &str, invocation: &str) -> String {
     format!("{attempt}/{invocation}")
 }
 
-/// Key of a document, or of a file written whole, of the report that a job has ended with.
+/// Key of a document or of a file written whole, in the report that the job has ended with.
 pub fn report_key(job: &Job, name: &str) -> String {
     JobFolder::of(job).report_key(job.generation, job.report.as_deref(), name)
 }
 
-/// Keys at which a file of the report that a job has ended with may be: written whole, and put in parts.
+/// Possible keys of a file in the report that the job has ended with: written whole, and uploaded in parts.
 pub fn report_file_keys(job: &Job, name: &str) -> [String; 2] {
     let attempt = job.report.as_deref().map(|report| report.split('/').next().unwrap_or(report));
     [report_key(job, name), JobFolder::of(job).report_key(job.generation, attempt, name)]

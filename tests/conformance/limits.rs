@@ -46,7 +46,7 @@ async fn an_update_that_makes_an_item_too_large_is_refused(store: impl Store) {
     assert_eq!(store.definition(job.job_id).await.unwrap().unwrap().columns, None);
 }
 
-/// They are cut, and so many are kept, before they are stored: a split never fails by what it has to say.
+/// Issues are cut, in size and number, before they are stored: a split never fails because of what it has to report.
 async fn issues_that_would_be_larger_than_an_item_end_a_split(store: impl Store) {
     let job = split(&store, 1).await;
     let issue = |n| JobError::new(format!("odd_{n}_{}", "c".repeat(ITEM_BYTES)), "x".repeat(ITEM_BYTES));

@@ -319,7 +319,7 @@ fn job_bytes(job_bytes_per_day: u64) -> TenantLimits {
     TenantLimits { job_bytes_per_day, ..TenantLimits::default() }
 }
 
-/// A job over a file of so many bytes.
+/// A job over a file of `size_bytes` bytes.
 fn sized(size_bytes: u64, created_at: Timestamp) -> Job {
     let job = waiting_job();
     let source = job.source.clone().map(|source| SourceFile { size_bytes, ..source });

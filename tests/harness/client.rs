@@ -105,8 +105,9 @@ impl Client {
         Self { signed_for: Some((proxy.to_owned(), endpoint.to_owned())), ..self }
     }
 
-    /// The same client, that takes no failure of the server's for an answer for so long: it repeats what may be repeated,
-    /// which is what only reads, or carries an `Idempotency-Key`, or asks for the URLs or the completion of an upload.
+    /// The same client, that takes no failure of the server's for an answer for so long: it repeats what may be
+    /// repeated, which is what only reads, or carries an `Idempotency-Key`, or asks for the URLs or the completion of
+    /// an upload.
     #[must_use]
     pub fn patient(self, patience: Duration) -> Self {
         Self { patience, ..self }

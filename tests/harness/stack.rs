@@ -94,8 +94,8 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Starts an emulator that refuses what no policy allows, and deploys onto it; or deploys onto the emulator that `LONGSHORE_ENDPOINT` names, where
-    /// neither faults nor policies can be had.
+    /// Starts an emulator that refuses calls without a policy, and deploys onto it; or deploys onto the emulator that
+    /// `LONGSHORE_ENDPOINT` names, without faults and policies.
     ///
     /// # Errors
     /// If a tool or a binary is missing, or the deployment fails.
@@ -217,7 +217,7 @@ impl Stack {
         self.limits.as_ref().map(LimitsProxy::refusals).unwrap_or_default()
     }
 
-    /// Calls of the functions that the proxy refused because they met a transaction.
+    /// Number of the functions' calls that the proxy refused because of a conflict with a transaction.
     pub fn conflicts(&self) -> usize {
         self.limits.as_ref().map(LimitsProxy::conflicts).unwrap_or_default()
     }

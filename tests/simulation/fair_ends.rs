@@ -1,7 +1,8 @@
-//! Many tenants, and one whose large jobs are canceled at once, each of which makes a long report: how long the small jobs of the
-//! others wait for their end.
+//! Many tenants, one of which cancels many large jobs at once, each with a long report: the time that the small jobs of
+//! the others wait for their end.
 //!
-//! A virtual clock and the FIFO queue of completions, as in `fairness`. The decisions are the real code's: message groups, turns.
+//! The clock and the FIFO queue of completions are simulated, as in `fairness`. The decisions are the real code's:
+//! message groups and turns.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -13,21 +14,21 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::dice::Dice;
 
-/// Milliseconds of a step of the clock, and of a run.
+/// Step of the clock and length of a run, in milliseconds.
 const STEP: i64 = 100;
 const RUN_MS: i64 = 600_000;
-/// Places of the template.
+/// Concurrent completions in the template.
 const PLACES: usize = 20;
-/// Milliseconds of the report of a small job, and of one of 5 GiB.
+/// Time for the report of a small job and of one of 5 GiB, in milliseconds.
 const SMALL_MS: i64 = 300;
 const LARGE_MS: i64 = 64_000;
-/// Tenants with four large reports each, who do nothing wrong. The abuser is number 0; the others have small jobs.
+/// Well-behaved tenants with four large reports each. Tenant 0 is the abuser; the others have small jobs.
 const HEAVY: u64 = 8;
 const TENANTS: u64 = 200;
 const SMALL_JOBS: usize = 1_000;
-/// Large jobs that the abuser cancels, each five minutes.
+/// Large jobs that the abuser cancels every five minutes.
 const CANCELED: usize = 100;
-/// The most that a small job waits from its last row to its end.
+/// Maximum wait of a small job from its last row to its end.
 const BOUND_MS: i64 = 30_000;
 
 /// A guard that can be taken out.
@@ -51,10 +52,10 @@ struct World {
     sent: u64,
     reports: Vec<Report>,
     later: BTreeMap<i64, Vec<usize>>,
-    /// By message group, in order; and the first message of each group of which none is in flight.
+    /// Waiting reports by message group, in order, and the first message of each group that has none in flight.
     groups: BTreeMap<String, VecDeque<(u64, usize)>>,
     heads: BTreeSet<(u64, String)>,
-    /// When a place's turn is over, and of which report.
+    /// Reports in progress, each with the end of its turn.
     places: Vec<(i64, usize)>,
     worst_ms: i64,
     ended: usize,
@@ -138,7 +139,8 @@ impl World {
         }
     }
 
-    /// A continuation goes to the end of its group, then the message is deleted and the group goes on.
+    /// Ends a turn: a continuation goes to the end of its group, then the message is deleted and the next one of the
+    /// group may be delivered.
     fn end_turn(&mut self, report: usize) {
         let group = self.group(report);
         if self.reports[report].left_ms > 0 {
@@ -154,7 +156,7 @@ impl World {
         }
     }
 
-    /// Looks at those that still wait.
+    /// Updates the longest wait with the reports that still wait.
     fn look(&mut self) {
         let waiting = self.reports.iter().filter(|report| report.is_small && report.asked_at <= self.now);
         self.worst_ms = waiting.map(|report| self.now - report.asked_at).fold(self.worst_ms, i64::max);

@@ -101,7 +101,7 @@ async fn process(job: &JobContext, key: ItemKey, row: &Row) -> Outcome {
 thread_local! {
     /// Items that were done: their jobs, and their numbers.
     static DONE: RefCell<BTreeSet<(JobId, u64)>> = const { RefCell::new(BTreeSet::new()) };
-    /// The function to which each item was offered last.
+    /// Number of the function to which each item was last offered.
     static OFFERED: RefCell<BTreeMap<(JobId, u64), u64>> = const { RefCell::new(BTreeMap::new()) };
     static RUNNING: Cell<u32> = const { Cell::new(0) };
     static MOST: Cell<u32> = const { Cell::new(0) };
@@ -120,7 +120,7 @@ pub(crate) fn has_succeeded(id: JobId, number: u64) -> bool {
     DONE.with_borrow(|done| done.contains(&(id, number)))
 }
 
-/// Whether an item was offered to a function that began behind the one of this number.
+/// Returns true if an item was offered to a function that began after function number `function`.
 pub(crate) fn was_offered_behind(id: JobId, number: u64, function: u64) -> bool {
     OFFERED.with_borrow(|offered| offered.get(&(id, number)).is_some_and(|last| *last > function))
 }

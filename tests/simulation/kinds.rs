@@ -1,10 +1,10 @@
-//! The job types of a world, and what each needs beside the services.
+//! The job types of a world, and the stores that they need besides the services.
 //!
-//! To add a handler: a variant of [`Kind`] with its name, its weight and its options; its job type in [`Kinds::registry`]. If it
-//! writes to a store of its own, that store is a field of [`Kinds`], wrapped in `Stepwise` as the others are: then each
-//! of its calls is refused, made twice or left for another function, too. What its handler must have done is held against
-//! that store by [`Kinds::check`], at every end of every job. Rows ask for actions by the column `action`; a handler that reads
-//! more has its columns in `handler::file_of`. Failures of its own are told by [`Kind::explains`].
+//! To add a handler, add a variant of [`Kind`] with its name, weight and options, and its job type in
+//! [`Kinds::registry`]. A store of its own is a field of [`Kinds`], wrapped in `Stepwise` like the others, so that each
+//! of its calls is also refused, made twice or interrupted. [`Kinds::check`] checks the handler's effects in that
+//! store, whenever a job ends. Rows ask for actions by the column `action`; a handler that reads more has its columns
+//! in `handler::file_of`. [`Kind::explains`] names the handler's own failure codes.
 
 mod imports;
 
@@ -31,16 +31,16 @@ pub(crate) enum Kind {
     Fine,
     /// Chunks of many rows: many commits, and continuations.
     Coarse,
-    /// The import: who comes first has the key.
+    /// An import in which the first row keeps the key.
     Insert,
-    /// The import: the last row has the key.
+    /// An import in which the last row has the key.
     Upsert,
 }
 
 /// A job that has ended, as its report says it.
 pub(crate) struct Ended<'a> {
     pub(crate) job: &'a Job,
-    /// What each row may have asked for, a bit for each action.
+    /// Actions that each row may have asked for, one bit per action.
     pub(crate) possible: &'a [u8],
     /// Numbers of the rows that succeeded.
     pub(crate) succeeded: &'a [usize],
@@ -72,7 +72,7 @@ impl Kind {
         }
     }
 
-    /// The rule of an import.
+    /// Returns the rule of an import, and `None` for the other job types.
     fn rule(self) -> Option<Rule> {
         match self {
             Self::Insert => Some(Rule::Insert),
@@ -81,7 +81,7 @@ impl Kind {
         }
     }
 
-    /// Whether rows do what they ask for.
+    /// Returns true if rows do what they ask for.
     pub(crate) fn obeys(self) -> bool {
         self.rule().is_none()
     }
@@ -90,7 +90,7 @@ impl Kind {
         self.rule().map_or_else(|| json!({ "max_failed": tolerated }), imports::options)
     }
 
-    /// Whether any row may fail with this code, beside the codes that every handler has.
+    /// Returns true if any row may fail with this code, in addition to the codes that every handler has.
     pub(crate) fn explains(self, code: &str) -> bool {
         match self.rule() {
             Some(rule) => code == "retries_exhausted" || (code == "duplicate_key" && rule == Rule::Insert),

@@ -11,7 +11,8 @@ use crate::world::STALL_S;
 /// How the world of a run behaves.
 #[derive(Clone, Debug)]
 pub(crate) struct Manners {
-    /// Functions die at their time-out. Else they are slow for ever, which nothing but an exact limit and a removal mind.
+    /// Functions die at their timeout. Otherwise they stay slow for ever, which only affects an exact concurrency limit
+    /// and a removal.
     pub(crate) mortal: bool,
     /// Messages of a FIFO queue's group come in their order, one at a time.
     pub(crate) fifo: bool,
@@ -19,7 +20,7 @@ pub(crate) struct Manners {
     pub(crate) visibility_s: i64,
     /// Base of the retry schedule, in seconds.
     pub(crate) retry_base_s: i64,
-    /// Seconds without progress that are healthy.
+    /// Seconds without progress that count as healthy.
     pub(crate) stall_s: i64,
     /// How far the clock of a function may be off, in milliseconds.
     pub(crate) skew_ms: i64,
@@ -62,7 +63,7 @@ pub(crate) struct Habits {
     pub(crate) retries: u32,
     pub(crate) corrects: u32,
     pub(crate) deletes: u32,
-    /// What an operator does, not the client: letters of the job are put back.
+    /// Replays of the job's dead letters, by an operator and not by the client.
     pub(crate) replays: u32,
 }
 
@@ -90,7 +91,7 @@ pub(crate) struct JobPlan {
     pub(crate) priority: Priority,
     /// Seconds that it may take each time.
     pub(crate) time_limit_s: i64,
-    /// Seconds after which it expires.
+    /// Seconds from the job's creation to its expiry.
     pub(crate) kept_s: Option<i64>,
     pub(crate) habits: Habits,
 }
@@ -201,7 +202,7 @@ fn job(dice: &mut Dice, most: usize) -> JobPlan {
         kind,
         priority: dice.pick(&Priority::ALL),
         time_limit_s: if dice.often(60) { dice.pick(&[20, 120, 900]) } else { TEN_DAYS_S },
-        // An hour is for its end.
+        // The hour leaves time for the job to end.
         kept_s: if dice.often(60) { Some(3_600 + dice.pick(&[120, 900])) } else { None },
         habits: Habits {
             cancels: dice.pick(&[0, 0, 30, 150]),

@@ -1,8 +1,8 @@
-//! A job whose split fails at every delivery, and the other jobs of its tenant in the same lane: how long they wait for it, and
-//! that none of them is stopped.
+//! A job whose split fails at every delivery, and the other jobs of its tenant in the same lane: they wait for a
+//! bounded time, and none of them is stopped.
 //!
-//! The real splitter over services in memory, a clock of its own, and a FIFO queue: no message of a group is delivered while one
-//! before it is neither deleted nor dead
+//! The test runs the real splitter over in-memory services, a clock of its own, and a FIFO queue: a message is not
+//! delivered while an earlier one of its group is neither deleted nor dead-lettered
 //! (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html>).
 
 use std::cell::Cell;
@@ -29,45 +29,45 @@ use crate::handler::{OK, file_of};
 use crate::kinds::{Kind, Kinds};
 use crate::plan::Dialect;
 
-/// The template's: visibility of a message, time without progress that is healthy, deliveries before a message is dead.
+/// Values of the template: visibility timeout, stall time, and deliveries before a message is dead-lettered.
 const VISIBILITY_S: i64 = 150;
 const STALL_S: i64 = 165;
 const MAX_RECEIVES: u32 = 10;
-/// The most that the other jobs wait for the one that fails: a visibility timeout, and less than a stall's time.
+/// Maximum wait of the other jobs for the failing one: a visibility timeout, and less than a stall time.
 const BOUND_S: i64 = 160;
-/// Jobs behind the one that fails.
+/// Number of jobs behind the failing one.
 const OTHERS: u128 = 6;
-/// Rows of a file with many turns.
+/// Rows of a file whose split takes many turns.
 const ROWS: usize = 1_500;
-/// Seconds of a run.
+/// Length of a run, in seconds.
 const RUN_S: i64 = 4 * 3_600;
 
 thread_local!(static NOW: Cell<i64> = const { Cell::new(0) });
 
-/// 200 milliseconds pass with each look.
+/// Returns the time, and advances it by 200 milliseconds.
 fn clock() -> Timestamp {
     Timestamp(NOW.replace(NOW.get() + 200))
 }
 
-/// How the split of the first job fails.
+/// Failure of the first job's split.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 enum Failure {
-    /// It does not.
+    /// The split does not fail.
     None,
-    /// Its function returns an error.
+    /// The function returns an error.
     Error,
-    /// Its function is killed: the message waits for its visibility timeout.
+    /// The function is killed, and the message waits for its visibility timeout.
     Killed,
-    /// It does not, but each of its continuations is lost: every turn is one that the sweeper has asked for.
+    /// The split does not fail, but each of its continuations is lost: the sweeper asks for every turn.
     Lost,
 }
 
-/// What is done with a message of which a delivery has failed.
+/// Treatment of a message with a failed delivery.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 enum Rule {
-    /// A copy takes its place.
+    /// A copy in the copies lane replaces it.
     Replace,
-    /// It stays in its lane.
+    /// The message stays in its lane.
     Stay,
 }
 
@@ -84,9 +84,9 @@ struct Lane {
     rule: Rule,
     sent: Vec<Sent>,
     dead: Vec<CreateMessage>,
-    /// Create messages that the sweeper has sent for the first job.
+    /// Number of create messages that the sweeper has sent for the first job.
     pushes: u32,
-    /// Of the healthy jobs, which are split, and when the last was.
+    /// The healthy jobs that are split, and the time of the last split.
     split: BTreeSet<JobId>,
     last_split: Timestamp,
 }
@@ -95,7 +95,7 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("in-memory services answer at once")
 }
 
-/// Ids of one lane.
+/// Ids of jobs in one lane.
 fn id(n: u128) -> JobId {
     JobId::parse(&format!("{:032x}", (1_u128 << 100) + 4 * n)).expect("an id")
 }
@@ -120,7 +120,7 @@ impl Lane {
         lane
     }
 
-    /// A function without the first job's type fails whenever it splits it.
+    /// Creates job `n`. A first job that fails has a type that the function does not know, so its split always fails.
     fn create(&self, n: u128) {
         let fails = n == 0 && matches!(self.failure, Failure::Error | Failure::Killed);
         let (kind, key) = (if fails { "unknown" } else { Kind::Fine.name() }, format!("uploads/{n}"));
@@ -153,7 +153,7 @@ impl Lane {
         self
     }
 
-    /// Delivers the first message that may be delivered; false if there is none.
+    /// Delivers the first message that may be delivered. Returns false if there is none.
     fn deliver(&mut self) -> bool {
         let is_lost = |create: &CreateMessage| {
             self.failure == Failure::Lost && create.job_id == id(0) && create.position > 0 && create.resend == 0
@@ -216,12 +216,12 @@ impl Lane {
             Action::Stop(stop) => {
                 now(self.ports.store.stop(job.job_id, job.generation, &stop)).unwrap();
             }
-            // Completion is no part of this.
+            // Completion is not part of this test.
             _ => {}
         }
     }
 
-    /// Seconds until all healthy jobs were split; none if one of them was not.
+    /// Seconds until all healthy jobs were split; `None` if one of them was not.
     fn others_split_s(&self) -> Option<i64> {
         let all = (1..=OTHERS).all(|n| self.split.contains(&id(n)) && self.job(id(n)).stop.is_none());
         all.then_some(self.last_split.0 / 1_000)
@@ -251,7 +251,7 @@ fn without_a_copy_in_its_place_a_failed_message_delays_the_others_for_longer() {
     }
 }
 
-/// Each push brings it on by a turn, so none was in vain.
+/// Each push advances the split by a turn, so no push is in vain.
 #[test]
 fn a_split_that_is_pushed_for_every_turn_is_never_stopped() {
     let lane = Lane::new(Failure::Lost, Rule::Replace).run();

@@ -1,7 +1,7 @@
 //! The flows in which a function invokes itself through its queue more often than Lambda allows by default.
 //!
-//! Lambda counts how often a function was invoked in one chain of messages, and refuses the next one after sixteen: it goes to
-//! the dead-letter queue. <https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html>
+//! Lambda counts how often a function was invoked in one chain of messages, and refuses the next one after sixteen: it
+//! goes to the dead-letter queue. <https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html>
 
 use longshore_domain::job::Status;
 
@@ -75,7 +75,7 @@ fn these_flows_and_no_others_depend_on_loops_that_are_allowed() {
         run(&mut refused);
         refused.run_to_the_end();
         let whole = refused.job().status == Status::Completed && refused.failed_count() == 0;
-        // A split that is refused is begun again by the sweeper, from where it was: late, and nothing is lost.
+        // The sweeper resumes a refused split from its position: late, and without loss.
         let [_, works, _] = loops;
         assert_eq!(whole, !works, "{name}: {hops:?}, {:?}", refused.most_hops());
     }

@@ -16,7 +16,7 @@ pub(crate) fn result(files: &MemoryFiles, job: &Job) -> ResultDocument {
     serde_json::from_slice(&bytes).expect("the result document is JSON")
 }
 
-/// A file of the report: written whole, or put in parts.
+/// A file of the report, written whole or uploaded in parts.
 fn file(files: &MemoryFiles, job: &Job, name: &str) -> Option<Vec<u8>> {
     report_file_keys(job, name).iter().find_map(|key| files.get(key))
 }
@@ -52,7 +52,7 @@ pub(crate) fn codes(files: &MemoryFiles, job: &Job) -> BTreeMap<usize, String> {
 }
 
 thread_local! {
-    /// To build a reader takes longer than to read a report.
+    /// Reader for all reports: building one takes longer than reading a report.
     static READER: RefCell<Reader> = RefCell::new(Reader::new());
 }
 

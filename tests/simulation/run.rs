@@ -40,7 +40,7 @@ pub(crate) fn run(seed: u64, taken_out: Option<&str>, voice: Voice) -> Result<Ra
     caught(voice == Voice::Loud, || whole(seed, taken_out, voice))
 }
 
-/// What a story violates without a condition, or with all of them.
+/// Runs a story with all conditions, or without the one named. Returns the violation, if any.
 pub(crate) fn violation_of(taken_out: Option<&str>, story: fn()) -> Option<String> {
     let told = || {
         take_out(taken_out);
@@ -49,7 +49,7 @@ pub(crate) fn violation_of(taken_out: Option<&str>, story: fn()) -> Option<Strin
     caught(taken_out.is_none(), told).err()
 }
 
-/// What is violated in a run; of one that is not loud no panic is printed.
+/// Runs `run` and returns the message of its panic as an error. The panic is printed only if `loud`.
 fn caught<T>(loud: bool, run: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

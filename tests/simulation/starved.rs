@@ -1,7 +1,8 @@
-//! A queue that is never empty, with messages of two tenants: what only waits is left alone, however long; what is lost is missed
-//! within five minutes.
+//! A queue that is never empty, with messages of two tenants. Messages that only wait are left alone, however long;
+//! lost messages are detected within five minutes.
 //!
-//! The real functions, a message each ten seconds, the template's time without progress, and a sweep each minute.
+//! The stories run the real functions with one message each ten seconds, the template's stall time, and one sweep each
+//! minute.
 
 use std::collections::BTreeSet;
 
@@ -13,21 +14,21 @@ use crate::kinds::Kind;
 use crate::plan::{JobPlan, Manners, Plan};
 use crate::world::{Turns, World};
 
-/// The template's time without progress that is healthy.
+/// Stall time of the template.
 const STALL_S: i64 = 165;
 /// Seconds within which a lost message is sent again.
 const BOUND_S: i64 = 300;
-/// Seconds that a file's split has.
+/// Time for the split of a file, in seconds.
 const SPLIT_S: i64 = 5;
-/// Hours for which one tenant has all turns.
+/// Number of hours for which one tenant has all turns.
 const HOURS: i64 = 3;
-/// Probes of a job in that time: their waits double from a stall's time on, and the next begins after 3.75 hours.
+/// Probes of a job in that time: the waits start at a stall time and double, so the next probe comes after 3.75 hours.
 const PROBES: u32 = 6;
 
 const QUIET: &str = "default";
 const BUSY: &str = "other";
 
-/// A job of low priority and of many small chunks.
+/// A low-priority job of many small chunks.
 fn job(tenant: &'static str, upload: usize) -> JobPlan {
     JobPlan { tenant, upload, priority: Priority::Low, ..JobPlan::plain(&[OK; 80], Kind::Fine) }
 }
@@ -45,12 +46,12 @@ fn supply(world: &mut World, uploads: &mut usize) {
     }
 }
 
-/// Groups of the job in view that have been sent again: what comes through makes the group's own count zero again.
+/// Groups of the current job that have been sent again. A received message resets the group's own count to zero.
 #[derive(Default)]
 struct Pushed(BTreeSet<usize>);
 
 impl Pushed {
-    /// True if all of them have been, by now.
+    /// Adds the groups that were sent again since. Returns true once all groups have been.
     fn add(&mut self, world: &World) -> bool {
         let pushes = world.pushes();
         self.0.extend(pushes.iter().enumerate().filter(|(_, pushes)| **pushes > 0).map(|(group, _)| group));
@@ -58,7 +59,7 @@ impl Pushed {
     }
 }
 
-/// One tenant's messages come slowly; the other's as they are told to.
+/// Delivers one tenant's messages slowly, and those of the tenant `at_once` immediately.
 fn turns(at_once: Option<&'static str>) -> Turns {
     Turns { at_once, slowly: BUSY }
 }
@@ -89,7 +90,7 @@ fn messages_that_are_lost_in_a_busy_queue_are_sent_again_within_five_minutes() {
     world.lose_chunks(|message| message.chunk == 0);
     world.take_turns(2 * BOUND_S, turns(Some(QUIET)), |world, second| {
         supply(world, &mut uploads);
-        // The tenant is not quiet.
+        // Further jobs keep the tenant from being quiet.
         if second % 30 == 20 {
             uploads += 1;
             world.and(&job(QUIET, uploads));

@@ -8,11 +8,11 @@ use crate::plan::JobPlan;
 use crate::run::violation_of;
 use crate::world::World;
 
-/// Conditions whose lack chance shows in very few seeds, each with the story that shows it.
+/// Conditions that random runs hardly ever need, each with the story that fails without it.
 pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 1] = [("place-of-the-split", one_splitter_overtakes_another)];
 
-/// Two splitters of a retry: one has written its group and not yet read the job again; the other reads the job, and writes
-/// the group behind it. The first one goes on from its own place.
+/// Two splitters of a retry: one has written its group and has not yet read the job again; the other reads the job and
+/// writes the next group. The first one continues from its own position.
 fn one_splitter_overtakes_another() {
     let rows = [NEVER; 80];
     let mut world = World::alone(JobPlan::plain(&rows, Kind::Fine));

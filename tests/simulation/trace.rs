@@ -1,4 +1,4 @@
-//! What has happened in a run, line by line: hashed or printed if asked for.
+//! Trace of a run, line by line, hashed or printed on request.
 
 use std::cell::{Cell, RefCell};
 use std::collections::hash_map::DefaultHasher;
@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 
 use super::world::true_time;
 
-/// What becomes of the lines. To make them takes a tenth of a run's time.
+/// Destination of the lines. Building them takes a tenth of a run's time.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(crate) enum Voice {
     Silent,
@@ -34,7 +34,7 @@ pub(crate) fn begin(voice: Voice) {
     TRACE.set(Some(trace).filter(|_| voice != Voice::Silent));
 }
 
-/// Whether anybody listens.
+/// Returns true if the lines are hashed or printed.
 pub(crate) fn is_heard() -> bool {
     TRACE.with_borrow(Option::is_some)
 }
@@ -44,7 +44,7 @@ pub(crate) fn speaker(name: &'static str, number: u64) {
     SPEAKER.set((name, number));
 }
 
-/// The number of who speaks: of two functions the later one has the greater.
+/// Number of the current function. A later function has a greater number.
 pub(crate) fn speaking() -> u64 {
     SPEAKER.get().1
 }

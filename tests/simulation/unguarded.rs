@@ -65,7 +65,8 @@ impl Unguarded<MemoryStore> {
         Some(named).filter(|_| !without("generation")).or_else(own).unwrap_or(named)
     }
 
-    /// A job as it is shown if the end of its split need not be recorded, or a replay is for everything.
+    /// The job as a reader sees it. Without their conditions, the end of the split need not be recorded, and a replay
+    /// covers everything.
     fn shown(&self, mut job: Job) -> Job {
         job.only = job.only.filter(|_| !without("replay-of-what-was-given-up"));
         if without("final-count-first") && job.stage == Stage::Splitting && job.groups > job.base.groups {

@@ -14,9 +14,9 @@ use crate::world::true_time;
 /// Faults by kind, and how often each struck.
 pub(crate) type Tally = BTreeMap<&'static str, u64>;
 
-/// One call in so many begins a time in which most calls are refused: a partition or a key that is too hot.
+/// Calls per storm, on average. Most calls are refused during a storm, as for a partition or a key that is too hot.
 const STORM_IN: u64 = 3_001;
-/// Milliseconds for which it lasts.
+/// Length of a storm, in milliseconds.
 const STORM_MS: i64 = 4_000;
 
 /// How often calls go wrong, in a thousand.
@@ -160,7 +160,7 @@ impl Sky {
         })
     }
 
-    /// Whether a call meets a storm: of those that do seven in ten are refused.
+    /// Returns true if a storm refuses the call: seven in ten calls during a storm are refused.
     fn storms(&mut self, number: u64) -> bool {
         let now = true_time();
         if number.is_multiple_of(STORM_IN) {

@@ -44,7 +44,7 @@ use tasks::Task;
 pub(crate) use letters::depth;
 pub(crate) use starved::Turns;
 
-/// Seconds without progress that are healthy, unless a story says otherwise.
+/// Seconds without progress that count as healthy, unless a story has its own value.
 pub(crate) const STALL_S: i64 = 60;
 /// Seconds that a function may run.
 const PATIENCE_S: i64 = 20;

@@ -20,7 +20,7 @@ pub(crate) struct Account<'a> {
     pub(crate) emulator: Option<&'a str>,
 }
 
-/// What an account allows, and what is deployed there; each of them, or why it is not known.
+/// Quota and deployed parameters of an account; for each of them the error if it could not be read.
 #[derive(Deserialize)]
 pub(crate) struct Standing {
     /// Concurrent executions of all functions.

@@ -22,10 +22,10 @@ pub(crate) struct Options {
     /// Parameters in place of those of samconfig.toml, such as `Environment=small`
     #[arg(long, value_name = "NAME=VALUE", num_args = 1..)]
     parameter_overrides: Option<Vec<String>>,
-    /// Name of the stack in place of that of samconfig.toml
+    /// Name of the stack, instead of the one in samconfig.toml
     #[arg(long, value_name = "NAME")]
     stack_name: Option<String>,
-    /// The stack is on the emulator at this URL, which is asked in place of AWS
+    /// URL of an emulator that has the stack and is asked instead of AWS
     #[arg(long, value_name = "URL", conflicts_with = "offline")]
     endpoint: Option<String>,
     /// Ask nothing of AWS: neither quotas nor what is deployed
@@ -48,7 +48,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     conclude(&found)
 }
 
-/// The account's part of the check, held against a stack on an emulator that is there as samconfig.toml's `local` has it.
+/// Checks the account's part against a stack on an emulator, deployed with the settings `local` of samconfig.toml.
 pub(crate) fn try_on(project: &Project, endpoint: &str) -> Result<()> {
     let told = |overrides: &[&str]| {
         let parameter_overrides = Some(overrides.iter().map(|pair| (*pair).to_owned()).collect());
@@ -70,7 +70,7 @@ pub(crate) fn try_on(project: &Project, endpoint: &str) -> Result<()> {
     Ok(())
 }
 
-/// What is to be deployed: the template, and what `sam deploy` is told.
+/// Returns what would be deployed: the template and the settings of `sam deploy`.
 fn told(project: &Project, options: &Options) -> Result<(Template, Settings)> {
     let read = |name: &str| fs::read_to_string(project.root.join(name)).with_context(|| format!("cannot read {name}"));
     let template = Template::parse(&read("template.yaml")?)?;
@@ -92,15 +92,15 @@ fn region() -> Option<String> {
     ["AWS_REGION", "AWS_DEFAULT_REGION"].into_iter().find_map(|name| std::env::var(name).ok())
 }
 
-/// An emulator that the shell names.
+/// The endpoint of an emulator that the shell's environment names.
 fn elsewhere() -> Option<String> {
     std::env::var("AWS_ENDPOINT_URL").ok().filter(|url| !url.is_empty())
 }
 
-/// What an account was asked, as far as it answered.
+/// Answers of an account.
 struct Asked {
     found: Vec<Finding>,
-    /// What it did not answer, and why.
+    /// Questions without an answer, each with the reason.
     not_checked: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
 //! `test`: every test there is, after setting up what the tests on the emulator need.
 //!
-//! The tests start emulators of their own; only those of the page in a browser use the stack of `up`. They find the tools and
-//! the function binaries by environment variables, so that plain `cargo test` can say what is missing.
+//! The tests start emulators of their own; only those of the page in a browser use the stack of `up`. They find the
+//! tools and the function binaries by environment variables, so that plain `cargo test` can say what is missing.
 
 use crate::deploy_check;
 use crate::project::Project;
@@ -74,8 +74,8 @@ fn all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     };
     let mut tests = cargo::command(project);
     if has_nextest(project) {
-        // One process per test is nextest's way; the tests on the emulator share their stacks, and so one process. A few that
-        // are named start one each.
+        // One process per test is nextest's way; the tests on the emulator share their stacks, and so one process. A
+        // few that are named start one each.
         tests.args(["nextest", "run", "--workspace"]);
         if options.rest.is_empty() {
             tests.args(["-E", "not binary(flows) and not binary(proof)"]);
@@ -105,8 +105,8 @@ fn all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Tests of the client and of the page's parts, then a smoke test and the page in a browser against the stack of `up`, which is taken
-/// down again if it was not there before.
+/// Tests of the client and of the page's parts, then a smoke test and the page in a browser against the stack of `up`,
+/// which is taken down again if it was not there before.
 fn on_the_stack(project: &Project, notes: &Path) -> Result<()> {
     let test = |package, script| page::test(project, package, script, notes);
     test("client", "test")?;

@@ -17,16 +17,18 @@ use crate::ending::{Ending, grace_left_ms};
 use crate::receipt::receipt;
 use crate::report::{Layout, Reached, ReportName, ReportWriter, WrittenReport};
 
-/// A job that is told to stop while its report is written refuses to be completed; the second try sees it stopping,
-/// and nothing but a final status can come after that. One more is for a report whose upload another completion has ended.
+/// Maximum number of tries. If the job is told to stop while its report is written, the final status is refused. The
+/// second try then sees the job stopping, and only a final status can follow that. A third one is for a report whose
+/// upload another completion has ended.
 const TRIES: usize = 3;
 
-/// Seconds after which a completion stores its report so far and sends a message that goes on, to the end of its tenant's lane:
-/// what bounds the wait of others, and what a dead completion has done in vain. Reading the input for the receipt is no part of it.
+/// Length of a completion's turn, in seconds. After a turn the completion stores its report so far and sends a
+/// continuation to the end of its tenant's lane. The turn bounds the wait of other jobs and the work that a crash
+/// loses. Reading the input for the receipt is not part of a turn.
 pub const TURN_S: i64 = 10;
 
-/// Time kept at the end of an invocation for the last chunk, the checkpoint and the message that goes on; a quarter of a short
-/// one.
+/// Time reserved at the end of an invocation for the last chunk, the checkpoint and the continuation; a quarter of a
+/// short invocation.
 const RESERVE_MS: i64 = 20_000;
 
 /// Ends one job.
@@ -36,8 +38,8 @@ pub struct Completer<'a, S, Q, F> {
     /// Milliseconds between the order to stop and the closing of the groups. Longer than a worker may go on without
     /// looking whether its job still runs, so that no item starts after the closing.
     pub stop_grace_ms: i64,
-    /// When the function should have ended: shortly before, a report that is not whole is handed over to the next message,
-    /// and the input is read for its receipt no longer.
+    /// Time by which the function should have ended. Shortly before it, an incomplete report is handed over to the next
+    /// message, and the input is no longer read for the receipt.
     pub deadline: Timestamp,
     /// Bytes of a part of a report's file, at first. S3 takes no part under 5 MiB but the last.
     pub part_bytes: usize,
@@ -64,7 +66,7 @@ impl Pace {
 /// A try to write the report of a generation; it goes on over as many invocations as it takes.
 struct Attempt {
     name: String,
-    /// Name of the report that this try ends: no other one writes below it.
+    /// Name of the report that this attempt ends. No other attempt writes below it.
     report: String,
     /// The job's checkpoint, as this attempt read it or moved it.
     checkpoint: Option<Checkpoint>,
@@ -98,13 +100,13 @@ pub enum CompleteEnd {
     NothingToDo,
     /// There is no such job: it was deleted.
     Absent,
-    /// A delivery before has failed: a copy of the message, in a lane for copies, has taken its place.
+    /// An earlier delivery failed. A copy of the message in the copies lane has replaced it.
     Replaced,
 }
 
 impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
-    /// Works one delivery of a message. One that comes again does not hold its tenant's lane: a copy is sent, and the message is
-    /// at its end. Sent twice, the copies are as harmless as two deliveries.
+    /// Processes one delivery of a message. A redelivered message does not block its tenant's lane: the completer sends
+    /// a copy of it and acknowledges the original. Sending the copy twice is as harmless as two deliveries.
     ///
     /// # Errors
     /// See [`CompleteError`]; if the copy cannot be sent, the next delivery sends it.
@@ -190,10 +192,10 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         }
     }
 
-    /// Report, receipt, result document, final status, in this order; `None` if it is all to be looked at again: the job was told
-    /// to stop meanwhile, or its report is another completion's. Every file that is written whole is named by this very try, uploads in
-    /// parts by the attempt, and both count only if the job names them. Nobody reads the report of a job that is deleted: it only gets its final status, so that the sweeper
-    /// may remove it.
+    /// Writes the report, receipt, result document and final status, in this order. Returns `None` if the job must be
+    /// read again: it was told to stop meanwhile, or another completion has written its report. Files written whole are
+    /// named by this invocation, multipart uploads by the attempt; both count only if the job names them. Nobody reads
+    /// the report of a deleted job, so such a job only gets its final status, and the sweeper may then remove it.
     async fn end(&self, ending: &Ending, pace: &mut Pace) -> Result<Option<CompleteEnd>, CompleteError> {
         if ending.job.is_deleted() {
             return self.finish(&ending.job, &ending.finish(None, (self.clock)())).await;
@@ -235,8 +237,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
             Err(CompleteError::UploadGone) => return Ok(pace.begin_anew(&attempt)),
             written => written?,
         };
-        // Told to stop meanwhile, it is all to be done once more, behind the grace: the input is read for no longer. A report
-        // with a checkpoint is not written again.
+        // If the job is told to stop meanwhile, everything is done again after the grace period, so reading the input
+        // must leave time for that. A report with a checkpoint is not written again.
         let again_ms = if attempt.checkpoint.is_some() { 0 } else { (self.clock)().millis_since(began) };
         let spare_ms = again_ms.saturating_add(self.stop_grace_ms);
         let finish = ending.finish(Some(attempt.report), (self.clock)());
@@ -258,8 +260,9 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         Ok((Attempt::new(nonce(), checkpoint), None))
     }
 
-    /// Stores the report as it is, and moves the job's checkpoint there if it is still the one from which this attempt went on;
-    /// false if another completion was first. The stored file is named by this very call: nobody writes over it.
+    /// Stores the report so far, and moves the job's checkpoint there if it is still the one that this attempt
+    /// continued from. Returns false if another completion was first. The stored file has a name of this call's own, so
+    /// nothing overwrites it.
     async fn checkpoint(
         &self,
         job: &Job,
@@ -278,13 +281,13 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
             return Ok(true);
         }
         if is_new {
-            // Nobody else knows the uploads of an attempt without a checkpoint.
+            // No other completion knows the uploads of an attempt without a checkpoint.
             writer.abort().await;
         }
         Ok(false)
     }
 
-    /// A message that goes on in this one's place. Whoever dies before it is sent has its own message delivered again.
+    /// Sends a continuation of this message. After a crash before that, this message is delivered again.
     async fn hand_over(&self, job: &Job, attempt: &Attempt) -> Result<CompleteEnd, CompleteError> {
         let step = attempt.checkpoint.as_ref().map_or(0, |at| at.step);
         let message = CompleteMessage { step, ..CompleteMessage::of(job) };
@@ -304,8 +307,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         Ok(self.ports.files.write(&key, "application/json", serde_json::to_vec(&result)?).await?)
     }
 
-    /// The final status and the name of the report, in one conditional write. Refused, another delivery was first, or the job
-    /// was told to stop.
+    /// Writes the final status and the name of the report, in one conditional write. If it is refused, another delivery
+    /// was first, or the job was told to stop.
     async fn finish(&self, job: &Job, finish: &Finish) -> Result<Option<CompleteEnd>, CompleteError> {
         if let Transition::Made(_) = self.ports.store.finish(job.job_id, finish).await? {
             return Ok(Some(CompleteEnd::Finished(finish.status)));

@@ -2,26 +2,27 @@
 //!
 //! - **Trigger:** `complete-job.fifo`, from the worker that ends the last item, from the splitter, from whoever stops
 //!   a job, and from the sweeper.
-//! - **Reads and writes:** the job and its groups; of a job that is stopping it closes every group, so that no worker
-//!   can commit any more. Then the work files of the chunks that filed something, and of a stopped job the source.
-//!   After a turn, or near its deadline, it stores how far the report is, moves the job's checkpoint there, and sends itself a
-//!   message that goes on. Writes `failed.csv`, `skipped.csv`, `unprocessed.csv` (each only if it has a row), `receipt.json`, `result.json`, and
-//!   at last the job: one conditional write. For the receipt the source is read once more, unless its client gave its
-//!   SHA-256.
-//! - **Delivered twice**, even at the same time, or begun again after a crash at any step: the rows come from images
-//!   that can change no more. A completion writes whole files under a name of its own, and the same parts to the same
-//!   uploads. The checkpoint moves on only from where it was read. The final status is written once, and names the
-//!   report that counts.
-//! - **Fair:** a delivery lasts a turn of some seconds, and then sends a continuation to the end of its tenant's lane. The second
-//!   delivery of a message puts a copy into a lane for copies, so that the tenant's other jobs do not wait behind it.
-//! - **If it fails:** the next delivery goes on from the checkpoint. If the rows that it finds are not those that the ledger counted,
-//!   no file appears and the job gets no final status: better no report than a false one.
-//! - **Never:** holds more than some chunks and a part of each file in memory, reads a work file that no commit vouches for, changes a job
-//!   that has a final status.
+//! - **Reads and writes:** the job and its groups. For a stopping job it closes every group, so that no worker can
+//!   commit any more. Then it reads the work files of the chunks that filed something and, for a stopped job, the
+//!   source. After a turn, or near its deadline, it stores the progress of the report, moves the job's checkpoint
+//!   there, and sends itself a continuation. It writes `failed.csv`, `skipped.csv`, `unprocessed.csv` (each only if it
+//!   has a row), `receipt.json`, `result.json`, and at last the job, by one conditional write. For the receipt it reads
+//!   the source once more, unless the client gave its SHA-256.
+//! - **Delivered twice**, even at the same time, or restarted after a crash at any step: the rows come from images that
+//!   can no longer change. A completion writes whole files under a name of its own, and the same parts to the same
+//!   uploads. The checkpoint advances only from the position that was read. The final status is written once, and names
+//!   the report that counts.
+//! - **Fair:** a delivery lasts a turn of some seconds, and then sends a continuation to the end of its tenant's lane.
+//!   The second delivery of a message puts a copy into the copies lane, so that the tenant's other jobs do not wait
+//!   behind it.
+//! - **If it fails:** the next delivery continues from the checkpoint. If the rows found are not those that the ledger
+//!   counted, no file appears and the job gets no final status: no report is better than a false one.
+//! - **Never:** holds more than a few chunks and a part of each file in memory, reads a work file that no commit
+//!   vouches for, changes a job that has a final status.
 //!
 //! The files and the items that succeeded are the input, each item exactly once. In the files, cells that a spreadsheet
-//! could take for a formula (also behind a semicolon, a tab or a line end in a cell: see `longshore::formula`; plain numbers
-//! are none) have an apostrophe before them.
+//! could take for a formula (also behind a semicolon, a tab or a line end in a cell: see `longshore::formula`; plain
+//! numbers are none) have an apostrophe before them.
 
 mod completer;
 mod ending;

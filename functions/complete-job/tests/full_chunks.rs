@@ -1,5 +1,5 @@
-//! Completion of a group of full chunks of which every row failed, or waited for four rounds: entries are far larger than their
-//! rows, and their memory has a bound all the same.
+//! Completion of a group of full chunks whose rows all failed or waited for four rounds: entries are far larger than
+//! their rows, and their memory is still bounded.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -26,36 +26,37 @@ use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::{End, Entry};
 use serde_json::json;
 
-/// Memory of the completion, of which the deployed function has 512 MiB.
+/// Memory limit of the completion; the deployed function has 512 MiB.
 const MEMORY_MIB: u64 = 400;
 
-/// Rows of a chunk: as many as an import has.
+/// Rows of a chunk: the maximum of an import.
 const ROWS: u32 = 50_000;
 
 const ROW: &str = "12345678,Ada Lovelace,purple1\n";
 
 const CHUNKS: u32 = 16;
 
-/// Rounds for which the rows of a chunk waited, by the token of its last file.
+/// Token of the last file of a chunk whose rows waited for four rounds.
 const WAITED: &str = "waited4";
 
 const FAILED: &str = "failed0";
 
-/// Turns that other reads have before a file of the first chunk is there: the others are held by then.
+/// Number of times a read of the first chunk yields before it returns its file. By then the files of the other chunks
+/// are in memory.
 const YIELDS: usize = 100;
 
 fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().unwrap()
 }
 
-/// Work files by their tokens, each made once; of a report nothing is kept.
+/// Work files by token, each built once. Files of the report are discarded.
 #[derive(Clone, Default)]
 struct Full {
     inner: MemoryFiles,
     made: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
 }
 
-/// The file of this token: a line for each row.
+/// The work file of a token: a line for each row.
 fn make(token: &str) -> Vec<u8> {
     let (kind, round) = token.split_at(token.len() - 1);
     let round: u32 = round.parse().unwrap();
@@ -125,7 +126,7 @@ impl MultipartFiles for Full {
     async fn abort_multipart(&self, _: &MultipartUpload) {}
 }
 
-/// A job of one group, of which each chunk has ended with this file.
+/// A job of one group in which each chunk has ended with this file.
 fn ended(file: &str, round: u32, counts: Counts) -> (Ports<MemoryStore, MemoryQueues, Full>, JobId) {
     let bytes = u64::from(ROWS) * ROW.len() as u64;
     let (key, etag, name) = ("uploads/default/full".into(), "\"e\"".into(), "people.csv".into());
@@ -172,7 +173,7 @@ fn complete(ports: &Ports<MemoryStore, MemoryQueues, Full>, id: JobId) {
     }
 }
 
-/// The most memory that this process has had; 0 where the system does not say.
+/// Peak memory of this process; 0 on systems that do not report it.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();

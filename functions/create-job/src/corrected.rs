@@ -18,14 +18,15 @@ use longshore_domain::work_file::WorkFile;
 
 use crate::splitter::{Halt, Splitter};
 
-/// Chunks whose work files are read at the same time: hides the bucket's latency.
+/// Number of chunks whose work files are read concurrently, to hide the bucket's latency.
 const READ_AHEAD: u64 = 8;
 
-/// Memory of the entries that are read at the same time; a chunk that may have more is read alone.
+/// Memory for the entries that are read concurrently. A chunk that may have more is read alone.
 const READ_BYTES: u64 = 48 << 20;
 
-/// Chunks, and bytes of their groups, whose work files are read to tell what became of a corrected file's rows: some ten
-/// seconds of one delivery. Of more, the rows that met no item until then are reported as unchecked.
+/// Limits on the chunks, and on the bytes of their groups, whose work files are read to report the outcome of a
+/// corrected file's rows: about ten seconds of one delivery. Above them, rows without a matching item so far are
+/// reported as unchecked.
 const FINDINGS_CHUNKS: usize = 2_000;
 const FINDINGS_BYTES: u64 = 512 << 20;
 
@@ -79,7 +80,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 }
 
-/// Each chunk with work files of a group of which this generation has filed failed items again.
+/// Returns each chunk with work files in a group of which this generation has filed failed items again.
 fn filed_again<'a>(job: &Job, group: &'a Group) -> Vec<(u32, &'a Cursor)> {
     let from = job.base.refiled;
     let first = if group.number == from.group { from.chunk } else { 0 };

@@ -5,14 +5,15 @@
 //!   its chunk messages; at the end the job's final item count.
 //! - **Delivered twice:** the split cursor is the guard. Of two splitters one commits a group, the other stops.
 //! - **Of a retry:** what the generation before left is filed again into new groups; the old ones are not touched. A
-//!   corrected file is read as a whole, and says which of the failed items run again, and as what; so do the work files of
-//!   chunks whose dead letters are replayed.
-//! - **If it fails:** the next delivery goes on from the split cursor, after sending again every group that is
+//!   corrected file is read as a whole, and says which of the failed items run again, and as what; so do the work files
+//!   of chunks whose dead letters are replayed.
+//! - **If it fails:** the next delivery continues from the split cursor, after sending again every group that is
 //!   committed and not known to be sent. A duplicate chunk message is harmless.
-//! - **If it fails again:** the second delivery puts a copy of the message into a lane for copies, and acknowledges it: the
-//!   tenant's other jobs do not wait behind it.
+//! - **If it fails again:** the second delivery puts a copy of the message into the copies lane and acknowledges the
+//!   original, so that the tenant's other jobs do not wait behind it.
 //! - **Fair:** a delivery lasts a turn of some seconds, and then sends a continuation to the end of its tenant's lane.
-//! - **Never:** holds more than a block, a group of small chunks and a corrected file in memory, sends a chunk whose group is not committed.
+//! - **Never:** holds more than a block, a group of small chunks and a corrected file in memory, sends a chunk whose
+//!   group is not committed.
 
 mod corrected;
 mod group_builder;

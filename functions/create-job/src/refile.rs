@@ -2,8 +2,8 @@
 //!
 //! A chunk that nobody began is taken over as it is. The failed and the waiting items of the others are gathered into
 //! work files, each the whole of a new chunk, whose cursor stands at the beginning of a round over that file: a worker
-//! takes them as it takes items that it filed itself. An item that no retry can mend stays failed, and so does one that a
-//! corrected file or a replay of dead letters leaves out.
+//! takes them as it takes items that it filed itself. An item that no retry can fix stays failed, and so does one that
+//! a corrected file or a replay of dead letters leaves out.
 //!
 //! Resumed from the job's own place: what is committed is passed over. A work file whose group was never committed is
 //! never read.
@@ -118,7 +118,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         Ok(())
     }
 
-    /// The file that is being gathered is as large as a chunk should be, and leaves room in the group for the one that holds
+    /// True if the file being gathered is as large as a chunk should be, and the group has room for one more that holds
     /// the rest of the old chunk.
     fn is_full(&self) -> bool {
         if self.chunks.len() + 1 >= CHUNKS_PER_GROUP {
@@ -160,8 +160,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         Ok(())
     }
 
-    /// True if there was something. Where there was nothing the place stays as it was: at most the rest of one group was read in
-    /// vain, since every further group that is read leaves something.
+    /// Commits the filed chunks as a group; false if there are none. In that case the position does not move. At most
+    /// the rest of one group was then read in vain, since every further group that is read files something.
     async fn commit(&mut self, upto: Place) -> Result<bool, Halt> {
         self.file().await?;
         if self.chunks.is_empty() {
@@ -183,8 +183,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
     }
 }
 
-/// Every item of the group succeeded or was skipped. Its work files are not read: a turn that reads many and finds nothing
-/// moves no place, so that the next one would read them again.
+/// True if every item of the group succeeded or was skipped. The work files of such a group are not read: a turn that
+/// reads many files and finds nothing does not move the position, so the next turn would read them again.
 fn leaves_nothing(group: &Group) -> bool {
     group.is_done() && group.counts.failed == 0
 }

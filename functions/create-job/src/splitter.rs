@@ -39,7 +39,7 @@ pub enum SplitEnd {
     NothingToDo,
     /// There is no such job: it was deleted.
     Absent,
-    /// A delivery before has failed: a copy of the message, in a lane for copies, has taken its place.
+    /// An earlier delivery failed. A copy of the message in the copies lane has replaced it.
     Replaced,
 }
 
@@ -72,12 +72,12 @@ pub(crate) enum Halt {
 /// once hangs its job if it was refused by its own write; one that never does would race another for ever.
 const LOOKS: u32 = 4;
 
-/// Seconds after which a splitter sends a continuation to the end of its tenant's lane and leaves its place to whoever
-/// waits: a place is one of few, and a file of gigabytes would hold it for a minute. A small job ends within its first turn;
-/// each further one costs a message and a read of the opening.
+/// Length of a splitter's turn, in seconds. After a turn the splitter sends a continuation to the end of its tenant's
+/// lane, so that waiting jobs get its place: there are few places, and a file of gigabytes would hold one for a minute.
+/// A small job ends within its first turn; each further one costs a message and a read of the file's opening.
 pub const TURN_S: i64 = 3;
 
-/// The same while the generation before is filed again. Longer, since each of these turns ends with a group, full or not.
+/// Length of a turn while a retry files items again. Longer, since each of these turns ends with a group, full or not.
 const RETRY_TURN_S: i64 = 10;
 
 impl<E: Into<SplitError>> From<E> for Halt {
@@ -87,9 +87,10 @@ impl<E: Into<SplitError>> From<E> for Halt {
 }
 
 impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
-    /// Works one delivery of a message. One that comes again does not hold its tenant's lane: a copy is sent, and the message is
-    /// at its end. What a delivery before came to is not known, for a function that is killed returns nothing; so the number
-    /// of deliveries decides, before anything that may die again. Sent twice, the copies are as harmless as two deliveries.
+    /// Processes one delivery of a message. A redelivered message does not block its tenant's lane: the splitter sends
+    /// a copy of it and acknowledges the original. The outcome of an earlier delivery is unknown, because a killed
+    /// function returns nothing. So the number of deliveries decides, before any step that may crash again. Sending the
+    /// copy twice is as harmless as two deliveries.
     ///
     /// # Errors
     /// See [`SplitError`]; if the copy cannot be sent, the next delivery sends it.
@@ -148,8 +149,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Refile::new(self, job, limits, turn_ends).of(&rerun).run().await
     }
 
-    /// What is to be said of the rows of the corrected file, if there is one: at the end, so that a split which goes on in
-    /// many deliveries reads for it once.
+    /// Returns the findings about the rows of the corrected file, if there is one. Called at the end, so that a split
+    /// over many deliveries reads for it once.
     async fn found(&self, job: &Job) -> Result<Vec<JobError>, Halt> {
         let job_type = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?;
         match self.corrected_file(job, job_type.limits().item_bytes).await? {
@@ -178,8 +179,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Err(Halt::End(SplitEnd::NothingToDo))
     }
 
-    /// Sends the groups that an earlier attempt has committed and perhaps not sent. A continuation is sent behind the messages of
-    /// every group before its position; a re-send of the sweeper tells nothing of them.
+    /// Sends the groups that an earlier attempt has committed and perhaps not sent. A continuation is sent after the
+    /// messages of every group before its position; a re-send of the sweeper says nothing about them.
     async fn send_unsent(&self, job: &Job, message: &CreateMessage) -> Result<(), Halt> {
         let sent = if message.resend == 0 { message.position.min(job.groups) } else { 0 };
         for group in job.sent_groups.max(sent)..job.groups {

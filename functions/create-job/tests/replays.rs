@@ -88,8 +88,8 @@ impl World {
         now(self.ports.store.job(self.id)).unwrap().unwrap()
     }
 
-    /// Splits the present generation, works its chunks - those of which an item is in `deadly` are given up - and ends the job.
-    /// The letters of the dead, and what was given to the handler.
+    /// Splits the present generation, works its chunks - those of which an item is in `deadly` are given up - and ends
+    /// the job. The letters of the dead, and what was given to the handler.
     fn run(&self, deadly: &BTreeSet<u64>) -> (Vec<ChunkMessage>, Vec<u64>) {
         let splitter = Splitter { ports: &self.ports, registry: &self.registry, clock };
         let create = CreateMessage {

@@ -1,4 +1,4 @@
-//! A retry of a large job of which almost nothing failed: the work files of the rest are not read.
+//! A retry of a large job in which almost nothing failed: the work files of the other groups are not read.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -33,10 +33,10 @@ const ROW: &str = "1\n";
 
 const CHUNKS: u32 = 16;
 
-/// Duration of the read of a file.
+/// Duration of reading a file.
 const READ_MS: i64 = 20;
 
-/// Duration of an invocation, without what is kept for the answer.
+/// Duration of an invocation, without the time reserved for the answer.
 const INVOCATION_MS: i64 = 116_000;
 
 thread_local!(static CLOCK: Cell<i64> = const { Cell::new(0) });
@@ -49,7 +49,7 @@ fn now<T>(call: impl Future<Output = T>) -> T {
     call.now_or_never().unwrap()
 }
 
-/// Files of which each read takes a while.
+/// Files with slow reads.
 #[derive(Clone, Default)]
 struct Slow(MemoryFiles);
 
@@ -88,7 +88,8 @@ struct World {
 }
 
 impl World {
-    /// A job over so many groups of chunks of one row: each row was filed for another round and then skipped. The last one failed.
+    /// An ended job with `groups` groups of one-row chunks. Each row was filed for another round and then skipped,
+    /// except for the last one, which failed.
     fn ended(groups: u32) -> Self {
         let files = Slow::default();
         let rows = u64::from(groups * CHUNKS);

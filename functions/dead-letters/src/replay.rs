@@ -1,8 +1,8 @@
 //! `POST /api/dead-letters/{letterId}/replay`, and `POST /api/dead-letters/replay` for all letters of a job.
 //!
-//! Letters of one job are replayed together or one after the other: while the generation that was opened for some of them
-//! runs, the others have to wait. Act first, note then: whoever dies in between leaves open letters, and the next replay sees on
-//! the job what was done for them.
+//! Letters of one job are replayed together or one after the other: while the generation that was opened for some of
+//! them runs, the others have to wait. The replay acts first and then notes the result. A crash in between leaves open
+//! letters, and the next replay sees on the job what was done for them.
 
 use std::sync::Arc;
 
@@ -222,7 +222,7 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
             }
             Reopened::Refused => Err(refused(Replay::Wait).into()),
             Reopened::OverLimit(active) => Err(no_room(active).into()),
-            // Replays of operators are not counted: their store has no limit of bytes.
+            // Operators' replays do not count: their store has no limit of bytes.
             Reopened::OverDailyBytes(_) => Err(refused(Replay::Wait).into()),
         }
     }
@@ -233,7 +233,8 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
         for (_, replay) in replays {
             let Some(job) = job.filter(|_| *replay == Replay::SendAgain) else { continue };
             effect = Effect::Message;
-            // Numbered and counted as the sweeper does it: the queue would take one of the same number for one that it has had.
+            // Numbered and counted like the sweeper's re-sends: the queue would take a message with a used number for a
+            // duplicate.
             let message = CompleteMessage { resend: job.resends + 1, ..CompleteMessage::of(job) };
             self.ports.queues.send_complete(&message).await?;
             self.ports.store.count_resend(job, (self.clock)()).await?;

@@ -1,14 +1,15 @@
 //! Jobs over HTTP: created, watched, and their results fetched.
 //!
-//! - **Trigger:** every call of the HTTP API but those about uploads and dead letters; those that nobody knows are answered here too.
-//! - **Reads and writes:** a create writes the job, its definition, its idempotency key and its place among the tenant's
-//!   active jobs in one transaction, then sends the create message. A cancel tells the job to stop, a delete hides it and tells it to stop: one conditional
-//!   write each, then the complete message. Everything else only reads, strongly consistent, groups before the job;
-//!   which jobs there are, an index says that may lag by a moment. An audit reads all records of a job and all rows of
-//!   its report.
+//! - **Trigger:** every call of the HTTP API except those about uploads and dead letters. Unknown calls are answered
+//!   here too.
+//! - **Reads and writes:** a create writes the job, its definition, its idempotency key and its place among the
+//!   tenant's active jobs in one transaction, then sends the create message. A cancel tells the job to stop; a delete
+//!   hides it and tells it to stop: one conditional write each, then the complete message. All other calls only read,
+//!   strongly consistent, groups before the job. Lists find their jobs in an index that may lag by a moment. An audit
+//!   reads all records of a job and all rows of its report.
 //! - **Called twice:** with an `Idempotency-Key` the second create answers the first one's job; without one it is
-//!   another job. A second cancel finds the job stopping, a second delete finds none, a second start answers the job that
-//!   the first one made. Reads change nothing.
+//!   another job. A second cancel finds the job stopping, a second delete finds none, a second start answers the job
+//!   that the first one made. Reads change nothing.
 //! - **If it fails:** a job whose message could not be sent is there, waiting; the sweeper sends the message.
 //!   The same holds for a job that was told to stop, or to run again.
 //! - **Public:** the documents about the API, and nothing else.
@@ -92,7 +93,8 @@ const AUDIT: CallCost = CallCost(20);
 /// The function as a router.
 pub fn router<B: Backend>(api: Api<B>) -> Router {
     let router = Router::new()
-        // The handler counts a create, behind the look-up of its key: a repeated one is answered whatever the limits say.
+        // The handler itself counts a create, after it has looked up the key: a repeated create is answered whatever
+        // the limits say.
         .route("/api/jobs", post(create::create::<B>).layer(Extension(CallCost(0))).get(list::list::<B>))
         .route("/api/jobs/{jobId}", get(job::get::<B>).delete(delete::delete::<B>))
         .route("/api/jobs/{jobId}/cancel", post(cancel::cancel::<B>))

@@ -1,7 +1,7 @@
 //! Whether there is room for one more job: in the queues, and among the tenant's active jobs.
 //!
-//! A queue's depth is asked for once in some seconds by each process, and not for each request. It is approximate anyway,
-//! and a job more or less does no harm: the limit is there so that a backlog does not grow for hours unseen.
+//! Each process reads a queue's depth once in some seconds, and not for each request. The depth is approximate anyway,
+//! and a job more or less does no harm: the limit only keeps a backlog from growing unnoticed for hours.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -42,8 +42,8 @@ struct Seen {
 }
 
 impl Pressure {
-    /// Chunks of this priority, as they were up to ten seconds ago; none if the queue does not say. One call of several at
-    /// once asks, the others wait for its answer.
+    /// Returns the number of chunks of this priority, as of up to ten seconds ago, or `None` if the queue does not
+    /// report it. Of several concurrent calls one asks the queue, and the others wait for its answer.
     pub(crate) async fn chunks(&self, queues: &impl Backlog, priority: Priority, now: Timestamp) -> Option<u64> {
         let mut depths = self.0.lock().await;
         if let Some(seen) = depths.get(&priority).filter(|seen| now.millis_since(seen.at) < HELD_MS) {
@@ -66,8 +66,8 @@ async fn ask(queues: &impl Backlog, priority: Priority) -> Option<u64> {
 }
 
 impl<B: Backend> Api<B> {
-    /// 503 `busy` if the queue of this priority is deeper than it should be. A tenant with hardly any active job is let in
-    /// until it is ten times as deep: one tenant's backlog is no reason to refuse the others.
+    /// Refuses with 503 `busy` if the queue of this priority is too deep. A tenant with few active jobs is accepted
+    /// until the queue is ten times as deep: one tenant's backlog is no reason to refuse the others.
     ///
     /// # Errors
     /// 503, or the store fails.
@@ -108,7 +108,7 @@ pub(crate) fn too_many_jobs(active: u64) -> Problem {
     Problem::new(Kind::TooManyJobs, detail).retry_after(TOO_MANY_S)
 }
 
-/// 429: the files of the tenant's jobs of today have so many bytes.
+/// 429: the files of the tenant's jobs of today have reached this number of bytes.
 pub(crate) fn day_is_full(bytes: u64, now: Timestamp) -> Problem {
     let end = now.end_of_day();
     let detail = format!(

@@ -1,7 +1,7 @@
 //! `POST /api/jobs/{jobId}/start`: what a job has only checked is done for real, by another job over the same file.
 //!
-//! One transaction stores the new job and notes it on the one that checked. So there is one, however often and at however
-//! many places at once it is asked for; and no delete comes between the two.
+//! One transaction stores the new job and notes it on the job that checked. So there is only one new job, however often
+//! and concurrently the call is made, and no delete can come between the two writes.
 
 use std::sync::Arc;
 

@@ -10,9 +10,9 @@
 //!   down to wait and its message is done with; whoever ends calls in the next.
 //! - **Delivered twice:** the second finds the cursor moved and adds nothing; items after the last commit are offered
 //!   to the handler again, under the same keys.
-//! - **If it fails:** the message comes back after seconds, then after longer and longer (after its visibility timeout if the
-//!   worker died), and goes on from the last commit; after the
-//!   last receive it reaches the dead-letter queue, and the sweeper accounts for its items.
+//! - **If it fails:** the message is delivered again after seconds, then at growing intervals (after its visibility
+//!   timeout if the worker died), and work continues from the last commit. After the last receive it reaches the
+//!   dead-letter queue, and the sweeper accounts for its items.
 //! - **Never:** counts without the condition, starts an item more than three seconds after it saw the job running.
 //!
 //! The work itself is [`longshore::chunk`], which the sweeper shares.

@@ -1,4 +1,5 @@
-//! A chunk with many work files: the files of its last round take longer to find than a turn, and it gets on all the same.
+//! A chunk with many work files: finding the files of its last round takes longer than a turn, and the chunk still
+//! makes progress.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -27,8 +28,9 @@ const ITEMS: u32 = 1_000;
 
 thread_local! {
     static CLOCK: Cell<i64> = const { Cell::new(0) };
-    /// Work files that are read now, and moments at which the first of them began.
+    /// Number of reads of work files in progress.
     static READING: Cell<u32> = const { Cell::new(0) };
+    /// Number of reads that began while no other one was in progress.
     static IN_A_ROW: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -36,7 +38,7 @@ fn clock() -> Timestamp {
     Timestamp(CLOCK.get())
 }
 
-/// Each item takes 70 ms and waits for the next round, in which it is done.
+/// Handler that takes 70 ms for each item and lets it wait for the next round, in which it succeeds.
 struct Slow;
 
 impl JobType for Slow {
@@ -51,7 +53,7 @@ impl JobType for Slow {
     }
 }
 
-/// A read of work files takes a second.
+/// Files whose work files take a second to read.
 #[derive(Clone, Default)]
 struct SlowFiles(MemoryFiles);
 
@@ -133,7 +135,7 @@ async fn a_round_whose_files_take_longer_to_find_than_a_turn_gets_on() {
     assert!(in_a_row <= files_of_round / CHAIN_READS + 4, "{in_a_row} of {files_of_round} reads follow one another");
     let (groups, _) = store.progress(job.job_id).await.unwrap().unwrap();
     assert_eq!(groups[0].counts.succeeded, u64::from(ITEMS));
-    // Workers of other turns name the files of those before.
+    // Workers of later turns name the files of earlier turns.
     let folder = JobFolder::of(&job).work_key((0, 0), "");
     let named = files.0.keys().into_iter().filter(|key| key.starts_with(folder.trim_end_matches(".jsonl")));
     let named = named.map(|key| WorkFile::parse(&files.0.get(&key).unwrap()).unwrap().header.named().count());

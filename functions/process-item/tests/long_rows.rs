@@ -1,4 +1,4 @@
-//! Rows over a small limit lie in chunks beside others: they fail, no handler sees them, and every row counts once.
+//! Rows over a small limit share chunks with others: they fail, no handler sees them, and every row counts once.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 const NOW: Timestamp = Timestamp(1_000);
 const ROWS: u64 = 100;
 
-/// Rows of up to eight bytes.
+/// Job type for rows of up to eight bytes.
 struct Short;
 
 impl JobType for Short {
@@ -37,7 +37,7 @@ impl JobType for Short {
     }
 }
 
-/// Every third row is too long.
+/// True for every third row, which is too long.
 fn is_long(number: u64) -> bool {
     number.is_multiple_of(3)
 }

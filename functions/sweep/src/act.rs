@@ -1,5 +1,5 @@
-//! Carries out what was decided. A push is sent before it is counted, so that what is given up was pushed in truth: a sweep
-//! that dies in between, or whose count is refused, leaves a message too many, which is harmless.
+//! Carries out decisions. A push is sent before it is counted, so that everything that is given up was really pushed. A
+//! crash in between, or a refused count, leads to a superfluous message, which is harmless.
 
 use longshore::chunk::{ChunkError, KnownJobs, Mode, Worker, ask_for_completion, roll_up, stop_job};
 use longshore::handler::Registry;

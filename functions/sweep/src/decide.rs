@@ -3,12 +3,14 @@
 //! Everything here answers one question: has this job been still for longer than anything healthy explains? Waiting
 //! doubles with each push that was in vain; what [`PUSHES`] of them did not move is given up, so that the job ends.
 //!
-//! A chunk without progress is **overdue** if its message cannot be waiting any more: the queue is empty, or a stall's time ago
-//! workers had received messages of its tenant that were sent well after it. A stall's time, for a worker may be at it, or has
-//! died and the message is not visible again. It is **suspect** if none of its tenant's messages was received for a stall's
-//! time: they are all lost, or the queue has no turn for this tenant. Then one group is sent again, as a probe. If it comes
-//! through, it passes whatever else was lost, and that is not waited for any longer: before the probe, nothing of the tenant
-//! was received for so long that no worker can be at it. A suspect chunk is never given up: it may only be queueing.
+//! A chunk without progress is **overdue** if its message can no longer be waiting: the queue is empty, or a stall time
+//! ago workers had already received messages of its tenant that were sent well after it. The stall time is needed
+//! because a worker may still be processing the chunk, or may have died and the message is not visible again yet. A
+//! chunk is **suspect** if none of its tenant's messages was received for a stall time: either all are lost, or the
+//! queue has no turn for this tenant. The sweeper then sends one group again, as a probe. A probe that is received
+//! shows that every older message is lost, and no further stall time is needed: before the probe, nothing of the tenant
+//! was received for so long that no worker can still be processing it. A suspect chunk is never given up, since it may
+//! only be queueing.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +21,8 @@ use longshore_domain::job::{Job, JobError, Stage, Status, Stop};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::time_stamp::Timestamp;
 
-/// Pushes in vain before something is given up: 31 times the stall time after the last progress, or 85 minutes by default. A
-/// service that every delivery needs may be down for so long.
+/// Pushes in vain before something is given up: 31 stall times after the last progress, or 85 minutes by default. A
+/// service that every delivery needs may be unavailable for that long.
 pub const PUSHES: u32 = 4;
 
 /// How far back the notes of deliveries reach, but for the slots at both ends.
@@ -46,8 +48,8 @@ pub enum Queue {
     Idle,
     /// There are messages.
     Busy {
-        /// A stall's time ago the job's tenant had received a message that was sent then, or lately behind a quiet time; none if
-        /// that is not known.
+        /// Newest sending time among the tenant's messages that had been received a stall time ago, or recently after a
+        /// quiet time; `None` if that is not known.
         passed: Option<Timestamp>,
         /// Nothing of the tenant was received for a stall's time.
         quiet: bool,
@@ -110,7 +112,8 @@ pub enum Action {
     },
 }
 
-/// What a job needs now; nothing if it is well, or has ended and is not deleted. `chunks_of` tells how many chunks a group has.
+/// Decides what a job needs now. Returns nothing if it is healthy, or has ended and is not deleted. `chunks_of` returns
+/// the number of chunks of a group.
 pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Vec<Action> {
     if job.status.is_final() {
         return remove(job, at).into_iter().collect();
@@ -149,16 +152,16 @@ fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Cir
     actions
 }
 
-/// What a create message that died in its queue means for its job, beside what the job itself shows. Another splitter may be at
-/// work, or its message may wait in its lane: of the sweeper, or of a continuation that the dead one has sent. So the job is
-/// stopped only once a push was in vain, too: a letter may lie here for days. Harmless for a job that has ended.
+/// Decides what a dead create message means for its job. Another splitter may be running, or its message may wait in
+/// its lane: one that the sweeper sent, or a continuation of the dead splitter. So the job is stopped only after a push
+/// was in vain as well; a dead-letter message may stay in its queue for days. Harmless for a job that has ended.
 pub fn decide_dead_split(job: &Job, letter: &CreateMessage, now: Timestamp, stall_s: i64) -> Option<Action> {
     let is_about_it = awaits_split(job, letter) && job.resends > 0;
     let patience_s = stall_s << job.resends.min(6);
     (is_about_it && now >= job.updated_at.plus_seconds(patience_s)).then(|| Action::Stop(split_failed(now)))
 }
 
-/// True if a job is still to be split by this message, or by another one like it.
+/// True if the job still has to be split by this message, or by another one like it.
 pub fn awaits_split(job: &Job, letter: &CreateMessage) -> bool {
     job.is_live() && job.generation == letter.generation && !job.split_ended
 }
@@ -219,8 +222,8 @@ fn is_unsent(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
     Open::of(group, chunk, at).is_some_and(|open| open.unsent_round().is_some())
 }
 
-/// The first group with a suspect chunk, unless another was pushed in the meantime: the wait between two probes of a job doubles
-/// as that of its groups does.
+/// Returns a push of the first group with a suspect chunk, unless another group was pushed recently: the waits between
+/// probes of a job double like those of its groups.
 fn probe(groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Option<Action> {
     let pushed = groups.iter().filter(|group| group.resends > 0 && !group.is_done());
     if pushed.clone().any(|group| at.now < group.sent_at.plus_seconds(patience_s(group.resends, at))) {

@@ -1,14 +1,15 @@
 //! Reads the dead-letter queues: notes each letter once, hands over those that are open, and takes away those that an
 //! operator has replayed or discarded.
 //!
-//! Only here is anything deleted from a queue: what its note says is settled, and what hides other letters of its message group.
-//! Whoever dies between note and delete leaves a letter that the next sweep meets again. A letter whose note cannot be read is
-//! left alone until it can.
+//! This is the only place that deletes messages from a queue: those that their note says are settled, and those that
+//! hide other dead-letter messages of their message group. A crash between note and delete leaves a message that the
+//! next sweep receives again. A message whose note cannot be read stays until it can.
 //!
-//! A FIFO queue gives no message of a group while others of it are in flight, so that no sweep would ever see what is behind the
-//! first ten (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html>).
-//! Where ten of one group come, those are deleted that the sweep needs no more and that are noted with their bodies. The first
-//! stays, and with it the alarm.
+//! A FIFO queue returns no message of a message group while others of the group are in flight, so no sweep would ever
+//! see what is behind the first ten
+//! (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html>).
+//! If a receive returns ten messages of one group, the sweep deletes those that it no longer needs and that are noted
+//! with their bodies. The first one stays, and with it the alarm.
 
 use longshore::queues::{DeadLetter, DeadLetterQueues, DeadLetters, Received, Unreadable};
 use longshore::telemetry;
@@ -23,7 +24,7 @@ use crate::decide::awaits_split;
 /// Bytes of a body that is kept with its note: what one item of the table has room for. Messages of ours have 64 KiB.
 const BODY_BYTES: usize = 350 * 1024;
 
-/// Letters of one message group behind which there may be others: as many as one receive gives.
+/// Number of messages of one message group that may hide others: the maximum of one receive.
 const FULL_GROUP: usize = 10;
 
 /// Receives from one queue in one sweep: up to a thousand letters, in some two seconds.
@@ -58,8 +59,8 @@ impl DeadLetters for OpenLetters {
     }
 }
 
-/// Reads all dead-letter queues, as long as `in_time` says; what is left is for the next sweep. A queue that cannot be read keeps
-/// nobody from the others.
+/// Reads all dead-letter queues for as long as `in_time` allows. The rest is left for the next sweep. A queue that
+/// cannot be read does not affect the others.
 pub async fn read_letters<S, D>(store: &S, queues: &D, now: Timestamp, in_time: &impl Fn() -> bool) -> OpenLetters
 where
     S: DeadLetterNotes + JobStore,
@@ -75,8 +76,8 @@ where
     open
 }
 
-/// Reads one queue batch by batch. No body is held for longer than its batch; a letter that was received stays hidden until the
-/// queue is read, so that no later batch has it again.
+/// Reads one queue batch by batch. A body is held for its batch only. A received message stays hidden until the queue
+/// is read, so that no later batch has it again.
 async fn read_queue<S, D>(
     store: &S,
     queues: &D,
@@ -151,15 +152,16 @@ async fn take_away<D: DeadLetterQueues>(queues: &D, letter: &Received) {
     }
 }
 
-/// True if a batch is of one message group of a FIFO queue, and there may be more of it.
+/// True if all messages of a full batch are of one message group of a FIFO queue, so that there may be more of the
+/// group.
 fn is_full_group(batch: &[Received]) -> bool {
     let Some(Received { queue, group_id: Some(group), .. }) = batch.first() else { return false };
     let is_of_it = |letter: &Received| letter.group_id.as_ref() == Some(group);
     *queue != Queue::Chunk && batch.len() >= FULL_GROUP && batch.iter().all(is_of_it)
 }
 
-/// True if a noted letter is not needed in its queue: its job does not wait for what the sweep makes of it, and its body is kept
-/// for a replay, unless the job is gone. False if that cannot be read.
+/// True if a noted letter is no longer needed in its queue: its job does not wait for what the sweep decides about it,
+/// and its body is kept for a replay, unless the job is gone. False if that cannot be read.
 async fn is_over<S: DeadLetterNotes + JobStore>(store: &S, letter: &Received, now: Timestamp) -> bool {
     try_is_over(store, letter, now).await.unwrap_or_else(|error| {
         let error = telemetry::chain(&error);

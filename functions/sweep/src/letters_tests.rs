@@ -101,7 +101,7 @@ async fn more_letters_than_one_receive_shows_are_all_read_once_and_shown_again()
     }
 }
 
-/// Create letters of jobs that have ended, all of one lane.
+/// Dead create messages of ended jobs, all of one lane.
 async fn lane(store: &MemoryStore, queues: &MemoryQueues, count: usize) -> Vec<Job> {
     let mut jobs = Vec::new();
     for n in 0..count {

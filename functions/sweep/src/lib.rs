@@ -1,18 +1,18 @@
 //! Every job ends: finds those that do not get on, and gives them a push.
 //!
 //! - **Trigger:** a schedule, every minute.
-//! - **Reads and writes:** the index of unfinished jobs, their groups, the dead-letter queues and how much waits in the
-//!   queue of chunks; messages sent again, items of dead chunks committed as failed, jobs told to stop. Of a job that its
-//!   client has deleted and that has ended: files, upload, records and the job are removed. At the gates of job types: chunks
-//!   that wait are called in where there is room.
-//! - **Run twice at once:** both send their pushes, which is harmless, and one of them counts: what is given up after four
-//!   pushes was sent four times, at four different times.
+//! - **Reads and writes:** the index of unfinished jobs, their groups, the dead-letter queues and the depth of the
+//!   chunk queues. Sends messages again, commits items of dead chunks as failed, and tells jobs to stop. For a deleted
+//!   job that has ended it removes files, upload, records and the job. At the gates of job types it calls in waiting
+//!   chunks if there is room.
+//! - **Run twice at once:** both send their pushes, which is harmless, and one of them is counted: anything given up
+//!   after four pushes was sent at four different times.
 //! - **If it fails:** the next minute's run sees the same ledger and decides the same. One job's failure is logged and
 //!   does not keep the others waiting.
 //! - **Dead letters:** each is noted in the table once, for operators. A message is deleted once its note says that an
-//!   operator has replayed or discarded it; or once it is needed no more and hides others of its message group.
-//! - **Never:** deletes any other message, touches a job that has ended and is not deleted, removes a record that a job has
-//!   imported, trusts anything but the ledger and the queues.
+//!   operator has replayed or discarded it, or once it is no longer needed and hides others of its message group.
+//! - **Never:** deletes any other message, touches a job that has ended and is not deleted, removes a record that a job
+//!   has imported, trusts anything but the ledger and the queues.
 //!
 //! It lists, decides purely ([`decide`]) and then acts.
 

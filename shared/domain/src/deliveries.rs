@@ -1,16 +1,16 @@
 //! Progress of deliveries: how recently the chunk messages were sent that the workers of one tenant have received.
 //!
-//! A queue says how many messages it holds, and not how old the oldest is. A worker therefore notes now and then when the
-//! message was sent that it has received. A queue delivers a tenant's messages roughly in the order in which they were sent,
-//! so a message that was sent well before one that was received is not waiting any more: a worker has it, or it is lost.
+//! A queue reports how many messages it holds, but not how old the oldest is. So workers regularly note the sending
+//! time of a message that they have received. A queue delivers a tenant's messages roughly in the order of sending. So
+//! a message that was sent well before a received one is no longer waiting: a worker has it, or it is lost.
 //!
-//! The notes of the last minutes are kept, one per [`SLOT_S`]: a worker that has received a message may still be at it, so
-//! what counts is what was received a while ago.
+//! The notes of the last minutes are kept, one per [`SLOT_S`]: a worker may still be processing a message that it has
+//! received, so only receipts of some time ago count.
 //!
 //! - A redelivery and a delayed message were sent long ago: of a slot only the newest is kept, so they change nothing.
 //! - A fair queue reorders the messages of different tenants. The notes are therefore kept for each tenant.
-//! - The time of sending is the queue's, that of a slot the worker's, that of a group the splitter's: [`MARGIN_S`] covers
-//!   the difference of their clocks, and messages of a standard queue that overtake each other.
+//! - The sending time is the queue's, the time of a slot the worker's, the time of a group the splitter's: [`MARGIN_S`]
+//!   covers the differences of their clocks, and messages of a standard queue that overtake each other.
 
 use std::collections::BTreeMap;
 
@@ -60,8 +60,8 @@ impl Deliveries {
         self.newest.range(..ended).map(|(_, sent_s)| Timestamp(sent_s * 1000)).max()
     }
 
-    /// As [`Self::newest_by`], if the first receipt in the `quiet_s` seconds before `time` ended a longer time without any. What
-    /// had been received before that time is old by now.
+    /// Returns [`Self::newest_by`] if the first receipt in the `quiet_s` seconds before `time` ended a longer time
+    /// without any. Everything received before that quiet time is old by now.
     pub fn newest_after_quiet(&self, quiet_s: i64, time: Timestamp) -> Option<Timestamp> {
         let lately = Self::slot(time.plus_seconds(-quiet_s))..Self::slot(time);
         let (first, _) = self.newest.range(lately).next()?;

@@ -18,7 +18,7 @@ use crate::time_stamp::Timestamp;
 /// counts stay under 1,024 bytes: one DynamoDB write unit for every commit.
 pub const CHUNKS_PER_GROUP: usize = 16;
 
-/// Memory of an entry of a work file at most, without its row: a rejection with the longest message, code and field.
+/// Maximum memory of a work file's entry, without its row: a rejection with the longest message, code and field.
 const ENTRY_BYTES: u64 = 3 << 10;
 
 /// The progress of a run of chunks: one small record that all their workers write.
@@ -40,7 +40,8 @@ pub struct Group {
     pub progressed_at: Timestamp,
     /// How often the sweeper has sent its chunks again since then.
     pub resends: u32,
-    /// When messages for its chunks were last known to be sent: at its commit, by a push, or when a chunk was called in.
+    /// Time at which messages for its chunks were last known to be sent: at its commit, by a push, or when a chunk was
+    /// called in.
     pub sent_at: Timestamp,
 }
 
@@ -75,15 +76,16 @@ impl Group {
         self.counts.done() == self.items
     }
 
-    /// Memory that the entries of the work files of a chunk of so many items take at most, without their rows. The ledger bounds how
-    /// many items failed or were skipped, and the items alone how many waited for another round.
+    /// Maximum memory of the entries in the work files of a chunk with `items` items, without their rows. The ledger
+    /// bounds the number of items that failed or were skipped; only the number of items bounds those that waited for
+    /// another round.
     pub fn entries_bytes(&self, cursor: &Cursor, items: u64) -> u64 {
         let ended = self.counts.failed + self.counts.skipped;
         let has_waited = cursor.round > 0 || !cursor.finished;
         ENTRY_BYTES * if has_waited { items } else { items.min(ended) }
     }
 
-    /// Items of one of its chunks, on an average.
+    /// Average number of items per chunk.
     pub fn items_of_a_chunk(&self) -> u64 {
         self.items.div_ceil(self.cursors.len().max(1) as u64)
     }

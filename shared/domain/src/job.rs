@@ -198,15 +198,16 @@ pub struct Job {
     /// How far the completion of the present generation is, if it takes more than one invocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
-    /// Name of the report that the final status came with: the attempt, and the invocation that ended it. None before the
-    /// end, for a job that ended without a report, and for one that ended before attempts had names.
+    /// Name of the report written with the final status: the attempt, and the invocation that ended it. `None` before
+    /// the end, for a job that ended without a report, and for one that ended before attempts had names.
     #[serde(default)]
     pub report: Option<String>,
     /// What went wrong with the job as a whole.
     pub error: Option<JobError>,
     /// Things to know that stopped nothing.
     pub issues: Vec<JobError>,
-    /// How often the sweeper has sent its create or complete message again since the split or the completion last got on.
+    /// Number of times that the sweeper has sent the job's create or complete message again since the last progress of
+    /// the split or the completion.
     pub resends: u32,
     /// When it was accepted.
     pub created_at: Timestamp,

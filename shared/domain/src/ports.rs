@@ -45,14 +45,14 @@ pub struct PortError {
 }
 
 impl PortError {
-    /// Nothing was written, and the same call may take a moment later.
+    /// True if nothing was written and the same call may succeed a moment later.
     pub fn is_busy(&self) -> bool {
         self.source.is::<Busy>()
     }
 }
 
-/// The cause of a [`PortError`] that passes: each time that the call was made, the service had no capacity for it, or other
-/// writes met it.
+/// Transient cause of a [`PortError`]: at every attempt the service had no capacity for the call, or other writes conflicted
+/// with it.
 #[derive(Debug, thiserror::Error)]
 #[error("the service had no capacity, or other writes met this one, each time")]
 pub struct Busy(#[source] pub Box<dyn std::error::Error + Send + Sync>);
@@ -121,8 +121,8 @@ pub trait JobStore: Send + Sync {
         definition: &Definition,
         key: Option<&IdempotencyKey>,
     ) -> impl Future<Output = PortResult<Created<JobId>>> + Send;
-    /// Stores the job that does for real what `job.started_from` has checked, as [`JobStore::create_job`] does without a
-    /// key, and notes it there, all or nothing; see [`Job::start`].
+    /// Stores the job that runs an import which `job.started_from` has only checked, like [`JobStore::create_job`]
+    /// without a key, and notes it on that job, all or nothing; see [`Job::start`].
     fn start_job(&self, job: &Job, definition: &Definition) -> impl Future<Output = PortResult<Started>> + Send;
     /// Returns what the key says to a create of an upload, or `None` if the key is free. Reads only.
     fn upload_created_before(
@@ -143,8 +143,8 @@ pub trait JobStore: Send + Sync {
     /// A tenant's jobs, newest first, found in an index that may lag by a moment, and then read consistently. There
     /// may be fewer than the limit, or none, with more behind them: only `next` says whether there are more.
     fn jobs(&self, wanted: &JobsWanted<'_>) -> impl Future<Output = PortResult<JobsPage>> + Send;
-    /// Some of the jobs that have not ended or are deleted, by age, those behind `after` in this order; none if there are no
-    /// more. From an index that may lag.
+    /// Some of the jobs that have not ended or are deleted, by age, after `after` in this order; none if there are no
+    /// more. Reads an index that may lag.
     fn unfinished(
         &self,
         after: Option<JobPosition>,
@@ -188,11 +188,11 @@ pub trait JobTransitions: Send + Sync {
     /// See [`Job::finish`]. Also takes the job off the index of unfinished ones, unless it is deleted.
     fn finish(&self, id: JobId, finish: &Finish) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::reopen`]. `job` as it was read after its end, since when nothing of its generation can have changed.
-    /// Also puts the job on the index of unfinished ones, counts it as active, and notes that it uses its corrected file's
-    /// upload, all or nothing.
+    /// Also puts the job on the index of unfinished ones, counts it as active, and notes that it uses its corrected
+    /// file's upload, all or nothing.
     fn reopen(&self, job: &Job, reopen: &Reopen) -> impl Future<Output = PortResult<Reopened>> + Send;
-    /// Counts one more re-send of the create or complete message, if none was counted since `job` was read; refused once
-    /// the status is final, or another generation has begun.
+    /// Counts one more re-send of the create or complete message, if none was counted since `job` was read. Refused
+    /// once the status is final, or another generation has begun.
     fn count_resend(&self, job: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
 }
 
@@ -230,8 +230,8 @@ pub trait Ledger: Send + Sync {
     fn manifest(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<Manifest>>> + Send;
     /// Closes a group: no commit can follow. Harmless twice. The group as it then is.
     fn close(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<Group>>> + Send;
-    /// A chunk of the group is called in from its gate: its patience begins anew. Harmless twice, and for what is absent
-    /// or closed.
+    /// Notes that a chunk of the group was called in from its gate, so that its patience starts again. Idempotent, and
+    /// has no effect on an absent or closed group.
     fn called(&self, id: JobId, group: u32, now: Timestamp) -> impl Future<Output = PortResult<()>> + Send;
     /// Counts one more re-send of a group's chunks, made at `now`, if it was `seen` before; false if another was first.
     fn count_group_resend(

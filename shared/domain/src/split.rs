@@ -13,7 +13,8 @@ pub struct ChunkLimits {
     pub items: u32,
     /// Bytes after which a chunk is cut at the next end of a record.
     pub bytes: u64,
-    /// A longer item fails. One that is longer than a full chunk, too, is not even read: it has a chunk of its own.
+    /// Maximum size of an item. A longer one fails. One that is also longer than a full chunk is not even read: it has
+    /// a chunk of its own.
     pub item_bytes: u64,
 }
 
@@ -36,17 +37,18 @@ impl ChunkLimits {
 /// Groups of one generation at most, whatever the source: all of them are read for each answer about the job.
 pub const GROUPS_PER_GENERATION: u32 = 500;
 
-/// Slope of the smallest chunk: a chunk of the nth group of a generation holds at least n / `GROWTH` of the source. With
-/// sixteen chunks in a group, 283 groups then hold any source; the rest is room for rows with a chunk of their own. Each of
-/// them ends a chunk early, and is longer than a full one: at worst every other chunk is short, and 400 groups hold the source.
+/// Slope of the smallest chunk: a chunk of the nth group of a generation holds at least n / `GROWTH` of the source.
+/// With sixteen chunks in a group, 283 groups then hold any source. The other groups are room for rows with a chunk of
+/// their own. Each of these rows ends a chunk early and is longer than a full one. In the worst case every other chunk
+/// is short, and 400 groups hold the source.
 const GROWTH: u128 = 640_000;
 
 /// The same for items that a retry files again. Steeper, since chunks that were never begun are taken over as they are.
 const FILED_GROWTH: u128 = 160_000;
 
-/// A generation's place in its source: the smallest chunk follows from it, so that small jobs have the chunks that their
-/// type asks for, and large ones no more groups than [`GROUPS_PER_GENERATION`]. It depends on the ledger and the
-/// source's size alone: a second run of a crashed splitter cuts the same chunks.
+/// A generation's position in its source. The minimum chunk size follows from it, so that small jobs have the chunks
+/// that their type asks for, and large ones no more groups than [`GROUPS_PER_GENERATION`]. It depends only on the
+/// ledger and the source's size, so a second run of a crashed splitter cuts the same chunks.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
 pub struct Growth {
     /// Bytes of the source.
@@ -64,7 +66,7 @@ impl Growth {
         Self { size_bytes, base: job.base.groups, group: job.groups }
     }
 
-    /// Bytes that a chunk holds at least, unless a row with a chunk of its own follows it or the source ends.
+    /// Minimum size of a chunk, unless a row with a chunk of its own follows it or the source ends.
     pub fn min_bytes(self) -> u64 {
         self.share(self.size_bytes, GROWTH)
     }
@@ -128,8 +130,8 @@ impl Chunker {
         }
     }
 
-    /// The longest row that shares a chunk with others. As it stands at the beginning of the next chunk, whether one is open
-    /// or not: a second run begins at a group.
+    /// Maximum size of a row that shares a chunk with others. The value is that of the beginning of the next chunk,
+    /// whether one is open or not, since a second run begins at a group.
     fn longest_with_others(&self) -> u64 {
         let (_, growth) = if self.open.is_some() { self.next_place() } else { (self.cut, self.growth) };
         self.limits.item_bytes.max(self.limits.bytes).max(growth.min_bytes())

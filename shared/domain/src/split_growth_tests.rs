@@ -101,7 +101,7 @@ fn rows_over_a_small_limit_have_at_most_500_groups() {
     assert!(all_too_long <= 300 && every_other <= 300, "{all_too_long} {every_other}");
 }
 
-/// The worst case: a row that is just longer than a full chunk behind a short one, again and again.
+/// The worst case: short rows alternating with rows just longer than a full chunk.
 #[test]
 fn rows_that_are_each_longer_than_a_full_chunk_have_at_most_500_groups() {
     let limits = ChunkLimits { items: 1_000, bytes: 4 << 10, item_bytes: 1 << 10 }.for_file(5 << 30);

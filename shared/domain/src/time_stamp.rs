@@ -34,7 +34,7 @@ impl Timestamp {
         Self((self.0.div_euclid(DAY_MS) + 1).saturating_mul(DAY_MS))
     }
 
-    /// Whole seconds from `earlier` to this moment, rounded up: for a `Retry-After`.
+    /// Whole seconds from `earlier` to this moment, rounded up, for a `Retry-After`.
     pub fn seconds_since(self, earlier: Self) -> u32 {
         u32::try_from(self.millis_since(earlier).unsigned_abs().div_ceil(1000)).unwrap_or(u32::MAX)
     }

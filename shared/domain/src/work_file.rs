@@ -4,14 +4,15 @@
 //! Each file names its predecessor, and the cursor names the last, so the files that count form a chain; a file
 //! that no commit vouches for (its worker died or lost) is never read. JSON Lines: a header, then an entry a line.
 //!
-//! A slow chunk has a file for each second of its work, in each of its rounds. So that a long chain is not read one file after
-//! the other, a header also names the files before its predecessor: a hint, which says only what can be read at the same time.
+//! A slow chunk has a file for each second of its work, in each of its rounds. A header also names the files before its
+//! predecessor, so that a long chain need not be read one file after the other. These names are a hint: they say only
+//! what can be read concurrently.
 
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Rejection;
 
-/// Files that a header names: those of a chain that are read at the same time.
+/// Number of files that a header names; they can be read concurrently.
 pub const NAMED_FILES: usize = 32;
 
 /// First line of a work file.
@@ -21,19 +22,19 @@ pub struct Header {
     pub round: u32,
     /// Token of the file before it in the chunk's chain.
     pub prev: Option<String>,
-    /// Tokens of the files before that one, newest first. A hint: files that were written before it existed have none.
+    /// Tokens of the files before that one, newest first. A hint: files written before it existed have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<String>,
 }
 
 impl Header {
-    /// The header of a file behind `prev`, whose own header is `known` or not.
+    /// The header of the file that follows `prev`. `known` is the header of `prev`, if it could be read.
     pub fn behind(round: u32, prev: Option<String>, known: Option<&Self>) -> Self {
         let before = known.into_iter().flat_map(Self::named).take(NAMED_FILES - 1).cloned().collect();
         Self { round, prev, before }
     }
 
-    /// Tokens of the files before this one, newest first, as far as it names them.
+    /// Tokens of the files before this one, newest first, as far as the header names them.
     pub fn named(&self) -> impl Iterator<Item = &String> {
         self.prev.iter().chain(&self.before)
     }

@@ -42,7 +42,7 @@ pub(super) struct Attempt<'a, S, Q, F> {
     cursor: Option<Cursor>,
     /// Header of the file that the cursor names, once this attempt has written or read it.
     header: Option<Header>,
-    /// Items of the round that were passed when it began.
+    /// Number of the round's items that were already processed when the attempt began.
     began_at: usize,
     tally: Tally,
     committed_at: Timestamp,
@@ -89,7 +89,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             }
         };
         if self.mode == Mode::Work {
-            // A turn is time for items: finding those of a late round may take long.
+            // A turn is time for items, so it begins here: finding the items of a late round may take long.
             self.deadline = self.deadline.min((self.worker.clock)().plus_seconds(TURN_S));
         }
         let mut batch = 16;
@@ -110,8 +110,9 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         self.end_round().await
     }
 
-    /// Between batches: commit if it is time, see whether the job still runs, stop before the function's deadline - but not
-    /// before an item is passed, or a chunk whose items take long to find would be handed over for ever.
+    /// Runs between batches: commits if it is time, checks whether the job still runs, and stops before the deadline.
+    /// It never stops before an item is processed; otherwise a chunk whose items take long to find would be handed over
+    /// for ever.
     async fn pause(&mut self) -> Result<Option<ChunkEnd>, ChunkError> {
         let now = (self.worker.clock)();
         let over = now >= self.deadline && self.tally.position > self.began_at;

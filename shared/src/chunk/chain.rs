@@ -1,6 +1,7 @@
 //! A chunk's work files, walked back from its cursor: only what a commit vouches for is ever read.
 //!
-//! The walk goes from each file to the one before it. What a header names beyond that is read ahead, at the same time.
+//! The walk goes from each file to its predecessor. The files that a header names beyond that are read ahead,
+//! concurrently.
 
 use std::collections::VecDeque;
 
@@ -11,12 +12,12 @@ use longshore_domain::work_file::{End, Entry, Header, WorkFile};
 use super::ChunkError;
 use crate::ports::JobFolder;
 
-/// Files of one chain that are read at the same time. Each holds as much as its chunk at most.
+/// Number of files of one chain that are read concurrently. Each is at most as large as its chunk.
 pub const CHAIN_READS: usize = 8;
 
-/// All work files of a chunk, newest first, from the token that its cursor names; only those of round `from_round`
-/// or later. Items that a round before the last two has filed are left out: a later one has worked them, and a chunk whose items
-/// meet no capacity has as many rounds as its job has time.
+/// Reads the work files of a chunk from round `from_round` on, newest first, from the token that its cursor names.
+/// Items that were filed before the last two rounds are left out: a later round has processed them, and a chunk whose
+/// items find no capacity has as many rounds as fit into its job's time.
 ///
 /// # Errors
 /// If the bucket fails, or a file of the chain is missing or damaged.
@@ -59,7 +60,8 @@ async fn read_ahead(
     stream::iter(reads).buffered(CHAIN_READS).try_collect().await
 }
 
-/// The header of a file that a commit vouches for; none if it cannot be read now, for then nothing is named beyond the file.
+/// Reads the header of a file that a commit vouches for. Returns `None` if it cannot be read now; then the next header
+/// names no files beyond this one.
 pub(super) async fn read_header(
     files: &impl Files,
     folder: JobFolder<'_>,
@@ -77,7 +79,7 @@ pub fn filed_in(chain: &[WorkFile], round: u32) -> Vec<&Entry> {
     filed
 }
 
-/// A file, of an earlier round than this without the items that it has filed.
+/// Reads a work file. If its round is before `filed_from`, the items that it filed for the next round are left out.
 async fn read_one(files: &impl Files, key: String, filed_from: u32) -> Result<WorkFile, ChunkError> {
     let Read::Found(bytes) = files.read(&key, None, None).await? else { return Err(ChunkError::WorkFileMissing(key)) };
     let mut file = WorkFile::parse(&bytes).map_err(|source| ChunkError::WorkFile { key, source })?;

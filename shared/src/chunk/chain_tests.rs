@@ -1,4 +1,4 @@
-//! Chains of any length: how many reads follow one another, and what is kept of them.
+//! Chains of any length: the number of sequential reads, and what is kept in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -13,7 +13,7 @@ use crate::files::{MemoryFiles, MemoryStream};
 
 const PLACE: (u32, u32) = (0, 0);
 
-/// Files of which a read takes a moment: counts the moments at which none was read, and one began.
+/// Files with slow reads. Counts the times at which a read began while no other one was in progress.
 #[derive(Clone, Default)]
 struct Slow {
     inner: MemoryFiles,
@@ -76,7 +76,7 @@ impl Chain {
         JobFolder { tenant: "t", id: self.id }
     }
 
-    /// File n: item n has failed, and these are filed.
+    /// Writes file n, in which item n has failed and `filed` items wait for the next round.
     fn put(&self, n: u64, header: &Header, filed: u64) {
         let failed = End::Failed(longshore_domain::outcome::Rejection::new("bad", None, "no"));
         let waits = || End::Transient { attempts: 0, reason: "busy".into() };
@@ -110,7 +110,7 @@ async fn a_long_chain_is_read_many_files_at_a_time_and_in_its_order() {
     assert!(in_a_row <= 6_000 / CHAIN_READS + 200, "{in_a_row} reads follow one another");
 }
 
-/// A hint decides nothing: the walk goes from each file to the one before it.
+/// A wrong hint has no effect: the walk goes from each file to its predecessor.
 #[tokio::test]
 async fn a_hint_that_is_not_true_changes_nothing() {
     let chain = Chain::new();

@@ -20,7 +20,7 @@ struct Todo {
     start: usize,
     end: usize,
     unterminated: bool,
-    /// It is longer than an item may be; its bytes are not here.
+    /// True if the item exceeds the maximum size; its bytes are not here.
     too_long: bool,
 }
 
@@ -82,13 +82,13 @@ impl Items {
         Self { bytes, todo: vec![todo] }
     }
 
-    /// The one record of a chunk that is not read.
+    /// The single record of a chunk that is not read.
     fn unread(number: u64) -> Self {
         let todo = Todo { number, attempts: 0, start: 0, end: 0, unterminated: false, too_long: true };
         Self { bytes: Vec::new(), todo: vec![todo] }
     }
 
-    /// The records of a chunk. Those of more than `longest` bytes are as if they had not been read.
+    /// The records of a chunk. Records of more than `longest` bytes are treated as unread.
     fn of_chunk(message: &ChunkMessage, source: &SourceFile, longest: u64, bytes: Vec<u8>) -> Result<Self, ChunkError> {
         let spans = records(source.format, &bytes).zip(message.plan.first..);
         let todo: Vec<_> = spans

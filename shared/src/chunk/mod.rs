@@ -44,9 +44,9 @@ const EARLY_MS: i64 = 2_000;
 /// queue makes of a message by default. The queue itself cannot count them across messages.
 const FAILURES: u32 = 10;
 
-/// Seconds after which a worker commits, sends its chunk to the end of the queue and leaves its place to whoever waits. A fair
-/// queue delivers the messages of quiet tenants first, but ends no function that runs: this is what bounds their wait
-/// (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html>).
+/// Seconds after which a worker commits, sends its chunk to the end of the queue and leaves its place to whoever waits.
+/// A fair queue delivers the messages of quiet tenants first, but ends no function that runs: this is what bounds their
+/// wait (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html>).
 pub const TURN_S: i64 = 20;
 
 /// What a worker needs beside the message.

@@ -5,7 +5,7 @@ use longshore_domain::outcome::Rejection;
 /// The code of items that were given up with their chunk.
 pub const DEAD_LETTERED: &str = "dead_lettered";
 
-/// What is not known of a row whose handler did not come to an end, or did not hear of the end of what it began.
+/// Note for a row whose handler did not finish, or got no answer to what it had begun.
 const MAY_BE_DONE: &str = "the row may have been written all the same: an import that is retried does no row twice; of another \
                            job type look whether it is there first";
 

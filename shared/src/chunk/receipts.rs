@@ -21,8 +21,8 @@ const TENANTS: usize = 1_000;
 pub struct Receipts(Mutex<BTreeMap<(String, Priority), Timestamp>>);
 
 impl Receipts {
-    /// Notes the receipt of a message that was sent at `sent_at`, unless one of its tenant and priority was noted just before. A
-    /// note that fails is logged and left out: the sweeper then takes longer to miss a message.
+    /// Notes the receipt of a message that was sent at `sent_at`, unless one of its tenant and priority was noted just
+    /// before. A failed note is logged and skipped: the sweeper then takes longer to detect a lost message.
     pub async fn note(&self, store: &impl DeliveryNotes, message: &ChunkMessage, sent_at: Timestamp, now: Timestamp) {
         if !self.is_due(message, now) {
             return;
@@ -49,7 +49,8 @@ impl Receipts {
 }
 
 impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
-    /// Works a chunk message as its queue delivers it: notes the receipt, and counts the deliveries before as failures.
+    /// Processes a chunk message as delivered by its queue: notes the receipt, and counts the earlier deliveries as
+    /// failures.
     ///
     /// # Errors
     /// As [`Worker::work`].

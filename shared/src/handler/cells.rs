@@ -8,11 +8,11 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 /// A byte order mark. In front of a file it is no text; in front of any other record it is a letter of its first cell.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Readers that a thread keeps: a report is written to three files at once.
+/// Number of readers that a thread keeps: a report is written to three files at once.
 const KEPT: usize = 4;
 
 thread_local! {
-    /// Readers of comma-separated cells that nobody uses: to build one takes as long as to read some kilobytes.
+    /// Unused readers of comma-separated cells: building one takes as long as reading some kilobytes.
     static SPARE: RefCell<Vec<Reader>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -70,7 +70,8 @@ impl CellReader {
     pub fn read(&mut self, record: &[u8]) -> Cells<'_> {
         self.core.reset();
         if record.starts_with(MARK) {
-            // The reader takes these bytes for the beginning of a file, and drops them; behind a blank line it does not.
+            // The reader takes these bytes for a byte order mark at the beginning of a file and drops them, except
+            // after a blank line.
             self.core.read_record(b"\n", &mut self.text, &mut self.ends);
         }
         let (mut input, mut written, mut cells) = (record, 0, 0);

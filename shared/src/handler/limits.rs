@@ -14,20 +14,22 @@ pub enum Input {
 /// Limits of a job type.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct TypeLimits {
-    /// Items in one chunk at most, unless the file is so large that its job would have more than 500 groups: its chunks grow
-    /// to megabytes. Slow items want small chunks: one is worked in turns of twenty seconds, and commits each second.
+    /// Maximum number of items in a chunk, unless the file is so large that its job would have more than 500 groups:
+    /// its chunks then grow to megabytes. Slow items need small chunks: a chunk is processed in turns of twenty
+    /// seconds, and commits each second.
     pub chunk_items: u32,
-    /// Bytes after which a chunk is cut; up to 2.5 MB at the end of the largest file. Held in memory as a whole.
+    /// Size at which a chunk is cut, in bytes; up to 2.5 MB at the end of the largest file. A chunk is held in memory
+    /// as a whole.
     pub chunk_bytes: u64,
-    /// A longer item fails, and no handler sees it.
+    /// Maximum size of an item. A longer one fails, and no handler sees it.
     pub item_bytes: u64,
     /// Items offered to the batch form at once, at most.
     pub batch_items: usize,
     /// How often an item that answers `Retry` goes round again before it fails.
     pub item_retries: u32,
-    /// How many chunks of this type may run at once, over all jobs and tenants; as many as there are workers if none. For
-    /// handlers that call what bears only so many calls. 0 is taken for 1. Chunks beyond it wait, at no worker's cost; each
-    /// of them costs some small writes and a message more.
+    /// Maximum number of concurrent chunks of this type, over all jobs and tenants; the number of workers if `None`.
+    /// For handlers that call a service with limited concurrency. 0 counts as 1. Chunks above the limit wait without
+    /// occupying a worker; each of them costs some small writes and one more message.
     pub chunks_at_once: Option<u32>,
     /// Seconds after which a job of this type is stopped; the stack's own limit if none.
     pub job_time_limit_s: Option<i64>,

@@ -15,9 +15,9 @@ use crate::problem::{FieldError, Kind, Problem, ProblemDocument};
 /// Responses by status.
 pub type Responses = BTreeMap<String, RefOr<Response>>;
 
-/// Names the problems that a call may answer beside those that every call may (`NoTenant`, `Internal`, `Unavailable`, what is too
-/// long, and what the gateway says): `refusals!(Refusals: NotFound, JobEnded);`, then `responses(Refusals, …)`. With `public`, those of a
-/// call that needs no token; with `operator`, those of a call for operators.
+/// Names the problems of a call, in addition to those of every call (`NoTenant`, `Internal`, `Unavailable`, sizes that
+/// are too large, and the gateway's answers). Usage: `refusals!(Refusals: NotFound, JobEnded);`, and then
+/// `responses(Refusals, …)`. With `public`, the call needs no token; with `operator`, the call is for operators.
 #[macro_export]
 macro_rules! refusals {
     ($(#[$doc:meta])* public $name:ident: $($kind:ident),*) => {

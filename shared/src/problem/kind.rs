@@ -168,8 +168,8 @@ impl Kind {
         self.about().name
     }
 
-    /// The `type` of its problems: a URI reference with full path (RFC 9457, 3.1.1), the same at every deployment, at each
-    /// of which its page is there.
+    /// The `type` of its problems: a URI reference with full path (RFC 9457, 3.1.1), the same at every deployment, at
+    /// each of which its page is there.
     pub fn uri(self) -> String {
         format!("{PAGES}/{}", self.name())
     }

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 /// Body of a message as JSON.
 ///
-/// JSON itself allows U+FFFE and U+FFFF, which a row may hold, but SQS does not: it refuses such a body, or keeps it with
-/// other characters in their place. They stand only within strings, so each is written as its escape.
-/// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html>
+/// JSON itself allows U+FFFE and U+FFFF, which a row may hold, but SQS does not: it refuses such a body, or keeps it
+/// with other characters in their place. They stand only within strings, so each is written as its escape. Source:
+/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html>
 ///
 /// # Errors
 /// If the message is no JSON.

@@ -83,7 +83,7 @@ impl MemoryQueues {
         self.messages().dead.push(letter);
     }
 
-    /// Lets the visibility of dead letters that were received pass.
+    /// Ends the visibility timeout of all dead-letter messages that were received.
     pub fn show_all(&self) {
         self.messages().hidden.clear();
     }
@@ -159,7 +159,7 @@ impl DeadLetterQueues for MemoryQueues {
     async fn receive(&self, queue: Queue) -> PortResult<Vec<Received>> {
         let mut messages = self.messages();
         let is_hidden = |letter: &&Received| messages.hidden.contains(&letter.message_id);
-        // Of a FIFO queue: one call gives several messages of a group, and the next none while these are in flight.
+        // FIFO queues: one call returns several messages of a group, and the next one none while these are in flight.
         let in_flight = messages.dead.iter().filter(|letter| letter.queue == queue && queue != Queue::Chunk);
         let in_flight: BTreeSet<_> = in_flight.filter(is_hidden).filter_map(|letter| letter.group_id.clone()).collect();
         let is_next = |letter: &&Received| letter.group_id.as_ref().is_none_or(|group| !in_flight.contains(group));

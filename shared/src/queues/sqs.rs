@@ -97,7 +97,7 @@ impl SqsQueues {
             let batch = self.client.send_message_batch().queue_url(url).set_entries(Some(entries.clone()));
             let refused = batch.send().await.map_err(failed("send_chunks"))?.failed;
             let Some(first) = refused.first() else { return Ok(()) };
-            // Not at once: SQS refuses parts of batches when it is overloaded.
+            // Wait first: SQS refuses parts of batches when it is overloaded.
             if refused.iter().any(BatchResultErrorEntry::sender_fault) || !back_off.wait().await {
                 let error = RefusedEntries { count: refused.len(), code: first.code().to_owned() };
                 return Err(failed("send_chunks")(error));

@@ -27,14 +27,14 @@ use records::{JobRecords, Records};
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore(Arc<Mutex<Records>>);
 
-/// An item of a job, which expires by itself.
+/// An item of a job that expires separately.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum JobItem {
-    /// The job; without it nobody finds the others.
+    /// The job. Without it the other items cannot be found.
     Job,
-    /// The group of this number.
+    /// The group with this number.
     Group(u32),
-    /// Its manifest.
+    /// The manifest of the group with this number.
     Manifest(u32),
 }
 
@@ -60,7 +60,7 @@ impl MemoryStore {
         records.jobs.get_mut(&id).map(|of_job| write(&mut of_job.job, &mut of_job.groups))
     }
 
-    /// Removes an item of a job that has expired, as the table's time to live does: some hours later, and in no order.
+    /// Removes an item of an expired job, as the table's time to live does: some hours late, and in any order.
     pub fn expire(&self, id: JobId, item: JobItem) {
         let mut records = self.records();
         match item {

@@ -18,14 +18,15 @@ pub(super) struct Checks {
 /// A request that is not passed on.
 #[derive(Debug)]
 pub(super) struct Refused {
-    /// Operation, code and message, if a limit is the cause. A conflict is none: the call is retried, and takes.
+    /// Operation, code and message, if the cause is a limit. `None` for a conflict: the call is retried, and then
+    /// succeeds.
     pub(super) limit: Option<String>,
     /// The whole answer.
     pub(super) answer: Vec<u8>,
 }
 
 impl Checks {
-    /// What is to be held until the answer to a request has come.
+    /// Checks a request. Returns the guard to hold until the request is answered.
     ///
     /// # Errors
     /// The refusal of the request, if AWS would refuse it.
@@ -58,7 +59,7 @@ fn refused(operation: &str, refusal: &Refusal, answer: Vec<u8>) -> Refused {
     Refused { limit: Some(format!("{operation}: {refusal}")), answer }
 }
 
-/// A refusal in the form of the services that speak JSON, with more members beside code and message.
+/// A refusal in the form of the services that speak JSON, with more members besides code and message.
 pub(super) fn in_json(namespace: &str, refusal: &Refusal, mut body: Value) -> Vec<u8> {
     body["__type"] = format!("{namespace}#{}", refusal.code.rsplit('.').next().unwrap_or_default()).into();
     body["message"] = refusal.message.as_str().into();

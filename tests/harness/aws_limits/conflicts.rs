@@ -1,8 +1,9 @@
-//! Conflicts of DynamoDB's transactions: of two writes of one item that are in flight together, one of them a transaction, the later
-//! one is refused. The emulator takes one after the other.
+//! Conflicts of DynamoDB's transactions: of two concurrent writes of one item, one of them a transaction, the later one
+//! is refused. The emulator executes one after the other.
 //!
-//! "A PutItem, UpdateItem, or DeleteItem request for an item conflicts with an ongoing TransactWriteItems request that includes
-//! the same item", and "an item within a TransactWriteItems request is part of another ongoing TransactWriteItems request":
+//! "A PutItem, UpdateItem, or DeleteItem request for an item conflicts with an ongoing TransactWriteItems request that
+//! includes the same item", and "an item within a TransactWriteItems request is part of another ongoing
+//! TransactWriteItems request":
 //! <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +16,7 @@ use longshore::aws_limits::Refusal;
 
 const MESSAGE: &str = "Transaction is ongoing for the item";
 
-/// Writes in flight, of all connections.
+/// Writes in flight on all connections.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conflicts(Arc<Mutex<Vec<Write>>>);
 
@@ -26,7 +27,7 @@ struct Write {
     is_transaction: bool,
 }
 
-/// A write that is in flight until this is dropped.
+/// Guard of a write in flight, until it is dropped.
 #[derive(Debug)]
 pub(super) struct InFlight {
     writes: Conflicts,
@@ -34,10 +35,10 @@ pub(super) struct InFlight {
 }
 
 impl Conflicts {
-    /// Notes a call as in flight; none if it writes nothing that a transaction may meet.
+    /// Notes a call as in flight. Returns `None` if it writes nothing that a transaction may conflict with.
     ///
     /// # Errors
-    /// The answer of DynamoDB, if the call meets another one.
+    /// The answer of DynamoDB, if the call conflicts with another one.
     pub(super) fn begin(&self, operation: &str, call: &Value) -> Result<Option<InFlight>, Vec<u8>> {
         let keys = written(operation, call);
         if keys.is_empty() {
@@ -72,7 +73,7 @@ fn conflict() -> Vec<u8> {
     in_json("com.amazonaws.dynamodb.v20120810", &Refusal::new("TransactionConflictException", MESSAGE), json!({}))
 }
 
-/// The answer to a transaction, with a reason for each of its actions.
+/// The answer to a canceled transaction, with a reason for each of its actions.
 fn canceled(met: &[bool]) -> Vec<u8> {
     let codes: Vec<_> = met.iter().map(|met| if *met { "TransactionConflict" } else { "None" }).collect();
     let reason = |code: &&str| match *code {

@@ -62,7 +62,7 @@ fn transaction(call: &Value) -> Result<(), Refusal> {
     check_transaction_bytes(bytes)
 }
 
-/// Names of the items that a call writes, or checks in a transaction, as far as it may meet a conflict.
+/// Names of the items that a call writes, or checks in a transaction, if it may cause a conflict.
 pub(super) fn written(operation: &str, call: &Value) -> Vec<String> {
     let key = |write: &Value| {
         let key = if write["Item"].is_null() { &write["Key"] } else { &write["Item"] };

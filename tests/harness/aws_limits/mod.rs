@@ -1,9 +1,9 @@
-//! A proxy in front of the emulator that refuses what AWS refuses and the emulator takes, by the table and the checks of
-//! [`longshore::aws_limits`].
+//! A proxy in front of the emulator that refuses what AWS refuses and the emulator takes, by the table and the checks
+//! of [`longshore::aws_limits`].
 //!
-//! It runs in threads of this process. Only requests are read; answers are passed on as they come. A refusal is written
-//! in the service's own form, so that a client cannot tell it from AWS's. One for a limit is kept for
-//! [`LimitsProxy::refusals`]; conflicts of transactions are counted by [`LimitsProxy::conflicts`].
+//! It runs in threads of this process. Only requests are read; answers are passed on as they arrive. A refusal is
+//! written in the service's own form, so that a client cannot tell it from AWS's. [`LimitsProxy::refusals`] returns
+//! those for a limit; [`LimitsProxy::conflicts`] counts conflicts of transactions.
 
 mod check;
 mod conflicts;
@@ -24,7 +24,7 @@ use check::{Checks, Refused};
 use conflicts::InFlight;
 use request::{Body, Head};
 
-/// Bytes of an answer that are passed on at once.
+/// Size of the blocks in which an answer is passed on.
 const ANSWER_BYTES: usize = 64 * 1024;
 
 /// A running proxy; it ends with this process.
@@ -35,7 +35,7 @@ pub struct LimitsProxy {
     met: Arc<Met>,
 }
 
-/// What has been refused.
+/// Refusals so far.
 #[derive(Debug, Default)]
 struct Met {
     limits: Mutex<Vec<String>>,
@@ -70,7 +70,7 @@ impl LimitsProxy {
         self.met.limits.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Calls that were refused so far because they met a transaction.
+    /// Number of calls refused so far because of a conflict with a transaction.
     pub fn conflicts(&self) -> usize {
         self.met.conflicts.load(Ordering::Relaxed)
     }
@@ -157,7 +157,7 @@ impl Connection {
     }
 }
 
-/// Holds a write, or none; returns the one that was held before.
+/// Holds a write, or none. Returns the one that was held before.
 fn hold(place: &Mutex<Option<InFlight>>, write: Option<InFlight>) -> Option<InFlight> {
     std::mem::replace(&mut place.lock().unwrap_or_else(PoisonError::into_inner), write)
 }

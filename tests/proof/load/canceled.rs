@@ -1,5 +1,5 @@
-//! A large file whose job is canceled after its first chunk: the job ends canceled within five minutes, and its report lists
-//! every row that was not processed.
+//! A large file whose job is canceled after its first chunk: the job ends as canceled within five minutes, and its
+//! report lists every row that was not processed.
 
 use std::time::{Duration, Instant};
 
@@ -9,15 +9,15 @@ use longshore_tests::harness::stack::{Stack, StackOptions};
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 
-/// Bytes of a row with its line feed.
+/// Size of a row with its line feed, in bytes.
 const ROW_BYTES: usize = 256;
 
 const MIB: usize = 1 << 20;
 
-/// From the cancel to the final status.
+/// Maximum time from the cancel to the final status.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Size of the file: reduced, it still makes a report of two parts.
+/// Size of the file. The reduced file still leads to a report of two parts.
 fn file_bytes() -> usize {
     if figures::is_whole() { 256 * MIB } else { 16 * MIB }
 }
@@ -25,7 +25,7 @@ fn file_bytes() -> usize {
 /// A canceled job as its owner sees it.
 struct Canceled {
     job: Value,
-    /// The report's document.
+    /// The result document of the report.
     report: Value,
     /// Rows of `unprocessed.csv`.
     listed: u64,
@@ -62,7 +62,7 @@ fn a_large_file_that_is_canceled_after_its_first_chunk_ends_with_its_report() {
     assert!(function_mib > 0, "no function reported its memory");
 }
 
-/// Uploads a file of so many rows, cancels its job as soon as it shows progress, and reads the report.
+/// Uploads a file of `rows` rows, cancels its job as soon as it shows progress, and reads the report.
 fn cancel(stack: &Stack, rows: u64) -> Result<Canceled> {
     let file = ["id,note\n".to_owned()].into_iter().chain((1..=rows).map(|n| cells(n).join(",") + "\n"));
     let file: String = file.collect();
@@ -80,7 +80,8 @@ fn cancel(stack: &Stack, rows: u64) -> Result<Canceled> {
     Ok(Canceled { job, report, listed, report_bytes, took })
 }
 
-/// Number of rows in `unprocessed.csv`, and its bytes. Every row must be one of the input, unchanged, and after the one before.
+/// Returns the number of rows in `unprocessed.csv`, and its size in bytes. Every row must be an unchanged row of the
+/// input, and follow the one before.
 fn read_unprocessed(client: &Client, report: &Value) -> Result<(u64, u64)> {
     let url = report["files"]["unprocessed"]["url"].as_str().context("no row is listed as unprocessed")?;
     let answer = client.get(url)?;
@@ -96,14 +97,14 @@ fn read_unprocessed(client: &Client, report: &Value) -> Result<(u64, u64)> {
     Ok((listed, answer.body.len() as u64))
 }
 
-/// The cells of a row: its number, and text that makes it as long as all others.
+/// The cells of a row: its number, and text that makes all rows equally long.
 fn cells(number: u64) -> [String; 2] {
     let id = number.to_string();
     let note = "n".repeat(ROW_BYTES - id.len() - 2);
     [id, note]
 }
 
-/// What is wrong with the job's end and the counts of its report.
+/// Violations in the job's end and in the counts of its report.
 fn violations(canceled: &Canceled, rows: u64) -> Vec<String> {
     let Canceled { job, report, listed, .. } = canceled;
     let mut found = Vec::new();

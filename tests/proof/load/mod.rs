@@ -1,7 +1,7 @@
 //! Many jobs of several tenants at once: none is lost, all are exact, and what it takes is written down.
 //!
-//! Every job is polled as its owner polls it, over HTTP and with every answer doubted, until it has ended. [`canceled`] is one
-//! large job that is canceled.
+//! Every job is polled over HTTP until it has ended, as its owner does, and every answer is checked. [`canceled`] is
+//! one large job that is canceled.
 
 mod canceled;
 

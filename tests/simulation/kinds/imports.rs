@@ -1,5 +1,5 @@
-//! The import handler over its records: each key has one winner, which is its record's writer, whatever happens to the
-//! workers, and to other imports into the same dataset.
+//! The import handler over its records. Each key has one winner, and the record names it as its writer, whatever
+//! happens to the workers and to other imports into the same dataset.
 
 use std::collections::BTreeMap;
 
@@ -22,10 +22,10 @@ use crate::trace::Voice;
 use crate::unguarded::{Unguarded, without};
 use crate::weather::{Fault, after, again, before};
 
-/// Records of which each can be left, refused and written twice.
+/// Records whose single writes can be interrupted, refused and made twice.
 type Records = Stepwise<Unguarded<MemoryRecords>>;
 
-/// The import of production, in chunks of few rows. The key of a row is what it asks for: many rows have the same.
+/// The production import, in chunks of few rows. A row's action is its key, so many rows share a key.
 pub(super) struct FewAtOnce(Import<Records>);
 
 impl FewAtOnce {
@@ -70,7 +70,7 @@ impl JobType for FewAtOnce {
     }
 }
 
-/// Imports of one mode share a dataset of their tenant.
+/// The dataset of an import; imports of one mode and tenant share it.
 fn dataset(rule: Rule) -> &'static str {
     if rule == Rule::Insert { "insert" } else { "upsert" }
 }
@@ -79,7 +79,7 @@ pub(super) fn options(rule: Rule) -> Value {
     json!({ "dataset": dataset(rule), "key": "action", "mode": dataset(rule) })
 }
 
-/// What is left says what the rows were told.
+/// Checks that the stored records agree with the outcomes of the rows.
 pub(super) fn check(records: &MemoryRecords, rule: Rule, ended: &Ended<'_>) {
     let Ended { job, possible, succeeded, failed } = ended;
     let dataset = Dataset { tenant: job.tenant.clone(), name: dataset(rule).into() };
@@ -106,13 +106,13 @@ pub(super) fn check(records: &MemoryRecords, rule: Rule, ended: &Ended<'_>) {
         let row = holder.row as usize;
         let action = ACTIONS.iter().position(|name| name == key).expect("a key is an action");
         assert!((1..=possible.len()).contains(&row) && asked(row, action), "row {row} never had the key {key}");
-        // One that was corrected may have left the record that it had before.
+        // A corrected row may have left a record under its earlier key.
         let told = duplicate(&row) && possible[row - 1].count_ones() == 1;
         assert!(!told, "the record {key} is of row {row}, which was told that it is another's");
     }
 }
 
-/// Records of which each is written by itself: refused for want of capacity, written without an answer, or twice.
+/// Writes each record separately: refused for want of capacity, written without an answer, or written twice.
 impl RecordStore for Records {
     async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
         let mut written = Vec::new();
@@ -143,7 +143,7 @@ impl RecordStore for Records {
     }
 }
 
-/// A rule that the table does not keep.
+/// Name of the condition: the table keeps the rule of an import.
 const CARELESS: &str = "records-by-their-rule";
 
 impl RecordStore for Unguarded<MemoryRecords> {

@@ -1,4 +1,4 @@
-//! Dead letters: their queues, and what is noted of them.
+//! Dead-letter queues, and the notes about their messages.
 
 use longshore::queues::{DeadLetterQueues, PutBack, Received};
 use longshore_domain::dead_letter::{DeadLetter, Queue, Settled};

@@ -1,4 +1,4 @@
-//! Records that rest on no condition, or on none that is taken out.
+//! Records whose writes have no condition, or none that is taken out.
 
 use longshore::store::memory::MemoryStore;
 use longshore_domain::dead_letter::{DeadLetter, Settled};

@@ -1,4 +1,4 @@
-//! What clients and operators ask for: calls of the API over the same services, which may fail, or die half-way.
+//! Requests of clients and operators: calls of the API over the same services, which may fail or crash half-way.
 
 use dead_letters::{DeadLetters, Effect};
 use longshore::chunk::stop_job;
@@ -23,7 +23,7 @@ pub(crate) enum Act {
         corrected: Option<Box<SourceFile>>,
     },
     Delete,
-    /// An operator has all dead letters of the job put back.
+    /// An operator replays all dead letters of the job.
     Replay,
 }
 
@@ -55,7 +55,7 @@ pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'st
     }
 }
 
-/// What was done for the letters is noted on them, and found again by whoever asks once more.
+/// Replays the dead letters of a job. The result is noted on the letters, so a repeated call finds it.
 async fn replay(shared: &Shared, id: JobId) -> PortResult<&'static str> {
     let Ports { store, queues, .. } = shared.ports.clone();
     let operators = Operators { claim: "cognito:groups".into(), group: "operators".into() };

@@ -25,7 +25,7 @@ impl World {
         self.run_with_slow(|_| true, millis);
     }
 
-    /// The same, with steps of completions alone that take any time.
+    /// Runs in the same way, but only the steps of completions take time.
     pub(crate) fn run_with_slow_completions(&mut self, millis: i64) {
         self.run_with_slow(|work| matches!(work, Work::Message(Message::Complete(_), ..)), millis);
     }

@@ -4,7 +4,7 @@ use super::acts::Act;
 use super::{CLOCK, Work, World};
 use crate::weather;
 
-/// The first of the numbers upon which an operator replays.
+/// First of the random numbers for which an operator replays.
 const REPLAYS: u32 = 5_000;
 
 impl World {

@@ -35,8 +35,8 @@ impl World {
         false
     }
 
-    /// Two splitters of one job, of a message and of one that was sent again: the first is left between its commit of a group
-    /// and the read behind it, until the second has committed the next group.
+    /// Runs two splitters of one job, for a message and for its re-send. The first one is paused between its commit of
+    /// a group and the read after it, until the second one has committed the next group.
     pub(crate) fn overtake_the_split(&mut self) {
         self.collect();
         let Some(create) = self.visible().pop() else { return };
@@ -89,7 +89,8 @@ impl World {
         }
     }
 
-    /// Delivers completion, takes `steps` steps of it, has the client cancel in `turns` steps, and lets the rest happen.
+    /// Delivers the completion, runs `steps` steps of it, has the client cancel in `turns` steps, and runs the rest to
+    /// the end.
     pub(crate) fn cancel_within_completion(&mut self, steps: usize, turns: usize) {
         self.run_until_completion();
         self.deliver_all();

@@ -23,7 +23,8 @@ pub(super) struct Customer {
     pub(super) dialect: Dialect,
     pub(super) habits: Habits,
     pub(super) seen: Seen,
-    /// Since it expires: the last function that had begun before the job was gone, once it is.
+    /// Set once the job begins to expire. The inner value is the last function that had begun when the job itself was
+    /// removed.
     pub(super) expired: Option<Option<u64>>,
     pub(super) expires: bool,
     /// What each row may ask for by now, a bit for each of its actions: corrected files change it.

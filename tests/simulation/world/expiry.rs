@@ -1,5 +1,5 @@
-//! Jobs whose time to live is over: the table removes their items, some hours late and in no order, while messages of them
-//! are still about.
+//! Expired jobs: the table removes their items some hours late and in any order, while messages about them are still in
+//! the queues.
 //!
 //! <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/howitworks-ttl.html>
 
@@ -11,7 +11,8 @@ use super::{CLOCK, World, now};
 use crate::{handler, weather};
 
 impl World {
-    /// Every job that there is has ended, and some of them expire: their time comes now, or an item of them goes.
+    /// Expires some jobs: once all jobs have ended, the clock passes their expiry, and items of expired jobs are
+    /// removed.
     pub(super) fn expire_some(&mut self) {
         if self.customers.iter().all(|customer| !customer.expires) {
             return;
@@ -48,7 +49,7 @@ impl World {
         }
     }
 
-    /// Nobody who came after it was gone has given its rows to a handler.
+    /// Checks that no function that began after the job was removed has offered its rows to a handler.
     pub(super) fn check_expired(&self) {
         let customer = self.customer();
         let Some(Some(gone)) = customer.expired else { return };

@@ -25,7 +25,7 @@ use crate::stepwise::Stepwise;
 /// What a function is called for.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
-    /// A message, its deliveries before this one, and when it was sent.
+    /// A message, the number of its earlier deliveries, and the time it was sent.
     Message(Message, u32, Timestamp),
     Client(JobId, Act),
     Sweep,
@@ -75,7 +75,7 @@ pub(super) struct Shared {
     pub(super) registry: Registry,
     pub(super) known: KnownJobs,
     pub(super) retry_base_s: i64,
-    /// Seconds without progress that are healthy.
+    /// Seconds without progress that count as healthy.
     pub(super) stall_s: i64,
     /// Generations of jobs that clients have told to stop.
     pub(super) canceled: RefCell<BTreeSet<(JobId, u32)>>,
@@ -95,7 +95,7 @@ pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Out
             Work::Message(Message::Chunk(message), failures, sent_at) => {
                 let worker = Worker { ports, registry, known, retry_base_s: *retry_base_s, clock };
                 let delivery = Delivery { deadline: late, failures, sent_at: Some(sent_at) };
-                // A process of its own, so that every receipt is noted.
+                // Each worker is a process of its own, so every receipt is noted.
                 told(worker.deliver(&Receipts::default(), message, delivery).await)
             }
             Work::Message(Message::Complete(message), failures, _) => {

@@ -17,7 +17,7 @@ thread_local! {
     static DEPTHS: Cell<[[u64; 3]; 2]> = const { Cell::new([[0; 3]; 2]) };
 }
 
-/// A run begins: no queue was ever long.
+/// Resets the depths at the beginning of a run: no queue has had any messages.
 pub(super) fn begin() {
     DEPTHS.set([[0; 3]; 2]);
 }
@@ -56,7 +56,7 @@ impl Message {
         }
     }
 
-    /// Where it dies, and what it then says.
+    /// Returns the queue of the message, and its body as a dead-letter message.
     fn dead(&self) -> (Queue, serde_json::Result<String>) {
         match self {
             Self::Create(message) => (Queue::Create, serde_json::to_string(message)),

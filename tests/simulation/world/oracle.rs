@@ -243,7 +243,7 @@ impl World {
     /// Whatever is left belongs to a job that is there, or to nobody yet.
     pub(super) fn check_removed(&self) {
         let stored = self.customers.iter().filter_map(|customer| now(self.store.job(customer.id)).unwrap());
-        // Files of a job that has expired do so, too.
+        // Files of an expired job may still be there: they expire as well.
         let expired = self.customers.iter().filter(|customer| customer.expired.is_some());
         let expired: Vec<_> = expired.filter_map(|customer| customer.seen.job.clone()).collect();
         let stored: Vec<_> = stored.chain(expired).collect();

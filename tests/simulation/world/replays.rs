@@ -1,4 +1,4 @@
-//! What must hold of dead letters, and of what operators do about them.
+//! Invariants of dead letters and of operators' replays.
 
 use std::collections::BTreeMap;
 
@@ -12,43 +12,43 @@ use crate::trace::Voice;
 use crate::unguarded::without;
 use crate::{handler, report};
 
-/// Seeds within which a replay of too much shows.
+/// Number of seeds that must show a replay of too many rows.
 const SEEDS: u64 = 20_000;
 
-/// The code of a row that was given up with its letter.
+/// Failure code of a row that was given up with its dead letter.
 const GIVEN_UP: &str = "dead_lettered";
 
-/// Rows that a generation must not run: those that failed by themselves before letters were replayed.
+/// Rows that a generation must not run: those that failed on their own before dead letters were replayed.
 #[derive(Default)]
 pub(super) struct LeftOut {
     generation: u32,
-    /// The last function that had begun before.
+    /// Number of the last function that began before the generation.
     behind: u64,
     failed: Vec<usize>,
 }
 
 impl World {
-    /// At their end operators have the letters of jobs put back; false if nobody does.
+    /// Lets operators replay the dead letters of ended jobs. Returns false if nobody does.
     pub(crate) fn operators_ask(&mut self) -> bool {
         let mut any = false;
         self.each(|world| any |= world.is_replayed());
         any
     }
 
-    /// An operator puts back what there is of the job's letters; false if there can be none.
+    /// Lets an operator replay the job's dead letters. Returns false if there can be none.
     pub(super) fn is_replayed(&mut self) -> bool {
         if self.customer().habits.replays == 0 || self.buried == (0, 0) {
             return false;
         }
         self.ask(Act::Replay);
-        // Two of them, or one who had no answer.
+        // Another operator, or the same one after a lost answer.
         if self.dice.often(300) {
             self.ask(Act::Replay);
         }
         true
     }
 
-    /// After a sweep in good weather each letter in a queue is noted, and nobody is done with it.
+    /// Checks that, after a sweep without faults, each dead letter in a queue is noted and still open.
     pub(super) fn check_letters(&self) {
         if without("sweeper") {
             return;
@@ -60,7 +60,8 @@ impl World {
         }
     }
 
-    /// What a generation that was opened for letters must leave alone, by the report of the one before.
+    /// Returns the rows that a generation opened for dead letters must leave alone, by the report of the generation
+    /// before.
     pub(super) fn left_out(&self, before: &Job, job: &Job) -> LeftOut {
         let mut failed = BTreeMap::new();
         if job.only.is_some() && before.report.is_some() {
@@ -70,7 +71,7 @@ impl World {
         LeftOut { generation: job.generation, behind: self.numbers, failed: failed.into_keys().collect() }
     }
 
-    /// Nobody was given them since; so they failed as they had.
+    /// Checks that these rows were not offered again, so that they failed as before.
     pub(super) fn check_left_out(&self, job: &Job) {
         let LeftOut { generation, behind, failed } = &self.customer().seen.left_out;
         for row in failed.iter().filter(|_| *generation == job.generation) {

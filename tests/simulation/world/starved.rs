@@ -1,4 +1,4 @@
-//! What the stories of a queue that is never empty need of a world.
+//! Helpers for the stories of a queue that is never empty.
 
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::Ledger;
@@ -10,25 +10,25 @@ use crate::plan::JobPlan;
 /// Seconds between two sweeps.
 const MINUTE_S: i64 = 60;
 
-/// Seconds between two messages of a tenant that gets on slowly.
+/// Seconds between two messages of a slow tenant.
 const TURN_S: i64 = 10;
 
-/// The tenants of whom chunk messages are delivered.
+/// Tenants whose chunk messages are delivered.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Turns {
-    /// All of them, at once.
+    /// Tenant whose messages are all delivered at once.
     pub(crate) at_once: Option<&'static str>,
-    /// One each ten seconds, in the order in which they were sent.
+    /// Tenant whose messages are delivered every ten seconds, in the order of sending.
     pub(crate) slowly: &'static str,
 }
 
 impl World {
-    /// Another job, of the same tenant or of another.
+    /// Adds another job, of the same tenant or of another.
     pub(crate) fn and(&mut self, plan: &JobPlan) {
         self.accept(plan);
     }
 
-    /// So many seconds pass, with a sweep each minute; `each` looks at the world once a second.
+    /// Lets `seconds` pass, with a sweep each minute. `each` inspects the world once a second.
     pub(crate) fn take_turns(&mut self, seconds: i64, turns: Turns, mut each: impl FnMut(&mut Self, i64)) {
         for second in 0..seconds {
             self.collect();
@@ -51,7 +51,7 @@ impl World {
         }
     }
 
-    /// Chunk messages that may be delivered, in the order in which they were sent.
+    /// Chunk messages that may be delivered, in the order of sending.
     fn chunks(&self, may: &impl Fn(&ChunkMessage) -> bool) -> Vec<u64> {
         let is_one = |number: &u64| match &self.letters[number].message {
             Message::Chunk(message) => may(message),
@@ -60,12 +60,12 @@ impl World {
         self.visible().into_iter().filter(is_one).collect()
     }
 
-    /// Chunk messages of a tenant.
+    /// Number of a tenant's visible chunk messages.
     pub(crate) fn waiting_of(&self, tenant: &str) -> usize {
         self.chunks(&|message| message.tenant == tenant).len()
     }
 
-    /// Loses the messages of one job that name these chunks.
+    /// Loses the messages of the current job for these chunks.
     pub(crate) fn lose_chunks(&mut self, are: impl Fn(&ChunkMessage) -> bool) {
         let id = self.customer().id;
         let lost = self.chunks(&|message| message.job_id == id && are(message));
@@ -73,14 +73,14 @@ impl World {
         lost.into_iter().for_each(|number| self.lose(number));
     }
 
-    /// Pushes of each group of the job in view.
+    /// Number of pushes of each group of the current job.
     pub(crate) fn pushes(&self) -> Vec<u32> {
         let progress = now(self.store.progress(self.customer().id)).unwrap();
         let (groups, _) = progress.unwrap_or_else(|| (Vec::new(), self.job()));
         groups.iter().map(|group| group.resends).collect()
     }
 
-    /// Pushes of all groups of all jobs of a tenant.
+    /// Number of pushes of all groups of all jobs of a tenant.
     pub(crate) fn pushes_of(&mut self, tenant: &str) -> u32 {
         let mut sum = 0;
         self.each(|world| {

@@ -1,4 +1,4 @@
-//! Functions under way: begun, taken a step further, ended, killed.
+//! Running functions: begin, step, end, kill.
 
 use std::pin::Pin;
 use std::rc::Rc;
@@ -13,30 +13,30 @@ use crate::{trace, weather};
 pub(super) struct Task {
     pub(super) number: u64,
     pub(super) work: Work,
-    /// The message that it works, if it is still there.
+    /// The message that it processes, if that is still there.
     pub(super) letter: Option<u64>,
-    /// How often each function was invoked in the chain of messages that led here.
+    /// Number of invocations of each function in the chain of messages that led here.
     pub(super) hops: Hops,
-    /// How far its clock is off.
+    /// Error of its clock.
     pub(super) skew_ms: i64,
-    /// It seldom gets on: others do much between two steps of it.
+    /// True if it rarely progresses: others do much between two of its steps.
     pub(super) slow: bool,
-    /// When the machine kills it, if it has not ended: a while after it should have stopped by itself.
+    /// Time at which the machine kills it if it has not ended, some time after it should have stopped on its own.
     pub(super) dies_at: i64,
-    /// Calls of it that have failed.
+    /// Number of its calls that have failed.
     pub(super) errors: u32,
     pub(super) steps: u32,
     pub(super) future: Pin<Box<dyn Future<Output = Told>>>,
 }
 
 impl World {
-    /// A function begins.
+    /// Begins a function.
     pub(super) fn begin(&mut self, work: Work, letter: Option<u64>) {
         let number = self.number();
         let skew_ms = self.manners.skew_ms;
         let skew_ms = if skew_ms > 0 { self.dice.between(-skew_ms, skew_ms) } else { 0 };
         if matches!(work, Work::Sweep) {
-            // What the one before received is visible again.
+            // The messages that the previous sweep received are visible again.
             self.queues.show_all();
         }
         if skew_ms != 0 {
@@ -54,7 +54,7 @@ impl World {
         self.tasks.push(Task { number, work, letter, hops, skew_ms, slow, dies_at, errors: 0, steps: 0, future });
     }
 
-    /// One step of a function; true if it has ended.
+    /// Runs one step of a function. Returns true if it has ended.
     pub(super) fn step(&mut self, task: usize) -> bool {
         let running = &mut self.tasks[task];
         SKEW.set(running.skew_ms);
@@ -95,7 +95,7 @@ impl World {
         }
     }
 
-    /// A function dies; its message comes again.
+    /// Kills a function; its message is delivered again.
     pub(super) fn kill(&mut self, task: usize) {
         let Task { number, work, .. } = self.tasks.swap_remove(task);
         trace::speaker(work.name(), number);
@@ -108,7 +108,7 @@ impl World {
         }
     }
 
-    /// Time passes; what has run for too long dies.
+    /// Advances the clock, and kills functions that have run for too long.
     pub(super) fn pass(&mut self, millis: i64) {
         CLOCK.set(CLOCK.get() + millis);
         if CLOCK.get() - self.forgot_at >= DEDUPLICATION_MS {
@@ -122,7 +122,7 @@ impl World {
         }
     }
 
-    /// A sweep, to its end; nothing else happens meanwhile.
+    /// Runs a sweep to its end; nothing else happens meanwhile.
     pub(super) fn sweep(&mut self) {
         if without("sweeper") {
             return;

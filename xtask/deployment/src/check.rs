@@ -13,7 +13,7 @@ use crate::template::{Parameters, Template};
 
 /// The longest name of a function is 64 characters, `-dead-letters` included.
 const STACK_NAME: usize = 51;
-/// Write units a second that an on-demand table takes from the first second
+/// Write units a second that an on-demand table accepts from the start
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html>).
 const WARM_WRITE_UNITS: u64 = 4_000;
 /// The most that the mappings may use of the 1,000 executions that an account usually has.

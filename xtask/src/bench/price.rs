@@ -1,10 +1,10 @@
 //! What a job costs at list prices: us-east-1, on demand, from AWS's public price pages in November 2026.
 //!
 //! Counted: every call that the functions made, their GB-seconds, the mappings' receives and deletes, the client's own
-//! requests. Not counted: storage, logs, traffic, and what an idle stack costs (the queues' empty receives, the sweeper).
-//! DynamoDB bills by item size; the bench counts one unit for each item that a call touches, which is right for items
-//! under 1 KB (writes) and 4 KB (reads): groups are kept below that, manifests and rows of 100 bytes are. A presigned URL
-//! is counted by the function that signs it as the call that its holder then makes.
+//! requests. Not counted: storage, logs, traffic, and what an idle stack costs (the queues' empty receives, the
+//! sweeper). DynamoDB bills by item size; the bench counts one unit for each item that a call touches, which is right
+//! for items under 1 KB (writes) and 4 KB (reads): groups are kept below that, manifests and rows of 100 bytes are. A
+//! presigned URL is counted by the function that signs it as the call that its holder then makes.
 
 use super::run::Run;
 use super::usage::Calls;
@@ -19,8 +19,8 @@ const INVOCATION: f64 = 0.20e-6;
 const WRITE_UNIT: f64 = 0.625e-6;
 /// Per read request unit, which is one strongly consistent read.
 const READ_UNIT: f64 = 0.125e-6;
-/// Per request of 64 KB to a standard queue, of messages with a group (aws.amazon.com/sqs/pricing): the request, and the surcharge for
-/// fair queues. Charged here for sends, receives and deletes alike, which is the most that it can be.
+/// Per request of 64 KB to a standard queue, of messages with a group (aws.amazon.com/sqs/pricing): the request, and
+/// the surcharge for fair queues. Charged here for sends, receives and deletes alike, which is the most that it can be.
 const FAIR_REQUEST: f64 = 0.40e-6 + 0.10e-6;
 /// The same, FIFO.
 const FIFO_REQUEST: f64 = 0.50e-6;
@@ -97,8 +97,8 @@ pub(super) fn total(price: &Price) -> f64 {
 mod tests {
     use super::of_call;
 
-    /// A message with a group in a standard queue costs a fair queue's surcharge, $0.10 a million beside $0.40; one of a FIFO
-    /// queue does not. Source: <https://aws.amazon.com/sqs/pricing/>.
+    /// A message with a message group costs a surcharge in a standard queue (fair queues: $0.10 a million, in addition
+    /// to $0.40), and none in a FIFO queue. Source: <https://aws.amazon.com/sqs/pricing/>.
     #[test]
     fn calls_to_the_chunk_queues_have_the_surcharge_for_fair_queues() {
         let per_million = |call| (of_call(call).1 * 1e8).round();

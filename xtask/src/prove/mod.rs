@@ -1,8 +1,8 @@
 //! `prove`: nothing lost, nothing counted twice, nothing stuck - shown at length, with the figures in one document.
 //!
-//! Each part is tests that a plain test run has too, in a reduced set. Here they run whole, and leave figures that become
-//! tables. With a condition taken out the proof must fail, and with a redundant layer taken out it must not: else it
-//! would prove nothing.
+//! Each part is tests that a plain test run has too, in a reduced set. Here they run whole, and leave figures that
+//! become tables. With a condition taken out the proof must fail, and with a redundant layer taken out it must not:
+//! else it would prove nothing.
 
 mod figures;
 mod part;
@@ -30,8 +30,8 @@ pub(crate) struct Options {
     /// Only these parts; nothing is recorded then
     #[arg(value_enum, value_name = "PART")]
     parts: Vec<Part>,
-    /// Take this condition or layer out of model and simulation: without a condition the proof must fail, without a layer it
-    /// must hold
+    /// Take this condition or layer out of model and simulation: without a condition the proof must fail, without a
+    /// layer it must hold
     #[arg(long, value_name = "NAME", value_parser = removable())]
     without: Option<String>,
 }

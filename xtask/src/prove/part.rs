@@ -84,7 +84,7 @@ impl Part {
         }
     }
 
-    /// Package, test target, and the tests in it; those of the second engine a script runs.
+    /// Package, test target and test filter. A script runs those of the second engine.
     fn tests(self) -> [&'static str; 3] {
         match self {
             Self::Model => ["longshore-domain", "model", ""],

@@ -1,5 +1,6 @@
-//! The second engine of DynamoDB: `tests/second-engine.sh` builds and starts it, and runs the conformance suite's topics on it.
-//! A test that passes on the emulator and fails here is a difference, which AWS's documents decide.
+//! The second engine of DynamoDB: `tests/second-engine.sh` builds and starts it, and runs the conformance suite's
+//! topics on it. A test that passes on the emulator and fails here is a difference between the engines; AWS's documents
+//! decide which one is right.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +11,7 @@ use anyhow::{Context, Result};
 use crate::emulator::free_port;
 use crate::project::Project;
 
-/// The table that it leaves.
+/// Name of the table with the results.
 pub(super) const TABLE: &str = "second-engine";
 
 /// The tests of one topic.
@@ -20,7 +21,7 @@ struct Topic {
     differing: Vec<String>,
 }
 
-/// The script, with a port of its own. It keeps the engine where `LONGSHORE_CACHE_DIR` says.
+/// The script, with a port of its own. The engine is cached in `LONGSHORE_CACHE_DIR`.
 pub(super) fn command(project: &Project) -> Result<Command> {
     let mut script = Command::new("bash");
     script.current_dir(&project.root).arg("tests/second-engine.sh");
@@ -28,7 +29,7 @@ pub(super) fn command(project: &Project) -> Result<Command> {
     Ok(script)
 }
 
-/// Leaves a row for each topic that the script's output names.
+/// Writes a row for each topic that the script's output names.
 pub(super) fn leave_figures(folder: &Path, log: &Path) -> Result<()> {
     let text = std::fs::read_to_string(log).with_context(|| format!("cannot read {}", log.display()))?;
     let mut lines = String::new();
@@ -51,7 +52,7 @@ pub(super) fn leave_figures(folder: &Path, log: &Path) -> Result<()> {
     }
 }
 
-/// Tests by topic: a line of each, `test topic::on_dynamodb::name ... ok`.
+/// Tests by topic, from lines such as `test topic::on_dynamodb::name ... ok`.
 fn topics(output: &str) -> BTreeMap<String, Topic> {
     let mut topics = BTreeMap::<String, Topic>::new();
     for line in output.lines() {

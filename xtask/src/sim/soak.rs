@@ -57,7 +57,7 @@ impl Soak<'_> {
     pub(super) fn run(&self, mut tests: Command) -> Result<()> {
         let (begun, mut told_at, mut reached) = (Instant::now(), Instant::now(), Reached::default());
         let earlier = fs::read_to_string(self.project.root.join(RECORD)).unwrap_or_else(|_| HEADER.to_owned());
-        // Once: the record itself is a change that is not committed.
+        // Computed once, since writing the record is itself an uncommitted change.
         let stamp = machine::stamp(self.project);
         let bar = ProgressBar::new(self.seeds);
         let template = "{wide_bar} {pos} of {len} seeds ({percent} %), {per_sec}, {eta} left{msg}";

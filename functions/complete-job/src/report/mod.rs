@@ -11,8 +11,9 @@
 //! | `writer` | the three files, from a position to the next |
 //! | `state` | what is kept of them between two invocations |
 //!
-//! The groups are closed or done when it is begun, so its bytes follow from the ledger alone: wherever it is interrupted, and
-//! whoever goes on, they are the same. Memory: some chunks, and less than a part of each file, however many rows there are.
+//! The groups are closed or done when the report is begun, so its bytes follow from the ledger alone: they are the same
+//! wherever it is interrupted and whoever continues. Memory: some chunks and less than a part of each file, for any
+//! number of rows.
 
 mod chunk;
 mod layout;

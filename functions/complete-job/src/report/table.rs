@@ -1,9 +1,10 @@
-//! One CSV file of a report (RFC 4180, `\r\n`): one PutObject while it is small, parts of a multipart upload once it is not.
+//! One CSV file of a report (RFC 4180, `\r\n`): one PutObject while it is small, parts of a multipart upload once it is
+//! not.
 //!
-//! Part n always holds the same bytes, whoever writes it: parts are cut by their place in the file alone. So two
-//! completions that write the same upload do each other no harm, and one goes on where another stopped. An upload that is
-//! completed takes no other part. A file that is written whole has a key of the invocation's own: a PutObject writes over
-//! another's, and a source that was lost in between makes other bytes.
+//! Part n always holds the same bytes, whoever writes it: parts are cut by their position in the file alone. So two
+//! completions can write the same upload without harm, and one can continue where another stopped. A completed upload
+//! accepts no further part. A file written whole has a key of the invocation's own, because a PutObject overwrites an
+//! earlier one, and a source that was lost in between leads to different bytes.
 
 use longshore::failures_file::Columns;
 use longshore::fingerprint::{Fingerprint, Fingerprinter, SavedFingerprint};
@@ -33,11 +34,11 @@ pub(super) struct Table {
     buffer: Vec<u8>,
 }
 
-/// Keys of a file.
+/// Keys of one file of the report.
 pub(super) struct TableKeys {
-    /// Of an upload in parts, which all invocations of the attempt share.
+    /// Key of the multipart upload, which all invocations of the attempt share.
     pub(super) parts: String,
-    /// Of one PutObject, which this invocation alone makes.
+    /// Key of the single PutObject, which only this invocation makes.
     pub(super) whole: String,
 }
 

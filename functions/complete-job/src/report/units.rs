@@ -18,8 +18,8 @@ use crate::ending::Ending;
 /// Chunks that are read at the same time: hides the bucket's latency, which counts where a chunk has many work files.
 const READS: usize = 32;
 
-/// Memory of chunks that are read at the same time, with all entries that their work files may have: an entry may be far larger than
-/// its row. A chunk that is larger is read alone.
+/// Memory for the chunks that are read concurrently, with all entries that their work files may have: an entry may be
+/// far larger than its row. A chunk above this limit is read alone.
 const READ_BYTES: u64 = 48 << 20;
 
 /// What a chunk without a plan counts at least: its work files.
@@ -97,7 +97,8 @@ impl Unit<'_> {
     }
 }
 
-/// Files of a chunk that are held while it is read, each as large as the chunk at most: the files of one round are that together.
+/// Number of a chunk's files that are in memory while it is read, in units of the chunk's size: the files of one round
+/// together are at most as large as the chunk.
 fn reads_of(cursor: Option<&Cursor>) -> u64 {
     cursor.map_or(1, |cursor| (u64::from(cursor.round) + 1).min(CHAIN_READS as u64))
 }

@@ -26,13 +26,13 @@ const UNPROCESSED: usize = 2;
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct ReportName<'a> {
     pub(crate) attempt: &'a str,
-    /// The attempt and this invocation.
+    /// Name of the report: the attempt and this invocation.
     pub(crate) report: &'a str,
     pub(crate) part_bytes: usize,
 }
 
-/// Writes the files of a job's report under the name of an attempt. None appears unless the rows of all of them are what
-/// the ledger has counted.
+/// Writes the files of a job's report under the name of an attempt. No file appears unless the rows of all files are
+/// those that the ledger has counted.
 pub(crate) struct ReportWriter<'a, S, F> {
     store: &'a S,
     files: &'a F,

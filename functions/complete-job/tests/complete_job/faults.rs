@@ -82,8 +82,8 @@ fn a_report_that_is_written_twice_is_the_same_and_the_job_names_one_of_them() {
     assert!(now(store.progress(id)).unwrap().unwrap().1.status.is_final());
 }
 
-/// One completion saw the job completing and is slow; the other saw it stopping and was first. The slow one dies as soon as
-/// it has written its result: it cannot repair anything. With small parts both go on from one checkpoint.
+/// One completion saw the job completing and is slow; the other saw it stopping and was first. The slow one dies right
+/// after it has written its result, so it cannot repair anything. With small parts both continue from one checkpoint.
 #[test]
 fn of_two_completions_across_a_stop_the_result_is_that_of_the_one_that_ended_the_job() {
     for part_bytes in [8 << 20, 20] {
@@ -101,7 +101,8 @@ fn of_two_completions_across_a_stop_the_result_is_that_of_the_one_that_ended_the
     }
 }
 
-/// Both go on from one checkpoint. The slow one has read the rest of the source; the other was first, and did not find it.
+/// Both continue from one checkpoint. The slow one has read the rest of the source; the other one was first, and found
+/// no source.
 #[test]
 fn a_slow_completion_changes_no_file_of_the_report_that_the_job_names() {
     for slow_at in ["unprocessed.csv", "receipt.json", "result.json"] {
@@ -129,7 +130,7 @@ fn a_source_whose_stream_ends_early_again_and_again_is_read_on_by_the_next_deliv
 
 type Named = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
 
-/// Does this just before the first write of a file; what the report then holds.
+/// Runs `act` just before the first write of a file. Returns the files of the report as they were after it.
 fn during(fixture: &Fixture, name: &'static str, act: impl FnOnce(&Fixture) + Send + 'static) -> Named {
     let (named, mut other) = (Named::default(), Some((fixture.clone(), act)));
     let seen = Arc::clone(&named);
@@ -147,7 +148,7 @@ fn during(fixture: &Fixture, name: &'static str, act: impl FnOnce(&Fixture) + Se
     named
 }
 
-/// The files of the report that the job names are as they were when it ended.
+/// Asserts that the files of the report that the job names have not changed since the job ended.
 fn assert_unchanged(fixture: &Fixture, named: &Named, when: &str) {
     let named = named.lock().unwrap();
     let files = fixture.result().files;
@@ -158,7 +159,7 @@ fn assert_unchanged(fixture: &Fixture, named: &Named, when: &str) {
     }
 }
 
-/// A canceled job of which one group is split, and a checkpoint of its report in front of the rest.
+/// A canceled job with one split group, and a checkpoint of its report before the unsplit rest.
 fn stopped_half_way() -> Fixture {
     let rows: String = (0..60).map(|n| format!("person {n},{n}\n")).collect();
     let fixture = Fixture::csv(&format!("name,age\n{rows}"));

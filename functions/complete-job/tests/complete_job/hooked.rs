@@ -15,7 +15,7 @@ pub(crate) type Hook = Box<dyn FnMut(&str, &str) -> bool + Send>;
 #[derive(Clone, Default)]
 pub(crate) struct Hooked {
     pub(crate) inner: MemoryFiles,
-    /// Streams to the end of a file that will end at their first byte, without an error.
+    /// Number of streams to the end of a file that still have to end at their first byte, without an error.
     pub(crate) ends_early: Arc<AtomicUsize>,
     hook: Arc<Mutex<Option<Hook>>>,
 }

@@ -35,7 +35,7 @@ pub(crate) type Steps = Vec<(usize, Vec<What>, bool)>;
 pub(crate) struct Story {
     rows: Vec<usize>,
     pub(crate) chunk_items: u32,
-    /// Below the longest row, which then has a chunk of its own, or far above it.
+    /// Either below the longest row, which then has a chunk of its own, or far above it.
     pub(crate) chunk_bytes: u64,
     pub(crate) groups: Option<usize>,
     workers: Vec<Steps>,

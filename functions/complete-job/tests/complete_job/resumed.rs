@@ -1,5 +1,5 @@
-//! A completion that takes many invocations: however it is cut, dies or runs beside another, the report is the same, byte by
-//! byte.
+//! A completion that takes many invocations: however it is cut, dies or runs beside another, the report is the same,
+//! byte by byte.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -49,8 +49,8 @@ fn report(fixture: &Fixture) -> Said {
     (files.into(), receipts.collect(), format!("{:?} {:?} {:?}", result.counts, result.issues, result.status))
 }
 
-/// An invocation of so many seconds, which dies at an operation of the bucket's, and beside which, at another, a second one
-/// runs from beginning to end.
+/// An invocation of so many seconds, which dies at an operation of the bucket's, and beside which, at another, a second
+/// one runs from beginning to end.
 #[derive(Clone, Debug)]
 struct Invocation {
     seconds: i64,
@@ -185,7 +185,7 @@ fn a_completion_that_was_overtaken_leaves_the_job_to_the_other_one() {
     assert_eq!(fixture.ports.files.inner.unfinished_parts().len(), 1, "the loser has aborted its upload");
 }
 
-/// The other one goes on from the checkpoint of the same attempt, and sees the stop.
+/// The other completion continues from the checkpoint of the same attempt, and sees the stop.
 #[test]
 fn of_two_completions_of_one_attempt_the_one_that_ends_the_job_says_how_it_ended() {
     NOW.set(100_000);

@@ -1,5 +1,5 @@
-//! Files of any size that take no memory: the source is one block again and again, work files are made when they are read,
-//! and of a report only the sizes are kept.
+//! Files of any size that take no memory: the source is one block again and again, work files are made when they are
+//! read, and of a report only the sizes are kept.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,6 @@
-//! Completion of large jobs over in-memory services: as many invocations of the deployed time-out as it takes, and the memory
-//! of one function. Plain test runs have a small set; `cargo xtask prove completion` runs them whole, at the speed of a function
-//! of 512 MB where a control group can be made, and else measures the processor time.
+//! Completion of large jobs over in-memory services: any number of invocations with the deployed timeout, in the memory
+//! of one function. Plain test runs use a small set. `cargo xtask prove completion` runs all of them at the speed of a
+//! 512 MB function where it can create a control group, and otherwise measures the processor time.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
 
@@ -34,16 +34,16 @@ use quota::{PART, Quota, peak_mib, processor_s};
 /// The deployed time-out, without what is kept for the answer.
 const INVOCATION_S: i64 = 116;
 
-/// The deployed time-out: the function is killed.
+/// The deployed timeout, after which the function is killed.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The longest that a job of 5 GiB may take that was canceled after its first chunk.
+/// Maximum duration of the completion of a 5 GiB job that was canceled after its first chunk.
 const CANCELED_S: f64 = 300.0;
 
-/// Memory of the function is twice that.
+/// Memory limit of the process: half of the function's memory.
 const MOST_MIB: u64 = 256;
 
-/// One job at a time has the processor.
+/// Lock that lets one job at a time use the processor.
 static TURN: Mutex<()> = Mutex::new(());
 
 const PART_BYTES: usize = 8 << 20;
@@ -104,7 +104,7 @@ impl Large {
         now(self.ports.store.stop(self.id, 0, &Stop::canceled(Timestamp::now()))).unwrap();
     }
 
-    /// Runs invocation after invocation until the job has ended.
+    /// Runs invocations until the job has ended.
     fn complete(&self) -> Run {
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let quota = is_whole().then(Quota::hold).flatten();
@@ -175,17 +175,18 @@ impl Large {
     }
 }
 
-/// How a job came to its end.
+/// Measurements of a job's completion.
 struct Run {
     invocations: u32,
     took: Duration,
-    /// Seconds of processor time.
+    /// Processor time, in seconds.
     processor: Option<f64>,
     has_quota: bool,
 }
 
 impl Run {
-    /// Seconds at the speed of the function; what waits for services is in the first of them.
+    /// Duration at the speed of the function, in seconds: the measured time under the quota, and without a quota at
+    /// least the processor time at that speed.
     fn seconds(&self) -> f64 {
         let took = self.took.as_secs_f64();
         if self.has_quota { took } else { took.max(self.processor.map_or(0.0, |seconds| seconds / PART)) }
@@ -252,7 +253,7 @@ fn a_job_of_many_work_files_ends_with_its_report() {
     large.measured(&format!("{} work files, {latency_ms} ms each", groups * 16 * u64::from(files_of_a_chunk)), &run);
 }
 
-/// A chunk is read within one invocation, however many seconds its handler took and however many rounds it had.
+/// A chunk is read within one invocation, however long its handler took and however many rounds it had.
 #[test]
 fn a_chunk_of_many_work_files_is_read_within_an_invocation() {
     let (work_files, latency_ms) = if is_whole() { (6_000, 20) } else { (200, 0) };

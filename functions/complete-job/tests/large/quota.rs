@@ -1,5 +1,5 @@
-//! The speed of a 512 MB function: 0.29 of a processor, by a control group of this process.
-//! (1,769 MB are one: <https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html>)
+//! The speed of a 512 MB function: 0.29 of a processor, enforced by a control group of this process.
+//! (1,769 MB are one processor: <https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html>)
 
 use std::fs;
 use std::io;
@@ -9,25 +9,25 @@ use std::path::{Path, PathBuf};
 const QUOTA_US: u32 = 29_000;
 const PERIOD_US: u32 = 100_000;
 
-/// Part of a processor that the function has.
+/// Fraction of a processor that the function has.
 pub(crate) const PART: f64 = QUOTA_US as f64 / PERIOD_US as f64;
 
-/// Hierarchies of control groups, with the file of the quota: version 2, and two places of version 1.
+/// Control group hierarchies, each with its quota file: version 2, and two locations of version 1.
 const HIERARCHIES: [(&str, &str); 3] = [
     ("/sys/fs/cgroup", "cpu.max"),
     ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us"),
     ("/sys/fs/cgroup/cpu,cpuacct", "cpu.cfs_quota_us"),
 ];
 
-/// A quota that holds until it is dropped.
+/// A processor quota that applies until it is dropped.
 pub(crate) struct Quota {
     folder: PathBuf,
-    /// The group in which this process was.
+    /// The previous control group of this process.
     before: PathBuf,
 }
 
 impl Quota {
-    /// Puts this process into a control group of its own; none where it may not, for that takes root.
+    /// Moves this process into a control group of its own. Returns `None` if that is not permitted; it requires root.
     pub(crate) fn hold() -> Option<Self> {
         HIERARCHIES.iter().find_map(|(root, file)| Self::within(Path::new(root), file).ok())
     }
@@ -60,7 +60,7 @@ impl Drop for Quota {
     }
 }
 
-/// The group of this process in the hierarchy that has this file.
+/// The group of this process in the hierarchy with this quota file.
 fn group_of(file: &str) -> io::Result<String> {
     let groups = fs::read_to_string("/proc/self/cgroup")?;
     let is_own = |controllers: &str| match file {
@@ -72,7 +72,7 @@ fn group_of(file: &str) -> io::Result<String> {
     own.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// Seconds of processor time that this process has used; none where the system does not say.
+/// Processor time used by this process, in seconds; `None` on systems that do not report it.
 pub(crate) fn processor_s() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
@@ -81,7 +81,7 @@ pub(crate) fn processor_s() -> Option<f64> {
     Some((ticks()? + ticks()?) / 100.0)
 }
 
-/// The most memory that this process has had, in MiB; none where the system does not say.
+/// Peak memory of this process, in MiB; `None` on systems that do not report it.
 pub(crate) fn peak_mib() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -80,7 +80,7 @@ pub(crate) async fn create<B: Backend>(
     if let Some(answer) = api.answered_before(&tenant, key.as_ref()).await? {
         return Ok(answer);
     }
-    // A schema may take a second to compile: nothing is compiled for a call that is not counted.
+    // A schema may take a second to compile, so nothing is compiled for a call that was not counted.
     api.count_call(&tenant).await?;
     let request = match draft.compile() {
         Ok(request) => request,
@@ -103,7 +103,7 @@ pub(crate) async fn create<B: Backend>(
 }
 
 impl<B: Backend> Api<B> {
-    /// Everything that is wrong with a request, its file included: who mends one thing shall not then hear of the next.
+    /// Reports every error of a request at once, including those of its file.
     async fn refusal(&self, tenant: &Tenant, BadRequest { problem, file }: BadRequest) -> Failure {
         let told = problem.errors.iter().any(|error| error.pointer == "/fileGuid");
         if let Some(file) = file.filter(|_| !told) {
@@ -125,7 +125,7 @@ impl<B: Backend> Api<B> {
         }
     }
 
-    /// Answers a create whose key was used before; none if the key is free, or absent.
+    /// Answers a create whose key was used before. Returns `None` if the key is new or absent.
     async fn answered_before(
         &self,
         tenant: &Tenant,

@@ -46,7 +46,7 @@ pub(super) struct BadRequest {
     pub(super) file: Option<FileGuid>,
 }
 
-/// A request as far as it can be read without compiling its options, which may take a second of work.
+/// A parsed request whose options are not compiled yet, since compiling may take a second of processor time.
 pub(super) struct Draft<'a> {
     fields: Fields,
     job_type: Option<&'a dyn AnyJobType>,
@@ -72,7 +72,7 @@ impl<'a> Draft<'a> {
         Self { fields, job_type, file: file.flatten(), priority, options, timeout_s }
     }
 
-    /// The meaning of a request in which nothing is known to be wrong: the same for two bodies that mean the same.
+    /// The canonical form of a valid request, or `None`: equal for two bodies with the same meaning.
     pub(super) fn meaning(&self) -> Option<Value> {
         let job_type = self.job_type.filter(|_| self.fields.is_right())?;
         Some(json!({

@@ -1,4 +1,4 @@
-//! Audits whose files cannot be read at once: resumed, or refused for a while, and never wrong.
+//! Audits whose files cannot be read in one go: resumed, or refused for a while, and never wrong.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +18,7 @@ use longshore_domain::ports::{FileInfo, FileStream, Files, PortError, PortResult
 
 use crate::world::{Fakes, NOW, Reply, World, folder};
 
-/// Fault of the streams, once each has handed out a block.
+/// Fault of a stream after its first block.
 #[derive(Copy, Clone, Debug)]
 enum Fault {
     Breaks,
@@ -28,7 +28,7 @@ enum Fault {
     IsRemoved,
 }
 
-/// Files whose streams meet a fault, so many times in all.
+/// Files whose streams meet a fault, a given number of times in all.
 #[derive(Clone)]
 struct Faulty {
     inner: MemoryFiles,
@@ -147,7 +147,7 @@ async fn with_report(world: &World) -> JobId {
     id
 }
 
-/// The audit of a job over files with this many faults.
+/// Audits a job over files with this many faults.
 async fn audit(world: &World, id: JobId, fault: Fault, faults: u32) -> Reply {
     let Api { ports, records, registry, access, limits, tenant_calls, pressure, clock } =
         world.api::<Fakes>(world.queues.clone());
@@ -187,7 +187,7 @@ async fn an_audit_whose_files_cannot_be_read_is_answered_503() {
     }
 }
 
-/// The job is deleted while its files are read, and so they go.
+/// The job and its files are deleted while the audit reads them.
 #[tokio::test]
 async fn an_audit_of_a_job_that_is_removed_meanwhile_is_answered_404() {
     let world = World::default();

@@ -187,7 +187,7 @@ async fn a_tenant_makes_work_at_a_limited_rate_and_a_repeated_create_is_answered
     assert_eq!(world.of("another").create(&ping).await.status, 202);
 }
 
-/// A job type whose options are dear to compile, and then refused.
+/// A job type whose options are expensive to compile, and then refused.
 #[derive(Clone, Default)]
 struct Dear(Arc<AtomicU32>);
 

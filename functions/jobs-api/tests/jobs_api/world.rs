@@ -177,7 +177,7 @@ impl World {
         self.ask(self.router(), request).await
     }
 
-    /// Sends a request to a router as it is, and holds the answer against the API's document.
+    /// Sends a request to a router unchanged, and checks the answer against the API's document.
     pub(crate) async fn ask(&self, router: axum::Router, request: Request<Body>) -> Reply {
         let mut context = Context::default();
         context.request_id = "r-1".into();

@@ -1,9 +1,9 @@
 //! What a replay of a dead letter would do: pure.
 //!
-//! While its job runs, a letter about a chunk or a split waits: the sweep that noted it is about to account for it, and whoever
-//! sent the message again in between would lose letter and rows. Once the job has ended it is a retry that is limited to the
-//! items that were given up with the letter. A completion is asked for again. Every answer is found again after a crash in the
-//! middle: what a generation was opened for stands on the job.
+//! While its job runs, a letter about a chunk or a split waits: the sweep that noted it is about to account for it, and
+//! sending the message again in between would lose letter and rows. After the job's end, the replay is a retry that is
+//! limited to the items given up with the letter. For a completion, the complete message is sent again. After a crash
+//! in the middle every answer can be found again: the job stores what its generation was opened for.
 
 use super::Letter;
 use crate::cursor::Cursor;
@@ -41,7 +41,8 @@ pub enum Nothing {
     WasDone,
 }
 
-/// What a replay of this letter would do, by the job as it is stored and, of a letter about a chunk, the chunk's cursor.
+/// Decides what a replay of this letter would do, by the job as it is stored and, for a letter about a chunk, the
+/// chunk's cursor.
 pub fn replay(letter: &Letter, job: Option<&Job>, cursor: Option<&Cursor>, now: Timestamp) -> Replay {
     if matches!(letter, Letter::Unreadable { .. }) {
         return Replay::PutBack;

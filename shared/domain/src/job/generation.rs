@@ -49,8 +49,8 @@ pub struct Reopen {
     pub deadline_at: Timestamp,
     /// The failed items as a person has corrected them. Only those that stand in it run again; without it all do.
     pub corrected: Option<SourceFile>,
-    /// The chunks whose dead letters are replayed: of what failed, only the items that were given up with them run again.
-    /// Without it all do.
+    /// The chunks whose dead letters are replayed: of the failed items, only those that were given up with them run
+    /// again. If absent, all of them do.
     pub only: Option<BTreeSet<Place>>,
 }
 
@@ -65,7 +65,7 @@ impl Job {
         self.status.is_final() && !self.is_deleted() && !(self.item_count_final() && kept == self.item_count)
     }
 
-    /// Bytes of its file: the size that a report of it may have, again in each generation.
+    /// Size of the job's file, in bytes. Each generation may write a report of this size.
     pub fn source_bytes(&self) -> u64 {
         self.source.as_ref().map_or(0, |source| source.size_bytes)
     }

@@ -68,8 +68,8 @@ impl Job {
         self.touch(now)
     }
 
-    /// Commits the next group with its manifest: all groups before it are sent, and no push before was in vain. Refused
-    /// unless it is the next one of this generation, and begins where the split has come to.
+    /// Commits the next group with its manifest, marks all groups before it as sent, and resets the count of pushes.
+    /// Refused unless the group is the next one of this generation and begins at the split's position.
     pub fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> Transition {
         let begins_here = match plan.source {
             Source::File { from, .. } => self.split_offset == from,
@@ -106,7 +106,7 @@ impl Job {
         self.touch(now)
     }
 
-    /// The issues of the job once these are known: each replaces what was known under its code. The same when it is done twice.
+    /// Returns the job's issues merged with these: each one replaces an earlier one with its code. Idempotent.
     #[must_use]
     pub fn issues_with(&self, issues: &[JobError]) -> Vec<JobError> {
         let mut all: Vec<JobError> = Vec::new();
@@ -162,8 +162,7 @@ impl Job {
         self.touch(now)
     }
 
-    /// Notes the job that was started from this one; nothing else of it changes, least of all its status. Refused unless
-    /// it is startable.
+    /// Notes the job that was started from this one, and changes nothing else. Refused unless this job is startable.
     pub fn start(&mut self, as_job: JobId, now: Timestamp) -> Transition {
         if !self.is_startable() {
             return Transition::Refused;

@@ -85,8 +85,8 @@ fn all_is_done_only_when_the_split_has_ended_and_every_group_is_done() {
     assert!(job.all_done());
 }
 
-/// A huge file may be pushed now and then for hours; only pushes in vain lead to its end. A begin is none: it may be followed by
-/// a death each time.
+/// A huge file may be pushed now and then for hours; only pushes in vain lead to its end. The begin of a split is not
+/// progress: a crash may follow each one.
 #[test]
 fn progress_of_a_split_takes_back_the_pushes_that_were_counted() {
     let counted = |stage| Job { resends: 3, ..job(Status::Running, stage) };

@@ -13,8 +13,8 @@ pub struct TenantLimits {
     pub active_jobs: u64,
     /// Bytes of the uploads that are promised within one day, in UTC.
     pub upload_bytes_per_day: u64,
-    /// Bytes of the files of jobs that are created, started or retried within one day, in UTC: each of them may write a report of
-    /// that size.
+    /// Bytes of the files of jobs that are created, started or retried within one UTC day. Each of them may write a
+    /// report of that size.
     pub job_bytes_per_day: u64,
     /// Calls that make work, within ten seconds of the clock, see [`CallWindow`].
     pub work_calls: u64,
@@ -37,15 +37,15 @@ pub enum Reopened {
     Refused,
     /// The tenant has so many active jobs, and no room for one more.
     OverLimit(u64),
-    /// The tenant's jobs of the day have files of so many bytes, and there is no room for this one.
+    /// The files of the tenant's jobs of the day have this number of bytes, and leave no room for this one.
     OverDailyBytes(u64),
 }
 
-/// Ten seconds of the clock, in which a tenant's calls that make work are counted. At most twice the limit fits into any
-/// ten seconds.
+/// A window of ten seconds of the clock, in which a tenant's calls that make work are counted. At most twice the limit
+/// fits into any ten seconds.
 ///
-/// A window and no bucket: DynamoDB's expressions have no maximum, so that a bucket would need a read before its write, or a
-/// second write where the first one guessed wrong
+/// A window is used instead of a token bucket: DynamoDB's expressions have no maximum, so a bucket would need a read
+/// before its write, or a second write if the first one guessed wrong
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.UpdateExpressions.html>).
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Debug)]
 pub struct CallWindow(i64);
@@ -70,7 +70,7 @@ impl CallWindow {
     }
 }
 
-/// What is counted of a tenant outside of the writes that store jobs and uploads.
+/// Counters of a tenant outside of the writes that store jobs and uploads.
 pub trait TenantCounts: Send + Sync {
     /// Counts a call that makes work; false if there were [`TenantLimits::work_calls`] in its window already.
     fn count_call(&self, tenant: &str, now: Timestamp) -> impl Future<Output = PortResult<bool>> + Send;

@@ -72,8 +72,8 @@ fn finish(protocol: &Protocol, world: &mut World, (status, totals): (Status, Cou
     }
 }
 
-/// The name of a report. Invocations that see the same write the same, so they may share it here. The attempt is not enough:
-/// over a checkpoint it goes on across a stop.
+/// The name of a report. Invocations with the same view write the same report, so they may share a name here. The
+/// attempt is not enough: over a checkpoint it continues across a stop.
 fn report_name(protocol: &Protocol, status: Status, view: View) -> String {
     let attempt = if protocol.flaw == Flaw::ReportsShareNames { String::new() } else { format!(" {status:?}") };
     format!("{}{attempt}", view.generation)
@@ -109,8 +109,8 @@ fn place_all(protocol: &Protocol, world: &World, view: &View, unvouched: bool) -
     report
 }
 
-/// Where a generation sees an item that a chunk has put here: what ended for good in an older one stands, what was filed
-/// again is in another chunk, and the rest has not been processed.
+/// The place in which a generation sees an item that a chunk has put here: an item that ended for good in an older
+/// generation keeps its place, one that was filed again is in another chunk, and the rest has not been processed.
 fn seen_by(view: &View, (group, chunk): (u32, u32), place: Place) -> Option<Place> {
     let ended = matches!(place, Place::Succeeded | Place::Skipped);
     if ended || group >= view.base.groups {

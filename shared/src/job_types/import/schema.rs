@@ -1,7 +1,7 @@
 //! A job's JSON Schema, compiled: what rows are checked against, and what it says about single columns.
 //!
-//! Nothing is compiled whose work has no bound ([`cost`]), and no row is checked whose work is out of proportion: it fails
-//! alone, before it holds up the rows beside it.
+//! A schema whose work has no bound ([`cost`]) is not compiled, and a row whose work is out of proportion is not
+//! checked: it fails alone, before it delays the rows beside it.
 
 use std::collections::HashMap;
 
@@ -22,8 +22,8 @@ const PATTERN_CACHE_BYTES: usize = 256 << 10;
 
 /// Steps that one row may take: a second or so.
 const ROW_STEPS: u64 = 50_000_000;
-/// Steps within which every error of a row is counted, and branches of `anyOf` and `oneOf` are listed: each step may leave
-/// an error in memory.
+/// Limit of the steps within which every error of a row is counted, and branches of `anyOf` and `oneOf` are listed:
+/// each step may leave an error in memory.
 const DETAIL_STEPS: u64 = 250_000;
 /// Bytes of text that count as one value more.
 const TEXT_BYTES: u64 = 8;

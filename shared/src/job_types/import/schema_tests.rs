@@ -1,4 +1,5 @@
-//! The work of hostile schemas and rows in steps of the validator itself, which counts how often it checks the format `step`.
+//! The work of hostile schemas and rows, in steps of the validator itself. The steps are counted by the checks of the
+//! format `step`.
 
 use std::cell::Cell;
 
@@ -8,13 +9,13 @@ use super::{DETAIL_STEPS, ROW_STEPS, Schema, size};
 
 thread_local!(static STEPS: Cell<u64> = const { Cell::new(0) });
 
-/// A check of the format `step`, which any text but `bad` has.
+/// Checks the format `step`, which any text except `bad` has.
 pub(super) fn step(text: &str) -> bool {
     STEPS.set(STEPS.get() + 1);
     text != "bad"
 }
 
-/// The code with which a schema or the row is refused, if any, and the steps that were taken.
+/// Returns the code with which the schema or the row is refused, if any, and the number of steps taken.
 fn check(schema: &Value, row: &Value) -> (Option<String>, u64) {
     STEPS.set(0);
     let code = match Schema::compile(schema) {
@@ -50,13 +51,13 @@ fn a_row_takes_no_more_steps_than_are_counted_before() {
     }
 }
 
-/// Without the limit of a schema's steps: 2^17 for one value.
+/// Without the limit on a schema's steps: 2^17 steps for one value.
 #[test]
 fn a_schema_of_too_many_steps_is_refused_before_it_takes_one() {
     assert_eq!(check(&doubling(17), &row("x", 1)), (Some("schema_too_complex".into()), 0));
 }
 
-/// Without the limit of a row's steps: 61 million.
+/// Without the limit on a row's steps: 61 million.
 #[test]
 fn a_row_of_too_many_steps_is_refused_before_it_takes_one() {
     let (schema, row) = (doubling(10), row("x", 60_000));
@@ -64,7 +65,7 @@ fn a_row_of_too_many_steps_is_refused_before_it_takes_one() {
     assert_eq!(check(&schema, &row), (Some("row_too_complex".into()), 0));
 }
 
-/// Without the limit of details: a step, and an error in memory, for each value.
+/// Without the limit on details: a step and an error in memory for each value.
 #[test]
 fn the_errors_of_a_large_row_are_not_all_sought() {
     let values = DETAIL_STEPS as usize;

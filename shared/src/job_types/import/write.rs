@@ -63,8 +63,8 @@ fn follow(rule: Rule, sent: Written, sender: Writer) -> Written {
     }
 }
 
-/// The fate of a row whose own record is in the table: stored, whichever row of its key was sent. A worker that died between
-/// its write and its commit has left it there.
+/// Outcome of a row whose own record is in the table: stored, whichever row of its key was sent. A worker that died
+/// between its write and its commit has left the record there.
 fn own(fate: Written, writer: Writer) -> Written {
     match fate {
         Written::Taken(Some(holder)) | Written::Superseded(holder) if holder == writer => Written::Stored,

@@ -33,7 +33,7 @@ pub(super) struct Records {
     pub(super) upload_keys: TakenKeys<FileGuid>,
     /// Bytes that were promised to a tenant in the day that ends then.
     promised: BTreeMap<(String, Timestamp), u64>,
-    /// Bytes of the files of a tenant's jobs in the day that ends then.
+    /// Bytes of the files of a tenant's jobs, by tenant and end of the day.
     job_bytes: BTreeMap<(String, Timestamp), u64>,
     /// Calls that made work, by tenant and window.
     calls: BTreeMap<(String, CallWindow), u64>,
@@ -146,8 +146,8 @@ impl Records {
         Created::New
     }
 
-    /// Job, definition and key, unless the job is there, the key is taken and has not expired, or the tenant has no room
-    /// for it.
+    /// Stores job, definition and key, unless the job exists, the key is taken and has not expired, or the tenant has
+    /// no room for the job.
     pub(super) fn create_job(
         &mut self,
         job: &Job,
@@ -230,7 +230,7 @@ impl Records {
         Ok(Reopened::Made(Box::new(job)))
     }
 
-    /// The bytes of the tenant's day, if they leave no room for the job's file.
+    /// Returns the bytes counted for the tenant's day if they leave no room for the job's file.
     fn job_bytes_without_room(&self, job: &Job, now: Timestamp) -> Option<u64> {
         let counted = self.job_bytes.get(&(job.tenant.clone(), now.end_of_day())).copied().unwrap_or_default();
         let has_room = counted.saturating_add(job.source_bytes()) <= self.limits.job_bytes_per_day;

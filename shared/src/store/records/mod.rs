@@ -39,9 +39,9 @@ pub struct NewRecord {
 pub enum Written {
     /// It stands in the table.
     Stored,
-    /// A later writer's record stands there, and stays.
+    /// A later writer's record is in the table, and stays.
     Superseded(Writer),
-    /// The key is another writer's, and the rule is not to overwrite; `None` if no import wrote that record.
+    /// Another writer has the key, and the rule forbids overwriting; `None` if no import wrote that record.
     Taken(Option<Writer>),
     /// The table will never hold it, and says why.
     Refused(String),

@@ -129,8 +129,8 @@ impl Pending {
     }
 }
 
-/// Taken, said `INSERT` twice, and not to be overwritten, said `UPDATE` twice, without an image of what is there. It may be
-/// this very writer's record, or gone by now.
+/// Result for a key whose holder is unknown: `INSERT` twice found the key taken, and `UPDATE` twice found it not to be
+/// overwritten, both without an image of the record. The record may be this writer's own, or already gone.
 fn unseen_holder() -> Written {
     Written::Unknown(String::from("the key is taken, and the table does not show by whom"))
 }
