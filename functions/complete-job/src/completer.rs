@@ -116,7 +116,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
             self.ports.queues.send_complete(&copy).await?;
             return Ok(CompleteEnd::Replaced);
         }
-        self.complete(message).await
+        let is_first = failures == 0 && message.failures == 0 && message.resend == 0;
+        self.complete_up_to(message, if is_first { message.step } else { u32::MAX }).await
     }
 
     /// Ends the job if it can be ended. A job that is stopping is waited for until its grace has passed.
@@ -124,12 +125,23 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     /// # Errors
     /// See [`CompleteError`]; the next delivery begins again.
     pub async fn complete(&self, message: &CompleteMessage) -> Result<CompleteEnd, CompleteError> {
+        self.complete_up_to(message, u32::MAX).await
+    }
+
+    /// Ends the job unless its checkpoint is beyond this step. On the first delivery of a message such a checkpoint is
+    /// another message's, which goes on or has handed over: two chains of turns would take two lanes of the tenant.
+    async fn complete_up_to(&self, message: &CompleteMessage, mut step: u32) -> Result<CompleteEnd, CompleteError> {
         let mut pace = self.pace();
         for _ in 0..TRIES {
             let ending = match self.ending(message).await? {
                 Ok(ending) => ending,
                 Err(end) => return Ok(end),
             };
+            if ending.job.checkpoint.as_ref().is_some_and(|at| at.step > step) {
+                return Ok(CompleteEnd::Overtaken);
+            }
+            // From here on this call may move the checkpoint itself.
+            step = u32::MAX;
             if let Some(end) = self.end(&ending, &mut pace).await? {
                 return Ok(end);
             }
@@ -281,7 +293,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
             return Ok(true);
         }
         if is_new {
-            // No other completion knows the uploads of an attempt without a checkpoint.
+            // No other completion knows the uploads of an attempt without a checkpoint. If the reply was lost and another
+            // one goes on from it, it finds its uploads gone and begins the report anew.
             writer.abort().await;
         }
         Ok(false)

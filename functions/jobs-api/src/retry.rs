@@ -83,8 +83,10 @@ pub(crate) async fn retry<B: Backend>(
     OptionalFields(fields): OptionalFields<BODY_BYTES>,
 ) -> Answer {
     let job = api.job(&tenant, &id).await?;
-    let (groups, job) = api.with_groups(job).await?;
     let file = file_of(fields)?;
+    // What it reads costs as much whether it is refused or not.
+    api.count_call(&tenant).await?;
+    let (groups, job) = api.with_groups(job).await?;
     if !job.has_rest() {
         return Err(refused(&job).into());
     }
@@ -94,7 +96,6 @@ pub(crate) async fn retry<B: Backend>(
     };
     etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
     api.busy(&tenant, job.priority).await?;
-    api.count_call(&tenant).await?;
     let at = (api.clock)();
     let deadline_at = deadline(at, job.timeout_s, job.expires_at);
     let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, only: None };

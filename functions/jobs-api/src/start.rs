@@ -58,12 +58,12 @@ pub(crate) async fn start<B: Backend>(
     if let Some(started) = checked.started_as {
         return api.replay(&tenant, started, deleted).await;
     }
+    api.count_call(&tenant).await?;
     let options = api.started_options(&checked).await?;
     api.check_file(checked.source.as_ref()).await?;
     let (groups, checked) = api.with_groups(checked).await?;
     etag::check_match(&headers, &JobDocument::of(&checked, &groups))?;
     api.busy(&tenant, checked.priority).await?;
-    api.count_call(&tenant).await?;
     let job = api.started_job(&checked);
     match api.ports.store.start_job(&job, &Definition { options, columns: None }).await? {
         Started::New => {

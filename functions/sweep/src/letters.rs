@@ -8,8 +8,10 @@
 //! A FIFO queue returns no message of a message group while others of the group are in flight, so no sweep would ever
 //! see what is behind the first ten
 //! (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html>).
-//! If a receive returns ten messages of one group, the sweep deletes those that it no longer needs and that are noted
-//! with their bodies. The first one stays, and with it the alarm.
+//! If a receive returns ten messages, the sweep deletes those that it no longer needs and that are noted with their
+//! bodies. The first one of each group stays, and with it the alarm.
+
+use std::collections::BTreeSet;
 
 use longshore::queues::{DeadLetter, DeadLetterQueues, DeadLetters, Received, Unreadable};
 use longshore::telemetry;
@@ -24,8 +26,8 @@ use crate::decide::awaits_split;
 /// Bytes of a body that is kept with its note: what one item of the table has room for. Messages of ours have 64 KiB.
 const BODY_BYTES: usize = 350 * 1024;
 
-/// Number of messages of one message group that may hide others: the maximum of one receive.
-const FULL_GROUP: usize = 10;
+/// Number of messages in a batch behind which others of their message groups may be hidden: the maximum of one receive.
+const FULL_BATCH: usize = 10;
 
 /// Receives from one queue in one sweep: up to a thousand letters, in some two seconds.
 const RECEIVES: usize = 100;
@@ -116,12 +118,13 @@ where
         if batch.is_empty() {
             break;
         }
-        let (hides_others, mut stays_one) = (is_full_group(&batch), false);
+        let (hides_others, mut groups) = (queue != Queue::Chunk && batch.len() >= FULL_BATCH, BTreeSet::new());
         for letter in batch {
             match is_open(store, &letter, now).await {
                 Ok(true) => {
                     open.add(&letter);
-                    if hides_others && std::mem::replace(&mut stays_one, true) && is_over(store, &letter, now).await {
+                    let stays = !hides_others || groups.insert(letter.group_id.clone());
+                    if !stays && is_over(store, &letter, now).await {
                         take_away(queues, &letter).await;
                         continue;
                     }
@@ -150,14 +153,6 @@ async fn take_away<D: DeadLetterQueues>(queues: &D, letter: &Received) {
             tracing::error!(message.id = id, queue, error, "a dead letter cannot be deleted");
         }
     }
-}
-
-/// True if all messages of a full batch are of one message group of a FIFO queue, so that there may be more of the
-/// group.
-fn is_full_group(batch: &[Received]) -> bool {
-    let Some(Received { queue, group_id: Some(group), .. }) = batch.first() else { return false };
-    let is_of_it = |letter: &Received| letter.group_id.as_ref() == Some(group);
-    *queue != Queue::Chunk && batch.len() >= FULL_GROUP && batch.iter().all(is_of_it)
 }
 
 /// True if a noted letter is no longer needed in its queue: its job does not wait for what the sweep decides about it,

@@ -143,6 +143,26 @@ async fn of_one_lane_with_many_dead_creates_every_one_is_accounted_for_and_one_s
 }
 
 #[tokio::test]
+async fn of_lanes_that_share_a_batch_every_letter_is_read() {
+    let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
+    for lane in ["few", "many"] {
+        for n in 0..if lane == "few" { 3 } else { 30 } {
+            let job = job(&store).await;
+            store.stop(job.job_id, 0, &Stop { status: Status::Failed, error: None, at: NOW }).await.unwrap();
+            let body = serde_json::to_string(&CreateMessage::of(&job)).unwrap();
+            let letter = buried(Queue::Create, &format!("{lane}{n:02}"), body);
+            queues.bury(Received { group_id: Some(lane.into()), ..letter });
+        }
+    }
+    for _ in 0..8 {
+        sweep_letters(&store, &queues).await;
+    }
+    assert_eq!(store.letters(None, 99).await.unwrap().items.len(), 33, "letters that no sweep has read");
+    let left = queues.buried();
+    assert!(["few00", "many00"].iter().all(|first| left.contains(&(*first).to_owned())), "{left:?}");
+}
+
+#[tokio::test]
 async fn dead_creates_of_jobs_that_go_on_stay_in_their_queue() {
     let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
     lane(&store, &queues, 12).await;

@@ -31,6 +31,7 @@ pub(super) async fn write_rest<F: Files + MultipartFiles>(
 ) -> Result<Option<Reached>, CompleteError> {
     let mut rest = Rest::starting_at(source.format, at.offset);
     let mut reader = ResumingReader::new(files, source, at.offset);
+    let begin = at.offset;
     loop {
         match reader.next().await? {
             Read::Found(Some(block)) => rest.feed(&block, table, at),
@@ -38,7 +39,8 @@ pub(super) async fn write_rest<F: Files + MultipartFiles>(
             Read::Absent | Read::Changed => return Ok(None),
         }
         table.send_parts(files).await?;
-        if due() && !rest.is_endless() {
+        // A turn that writes nothing would be followed by another one without end.
+        if at.offset > begin && due() && !rest.is_endless() {
             return Ok(Some(Reached::Due));
         }
     }

@@ -9,7 +9,7 @@ use super::rest::RecordAt;
 use super::table::SavedTable;
 
 /// The form of all this. Other code writes other bytes: it begins a new attempt.
-const FORMAT: &str = concat!("1 ", env!("CARGO_PKG_VERSION"));
+const FORMAT: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
 
 /// The place of a report within its job. Everything before it is written.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]

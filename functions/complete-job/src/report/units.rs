@@ -47,7 +47,8 @@ pub(super) struct Unit<'a> {
 
 /// All groups of a report. The groups are closed or done, so this is the same in every invocation.
 pub(super) fn units(ending: &Ending) -> Result<Vec<Unit<'_>>, CompleteError> {
-    let mut units: Vec<_> = ending.older.iter().map(|group| Unit { group, take: Take::Skipped }).collect();
+    let skipped = ending.older.iter().filter(|group| group.counts.skipped > 0);
+    let mut units: Vec<_> = skipped.map(|group| Unit { group, take: Take::Skipped }).collect();
     units.extend(ending.groups.iter().map(|group| {
         let take = if ending.stopped() && !group.is_done() { Take::All } else { Take::Ended };
         Unit { group, take }

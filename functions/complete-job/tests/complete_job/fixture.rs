@@ -160,10 +160,29 @@ impl Fixture {
     ) -> Result<CompleteEnd, CompleteError> {
         let message =
             CompleteMessage { job_id: self.id, generation: 0, resend: 0, step: 0, tenant: String::new(), failures: 0 };
+        self.block_on(deadline, clock, async |completer| completer.complete(&message).await)
+    }
+
+    /// Delivers a message of which so many deliveries have failed.
+    pub(crate) fn deliver(
+        &self,
+        message: &CompleteMessage,
+        failures: u32,
+        (deadline, clock): (Timestamp, fn() -> Timestamp),
+    ) -> Result<CompleteEnd, CompleteError> {
+        self.block_on(deadline, clock, async |completer| completer.deliver(message, failures).await)
+    }
+
+    fn block_on<T>(
+        &self,
+        deadline: Timestamp,
+        clock: fn() -> Timestamp,
+        act: impl AsyncFnOnce(Completer<'_, MemoryStore, MemoryQueues, Hooked>) -> T,
+    ) -> T {
         let completer =
             Completer { ports: &self.ports, stop_grace_ms: 5_000, deadline, part_bytes: self.part_bytes, clock };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        runtime.block_on(completer.complete(&message))
+        runtime.block_on(act(completer))
     }
 
     /// The attempt whose report the job names.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use complete_job::CompleteEnd;
 use longshore::fingerprint::Fingerprint;
 use longshore_domain::job::{Status, Tolerance};
+use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{FileInfo, Files};
 use longshore_domain::time_stamp::Timestamp;
 use proptest::prelude::*;
@@ -183,6 +184,44 @@ fn a_completion_that_was_overtaken_leaves_the_job_to_the_other_one() {
     fixture.ports.files.clear();
     assert_eq!(fixture.job().checkpoint.unwrap().step, 1);
     assert_eq!(fixture.ports.files.inner.unfinished_parts().len(), 1, "the loser has aborted its upload");
+}
+
+#[test]
+fn a_message_that_another_one_has_overtaken_begins_no_second_chain_of_turns() {
+    let fixture = canceled();
+    assert_eq!(invoke(&fixture, 12), Some(CompleteEnd::HandedOver));
+    let next = fixture.ports.queues.take_completes().remove(0);
+    let first = CompleteMessage { step: 0, ..next.clone() };
+    let deliver = |message: &CompleteMessage, failures| {
+        let until = Timestamp(NOW.get() + 12_000);
+        fixture.deliver(message, failures, (until, ticking)).unwrap()
+    };
+    assert_eq!(deliver(&first, 0), CompleteEnd::Overtaken);
+    assert_eq!(deliver(&first, 1), CompleteEnd::Replaced, "nobody knows how far the delivery before has come");
+    let copy = fixture.ports.queues.take_completes().remove(0);
+    let resent = CompleteMessage { resend: 1, ..first };
+    for message in [&copy, &resent] {
+        assert_eq!(deliver(message, 0), CompleteEnd::HandedOver, "{message:?}");
+    }
+    assert_eq!(deliver(&next, 0), CompleteEnd::Overtaken, "the copy has moved the checkpoint meanwhile");
+    let last = fixture.ports.queues.take_completes().pop().unwrap();
+    assert_ne!(deliver(&last, 0), CompleteEnd::Overtaken);
+}
+
+#[test]
+fn a_turn_that_is_over_at_once_takes_a_row_of_the_rest_all_the_same() {
+    let rows = ["a", "b", "c", "d"].map(|name| name.repeat(30_000));
+    let mut fixture = Fixture::csv(&format!("name\n{}", rows.join("\n")));
+    fixture.cancel();
+    fixture.part_bytes = 100;
+    NOW.set(100_000);
+    let mut turns = 0;
+    while invoke(&fixture, 1) != Some(CompleteEnd::Finished(Status::Canceled)) {
+        turns += 1;
+        assert!(turns < 20, "it does not end");
+    }
+    assert!(turns > 1, "only {turns}");
+    assert_eq!(fixture.rows("unprocessed.csv").len(), rows.len());
 }
 
 /// The other completion continues from the checkpoint of the same attempt, and sees the stop.

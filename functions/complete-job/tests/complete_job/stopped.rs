@@ -1,9 +1,13 @@
 //! Jobs that were told to stop: what has not ended is listed, each item once.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use complete_job::CompleteEnd;
 use longshore_domain::group::CommitOutcome;
-use longshore_domain::job::{JobError, Status, Stop, Tolerance};
-use longshore_domain::ports::{JobStore, JobTransitions};
+use longshore_domain::job::{JobError, Reopen, Status, Stop, Tolerance};
+use longshore_domain::message::CompleteMessage;
+use longshore_domain::ports::{JobStore, JobTransitions, Reopened};
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::json;
@@ -113,6 +117,33 @@ fn without_its_source_a_job_lists_numbers_and_what_its_workers_have_filed() {
     assert_eq!(rows.len(), 1 + 7);
     let issues: Vec<_> = fixture.result().issues.into_iter().map(|issue| issue.code).collect();
     assert_eq!(issues, ["unknown_column", "rest_not_listed", "source_gone"]);
+}
+
+#[test]
+fn of_an_earlier_generation_only_groups_in_which_items_were_skipped_are_read() {
+    for (others, reads) in [(What::Ok, 1), (What::Skip, 2)] {
+        let fixture = Fixture::csv(&numbered(4));
+        for plan in fixture.split(4, None) {
+            Hand::new(&fixture, &plan).work(&[What::Fail, others, others, others], false);
+        }
+        fixture.roll_up();
+        fixture.complete().unwrap();
+        let at = Timestamp(70_000);
+        let reopen = Reopen { generation: 0, at, deadline_at: Timestamp(99_000), corrected: None, only: None };
+        let Reopened::Made(job) = now(fixture.ports.store.reopen(&fixture.job(), &reopen)).unwrap() else { panic!() };
+        let stop = Stop { status: Status::Canceled, error: None, at };
+        made(now(fixture.ports.store.stop(fixture.id, 1, &stop)).unwrap());
+        let counted = Arc::new(AtomicU32::new(0));
+        let of_work = Arc::clone(&counted);
+        fixture.ports.files.set(move |operation, key| {
+            of_work.fetch_add(u32::from(operation == "read" && key.contains("/chunks/")), Ordering::Relaxed);
+            true
+        });
+        let end = fixture.deliver(&CompleteMessage::of(&job), 0, (Timestamp(i64::MAX), || Timestamp(90_000)));
+        assert_eq!(end.unwrap(), CompleteEnd::Finished(Status::Canceled));
+        assert_eq!(unprocessed(&fixture), [1], "what failed was to run again");
+        assert_eq!(counted.load(Ordering::Relaxed), reads, "for what was never filed again, and for skipped rows");
+    }
 }
 
 #[test]

@@ -17,9 +17,8 @@ use super::work_lines::{Chain, Filed};
 /// Groups whose work files are read at the same time at most.
 const READS: u64 = 16;
 
-/// Bytes of chunks that are read at the same time: a work file has the rows of the items that its chunk filed, and is read
-/// as a whole.
-const READ_BYTES: u64 = 16 << 20;
+/// Memory for the chunks that are read at the same time, with all entries that their work files may have.
+const READ_BYTES: u64 = 48 << 20;
 
 /// The work files of a job.
 pub(super) struct WorkAudit<'a, F> {
@@ -27,6 +26,15 @@ pub(super) struct WorkAudit<'a, F> {
     pub(super) records: &'a Records,
     /// Whether files may still be read.
     pub(super) in_time: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Bytes of the largest chunk of a group, with all entries that its work files may have.
+pub(super) fn largest_chunk(group: &Group, manifest: &Manifest) -> u64 {
+    let chunks = (0..).zip(&manifest.chunks).map(|(chunk, plan)| {
+        let filed = group.cursors.get(&chunk).filter(|cursor| cursor.file.is_some());
+        plan.end - plan.start + filed.map_or(0, |cursor| group.entries_bytes(cursor, u64::from(plan.items)))
+    });
+    chunks.max().unwrap_or(0)
 }
 
 /// The work files of a group, as far as they could be read.
@@ -87,10 +95,9 @@ impl<F: Files> WorkAudit<'_, F> {
         Ok(())
     }
 
-    /// Fewer at a time where chunks are large.
+    /// Fewer at a time where chunks are large, or have filed many items: an entry may be far larger than its row.
     fn at_once(&self) -> usize {
-        let bytes = |group: &Group, manifest: &Manifest| group.bytes / (manifest.chunks.len() as u64).max(1);
-        let largest = self.records.planned().map(|(group, manifest)| bytes(group, manifest)).max().unwrap_or(0);
+        let largest = self.records.planned().map(|(group, manifest)| largest_chunk(group, manifest)).max().unwrap_or(0);
         (READ_BYTES / largest.max(1)).clamp(1, READS) as usize
     }
 

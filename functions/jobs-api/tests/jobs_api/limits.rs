@@ -187,6 +187,18 @@ async fn a_tenant_makes_work_at_a_limited_rate_and_a_repeated_create_is_answered
     assert_eq!(world.of("another").create(&ping).await.status, 202);
 }
 
+#[tokio::test]
+async fn a_retry_and_a_start_count_even_if_they_are_refused() {
+    for call in ["retry", "start"] {
+        let store = MemoryStore::default().with_limits(TenantLimits { work_calls: 2, ..TenantLimits::default() });
+        let world = World { store, ..World::default() };
+        let job = world.create(&json!({"jobType": "ping"})).await;
+        let path = format!("/api/jobs/{}/{call}", id(&job.body));
+        assert_eq!(world.call("POST", &path, &[]).await.status, 409, "{call}");
+        world.call("POST", &path, &[]).await.is_problem(429, "rate-limited");
+    }
+}
+
 /// A job type whose options are expensive to compile, and then refused.
 #[derive(Clone, Default)]
 struct Dear(Arc<AtomicU32>);

@@ -2,6 +2,7 @@
 
 use longshore_domain::ports::Files;
 
+use super::super::work::largest_chunk;
 use super::audited::*;
 
 /// Replaces text in a chunk's work file.
@@ -18,6 +19,19 @@ fn put_input(audited: &mut Audited, text: &str) {
     audited.files.put(&source.key, text);
     let info = futures::FutureExt::now_or_never(audited.files.info(&source.key)).unwrap().unwrap().unwrap();
     (source.etag, source.size_bytes) = (info.etag, info.size_bytes);
+}
+
+#[test]
+fn a_chunk_counts_with_the_entries_that_it_may_have_filed() {
+    let mut audited = Audited::sound();
+    let largest = |audited: &Audited| {
+        let (group, manifest) = audited.records.planned().next().unwrap();
+        largest_chunk(group, manifest)
+    };
+    assert_eq!(largest(&audited), 4 + 2 * 3_072, "two items of four bytes");
+    audited.cursor((0, 0)).file = None;
+    audited.cursor((0, 1)).file = None;
+    assert_eq!(largest(&audited), 4, "nothing was filed");
 }
 
 #[test]
