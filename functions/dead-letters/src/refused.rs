@@ -34,7 +34,8 @@ pub(crate) fn too_long() -> Problem {
 
 pub(crate) fn no_room(active: u64) -> Problem {
     let detail = format!(
-        "{active} jobs of the job's tenant have not ended, and more may not be active at once; wait until one has"
+        "{active} jobs of the job's tenant have not ended, or were deleted and are not removed yet, and more may not be \
+         active at once; wait for some minutes"
     );
     Problem::new(Kind::TooManyJobs, detail).retry_after(10)
 }

@@ -103,7 +103,8 @@ impl<B: Backend> Api<B> {
 /// 429: the tenant has so many active jobs.
 pub(crate) fn too_many_jobs(active: u64) -> Problem {
     let detail = format!(
-        "{active} of your jobs have not ended, and more may not be active at once; wait until one has ended, or cancel one"
+        "{active} of your jobs have not ended, or were deleted and are not removed yet, and more may not be active at once; \
+         wait for some minutes, or cancel one"
     );
     Problem::new(Kind::TooManyJobs, detail).retry_after(TOO_MANY_S)
 }

@@ -63,7 +63,11 @@ fn object(bytes: &[u8]) -> Result<Fields, Problem> {
             Err(Problem::invalid(vec![FieldError::new("", "invalid_type", detail)]))
         }
         Err(error) => {
-            let detail = format!("the body is not JSON: {error}");
+            // serde_json has no other sign of it.
+            let detail = match error.to_string() {
+                text if text.starts_with("recursion limit") => format!("the body is nested too deeply: {text}"),
+                text => format!("the body is not JSON: {text}"),
+            };
             Err(Problem::new(Kind::MalformedJson, detail))
         }
     }
