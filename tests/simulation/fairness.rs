@@ -21,6 +21,10 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::dice::Dice;
 
+mod abuser;
+
+use abuser::Abuser;
+
 /// Milliseconds of a step of the clock.
 const STEP: i64 = 20;
 /// Instances of the API's function that the account has room for.
@@ -46,12 +50,20 @@ enum Guard {
     SplitTurns,
     ChunkTurns,
     CallRate,
+    WorkCalls,
     ActiveJobs,
     Admission,
 }
 
-const GUARDS: [Guard; 6] =
-    [Guard::Lanes, Guard::SplitTurns, Guard::ChunkTurns, Guard::CallRate, Guard::ActiveJobs, Guard::Admission];
+const GUARDS: [Guard; 7] = [
+    Guard::Lanes,
+    Guard::SplitTurns,
+    Guard::ChunkTurns,
+    Guard::CallRate,
+    Guard::WorkCalls,
+    Guard::ActiveJobs,
+    Guard::Admission,
+];
 
 /// A deployment's size and what is asked of it.
 #[derive(Copy, Clone)]
@@ -105,12 +117,16 @@ struct Course {
     open: u64,
     /// Its split, and its first row.
     began: [bool; 2],
+    is_deleted: bool,
 }
 
-/// A call that waits for an instance: a create, or a read of the abuser's.
+/// A call that waits for an instance.
 #[derive(Clone, Copy)]
 enum Call {
     Create(usize),
+    /// The abuser's create, delete and read.
+    Hostile,
+    Delete,
     Read,
 }
 
@@ -143,6 +159,7 @@ struct World {
     depth: u64,
     worst: [i64; 2],
     begun: usize,
+    abuser: Abuser,
 }
 
 impl World {
@@ -169,6 +186,7 @@ impl World {
             depth: 0,
             worst: [0; 2],
             begun: 0,
+            abuser: Abuser::default(),
         };
         for _ in 0..scale.jobs {
             let tenant = 1 + HEAVY + world.dice.below(scale.tenants - 1 - HEAVY);
@@ -186,11 +204,15 @@ impl World {
     }
 
     /// A client asks for a job at this time.
-    fn ask(&mut self, tenant: usize, at: i64, (split_left, chunks_left): (i64, u64), chunk_ms: i64) {
+    fn ask(&mut self, tenant: usize, at: i64, size: (i64, u64), chunk_ms: i64) {
+        let job = self.course(tenant, at, size, chunk_ms);
+        self.later.entry(at).or_default().push(Call::Create(job));
+    }
+
+    fn course(&mut self, tenant: usize, at: i64, (split_left, chunks_left): (i64, u64), chunk_ms: i64) -> usize {
         let id = JobId::parse(&format!("{:016x}{:016x}", self.dice.number(), self.dice.number())).unwrap();
         let job = Job::waiting(id, format!("tenant-{tenant}"), "import", Timestamp(at));
         let create = CreateMessage::of(&job);
-        self.later.entry(at).or_default().push(Call::Create(self.jobs.len()));
         self.jobs.push(Course {
             tenant,
             create,
@@ -200,7 +222,9 @@ impl World {
             chunk_ms,
             open: chunks_left,
             began: [false; 2],
+            is_deleted: false,
         });
+        self.jobs.len() - 1
     }
 
     /// Runs until the end, or until a small job has waited for too long.
@@ -238,18 +262,6 @@ impl World {
         }
     }
 
-    /// Large files, one after the other; and reads, some below what the gateway lets through on one route.
-    fn abuse(&mut self) {
-        let large = self.scale.large;
-        if self.now % 100 == 0 {
-            // Ten creates a second: the rate of calls that make work. Each row of these jobs is slow.
-            self.ask(ABUSER, self.now, large, 100_000);
-        }
-        for _ in 0..900 * STEP / 1_000 {
-            self.calls.push_back(Call::Read);
-        }
-    }
-
     fn answer(&mut self) {
         let mut free: Vec<_> = (0..INSTANCES).filter(|i| self.instances[*i].free_at <= self.now).collect();
         while !free.is_empty() {
@@ -257,6 +269,8 @@ impl World {
             let instance = free.swap_remove(self.dice.below(free.len()));
             let took = match call {
                 Call::Read => self.read(instance),
+                Call::Hostile => self.create_hostile(),
+                Call::Delete => self.delete_one(instance),
                 Call::Create(job) => {
                     self.create(job);
                     CALL
@@ -279,17 +293,21 @@ impl World {
 
     fn create(&mut self, job: usize) {
         let tenant = self.jobs[job].tenant;
+        if self.admits(tenant) {
+            self.active[tenant] += 1;
+            self.send(job);
+        } else {
+            self.later.entry(self.now + 1_000).or_default().push(Call::Create(job));
+        }
+    }
+
+    fn admits(&self, tenant: usize) -> bool {
         let admission = match Admission::of(self.depth, self.scale.max_queued) {
             Admission::FewJobs if !self.has(Guard::Admission) => Admission::Closed,
             admission => admission,
         };
         let has_room = self.active[tenant] < self.scale.max_active || !self.has(Guard::ActiveJobs);
-        if has_room && admission.admits(self.active[tenant]) {
-            self.active[tenant] += 1;
-            self.send(job);
-        } else if tenant != ABUSER {
-            self.later.entry(self.now + 1_000).or_default().push(Call::Create(job));
-        }
+        has_room && admission.admits(self.active[tenant])
     }
 
     fn group(&self, job: usize) -> String {
@@ -325,7 +343,7 @@ impl World {
             self.queued.remove(&sent);
             let Some((_, job)) = self.groups.get_mut(&group).and_then(VecDeque::pop_front) else { continue };
             self.begins(job, 0);
-            let left = self.jobs[job].split_left;
+            let left = self.jobs[job].left(self.jobs[job].split_left);
             let turn = if self.has(Guard::SplitTurns) { left.min(SPLIT_TURN_S * 1_000) } else { left };
             self.splitting.push((self.now + turn, job, turn));
         }
@@ -334,6 +352,9 @@ impl World {
     /// The chunks of a turn are sent, and a continuation; then the message is deleted and its group goes on.
     fn end_turn(&mut self, job: usize, took: i64) {
         let course = &mut self.jobs[job];
+        if course.is_deleted {
+            (course.chunks_left, course.split_left) = (0, took);
+        }
         let made = (course.chunks_left as i64 * took / course.split_left.max(1)) as u64;
         course.split_left -= took;
         course.chunks_left -= made;
@@ -369,6 +390,7 @@ impl World {
         while self.working.len() < WORKERS {
             let Some(tenant) = self.next_tenant() else { return };
             let Some((_, job, left)) = self.chunks.get_mut(&tenant).and_then(VecDeque::pop_front) else { return };
+            let left = self.jobs[job].left(left);
             let turn = if self.has(Guard::ChunkTurns) { left.min(CHUNK_TURN_S * 1_000) } else { left };
             self.in_flight[tenant] += 1;
             self.working.push((self.now + turn, job, left - turn));
@@ -387,8 +409,10 @@ impl World {
         self.depth -= 1;
         let course = &mut self.jobs[job];
         course.open -= 1;
-        if course.open == 0 {
+        // One that is deleted counts until the sweeper has removed it.
+        if course.open == 0 && !course.is_deleted {
             self.active[tenant] -= 1;
+            self.abuser.live.retain(|live| *live != job);
         }
     }
 
