@@ -29,6 +29,9 @@ const KEY: &str = "uploads/default/file";
 /// Items of one chunk.
 const CHUNK: u64 = 3;
 
+/// Size of the longest row that the type takes.
+const ITEM_BYTES: u64 = "false".len() as u64;
+
 #[derive(serde::Deserialize)]
 struct Row {
     good: bool,
@@ -39,7 +42,8 @@ struct Noted(Arc<Mutex<Vec<u64>>>);
 
 impl JobType for Noted {
     const NAME: &'static str = "noted";
-    const LIMITS: TypeLimits = TypeLimits { chunk_items: CHUNK as u32, batch_items: 2, ..TypeLimits::DEFAULT };
+    const LIMITS: TypeLimits =
+        TypeLimits { chunk_items: CHUNK as u32, item_bytes: ITEM_BYTES, batch_items: 2, ..TypeLimits::DEFAULT };
     type Options = serde_json::Value;
     type Item = Row;
 
@@ -67,11 +71,14 @@ fn now<T>(call: impl Future<Output = T>) -> T {
 
 impl World {
     fn new(rows: &[bool]) -> Self {
+        Self::of(&rows.iter().map(bool::to_string).collect::<Vec<_>>())
+    }
+
+    /// A job over a file of these rows.
+    fn of(rows: &[impl AsRef<str>]) -> Self {
         let files = MemoryFiles::default();
-        files.put(
-            KEY,
-            std::iter::once("good\n".to_owned()).chain(rows.iter().map(|good| format!("{good}\n"))).collect::<String>(),
-        );
+        let lines = std::iter::once("good").chain(rows.iter().map(AsRef::as_ref));
+        files.put(KEY, lines.map(|line| format!("{line}\n")).collect::<String>());
         let info = now(files.info(KEY)).unwrap().unwrap();
         let (size_bytes, etag) = (info.size_bytes, info.etag);
         let source = SourceFile { key: KEY.into(), size_bytes, etag, format: Format::Csv, name: "file.csv".into() };
@@ -237,4 +244,32 @@ fn after_a_retry_of_all_that_failed_no_older_letter_does_anything() {
     world.replay(&again);
     assert_eq!(world.run(&BTreeSet::new()).1, [1, 2, 3]);
     assert_eq!(world.counts().failed, 0);
+}
+
+#[test]
+fn a_letter_of_a_replayed_chunk_can_be_replayed_after_an_older_one() {
+    let world = World::new(&[true; 9]);
+    let (first, _) = world.run(&firsts(&[1, 2].into()));
+    // Filed again as 4 5 6 and 7 8 9.
+    world.replay(&first[1..]);
+    let (second, given) = world.run(&[7].into());
+    assert_eq!((second.len(), given), (1, Vec::new()));
+    world.replay(&first[..1]);
+    assert_eq!(world.run(&BTreeSet::new()).1, [4, 5, 6]);
+    world.replay(&second);
+    assert_eq!(world.run(&BTreeSet::new()).1, [7, 8, 9]);
+    assert_eq!(world.counts().failed, 0);
+}
+
+#[test]
+fn a_given_up_row_over_the_limit_of_its_type_is_not_offered_by_a_retry() {
+    let world = World::of(&["true", "\"true\"", "false"]);
+    let (letters, given) = world.run(&firsts(&[0].into()));
+    assert_eq!((letters.len(), given), (1, Vec::new()));
+    world.replay(&letters);
+    assert_eq!(world.run(&BTreeSet::new()).1, [1, 3], "the second row is longer than its type takes");
+    assert_eq!(world.counts(), Counts { succeeded: 1, failed: 2, skipped: 0 });
+    world.reopen(None);
+    assert_eq!(world.run(&BTreeSet::new()).1, [3], "it stays failed");
+    assert_eq!(world.counts(), Counts { succeeded: 1, failed: 2, skipped: 0 });
 }

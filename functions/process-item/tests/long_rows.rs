@@ -4,11 +4,11 @@
 
 use longshore::chunk::{ChunkEnd, KnownJobs, Mode, Worker, read_chain};
 use longshore::files::MemoryFiles;
-use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
+use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::ports::{JobFolder, Ports};
 use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
-use longshore_domain::group::{GroupPlan, Manifest};
+use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::ChunkMessage;
@@ -84,4 +84,43 @@ async fn rows_over_a_small_limit_fail_beside_others_and_every_row_counts_once() 
             (code, is_long(entry.n), is_long(entry.n))
         );
     }
+}
+
+/// Job type without a file that succeeds in its second round.
+struct Second;
+
+impl JobType for Second {
+    const NAME: &'static str = "second";
+    const INPUT: Input = Input::Options;
+    const LIMITS: TypeLimits = TypeLimits { item_bytes: 8, ..TypeLimits::DEFAULT };
+    type Options = Value;
+    type Item = Value;
+
+    async fn process(&self, context: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
+        match context.round {
+            0 => Outcome::Retry { after: None, reason: "not yet".into() },
+            _ => Outcome::Ok,
+        }
+    }
+}
+
+#[tokio::test]
+async fn options_are_no_row_and_have_no_limit_of_rows_in_any_round() {
+    let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
+    let job = Job::waiting(JobId::generate(), "default", "second", NOW);
+    let options = json!({"text": "longer than eight bytes"});
+    store.create_job(&job, &Definition { options, columns: None }, None).await.unwrap();
+    store.begin(job.job_id, NOW).await.unwrap();
+    let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
+    let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
+    store.commit_group(&job, &GroupPlan::of_file(0, manifest, 0..0), NOW).await.unwrap();
+    let ports = Ports { store: store.clone(), queues, files };
+    let (registry, known) = (Registry::default().with(Second), KnownJobs::default());
+    let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock: || NOW };
+    let message = ChunkMessage::of(&job, (0, 0), &plan);
+    for end in [ChunkEnd::NextRound, ChunkEnd::Finished] {
+        assert_eq!(worker.work(&message, Mode::Work, NOW.plus_seconds(60)).await.unwrap(), end);
+    }
+    let (groups, _) = store.progress(job.job_id).await.unwrap().unwrap();
+    assert_eq!((groups[0].counts.succeeded, groups[0].counts.failed), (1, 0));
 }

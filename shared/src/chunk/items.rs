@@ -105,21 +105,17 @@ impl Items {
         Ok(Self { bytes, todo })
     }
 
-    /// The items that the round before has filed, by number.
-    fn of_round(chain: &[WorkFile], before: u32) -> Self {
+    /// The items that the round before has filed, by number. Items of more than `longest` bytes are treated as unread:
+    /// an item that was given up may be one, since its chunk was filed without the limits of its type.
+    fn of_round(chain: &[WorkFile], before: u32, longest: u64) -> Self {
         let (mut bytes, mut todo) = (Vec::new(), Vec::new());
         for entry in filed_in(chain, before) {
             let attempts = if let End::Transient { attempts, .. } = entry.end { attempts } else { 0 };
-            let start = bytes.len();
-            bytes.extend_from_slice(entry.raw.as_bytes());
-            todo.push(Todo {
-                number: entry.n,
-                attempts,
-                start,
-                end: bytes.len(),
-                unterminated: false,
-                too_long: false,
-            });
+            let (start, too_long) = (bytes.len(), entry.raw.len() as u64 > longest);
+            if !too_long {
+                bytes.extend_from_slice(entry.raw.as_bytes());
+            }
+            todo.push(Todo { number: entry.n, attempts, start, end: bytes.len(), unterminated: false, too_long });
         }
         Self { bytes, todo }
     }
@@ -133,11 +129,13 @@ pub(super) async fn find(
     source: Option<&SourceFile>,
     known: &KnownJob,
 ) -> Result<Found, ChunkError> {
+    // The limit is one for records: a job without a file has its options as its item.
+    let longest = if source.is_some() { known.limits().item_bytes } else { u64::MAX };
     if let Some(cursor) = cursor.filter(|c| c.round > 0) {
         let place = (message.group, message.chunk);
         let folder = JobFolder { tenant: &message.tenant, id: message.job_id };
         let chain = read_chain(files, folder, place, cursor.file.as_deref(), cursor.round - 1).await?;
-        return Ok(Found::Items(Items::of_round(&chain, cursor.round - 1)));
+        return Ok(Found::Items(Items::of_round(&chain, cursor.round - 1, longest)));
     }
     let plan = &message.plan;
     let Some(source) = source else {
@@ -146,7 +144,6 @@ pub(super) async fn find(
     if plan.oversize {
         return Ok(Found::Items(Items::unread(plan.first)));
     }
-    let longest = known.limits().item_bytes;
     if let Some(inline) = &message.inline {
         return Items::of_chunk(message, source, longest, inline.clone().into_bytes()).map(Found::Items);
     }
