@@ -3,7 +3,9 @@
 //!
 //! If it cannot be used, the generation fails with nothing filed: what had failed is still there for the next retry.
 //! What is said of its rows depends on the ledger and the file alone, so that a split which goes on in another delivery
-//! says the same.
+//! says the same. The exception is a delivery whose time does not suffice: what it did not compare is reported as such.
+
+use std::iter;
 
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
@@ -11,24 +13,28 @@ use longshore::chunk::{ChunkError, read_chain};
 use longshore::failures_file::{Columns, CorrectedFile, Findings};
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
-use longshore_domain::group::Group;
+use longshore_domain::group::{CHUNKS_PER_GROUP, Group};
 use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::ports::{Files, Queues, Read, Store};
+use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::WorkFile;
 
+use crate::chains::at_once;
 use crate::splitter::{Halt, Splitter};
 
-/// Number of chunks whose work files are read concurrently, to hide the bucket's latency.
-const READ_AHEAD: u64 = 8;
-
-/// Memory for the entries that are read concurrently. A chunk that may have more is read alone.
-const READ_BYTES: u64 = 48 << 20;
-
 /// Limits on the chunks, and on the bytes of their groups, whose work files are read to report the outcome of a
-/// corrected file's rows: about ten seconds of one delivery. Above them, rows without a matching item so far are
-/// reported as unchecked.
+/// corrected file's rows: about ten seconds of one delivery if each chunk has few of them. Above them, or when the
+/// delivery's time is nearly over, rows without a matching item so far are reported as unchecked.
 const FINDINGS_CHUNKS: usize = 2_000;
 const FINDINGS_BYTES: u64 = 512 << 20;
+
+/// Time before the delivery's deadline from which no further chunk is read: for the chunks that are being read
+/// then, and for the end of the split. Half of the remaining time if that is shorter.
+const FINDINGS_RESERVE_MS: i64 = 20_000;
+
+/// Number of chunks that are read even if there is no time: a delivery that was held up still compares the rows of a small
+/// job. If it is killed meanwhile, the next delivery has nothing else to do and all its time for them.
+const FINDINGS_LEAST: usize = CHUNKS_PER_GROUP;
 
 impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// The corrected file of the job's present generation. The job fails if it is not there any more, or is none.
@@ -51,13 +57,20 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         }
     }
 
-    /// What is to be said of the rows of a corrected file, once everything is filed.
-    pub(crate) async fn findings(&self, job: &Job, file: &CorrectedFile) -> Result<Vec<JobError>, Halt> {
+    /// Compares a corrected file with the failed items, once everything is filed. Returns the findings about its rows. The
+    /// comparison ends in time before `deadline`, complete or not: it begins with the first item in every delivery.
+    pub(crate) async fn findings(
+        &self,
+        job: &Job,
+        file: &CorrectedFile,
+        deadline: Timestamp,
+    ) -> Result<Vec<JobError>, Halt> {
+        let until = self.findings_end(deadline);
         let first = job.base.refiled.group;
         let (groups, _) = self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;
         let (files, folder) = (&self.ports.files, JobFolder::of(job));
         let mut reads: Vec<BoxFuture<'_, Result<Vec<WorkFile>, ChunkError>>> = Vec::new();
-        let (mut findings, mut bytes, mut largest) = (Findings::of(file), 0, 1);
+        let (mut findings, mut bytes, mut largest) = (Findings::of(file), 0, 0);
         let filed = groups.iter().map(|group| (group, filed_again(job, group)));
         for (group, filed) in filed.filter(|(_, filed)| !filed.is_empty()) {
             if reads.len() >= FINDINGS_CHUNKS || bytes >= FINDINGS_BYTES {
@@ -71,12 +84,27 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
                 reads.push(Box::pin(read_chain(files, folder, place, last, 0)));
             }
         }
-        let at_once = (READ_BYTES / largest).clamp(1, READ_AHEAD);
-        let mut chains = stream::iter(reads).buffer_unordered(at_once as usize);
+        let mut unread = reads.len();
+        let mut reads = reads.into_iter().enumerate();
+        let in_time = iter::from_fn(|| {
+            let (n, read) = reads.next()?;
+            (n < FINDINGS_LEAST || (self.clock)() < until).then_some(read)
+        });
+        let mut chains = stream::iter(in_time).buffer_unordered(at_once(largest));
         while let Some(chain) = chains.next().await {
+            unread -= 1;
             chain?.iter().flat_map(|file| &file.entries).for_each(|entry| findings.meet(entry));
         }
+        if unread > 0 {
+            findings.leave_off();
+        }
         Ok(findings.issues())
+    }
+
+    /// The time after which no further chunk is read for the findings.
+    fn findings_end(&self, deadline: Timestamp) -> Timestamp {
+        let left_ms = deadline.millis_since((self.clock)()).max(0);
+        Timestamp(deadline.0 - FINDINGS_RESERVE_MS.min(left_ms / 2))
     }
 }
 

@@ -5,8 +5,8 @@
 //!   its chunk messages; at the end the job's final item count.
 //! - **Delivered twice:** the split cursor is the guard. Of two splitters one commits a group, the other stops.
 //! - **Of a retry:** what the generation before left is filed again into new groups; the old ones are not touched. A
-//!   corrected file is read as a whole, and says which of the failed items run again, and as what; so do the work files
-//!   of chunks whose dead letters are replayed.
+//!   corrected file is read as a whole, and says which of the failed items run again, and as what. So do the work files
+//!   of chunks whose dead letters are replayed; they are read when their items come.
 //! - **If it fails:** the next delivery continues from the split cursor, after sending again every group that is
 //!   committed and not known to be sent. A duplicate chunk message is harmless.
 //! - **If it fails again:** the second delivery puts a copy of the message into the copies lane and acknowledges the
@@ -15,9 +15,11 @@
 //! - **Never:** holds more than a block, a group of small chunks and a corrected file in memory, sends a chunk whose
 //!   group is not committed.
 
+mod chains;
 mod corrected;
 mod group_builder;
 mod inline_rows;
+mod letters;
 mod pass;
 mod refile;
 mod rerun;

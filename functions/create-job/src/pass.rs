@@ -7,11 +7,10 @@ use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::ports::{Files, Queues, Read, Store};
 use longshore_domain::records::Cutter;
 use longshore_domain::split::{ChunkLimits, Chunker, Growth, INLINE_BYTES};
-use longshore_domain::time_stamp::Timestamp;
 
 use crate::group_builder::GroupBuilder;
 use crate::inline_rows::InlineRows;
-use crate::splitter::{Halt, SplitEnd, Splitter};
+use crate::splitter::{Halt, SplitEnd, Splitter, Turn};
 
 /// One pass over the source.
 pub(crate) struct Pass<'a, S, Q, F> {
@@ -25,7 +24,7 @@ pub(crate) struct Pass<'a, S, Q, F> {
     groups: u32,
     /// The job's split offset as the last group of this pass left it.
     committed: u64,
-    deadline: Timestamp,
+    turn: Turn,
     /// Of a file or a job type whose chunks are so small that they travel inside their messages; else nothing.
     rows: Option<InlineRows>,
 }
@@ -37,7 +36,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         source: &'a SourceFile,
         limits: ChunkLimits,
         start: u64,
-        deadline: Timestamp,
+        turn: Turn,
     ) -> Self {
         Self {
             splitter,
@@ -49,7 +48,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
             group: GroupBuilder::new(job.groups),
             groups: job.groups,
             committed: job.split_offset,
-            deadline,
+            turn,
             rows: (limits.bytes <= INLINE_BYTES).then(|| InlineRows::starting_at(start)),
         }
     }
@@ -81,7 +80,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
             self.push(plan);
             if self.group.is_full() {
                 self.commit_group().await?;
-                if (self.splitter.clock)() >= self.deadline {
+                if (self.splitter.clock)() >= self.turn.ends {
                     return Ok(true);
                 }
             }
@@ -119,7 +118,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         if self.groups == 0 {
             issues.push(JobError::new("no_rows", "the file has a header and no rows"));
         }
-        self.splitter.end(self.job, self.groups, &issues).await
+        self.splitter.end(self.job, self.groups, &issues, self.turn.deadline).await
     }
 
     async fn commit_group(&mut self) -> Result<(), Halt> {

@@ -36,7 +36,7 @@ pub(crate) struct Refile<'a, S, Q, F> {
     /// Items that neither succeeded nor were skipped before.
     rest: u64,
     deadline: Timestamp,
-    rerun: &'a Rerun,
+    rerun: Rerun,
     /// The job's place as the last group of this pass left it.
     committed: Place,
     chunks: Vec<ChunkPlan>,
@@ -54,12 +54,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
         let rest_bytes = (size_bytes as f64 * rest as f64 / job.item_count.max(1) as f64) as u64;
         let limits = limits.for_file(rest_bytes);
         let (chunks, filed, entries) = Default::default();
-        let (committed, rerun) = (job.refiled, &Rerun::All);
+        let (committed, rerun) = (job.refiled, Rerun::All);
         Self { splitter, job, limits, rest, deadline, rerun, committed, chunks, filed, entries, entry_bytes: 0 }
     }
 
     /// Of the items that failed only these run again.
-    pub(crate) fn of(self, rerun: &'a Rerun) -> Self {
+    pub(crate) fn of(self, rerun: Rerun) -> Self {
         Self { rerun, ..self }
     }
 
@@ -107,6 +107,10 @@ impl<'a, S: Store, Q: Queues, F: Files> Refile<'a, S, Q, F> {
             Err(error) => return Err(self.splitter.fail(&self.job, error).await),
         };
         self.chunks.extend(unread);
+        if let Rerun::Dead(items) = &mut self.rerun {
+            let place = Place { group: group.number, chunk };
+            self.splitter.read_letters(&self.job, place, &entries, items).await?;
+        }
         for entry in entries {
             let entry = self.rerun.again(entry);
             self.entry_bytes += entry.raw.len() as u64;

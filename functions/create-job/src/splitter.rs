@@ -60,6 +60,15 @@ pub enum SplitError {
     ManifestMissing(u32),
 }
 
+/// A turn of a splitter.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(crate) struct Turn {
+    /// When it ends at the next group.
+    pub(crate) ends: Timestamp,
+    /// When the function's time is nearly over.
+    pub(crate) deadline: Timestamp,
+}
+
 /// Why a split goes no further without being an error.
 pub(crate) enum Halt {
     End(SplitEnd),
@@ -124,18 +133,18 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
         let job = self.refile(job, limits.chunk(), deadline).await?;
         if job.base.split_ended {
-            return self.end(&job, job.groups, &[]).await;
+            return self.end(&job, job.groups, &[], deadline).await;
         }
-        let Some(source) = &job.source else { return self.single_item(&job).await };
+        let Some(source) = &job.source else { return self.single_item(&job, deadline).await };
         let (start, issues) = self.open(&job, source).await?;
         let limits = limits.chunk().for_file(source.size_bytes);
         let pass = Pass::new(self, &job, source, limits, start.max(job.split_offset), self.turn(TURN_S, deadline));
         pass.run(&issues).await
     }
 
-    /// The end of a turn that begins now.
-    fn turn(&self, seconds: i64, deadline: Timestamp) -> Timestamp {
-        deadline.min((self.clock)().plus_seconds(seconds))
+    /// A turn that begins now.
+    fn turn(&self, seconds: i64, deadline: Timestamp) -> Turn {
+        Turn { ends: deadline.min((self.clock)().plus_seconds(seconds)), deadline }
     }
 
     /// The job once everything that the generation before left is filed again.
@@ -144,17 +153,17 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             return Ok(job);
         }
         let rerun = self.rerun(&job, limits.item_bytes).await?;
-        // What the plan needs is read first: each turn files something again.
-        let turn_ends = self.turn(RETRY_TURN_S, deadline);
-        Refile::new(self, job, limits, turn_ends).of(&rerun).run().await
+        // The corrected file is read first: each turn files something again.
+        let turn = self.turn(RETRY_TURN_S, deadline);
+        Refile::new(self, job, limits, turn.ends).of(rerun).run().await
     }
 
     /// Returns the findings about the rows of the corrected file, if there is one. Called at the end, so that a split
     /// over many deliveries reads for it once.
-    async fn found(&self, job: &Job) -> Result<Vec<JobError>, Halt> {
+    async fn found(&self, job: &Job, deadline: Timestamp) -> Result<Vec<JobError>, Halt> {
         let job_type = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?;
         match self.corrected_file(job, job_type.limits().item_bytes).await? {
-            Some(file) => self.findings(job, &file).await,
+            Some(file) => self.findings(job, &file, deadline).await,
             None => Ok(Vec::new()),
         }
     }
@@ -192,14 +201,14 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 
     /// A job without a file is one item whose input is its options.
-    async fn single_item(&self, job: &Job) -> Result<SplitEnd, Halt> {
+    async fn single_item(&self, job: &Job, deadline: Timestamp) -> Result<SplitEnd, Halt> {
         if job.groups > 0 {
-            return self.end(job, job.groups, &[]).await;
+            return self.end(job, job.groups, &[], deadline).await;
         }
         let chunk = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
         let manifest = Manifest { group: 0, chunks: vec![chunk] };
         self.commit(job, &GroupPlan::of_file(job.generation, manifest, 0..0), |_| None).await?;
-        self.end(job, 1, &[]).await
+        self.end(job, 1, &[], deadline).await
     }
 
     /// Where the first row begins, once the file and its columns are found usable.
@@ -262,8 +271,14 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 
     /// The item count is final. If every group is done by now, nobody else will ask for completion.
-    pub(crate) async fn end(&self, job: &Job, groups: u32, issues: &[JobError]) -> Result<SplitEnd, Halt> {
-        let issues = [issues, &self.found(job).await?].concat();
+    pub(crate) async fn end(
+        &self,
+        job: &Job,
+        groups: u32,
+        issues: &[JobError],
+        deadline: Timestamp,
+    ) -> Result<SplitEnd, Halt> {
+        let issues = [issues, &self.found(job, deadline).await?].concat();
         match self.ports.store.end_split(job, groups, &issues, (self.clock)()).await? {
             Transition::Made(job) => {
                 complete_if_done(self.ports, &job).await?;

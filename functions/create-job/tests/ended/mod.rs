@@ -1,0 +1,231 @@
+//! An ended job over slow files, and the deliveries that split its next generation.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use create_job::{SplitEnd, Splitter};
+use futures::FutureExt;
+use longshore::files::{MemoryFiles, MemoryStream};
+use longshore::job_types::builtin;
+use longshore::ports::{JobFolder, Ports};
+use longshore::queues::MemoryQueues;
+use longshore::store::memory::MemoryStore;
+use longshore::store::records::MemoryRecords;
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, GroupPlan, Manifest};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Finish, Job, Place, Reopen, SourceFile, Status};
+use longshore_domain::message::CreateMessage;
+use longshore_domain::outcome::{Counts, Rejection};
+use longshore_domain::ports::{
+    Definition, FileInfo, Files, JobStore, JobTransitions, Ledger, PortResult, Read, Reopened,
+};
+use longshore_domain::records::Format;
+use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::work_file::{End, Entry, Header, WorkFile};
+use serde_json::json;
+
+const KEY: &str = "uploads/default/file";
+
+const CORRECTED_KEY: &str = "uploads/default/corrected";
+
+/// Number of deliveries after which a split does not end.
+const DELIVERIES: u32 = 1_000;
+
+/// A row of the source.
+const ROW: &str = "1\n";
+
+/// Chunks of a group.
+pub(crate) const CHUNKS: u32 = 16;
+
+/// Duration of reading a file.
+pub(crate) const READ_MS: i64 = 20;
+
+/// Duration of an invocation, without the time reserved for the answer.
+pub(crate) const INVOCATION_MS: i64 = 116_000;
+
+thread_local!(static CLOCK: Cell<i64> = const { Cell::new(0) });
+
+pub(crate) fn clock() -> Timestamp {
+    Timestamp(CLOCK.get())
+}
+
+pub(crate) fn now<T>(call: impl Future<Output = T>) -> T {
+    call.now_or_never().unwrap()
+}
+
+/// An item that has failed.
+pub(crate) fn failed(n: u64, code: &str) -> Entry {
+    entry(n, End::Failed(Rejection::new(code, None, "no")))
+}
+
+pub(crate) fn entry(n: u64, end: End) -> Entry {
+    Entry { n, end, raw: ROW.trim_end().into(), damaged: false }
+}
+
+/// Files with slow reads.
+#[derive(Clone, Default)]
+pub(crate) struct Slow(pub(crate) MemoryFiles);
+
+impl Files for Slow {
+    type Stream = MemoryStream;
+
+    async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
+        self.0.info(key).await
+    }
+
+    async fn open(&self, key: &str, etag: Option<&str>, from: u64, to: Option<u64>) -> PortResult<Read<MemoryStream>> {
+        self.0.open(key, etag, from, to).await
+    }
+
+    async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
+        CLOCK.set(CLOCK.get() + READ_MS);
+        self.0.read(key, etag, plan).await
+    }
+
+    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
+        self.0.write(key, content_type, bytes).await
+    }
+
+    async fn remove(&self, key: &str) -> PortResult<()> {
+        Files::remove(&self.0, key).await
+    }
+
+    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+        self.0.remove_some(prefix).await
+    }
+}
+
+/// The work files of a chunk, oldest first: the round of each, and its entries.
+pub(crate) type Chain = Vec<(u32, Vec<Entry>)>;
+
+/// A job that has ended.
+pub(crate) struct World {
+    pub(crate) ports: Ports<MemoryStore, MemoryQueues, Slow>,
+    pub(crate) id: JobId,
+}
+
+impl World {
+    /// A job with `groups` groups of chunks of `items` rows, all of which failed or were skipped. `chain` returns the
+    /// work files of the chunk that begins with this item.
+    pub(crate) fn ended(groups: u32, items: u32, chain: impl Fn(u64) -> Chain) -> Self {
+        let files = Slow::default();
+        let rows = u64::from(groups * CHUNKS * items);
+        files.0.put(KEY, ROW.repeat(rows as usize));
+        let source = SourceFile { format: Format::JsonLines, ..source(&files, KEY) };
+        let job = Job::waiting(JobId::generate(), "default", "import", Timestamp(0));
+        let job = Job { source: Some(source), ..job };
+        let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
+        let options = json!({"dataset": "people", "key": "id", "mode": "validate"});
+        now(ports.store.create_job(&job, &Definition { options, columns: None }, None)).unwrap();
+        now(ports.store.begin(job.job_id, clock())).unwrap();
+        let world = Self { ports, id: job.job_id };
+        let mut totals = Counts::default();
+        (0..groups).for_each(|group| totals += world.group(group, items, &chain));
+        now(world.ports.store.end_split(&world.job(), groups, &[], clock())).unwrap();
+        world.finish(totals);
+        world
+    }
+
+    pub(crate) fn job(&self) -> Job {
+        now(self.ports.store.job(self.id)).unwrap().unwrap()
+    }
+
+    /// Commits a group whose items have all ended.
+    fn group(&self, group: u32, items: u32, chain: &impl Fn(u64) -> Chain) -> Counts {
+        let first = |chunk: u32| u64::from((group * CHUNKS + chunk) * items);
+        let at = |chunk: u32| first(chunk) * ROW.len() as u64;
+        let plan = |chunk: u32| {
+            let (start, end) = (at(chunk), at(chunk + 1));
+            ChunkPlan { first: first(chunk) + 1, items, start, end, oversize: false }
+        };
+        let manifest = Manifest { group, chunks: (0..CHUNKS).map(plan).collect() };
+        let plan = GroupPlan::of_file(0, manifest, at(0)..at(CHUNKS));
+        now(self.ports.store.commit_group(&self.job(), &plan, clock())).unwrap();
+        let mut counts = Counts::default();
+        (0..CHUNKS).for_each(|chunk| counts += self.chunk((group, chunk), chain(first(chunk) + 1)));
+        now(self.ports.store.group_done(self.id, group, clock())).unwrap();
+        counts
+    }
+
+    /// Writes a chunk's work files, and commits the cursor that names the last one.
+    fn chunk(&self, place: (u32, u32), chain: Chain) -> Counts {
+        let (folder, mut header, mut counts) = (self.job(), None::<Header>, Counts::default());
+        for (n, (round, entries)) in (0_u32..).zip(chain) {
+            let count = |is: fn(&End) -> bool| entries.iter().filter(|entry| is(&entry.end)).count() as u64;
+            counts.failed += count(|end| matches!(end, End::Failed(_)));
+            counts.skipped += count(|end| matches!(end, End::Skipped { .. }));
+            let prev = n.checked_sub(1).map(|before| before.to_string());
+            let file = WorkFile { header: Header::behind(round, prev, header.as_ref()), entries };
+            let key = JobFolder::of(&folder).work_key(place, &n.to_string());
+            self.ports.files.0.put(&key, file.to_bytes().unwrap());
+            header = Some(file.header);
+        }
+        let round = header.as_ref().map_or(0, |header| header.round);
+        let last = header.and_then(|header| header.prev).map_or(0, |prev| prev.parse::<u32>().unwrap() + 1);
+        let (token, file) = (format!("a{}", place.1), Some(last.to_string()));
+        let to = Cursor { round, position: 0, token, file, filed: 0, due: None, finished: true, by_sweeper: false };
+        let commit = Commit { chunk: place.1, from: None, to, counts, at: clock() };
+        let outcome = now(self.ports.store.commit(self.id, place.0, &commit)).unwrap();
+        assert!(matches!(outcome, CommitOutcome::Committed(_)));
+        counts
+    }
+
+    /// Ends the present generation.
+    pub(crate) fn finish(&self, totals: Counts) {
+        let (generation, status) = (self.job().generation, Status::Completed);
+        let finish = Finish { generation, status, totals, report: None, error: None, at: clock() };
+        now(self.ports.store.finish(self.id, &finish)).unwrap();
+    }
+
+    /// Opens the job again for all that failed, for the rows of a corrected file, or for the dead letters of chunks.
+    pub(crate) fn retry(&self, corrected: Option<&str>, only: Option<BTreeSet<Place>>) {
+        let corrected = corrected.map(|text| {
+            self.ports.files.0.put(CORRECTED_KEY, text);
+            source(&self.ports.files, CORRECTED_KEY)
+        });
+        let (job, at) = (self.job(), clock());
+        let reopen = Reopen { generation: job.generation, at, deadline_at: Timestamp(i64::MAX), corrected, only };
+        assert!(matches!(now(self.ports.store.reopen(&job, &reopen)).unwrap(), Reopened::Made(_)));
+    }
+
+    /// Splits the present generation, delivery after delivery, each of which ends in time. Returns the duration of all.
+    pub(crate) fn split(&self) -> i64 {
+        self.split_within(INVOCATION_MS)
+    }
+
+    /// The same in invocations of this duration.
+    pub(crate) fn split_within(&self, invocation_ms: i64) -> i64 {
+        let registry = builtin(MemoryRecords::default());
+        let splitter = Splitter { ports: &self.ports, registry: &registry, clock };
+        let (mut message, split_at) = (CreateMessage::of(&self.job()), CLOCK.get());
+        for _ in 0..DELIVERIES {
+            let began = CLOCK.get();
+            let end = now(splitter.split(&message, Timestamp(began + invocation_ms))).unwrap();
+            let took = CLOCK.get() - began;
+            assert!(took < invocation_ms, "Lambda ends the invocation after {invocation_ms} ms; it takes {took} ms");
+            if end == SplitEnd::Ended {
+                return CLOCK.get() - split_at;
+            }
+            assert_eq!(end, SplitEnd::Continued);
+            message = self.ports.queues.take_creates().pop().unwrap();
+        }
+        panic!("the split does not end");
+    }
+
+    /// Number of items that the present generation runs again.
+    pub(crate) fn again(&self) -> usize {
+        let (groups, job) = now(self.ports.store.progress_from(self.id, self.job().base.groups)).unwrap().unwrap();
+        let files = groups.iter().flat_map(|group| {
+            let files = group.cursors.iter().filter_map(|(chunk, cursor)| Some((*chunk, cursor.file.as_deref()?)));
+            files.map(|(chunk, file)| JobFolder::of(&job).work_key((group.number, chunk), file))
+        });
+        let entries = files.flat_map(|key| WorkFile::parse(&self.ports.files.0.get(&key).unwrap()).unwrap().entries);
+        entries.filter(|entry| matches!(entry.end, End::Transient { .. })).count()
+    }
+}
+
+fn source(files: &Slow, key: &str) -> SourceFile {
+    let FileInfo { size_bytes, etag } = now(files.0.info(key)).unwrap().unwrap();
+    SourceFile { key: key.into(), size_bytes, etag, format: Format::Csv, name: "f".into() }
+}

@@ -1,0 +1,85 @@
+//! A retry of chunks with many work files: each delivery ends in time, and what it has filed is kept.
+
+#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+
+mod ended;
+
+use std::collections::BTreeSet;
+
+use ended::{CHUNKS, Chain, INVOCATION_MS, READ_MS, World, failed};
+use longshore::chunk::DEAD_LETTERED;
+use longshore_domain::job::Place;
+use longshore_domain::outcome::Counts;
+
+/// Work files of a chunk, each with one failed item.
+const FILES: u32 = 100;
+
+/// Dead letters that one call replays.
+const LETTERS: u32 = 100;
+
+/// Groups whose work files take longer to read than an invocation lasts.
+const GROUPS: u32 = 8;
+
+/// An invocation with the shortest timeout that the template allows.
+const SHORT_INVOCATION_MS: i64 = 4_000;
+
+/// A corrected file of which the second row names no item.
+const CORRECTED: &str = "row,item\n1,2\n999999,2\n";
+
+/// The work files of a chunk of which the last item was given up.
+fn given_up(first: u64) -> Chain {
+    let code = |n: u32| if n + 1 == FILES { DEAD_LETTERED } else { "bad" };
+    (0..FILES).map(|n| (0, vec![failed(first + u64::from(n), code(n))])).collect()
+}
+
+/// A job of chunks with one item that was given up.
+fn ended(groups: u32) -> World {
+    World::ended(groups, FILES, given_up)
+}
+
+/// The places of `count` chunks, from this one on.
+fn places(from: u32, count: u32) -> BTreeSet<Place> {
+    (from..from + count).map(|n| Place { group: n / CHUNKS, chunk: n % CHUNKS }).collect()
+}
+
+#[test]
+fn a_corrected_file_is_compared_with_the_failed_items_that_can_be_read_in_time() {
+    let all_ms = i64::from(GROUPS * CHUNKS * FILES) * READ_MS;
+    assert!(all_ms > 2 * INVOCATION_MS, "{all_ms}");
+    for (groups, code) in [(1, "corrected_rows_unknown"), (GROUPS, "corrected_rows_unchecked")] {
+        let world = ended(groups);
+        world.retry(Some(CORRECTED), None);
+        world.split();
+        let issues = world.job().issues;
+        assert_eq!(issues.iter().map(|issue| issue.code.as_str()).collect::<Vec<_>>(), [code]);
+        assert!(issues[0].message.starts_with("1 row (999999)"), "{}", issues[0].message);
+        assert_eq!(world.again(), 1);
+    }
+}
+
+#[test]
+fn a_corrected_file_is_compared_in_short_invocations_too() {
+    let world = World::ended(2, 1, |n| vec![(0, vec![failed(n, "bad")])]);
+    world.retry(Some(CORRECTED), None);
+    world.split_within(SHORT_INVOCATION_MS);
+    assert_eq!(world.job().issues[0].code, "corrected_rows_unknown");
+}
+
+#[test]
+fn letters_of_the_generation_before_are_replayed_chunk_by_chunk() {
+    let world = ended(GROUPS);
+    world.retry(None, Some(places(5, LETTERS)));
+    world.split();
+    assert_eq!(world.again(), LETTERS as usize);
+}
+
+#[test]
+fn letters_of_an_earlier_generation_are_read_when_an_item_comes_that_they_may_have_taken() {
+    let world = ended(GROUPS);
+    world.retry(None, Some(places(0, 1)));
+    world.split();
+    world.finish(Counts::default());
+    world.retry(None, Some(places(1, LETTERS)));
+    world.split();
+    assert_eq!(world.again(), 1 + LETTERS as usize, "and the one that was not begun");
+}
