@@ -3,12 +3,15 @@
 //! The splitter reads all of it later; what is found here is found while its owner looks on.
 
 use longshore::failures_file::{CORRECTED_BYTES, Columns, Layout, OPENING_BYTES};
+use longshore::files::ResumingReader;
 use longshore::http::{Bad, Failure, Tenant};
+use longshore::telemetry;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{Job, SourceFile};
-use longshore_domain::ports::{FileStream, Files, JobStore, Read};
+use longshore_domain::ports::{JobStore, PortError, Read};
 
 use crate::create::source::{refused, unknown_file};
+use crate::unreadable::unreadable;
 use crate::{Api, Backend};
 
 impl<B: Backend> Api<B> {
@@ -16,7 +19,7 @@ impl<B: Backend> Api<B> {
     ///
     /// # Errors
     /// 422 at `/fileGuid`: those of a job's file, and `file_not_allowed`, `corrected_file_too_large`,
-    /// `not_a_failures_file`.
+    /// `not_a_failures_file`. 503 `unavailable` if the file cannot be read.
     pub(crate) async fn corrected(&self, tenant: &Tenant, job: &Job, id: FileGuid) -> Result<SourceFile, Failure> {
         let Some(source) = &job.source else { return Err(refused(no_file_to_correct())) };
         let file = self.source(tenant, id).await?;
@@ -34,20 +37,24 @@ impl<B: Backend> Api<B> {
     }
 
     /// The first bytes of a file that was there a moment ago.
+    ///
+    /// # Errors
+    /// 422 `unknown_file` if it is not there any more; 503 `unavailable` if it cannot be read.
     async fn opening(&self, file: &SourceFile) -> Result<Vec<u8>, Failure> {
-        let end = file.size_bytes.min(OPENING_BYTES);
-        if end == 0 {
-            return Ok(Vec::new());
-        }
-        let Read::Found(mut stream) = self.ports.files.open(&file.key, Some(&file.etag), 0, Some(end)).await? else {
-            return Err(refused(unknown_file()));
-        };
+        let mut reader = ResumingReader::new(&self.ports.files, file, 0).up_to(OPENING_BYTES);
         let mut opening = Vec::new();
-        while let Some(block) = stream.next().await? {
-            opening.extend_from_slice(&block);
+        loop {
+            match reader.next().await.map_err(|error| cannot_be_read(&error))? {
+                Read::Found(Some(block)) => opening.extend_from_slice(&block),
+                Read::Found(None) => return Ok(opening),
+                Read::Absent | Read::Changed => return Err(refused(unknown_file())),
+            }
         }
-        Ok(opening)
     }
+}
+
+fn cannot_be_read(error: &PortError) -> Failure {
+    unreadable(&telemetry::chain(error), "the corrected file cannot be read at this moment; make the call again later")
 }
 
 fn not_one(why: &str) -> Bad {

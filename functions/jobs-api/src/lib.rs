@@ -36,6 +36,7 @@ mod pressure;
 mod records;
 mod retry;
 mod start;
+mod unreadable;
 
 use std::sync::Arc;
 

@@ -30,6 +30,8 @@ impl<'a> From<&'a SourceFile> for Version<'a> {
 pub struct ResumingReader<'a, F: Files> {
     files: &'a F,
     version: Version<'a>,
+    /// The byte before which reading ends; the end of the file if `None`.
+    end: Option<u64>,
     position: u64,
     breaks: u32,
     stream: Option<F::Stream>,
@@ -38,20 +40,27 @@ pub struct ResumingReader<'a, F: Files> {
 impl<'a, F: Files> ResumingReader<'a, F> {
     /// A reader that begins with byte `start`. Nothing is read before the first block is asked for.
     pub fn new(files: &'a F, version: impl Into<Version<'a>>, start: u64) -> Self {
-        Self { files, version: version.into(), position: start, breaks: 0, stream: None }
+        Self { files, version: version.into(), end: None, position: start, breaks: 0, stream: None }
     }
 
-    /// The next block; `None` behind the last byte of the file, never before it.
+    /// The same reader, for the bytes before `end` alone: nothing behind them is downloaded. A part of a file has no checksum
+    /// that could be compared.
+    #[must_use]
+    pub fn up_to(self, end: u64) -> Self {
+        Self { end: Some(end.min(self.version.size_bytes)), ..self }
+    }
+
+    /// The next block; `None` behind the last byte of the file, or of the part that is read, never before it.
     ///
     /// # Errors
     /// If the file cannot be opened, if its stream breaks off again and again, or if the bytes do not have the checksum with
     /// which they were stored: the SDK compares it behind the last byte of a whole file.
     pub async fn next(&mut self) -> PortResult<Read<Option<Vec<u8>>>> {
         let Version { key, etag, size_bytes } = self.version;
-        while self.position < size_bytes {
+        while self.position < self.end.unwrap_or(size_bytes) {
             let stream = match &mut self.stream {
                 Some(stream) => stream,
-                none => match self.files.open(key, Some(etag), self.position, None).await? {
+                none => match self.files.open(key, Some(etag), self.position, self.end).await? {
                     Read::Found(stream) => none.insert(stream),
                     Read::Absent => return Ok(Read::Absent),
                     Read::Changed => return Ok(Read::Changed),
@@ -80,7 +89,8 @@ impl<'a, F: Files> ResumingReader<'a, F> {
     }
 
     fn ended_early(&self) -> PortError {
-        let source = format!("the stream ended at byte {} of {}", self.position, self.version.size_bytes).into();
+        let end = self.end.unwrap_or(self.version.size_bytes);
+        let source = format!("the stream ended at byte {} of {end}", self.position).into();
         PortError { service: "files", operation: "read", source }
     }
 }

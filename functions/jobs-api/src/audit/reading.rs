@@ -4,12 +4,10 @@ use std::time::Duration;
 
 use longshore::files::{ResumingReader, Version};
 use longshore::http::Failure;
-use longshore::problem::{Kind, Problem};
 use longshore::telemetry;
 use longshore_domain::ports::{Files, PortError, PortResult, Read};
 
-/// Seconds of `Retry-After` where a file could not be read: S3's own retries have taken that long already.
-const AGAIN_S: u32 = 10;
+use crate::unreadable::unreadable;
 
 /// Result of streaming a file.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -69,9 +67,7 @@ pub(super) async fn within<T>(limit: Duration, audit: impl Future<Output = PortR
         Ok(Err(error)) => telemetry::chain(&error),
         Err(elapsed) => telemetry::chain(&elapsed),
     };
-    tracing::error!(error, "an audit could not read what it compares");
-    let detail = "what the audit compares cannot be read at this moment; ask again later";
-    Err(Problem::new(Kind::Unavailable, detail).retry_after(AGAIN_S).into())
+    Err(unreadable(&error, "what the audit compares cannot be read at this moment; ask again later"))
 }
 
 #[cfg(test)]
@@ -84,6 +80,6 @@ mod tests {
     async fn an_audit_that_waits_for_a_service_for_too_long_is_unavailable() {
         let met = within::<()>(Duration::ZERO, pending()).await.unwrap_err();
         let Failure::Problem(problem) = met else { panic!("{met:?}") };
-        assert_eq!((problem.status(), problem.retry_after_s.map(u32::from)), (503, Some(AGAIN_S)));
+        assert_eq!((problem.status(), problem.retry_after_s.map(u32::from)), (503, Some(10)));
     }
 }

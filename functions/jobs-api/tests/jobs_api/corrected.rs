@@ -1,11 +1,23 @@
 //! `POST /api/jobs/{jobId}/retry` with a corrected failures file: which files are taken.
 
+use std::sync::{Arc, Mutex};
+
+use jobs_api::{Api, Backend, DownloadUrls};
+use longshore::failures_file::OPENING_BYTES;
+use longshore::files::{MemoryFiles, MemoryStream};
+use longshore::ports::Ports;
+use longshore::queues::MemoryQueues;
+use longshore::store::memory::MemoryStore;
+use longshore::store::records::MemoryRecords;
+use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Status};
-use longshore_domain::ports::{Definition, JobStore, JobTransitions, Upload};
+use longshore_domain::ports::{
+    Definition, FileInfo, FileStream, Files, JobStore, JobTransitions, PortError, PortResult, Read, Upload,
+};
 use serde_json::{Value, json};
 
-use crate::world::{NOW, Reply, World};
+use crate::world::{Fakes, NOW, Reply, World};
 
 const FILE: &str = "row;id;name\r\n2;1;Ann\r\n";
 
@@ -102,4 +114,134 @@ async fn a_job_of_which_nothing_can_have_failed_and_one_without_a_file_take_no_c
     world.finish(job.job_id, Status::Failed, 1).await;
     let reply = retry(&world, job.job_id, json!(file(&world, FILE).await)).await;
     assert_eq!(reply.faults(), [("/fileGuid", "file_not_allowed")]);
+}
+
+/// The fault of a stream.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+enum Fault {
+    /// It fails.
+    Breaks,
+    /// It ends before the file does, without an error.
+    EndsEarly,
+}
+
+/// Start and end of a stream.
+type Range = (u64, Option<u64>);
+
+/// Files whose next streams have faults, in this order.
+#[derive(Clone, Default)]
+struct Breaking {
+    inner: MemoryFiles,
+    faults: Arc<Mutex<Vec<Fault>>>,
+    opened: Arc<Mutex<Vec<Range>>>,
+}
+
+struct BreakingStream {
+    inner: MemoryStream,
+    fault: Option<Fault>,
+}
+
+impl FileStream for BreakingStream {
+    async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
+        match self.fault {
+            Some(Fault::Breaks) => {
+                Err(PortError { service: "files", operation: "read", source: "it broke off".into() })
+            }
+            Some(Fault::EndsEarly) => Ok(None),
+            None => self.inner.next().await,
+        }
+    }
+}
+
+impl Files for Breaking {
+    type Stream = BreakingStream;
+
+    async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
+        self.inner.info(key).await
+    }
+
+    async fn open(
+        &self,
+        key: &str,
+        etag: Option<&str>,
+        start: u64,
+        end: Option<u64>,
+    ) -> PortResult<Read<BreakingStream>> {
+        self.opened.lock().unwrap().push((start, end));
+        Ok(match self.inner.open(key, etag, start, end).await? {
+            Read::Found(inner) => Read::Found(BreakingStream { inner, fault: self.faults.lock().unwrap().pop() }),
+            Read::Absent => Read::Absent,
+            Read::Changed => Read::Changed,
+        })
+    }
+
+    async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
+        self.inner.read(key, etag, plan).await
+    }
+
+    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
+        self.inner.write(key, content_type, bytes).await
+    }
+
+    async fn remove(&self, key: &str) -> PortResult<()> {
+        Files::remove(&self.inner, key).await
+    }
+
+    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+        self.inner.remove_some(prefix).await
+    }
+}
+
+impl DownloadUrls for Breaking {
+    async fn download_url(&self, key: &str, file_name: &str, seconds: u64) -> PortResult<String> {
+        self.inner.download_url(key, file_name, seconds).await
+    }
+}
+
+/// The fakes, with such files.
+struct BreakingFiles;
+
+impl Backend for BreakingFiles {
+    type Store = MemoryStore;
+    type Queues = MemoryQueues;
+    type Files = Breaking;
+    type Records = MemoryRecords;
+}
+
+/// Retries a job with a corrected file larger than an opening, over files with these faults. Returns the reply, and the
+/// streams that were opened.
+async fn retry_over(faults: &[Fault]) -> (Reply, Vec<Range>) {
+    let world = World::default();
+    let id = failed(&world).await;
+    let rows = "2;1;Ann\r\n".repeat(OPENING_BYTES as usize / 8);
+    let file = file(&world, &format!("{FILE}{rows}")).await;
+    let (inner, faults) = (world.files.clone(), Arc::new(Mutex::new(faults.to_vec())));
+    let files = Breaking { inner, faults, opened: Arc::default() };
+    let Api { ports, records, registry, access, mut limits, tenant_calls, pressure, clock } =
+        world.api::<Fakes>(world.queues.clone());
+    limits.max_file_bytes = 2 * OPENING_BYTES;
+    let ports = Ports { store: ports.store, queues: ports.queues, files: files.clone() };
+    let api = Api::<BreakingFiles> { ports, records, registry, access, limits, tenant_calls, pressure, clock };
+    let (path, body) = (format!("/api/jobs/{id}/retry"), json!({ "fileGuid": file }));
+    let reply = world.send_to(jobs_api::router(api), &path, &body).await;
+    let opened = files.opened.lock().unwrap().clone();
+    (reply, opened)
+}
+
+#[tokio::test]
+async fn the_opening_of_a_file_alone_is_read_and_read_again_if_its_stream_breaks_off() {
+    for faults in [vec![], vec![Fault::Breaks; 3], vec![Fault::EndsEarly; 3]] {
+        let (reply, opened) = retry_over(&faults).await;
+        assert_eq!(reply.status, 202, "{faults:?}: {}", reply.body);
+        assert_eq!(opened, vec![(0, Some(OPENING_BYTES)); faults.len() + 1], "{faults:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_read_at_the_moment_is_unavailable() {
+    for fault in [Fault::Breaks, Fault::EndsEarly] {
+        let (reply, _) = retry_over(&[fault; 4]).await;
+        reply.is_problem(503, "unavailable");
+        assert_eq!(reply.header("retry-after"), "10", "{fault:?}");
+    }
 }
