@@ -4,7 +4,7 @@ Run by xtask with the tools' own Python; the endpoint and the dummy credentials
 come from the environment. Prints one JSON document, or lines of text for `events`.
 
     stack.py describe STACK             outputs and physical names of the functions
-    stack.py account STACK              quota of concurrent executions, and the parameters of a stack that is there
+    stack.py account STACK              quota of concurrent executions, and the parameters of the stack, null if there is none
     stack.py events STACK               the events that say why a deployment failed
     stack.py update-code FUNCTION FILE  put FILE, as `bootstrap`, onto a function
     stack.py config FUNCTION            environment, memory and timeout of a function
@@ -68,6 +68,9 @@ def quota():
 
 
 def parameters(stack):
+    # Without a name, CloudFormation describes every stack.
+    if not stack:
+        return None
     cloudformation = client("cloudformation")
     try:
         found = cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
@@ -75,7 +78,10 @@ def parameters(stack):
         # Anything but "there is none" is the caller's to hear of.
         if "does not exist" not in str(error):
             raise
-        return {}
+        return None
+    # Only a change set is there. SAM takes it for a first deployment as well.
+    if found["StackStatus"] == "REVIEW_IN_PROGRESS":
+        return None
     return {p["ParameterKey"]: p["ParameterValue"] for p in found.get("Parameters", [])}
 
 

@@ -25,8 +25,8 @@ pub(crate) struct Account<'a> {
 pub(crate) struct Standing {
     /// Concurrent executions of all functions.
     pub(crate) quota: Result<u64, String>,
-    /// Parameters of the stack; empty if there is none.
-    pub(crate) parameters: Result<BTreeMap<String, String>, String>,
+    /// Parameters of the stack; `None` if there is no such stack.
+    pub(crate) parameters: Result<Option<BTreeMap<String, String>>, String>,
 }
 
 impl Account<'_> {

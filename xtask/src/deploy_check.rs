@@ -1,25 +1,27 @@
 //! `deploy-check`: all that would make a deployment to AWS fail, not work or lose something, found before `sam deploy`.
 
-use crate::account::Account;
+mod answers;
+
 use crate::project::Project;
-use crate::tools;
+use answers::{Answers, Asked};
 use anyhow::{Context, Result, bail, ensure};
-use deployment::finding::{Finding, Severity};
-use deployment::samconfig::Settings;
-use deployment::template::{Parameters, Template};
-use deployment::{check, quotas, updates};
+use deployment::settings::{Settings, Source};
+use deployment::template::Template;
+use deployment::verdict::Verdict;
+use deployment::{check, overrides};
 use std::fs;
 
-const QUOTA: &str = "the account's quotas";
-const LOSSES: &str = "what an update would lose";
-
-/// What `deploy-check` can be told.
+/// Options of `deploy-check`.
 #[derive(clap::Args)]
+#[command(
+    after_help = "An error ends it with exit code 1, a warning does not. What cannot be asked of AWS, for want of \
+credentials for example, is a warning and is named in the last line; with --offline it is only named."
+)]
 pub(crate) struct Options {
     /// Environment of samconfig.toml, as `sam deploy` has it
     #[arg(long, value_name = "NAME", default_value = "default")]
     config_env: String,
-    /// Parameters in place of those of samconfig.toml, such as `Environment=small`
+    /// Parameters in place of all those of samconfig.toml, such as `Environment=small`; one quoted text may hold several
     #[arg(long, value_name = "NAME=VALUE", num_args = 1..)]
     parameter_overrides: Option<Vec<String>>,
     /// Name of the stack, instead of the one in samconfig.toml
@@ -33,19 +35,21 @@ pub(crate) struct Options {
     offline: bool,
 }
 
-/// The command. Fails if there is an error among the findings.
+/// Runs the checks. Fails if there is an error among the findings.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
-    let (template, settings) = told(project, options)?;
+    let (template, mut settings) = told(project, options)?;
+    let asked = asked(project, options, &template, &mut settings)?;
     let mut found = check::template(&template, &settings)?;
-    found.extend(check::binaries(&template, &settings.parameters, &project.root));
-    if options.offline {
-        println!("NOT CHECKED: {QUOTA} and {LOSSES}: --offline");
-    } else {
-        let asked = of_account(project, options.endpoint.clone().or_else(elsewhere), &template, &settings)?;
-        asked.not_checked.iter().for_each(|what| println!("NOT CHECKED: {what}"));
-        found.extend(asked.found);
+    found.extend(check::binaries(&template, &settings, &project.root));
+    found.extend(asked.found);
+    asked.not_checked.iter().for_each(|part| println!("{part}"));
+    found.iter().for_each(|finding| println!("{finding}"));
+    let verdict = Verdict::new(&found, &asked.not_checked);
+    if !verdict.is_ready() {
+        bail!("{verdict}");
     }
-    conclude(&found)
+    println!("{verdict}.");
+    Ok(())
 }
 
 /// Checks the account's part against a stack on an emulator, deployed with the settings `local` of samconfig.toml.
@@ -56,10 +60,12 @@ pub(crate) fn try_on(project: &Project, endpoint: &str) -> Result<()> {
         let endpoint = Some(endpoint.to_owned());
         let options =
             Options { config_env: "default".to_owned(), parameter_overrides, stack_name, endpoint, offline: false };
-        let (template, settings) = told(project, &options)?;
-        of_account(project, options.endpoint, &template, &settings)
+        let (template, mut settings) = told(project, &options)?;
+        asked(project, &options, &template, &mut settings)
     };
     let places = |asked: &Asked| asked.found.iter().map(|finding| finding.place.clone()).collect::<Vec<_>>();
+    let absent = Answers::ask(project, Some(endpoint), Some("no-such-stack"));
+    ensure!(absent.is_first_deployment(), "a stack that is not there");
     let losing = told(&["Environment=small", "Access=open", "OperatorGroup=others"])?;
     ensure!(places(&losing) == ["Access", "OperatorGroup"], "what an update loses: {:?}", losing.found);
     let same = told(&["Environment=small"])?;
@@ -75,17 +81,25 @@ fn told(project: &Project, options: &Options) -> Result<(Template, Settings)> {
     let read = |name: &str| fs::read_to_string(project.root.join(name)).with_context(|| format!("cannot read {name}"));
     let template = Template::parse(&read("template.yaml")?)?;
     let mut settings = Settings::read(&read("samconfig.toml")?, &options.config_env)?;
-    if let Some(overrides) = &options.parameter_overrides {
-        settings.parameters = overrides.iter().map(|pair| parameter(pair)).collect::<Result<_>>()?;
+    if let Some(texts) = &options.parameter_overrides {
+        settings.parameters = overrides::parse(texts).context("--parameter-overrides")?;
+        settings.source = Source::CommandLine;
     }
     settings.region = settings.region.or_else(region);
     settings.stack = options.stack_name.clone().or(settings.stack);
     Ok((template, settings))
 }
 
-fn parameter(pair: &str) -> Result<(String, String)> {
-    let (name, value) = pair.split_once('=').with_context(|| format!("{pair} is no NAME=VALUE"))?;
-    Ok((name.to_owned(), value.to_owned()))
+/// Asks the account, unless it is not to be asked. The settings get the parameters of the running stack.
+fn asked(project: &Project, options: &Options, template: &Template, settings: &mut Settings) -> Result<Asked> {
+    let endpoint = options.endpoint.clone().or_else(elsewhere);
+    let stack = settings.stack.as_deref();
+    let answers = if options.offline { Answers::none() } else { Answers::ask(project, endpoint.as_deref(), stack) };
+    if answers.is_first_deployment() {
+        println!("no stack {} there: taken as a first deployment", stack.unwrap_or_default());
+    }
+    settings.running = answers.running().cloned().unwrap_or_default();
+    answers.check(template, settings)
 }
 
 fn region() -> Option<String> {
@@ -97,50 +111,22 @@ fn elsewhere() -> Option<String> {
     std::env::var("AWS_ENDPOINT_URL").ok().filter(|url| !url.is_empty())
 }
 
-/// Answers of an account.
-struct Asked {
-    found: Vec<Finding>,
-    /// Questions without an answer, each with the reason.
-    not_checked: Vec<String>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Asks AWS, or the emulator at `endpoint`.
-fn of_account(project: &Project, endpoint: Option<String>, template: &Template, settings: &Settings) -> Result<Asked> {
-    let tools = tools::ensure(project)?;
-    let account = Account { project, tools: &tools, emulator: endpoint.as_deref() };
-    let (mut found, mut not_checked) = (Vec::new(), Vec::new());
-    match account.standing(settings.stack.as_deref().unwrap_or_default()) {
-        Ok(standing) => {
-            let at_once = quotas::mappings_at_once(template, &settings.parameters)?;
-            match standing.quota {
-                Ok(quota) => found.extend(quotas::findings(at_once, quota)),
-                Err(error) => not_checked.push(format!("{QUOTA}: {error}")),
-            }
-            match standing.parameters {
-                Ok(before) => found.extend(losses(template, &before, &settings.parameters)),
-                Err(error) => not_checked.push(format!("{LOSSES}: {error}")),
-            }
-        }
-        Err(error) => not_checked.push(format!("{QUOTA} and {LOSSES}: {error:#}")),
+    #[test]
+    fn a_quoted_text_of_the_command_line_is_split_and_remembered_as_such() -> Result<()> {
+        let options = Options {
+            config_env: "default".to_owned(),
+            parameter_overrides: Some(vec!["Environment=small Access=open".to_owned()]),
+            stack_name: None,
+            endpoint: None,
+            offline: true,
+        };
+        let (_, settings) = told(&Project::find()?, &options)?;
+        let names: Vec<_> = settings.parameters.keys().map(String::as_str).collect();
+        assert_eq!((names.as_slice(), settings.source), (["Access", "Environment"].as_slice(), Source::CommandLine));
+        Ok(())
     }
-    Ok(Asked { found, not_checked })
-}
-
-/// SAM keeps the value that a parameter has on the stack unless it is told another one.
-fn losses(template: &Template, before: &Parameters, told: &Parameters) -> Vec<Finding> {
-    let mut after = before.clone();
-    after.extend(told.clone());
-    updates::findings(template, before, &after)
-}
-
-fn conclude(found: &[Finding]) -> Result<()> {
-    for finding in found {
-        println!("{finding}");
-    }
-    let errors = found.iter().filter(|finding| finding.severity == Severity::Error).count();
-    if errors > 0 {
-        bail!("not ready to deploy: {errors} errors, {} warnings", found.len() - errors);
-    }
-    println!("Ready to deploy: no error, {} warnings.", found.len());
-    Ok(())
 }

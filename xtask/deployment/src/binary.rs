@@ -8,7 +8,6 @@ const SETTINGS: &[u8] = b"longshore build: ";
 const LARGE_BYTES: usize = 40 << 20;
 /// Kind of the section that holds symbols, which `strip` removes.
 const SYMBOLS: u32 = 2;
-const BUILD: &str = "cargo lambda build --release --arm64";
 
 /// The machines that Lambda has, by their number in an ELF header.
 const MACHINES: [(u16, &str); 2] = [(62, "x86_64"), (183, "arm64")];
@@ -45,24 +44,24 @@ impl Binary {
     /// What is wrong with it as the code of a function for `architecture`, which lies at `place`.
     pub fn findings(&self, place: &str, architecture: &str) -> Vec<Finding> {
         let mut found = Vec::new();
+        let build = build(architecture);
         let mut error = |what: String, fix: &str| found.push(Finding::error(place, what, fix));
         if self.machine != Some(architecture) {
-            let fix =
-                format!("build with `{BUILD}` (without --arm64 for x86_64), or set Architecture in samconfig.toml");
+            let instead = self.machine.map(|machine| format!(", or deploy with Architecture={machine}"));
             error(
                 format!("it is for {}, the function for {architecture}", self.machine.unwrap_or("another machine")),
-                &fix,
+                &format!("{build}{}", instead.unwrap_or_default()),
             );
         }
         match self.settings.as_deref() {
-            None => error("it does not say how it was built: it is no function of this version".into(), BUILD),
+            None => error("it does not say how it was built: it is no function of this version".into(), &build),
             Some(settings) => {
                 if !settings.contains("panic=unwind;") {
                     let what = "it aborts on panic: one bad row would fail its whole chunk";
                     error(what.into(), "set panic = \"unwind\" in [profile.release] and build again");
                 }
                 if !settings.contains("profile=release;") {
-                    error("it is a debug build: slow, and paid for by the millisecond".into(), BUILD);
+                    error("it is a debug build: slow, and paid for by the millisecond".into(), &build);
                 }
             }
         }
@@ -73,6 +72,11 @@ impl Binary {
         }
         found
     }
+}
+
+/// The command that builds for a machine, whichever machine it runs on.
+fn build(architecture: &str) -> String {
+    format!("cargo lambda build --release --{}", architecture.replace('_', "-"))
 }
 
 /// The kinds of all sections; none if the table of sections is not as its header says.
@@ -137,6 +141,19 @@ mod tests {
             let found = whats(&bytes);
             assert!(found.len() == 1 && found[0].starts_with(what), "{what}: {found:?}");
         }
+    }
+
+    #[test]
+    fn the_advice_is_to_build_for_the_machine_of_the_function() {
+        let fixes = |architecture: &str, bytes: &[u8]| {
+            let binary = Binary::read(bytes).unwrap_or_else(|| panic!("no binary"));
+            binary.findings("bootstrap", architecture).into_iter().map(|finding| finding.fix).collect::<Vec<_>>()
+        };
+        let debug = "longshore build: panic=unwind; profile=debug;";
+        assert_eq!(fixes("x86_64", &elf(62, 1, debug)), ["cargo lambda build --release --x86-64"]);
+        assert_eq!(fixes("arm64", &elf(183, 1, debug)), ["cargo lambda build --release --arm64"]);
+        let other = "cargo lambda build --release --x86-64, or deploy with Architecture=arm64";
+        assert_eq!(fixes("x86_64", &elf(183, 1, GOOD)), [other]);
     }
 
     #[test]

@@ -7,9 +7,10 @@ use anyhow::Result;
 use crate::binary::Binary;
 use crate::finding::Finding;
 use crate::quotas::mappings_at_once;
-use crate::roles::{FUNCTION, functions};
-use crate::samconfig::Settings;
+use crate::roles::{FUNCTION, Function, functions};
+use crate::settings::Settings;
 use crate::template::{Parameters, Template};
+use crate::{parameters, rules};
 
 /// The longest name of a function is 64 characters, `-dead-letters` included.
 const STACK_NAME: usize = 51;
@@ -19,71 +20,83 @@ const WARM_WRITE_UNITS: u64 = 4_000;
 /// The most that the mappings may use of the 1,000 executions that an account usually has.
 const MAPPINGS: u64 = 500;
 
-/// Findings in the template under these settings, whose parameters are those of the deployment.
+/// Findings in the template under these settings.
 ///
 /// # Errors
 /// If a function of the template has no role or no limit.
 pub fn template(template: &Template, settings: &Settings) -> Result<Vec<Finding>> {
+    let given = settings.effective(template);
+    let mut found = parameters::findings(template, settings);
+    found.extend(rules::findings(template, settings));
+    found.extend(unfit(template, settings));
+    found.extend(stack_name(settings.stack.as_deref()));
+    found.extend(settings.region.as_deref().and_then(|region| sign_in(template, region, &given)));
+    found.extend(loops(template)?);
+    // No mapping has limits for an environment that is not there.
+    if parameters::is_accepted(template, &given, "Environment") {
+        let at_once = mappings_at_once(template, &given)?;
+        if at_once > MAPPINGS {
+            let what = format!("the queues may run {at_once} functions at once, of 1,000 that an account usually has");
+            found.push(Finding::error("Mappings/Concurrency", what, format!("lower them to {MAPPINGS} in all")));
+        }
+    }
+    Ok(found)
+}
+
+fn loops(template: &Template) -> Result<Vec<Finding>> {
     let functions = functions(template)?;
     let looping = functions
         .values()
         .filter(|function| function.leads_to_itself(&functions) && function.recursive_loop.as_deref() != Some("Allow"));
-    let mut found: Vec<_> = looping
-        .map(|function| {
-            let what = "its messages may lead back to it, and Lambda stops such a chain after about 16 of them";
-            Finding::error(function.id.as_str(), what, "set RecursiveLoop: Allow")
-        })
-        .collect();
-    let at_once = mappings_at_once(template, &settings.parameters)?;
-    if at_once > MAPPINGS {
-        let what = format!("the queues may run {at_once} functions at once, of 1,000 that an account usually has");
-        found.push(Finding::error("Mappings/Concurrency", what, format!("lower them to {MAPPINGS} in all")));
-    }
-    found.extend(parameters(template, &settings.parameters));
-    found.extend(settings.stack.as_deref().and_then(stack_name));
-    found.extend(settings.region.as_deref().and_then(|region| sign_in(template, region, &settings.parameters)));
-    Ok(found)
+    let finding = |function: &Function| {
+        let what = "its messages may lead back to it, and Lambda stops such a chain after about 16 of them";
+        Finding::error(function.id.as_str(), what, "set RecursiveLoop: Allow")
+    };
+    Ok(looping.map(finding).collect())
 }
 
-fn parameters(template: &Template, given: &Parameters) -> Vec<Finding> {
+/// Values that CloudFormation takes and that are not fit for AWS.
+fn unfit(template: &Template, settings: &Settings) -> Vec<Finding> {
+    let given = settings.effective(template);
     let mut found = Vec::new();
-    let known: Vec<_> = template.section("Parameters").collect();
-    for (name, value) in given {
-        let place = format!("samconfig.toml: {name}");
-        let Some((_, declared)) = known.iter().find(|(known, _)| known == name) else {
-            found.push(Finding::error(place, "the template has no such parameter", "take it out"));
-            continue;
-        };
-        let allowed: Vec<_> =
-            declared["AllowedValues"].as_array().into_iter().flatten().filter_map(crate::template::plain).collect();
-        if !allowed.is_empty() && !allowed.contains(value) {
-            let fix = format!("one of {}", allowed.join(", "));
-            found.push(Finding::error(place, format!("{value:?} is not taken"), fix));
+    let is = |name: &str, value: &str| template.parameter(name, &given).as_deref() == Some(value);
+    for (name, value) in [("Environment", "local"), ("RequireTls", "false")] {
+        if is(name, value) {
+            let what = format!("{name}={value} is for an emulator on this machine");
+            let fix = format!("{}, or deploy another environment (sam deploy --config-env)", settings.change(name));
+            found.push(Finding::error(settings.place(name), what, fix));
         }
-    }
-    let is = |name: &str, value: &str| template.parameter(name, given).as_deref() == Some(value);
-    if is("Environment", "local") || is("RequireTls", "false") {
-        let what = "Environment=local or RequireTls=false is for an emulator on this machine";
-        found.push(Finding::error("samconfig.toml", what, "deploy another environment (sam deploy --config-env)"));
     }
     if is("Access", "open") {
         let what = "Access=open lets anybody in, without a token";
-        found.push(Finding::warning("samconfig.toml", what, "use cognito or oidc unless the network is your own"));
+        let fix = "use cognito or oidc unless the network is your own";
+        found.push(Finding::warning(settings.place("Access"), what, fix));
     }
-    let warm = template.parameter("RecordsWarmWriteUnits", given);
+    let warm = template.parameter("RecordsWarmWriteUnits", &given);
     if warm.is_some_and(|units| units != "0" && units.parse().is_ok_and(|units: u64| units < WARM_WRITE_UNITS)) {
         let what =
             "an on-demand table takes 4,000 write units a second in any case, and warm throughput is never lowered";
-        found.push(Finding::error("samconfig.toml: RecordsWarmWriteUnits", what, "0, or 4000 and more"));
+        found.push(Finding::error(settings.place("RecordsWarmWriteUnits"), what, "0, or 4000 and more"));
     }
     if is("ScheduleState", "DISABLED") {
         let what = "without the sweeper, jobs whose messages are lost hang";
-        found.push(Finding::error("samconfig.toml: ScheduleState", what, "leave it ENABLED"));
+        found.push(Finding::error(settings.place("ScheduleState"), what, "leave it ENABLED"));
     }
     found
 }
 
-fn stack_name(name: &str) -> Option<Finding> {
+/// CloudFormation takes letters, digits and hyphens, a letter first. It takes more characters than are left here.
+fn stack_name(name: Option<&str>) -> Option<Finding> {
+    let Some(name) = name else {
+        let what = "samconfig.toml has no stack_name for this environment";
+        return Some(Finding::warning("stack name", what, "set it there, or give --stack-name here and to sam deploy"));
+    };
+    let is_valid = name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    if !is_valid {
+        let what = format!("{name:?} is not allowed by CloudFormation");
+        return Some(Finding::error("stack name", what, "use letters, digits and hyphens, a letter first"));
+    }
     let what =
         format!("{name:?} has {} characters, and the names of functions made of it would be too long", name.len());
     (name.len() > STACK_NAME).then(|| Finding::error("stack name", what, format!("at most {STACK_NAME} characters")))
@@ -100,8 +113,13 @@ fn sign_in(template: &Template, region: &str, given: &Parameters) -> Option<Find
 }
 
 /// Findings in the binaries of all functions, where the template names them, below `root`.
-pub fn binaries(template: &Template, given: &Parameters, root: &Path) -> Vec<Finding> {
-    let architecture = template.parameter("Architecture", given).unwrap_or_default();
+pub fn binaries(template: &Template, settings: &Settings, root: &Path) -> Vec<Finding> {
+    let given = settings.effective(template);
+    // Without a known machine, every binary would be wrong.
+    if !parameters::is_accepted(template, &given, "Architecture") {
+        return Vec::new();
+    }
+    let architecture = template.parameter("Architecture", &given).unwrap_or_default();
     let check = |(id, function): (&str, &serde_json::Value)| {
         let place = format!("{}bootstrap", function["CodeUri"].as_str().unwrap_or_default());
         let fix = "build it: see README, Deploy to AWS";

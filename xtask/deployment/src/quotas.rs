@@ -8,6 +8,8 @@ use crate::template::{Parameters, Template};
 
 /// What is left for the HTTP functions and the sweeper.
 const ROOM: u64 = 50;
+/// The environment with the fewest executions.
+const SMALLEST: &str = "small";
 
 /// Functions that the queue mappings may run at once.
 ///
@@ -25,9 +27,14 @@ pub fn mappings_at_once(template: &Template, given: &Parameters) -> Result<u64> 
     Ok(sum)
 }
 
-/// What is wrong with an account of this quota.
-pub fn findings(at_once: u64, quota: u64) -> Vec<Finding> {
-    let fix = "ask for more (Service Quotas, Lambda, Concurrent executions), or deploy with Environment=small";
+/// Findings in an account of this quota, for a deployment of this environment.
+pub fn findings(at_once: u64, quota: u64, environment: &str) -> Vec<Finding> {
+    let more = "ask for more (Service Quotas, Lambda, Concurrent executions)";
+    let fix = if environment == SMALLEST {
+        more.to_owned()
+    } else {
+        format!("{more}, or deploy with Environment={SMALLEST}")
+    };
     let what = format!("the queues may run {at_once} functions at once, and the account may run {quota} in all");
     if at_once > quota {
         let what = format!("{what}: the API answers 503 while an import runs");
@@ -47,10 +54,17 @@ mod tests {
 
     #[test]
     fn a_quota_must_leave_room_for_the_api() {
-        let worst = |at_once, quota| findings(at_once, quota).first().map(|finding| finding.severity);
+        let worst = |at_once, quota| findings(at_once, quota, "production").first().map(|finding| finding.severity);
         assert_eq!(worst(290, 1000), None);
         assert_eq!(worst(290, 300), Some(Severity::Warning));
         assert_eq!(worst(290, 10), Some(Severity::Error));
         assert_eq!(worst(10, 10), Some(Severity::Warning));
+    }
+
+    #[test]
+    fn the_smallest_environment_is_not_advised_to_itself() {
+        let fix = |environment| findings(10, 10, environment).pop().map(|finding| finding.fix).unwrap_or_default();
+        assert!(fix("production").ends_with("or deploy with Environment=small"), "{}", fix("production"));
+        assert_eq!(fix("small"), "ask for more (Service Quotas, Lambda, Concurrent executions)");
     }
 }

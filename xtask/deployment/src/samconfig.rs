@@ -1,26 +1,17 @@
-//! What `sam deploy` is told by samconfig.toml.
+//! Settings that `sam deploy` reads from samconfig.toml.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use toml::{Table, Value};
 
+use crate::overrides;
+use crate::settings::Settings;
 use crate::template::Parameters;
 
-/// Settings of one environment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
-    /// Name of the stack.
-    pub stack: Option<String>,
-    /// Region, if it is not the shell's to say.
-    pub region: Option<String>,
-    /// Parameters in place of the template's defaults.
-    pub parameters: Parameters,
-}
-
 impl Settings {
-    /// Reads an environment; what it leaves out is said by `default`, as SAM has it only within the same section.
+    /// Reads an environment. As in SAM, `deploy` goes before `global`, and no other environment is read.
     ///
     /// # Errors
-    /// If the file is no TOML, or has no such environment.
+    /// If the file is no TOML, has no such environment, or has parameters that are no `NAME=VALUE`.
     pub fn read(text: &str, environment: &str) -> Result<Self> {
         let table: Table = text.parse().context("samconfig.toml is no TOML")?;
         let found =
@@ -30,37 +21,36 @@ impl Settings {
             of("deploy").or_else(|| of("global"))
         };
         let text = |name: &str| said(name).and_then(Value::as_str).map(str::to_owned);
+        let parameters = said("parameter_overrides").map(parameters).transpose();
         Ok(Self {
             stack: text("stack_name"),
             region: text("region"),
-            parameters: said("parameter_overrides").map(overrides).unwrap_or_default(),
+            parameters: parameters.context("samconfig.toml: parameter_overrides")?.unwrap_or_default(),
+            ..Self::default()
         })
     }
 }
 
-/// `"A=1 B='2 3'"`, or a list of such.
-fn overrides(value: &Value) -> Parameters {
-    let texts = match value {
-        Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        Value::String(text) => words(text),
-        _ => Vec::new(),
-    };
-    let pairs = texts.iter().filter_map(|word| word.split_once('='));
-    pairs.map(|(name, value)| (name.to_owned(), value.trim_matches(['"', '\'']).to_owned())).collect()
+/// `"A=1 B='2 3'"`, a table of names and values, or a list of such.
+fn parameters(value: &Value) -> Result<Parameters> {
+    match value {
+        Value::String(text) => overrides::parse([text]),
+        Value::Array(items) => items.iter().try_fold(Parameters::new(), |mut all, item| {
+            all.extend(parameters(item)?);
+            Ok(all)
+        }),
+        Value::Table(pairs) => pairs.iter().map(|(name, value)| Ok((name.clone(), plain(value)?))).collect(),
+        other => bail!("a {} is neither a text nor a list", other.type_str()),
+    }
 }
 
-/// Words, of which a quoted part may hold spaces.
-fn words(text: &str) -> Vec<String> {
-    let (mut words, mut quote) = (vec![String::new()], None);
-    for c in text.chars() {
-        match (c, quote) {
-            (' ' | '\n', None) => words.push(String::new()),
-            ('"' | '\'', None) => quote = Some(c),
-            (_, Some(open)) if c == open => quote = None,
-            _ => words.last_mut().into_iter().for_each(|word| word.push(c)),
-        }
-    }
-    words
+fn plain(value: &Value) -> Result<String> {
+    Ok(match value {
+        Value::String(text) => text.clone(),
+        Value::Integer(number) => number.to_string(),
+        Value::Boolean(truth) => truth.to_string(),
+        other => bail!("a {} is no value of a parameter", other.type_str()),
+    })
 }
 
 #[cfg(test)]
@@ -76,6 +66,16 @@ mod tests {
         let pairs = [("Access", "open"), ("Environment", "small"), ("OidcScope", "openid email")];
         assert_eq!(settings.parameters, pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
         assert!(Settings::read(text, "b").is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn a_list_and_a_table_of_parameters_are_read_like_a_text() -> Result<()> {
+        let of = |value: &str| Settings::read(&format!("[a.deploy.parameters]\nparameter_overrides = {value}\n"), "a");
+        let text = of("'Environment=small RetentionDays=7'")?;
+        assert_eq!(of("['Environment=small', 'RetentionDays=7']")?, text);
+        assert_eq!(of("{ Environment = 'small', RetentionDays = 7 }")?, text);
+        assert!(of("'Environment'").is_err());
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use crate::yaml;
+use crate::{conditions, yaml};
 
 /// Parameters by name, in place of the template's defaults.
 pub type Parameters = BTreeMap<String, String>;
@@ -43,9 +43,14 @@ impl Template {
         self.0["Resources"][id].get("Properties").with_context(|| format!("no resource {id}"))
     }
 
+    /// The declaration of a parameter; null if there is none.
+    pub fn declaration(&self, name: &str) -> &Value {
+        &self.0["Parameters"][name]
+    }
+
     /// The value of a parameter: as given, else the template's default.
     pub fn parameter(&self, name: &str, given: &Parameters) -> Option<String> {
-        given.get(name).cloned().or_else(|| plain(&self.0["Parameters"][name]["Default"]))
+        given.get(name).cloned().or_else(|| plain(&self.declaration(name)["Default"]))
     }
 
     /// An expression with every reference to parameters, mappings and conditions replaced by its value. References to
@@ -84,25 +89,7 @@ impl Template {
 
     /// Whether a condition of this name holds; none if that depends on what only a deployment knows.
     pub fn condition(&self, name: &str, given: &Parameters) -> Option<bool> {
-        self.holds(self.0["Conditions"].get(name)?, given)
-    }
-
-    fn holds(&self, condition: &Value, given: &Parameters) -> Option<bool> {
-        let (name, argument) = condition.as_object()?.iter().next()?;
-        let each = |argument: &Value| -> Option<Vec<bool>> {
-            argument.as_array()?.iter().map(|item| self.holds(item, given)).collect()
-        };
-        match name.as_str() {
-            "Condition" => self.condition(argument.as_str()?, given),
-            "Fn::Not" => each(argument)?.first().map(|holds| !holds),
-            "Fn::And" => Some(each(argument)?.iter().all(|holds| *holds)),
-            "Fn::Or" => Some(each(argument)?.iter().any(|holds| *holds)),
-            "Fn::Equals" => {
-                let sides = self.resolve(argument, given);
-                Some(plain(&sides[0])? == plain(&sides[1])?)
-            }
-            _ => None,
-        }
+        conditions::holds(self, self.0["Conditions"].get(name)?, given)
     }
 }
 

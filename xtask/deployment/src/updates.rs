@@ -1,40 +1,88 @@
-//! Changes of parameters of a stack that is there: those that lose something without a word.
+//! Changes of parameters of a running stack that lose something. CloudFormation makes them without a warning.
 
 use crate::finding::Finding;
-use crate::template::{Parameters, Template};
+use crate::settings::Settings;
+use crate::template::Template;
 
-/// Parameters whose change loses something, what that is, and what to do.
-const LOSING: [(&str, &str, &str); 4] = [
-    (
-        "Access",
-        "another tenant for every user: jobs, datasets and records of before are not found any more; back to cognito is a new, \
-         empty pool",
-        "keep the value, or make another stack",
-    ),
-    (
-        "TenantClaim",
-        "another tenant for every user: jobs, datasets and records of before are not found any more",
-        "keep the value, or make another stack",
-    ),
-    (
-        "OperatorGroup",
-        "a new, empty group: nobody is an operator until users are put into it",
-        "afterwards, put the operators into the new group (aws cognito-idp admin-add-user-to-group)",
-    ),
-    (
-        "SignInDomain",
-        "another address of the sign-in page: links to the old one end, and anybody may take its name",
-        "tell the users, or keep the value",
-    ),
+/// A parameter whose change loses something.
+struct Loss {
+    name: &'static str,
+    when: When,
+    what: &'static str,
+    fix: &'static str,
+}
+
+/// The changes that lose something.
+#[derive(Clone, Copy)]
+enum When {
+    Changed,
+    /// Changed from a value that is not empty to another that is not empty.
+    Replaced,
+    Lowered,
+}
+
+const OTHER_TENANTS: &str =
+    "another tenant for every user: jobs, datasets and records of before are not found any more";
+const KEEP: &str = "keep the value, or make another stack";
+
+const LOSSES: [Loss; 7] = [
+    Loss {
+        name: "Access",
+        when: When::Changed,
+        what: "another tenant for every user: jobs, datasets and records of before are not found any more; back to cognito \
+               is a new, empty pool",
+        fix: KEEP,
+    },
+    Loss { name: "TenantClaim", when: When::Changed, what: OTHER_TENANTS, fix: KEEP },
+    // Between an issuer and none, Access changes as well.
+    Loss { name: "OidcIssuer", when: When::Replaced, what: OTHER_TENANTS, fix: KEEP },
+    Loss {
+        name: "OperatorClaim",
+        when: When::Changed,
+        what: "other operators: whoever has OperatorGroup in the new claim, and nobody by the old one",
+        fix: "keep the value, or give the operators the new claim first",
+    },
+    Loss {
+        name: "OperatorGroup",
+        when: When::Changed,
+        what: "a new, empty group: nobody is an operator until users are put into it",
+        fix: "afterwards, put the operators into the new group (aws cognito-idp admin-add-user-to-group)",
+    },
+    Loss {
+        name: "SignInDomain",
+        when: When::Changed,
+        what: "another address of the sign-in page: links to the old one end, and anybody may take its name",
+        fix: "tell the users, or keep the value",
+    },
+    Loss {
+        name: "RetentionDays",
+        when: When::Lowered,
+        what: "the bucket's lifecycle deletes older uploads, reports and receipts, also those of jobs that are still listed",
+        fix: "keep the value, or save the reports first",
+    },
 ];
 
-/// What an update from `before` to `after` loses.
-pub fn findings(template: &Template, before: &Parameters, after: &Parameters) -> Vec<Finding> {
-    let changed = LOSING.iter().filter_map(|(name, what, fix)| {
-        let (old, new) = (template.parameter(name, before)?, template.parameter(name, after)?);
-        // What an older template did not have loses nothing.
-        let is_change = before.contains_key(*name) && old != new;
-        is_change.then(|| Finding::error(*name, format!("from {old:?} to {new:?} means {what}"), *fix))
+/// Losses of an update of the running stack.
+pub fn findings(template: &Template, settings: &Settings) -> Vec<Finding> {
+    let after = settings.effective(template);
+    let lost = LOSSES.iter().filter_map(|loss| {
+        // A parameter that an older template did not have loses nothing.
+        let (old, new) = (settings.running.get(loss.name)?, template.parameter(loss.name, &after)?);
+        let what = format!("from {old:?} to {new:?} means {}", loss.what);
+        loss.when.is_met(old, &new).then(|| Finding::error(loss.name, what, loss.fix))
     });
-    changed.collect()
+    lost.collect()
+}
+
+impl When {
+    fn is_met(self, old: &str, new: &str) -> bool {
+        match self {
+            Self::Changed => old != new,
+            Self::Replaced => old != new && !old.is_empty() && !new.is_empty(),
+            Self::Lowered => match (old.parse::<f64>(), new.parse::<f64>()) {
+                (Ok(old), Ok(new)) => new < old,
+                _ => false,
+            },
+        }
+    }
 }

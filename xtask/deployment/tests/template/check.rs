@@ -2,19 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use deployment::check;
 use deployment::finding::{Finding, Severity};
 use deployment::quotas::mappings_at_once;
-use deployment::samconfig::Settings;
-use deployment::template::Parameters;
-use deployment::{check, updates};
+use deployment::settings::Settings;
 
-use super::template;
+use super::{given, template};
 
 const SAMCONFIG: &str = include_str!("../../../../samconfig.toml");
-
-fn given(pairs: &[(&str, &str)]) -> Parameters {
-    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
-}
 
 fn errors(settings: &Settings) -> Vec<String> {
     let found = check::template(&template(), settings).unwrap();
@@ -34,21 +29,28 @@ fn what_is_committed_for_aws_has_no_findings() {
 fn what_would_not_work_is_found() {
     let long = "l".repeat(52);
     let rows = [
+        (Some("bad_name!"), None, ("Environment", "production"), "\"bad_name!\" is not allowed by CloudFormation"),
+        (Some("1st"), None, ("Environment", "production"), "a letter first"),
         (Some(long.as_str()), None, ("Environment", "production"), "too long"),
         (None, Some("cn-north-1"), ("Environment", "production"), "sign-in page"),
-        (None, None, ("Environment", "large"), "not taken"),
+        (None, None, ("Environment", "smal"), "Environment: \"smal\" is not allowed; one of production, small, local"),
         (None, None, ("Enviroment", "small"), "no such parameter"),
         (None, None, ("ScheduleState", "DISABLED"), "jobs whose messages are lost hang"),
         (None, None, ("RecordsWarmWriteUnits", "3999"), "4,000 write units a second in any case"),
     ];
     for (stack, region, parameter, what) in rows {
         let [stack, region] = [stack, region].map(|text| text.map(str::to_owned));
-        let settings = Settings { stack, region, parameters: given(&[parameter]) };
-        // An environment that is not there has no limits either.
-        let found = check::template(&template(), &settings).map(|found| format!("{found:?}"));
-        let found = found.unwrap_or_else(|error| format!("{error:#} not taken"));
-        assert!(found.contains(what), "{what}: {found}");
+        let settings = Settings { stack, region, parameters: given(&[parameter]), ..Settings::default() };
+        let found = errors(&settings);
+        assert!(found.len() == 1 && found[0].contains(what), "{what}: {found:?}");
     }
+}
+
+#[test]
+fn a_stack_without_a_name_is_a_warning() {
+    let found = check::template(&template(), &Settings::default()).unwrap();
+    assert!(found.len() == 1 && found[0].severity == Severity::Warning, "{found:?}");
+    assert_eq!(found[0].what, "samconfig.toml has no stack_name for this environment");
 }
 
 #[test]
@@ -57,18 +59,6 @@ fn the_mappings_leave_room_in_the_quota_that_each_environment_is_for() {
     let sums: BTreeMap<_, _> = ["production", "small"].map(|environment| (environment, at_once(environment))).into();
     assert!(sums["production"] <= 500, "half of the 1,000 executions that an account usually has: {sums:?}");
     assert!(sums["small"] <= 10, "the executions of a new account: {sums:?}");
-}
-
-#[test]
-fn an_update_that_loses_something_is_found() {
-    let before = given(&[("Access", "cognito"), ("OperatorGroup", "operators"), ("SignInDomain", "one")]);
-    assert_eq!(updates::findings(&template(), &before, &before), []);
-    for (name, value) in [("Access", "open"), ("OperatorGroup", "ops"), ("SignInDomain", "two")] {
-        let mut after = before.clone();
-        after.insert(name.to_owned(), value.to_owned());
-        let found = updates::findings(&template(), &before, &after);
-        assert!(found.len() == 1 && found[0].place == name, "{name}: {found:?}");
-    }
 }
 
 /// KMS bills each call to a key of the account's; a key of DynamoDB's own costs nothing and encrypts as well.
@@ -95,9 +85,15 @@ fn what_is_kept_is_not_kept_by_a_first_deployment_that_fails() {
 #[test]
 fn binaries_that_are_not_there_are_found() {
     let nowhere = std::path::Path::new("/nowhere");
-    let found = check::binaries(&template(), &Parameters::new(), nowhere);
+    let found = check::binaries(&template(), &Settings::default(), nowhere);
     assert_eq!(found.len(), 8, "{found:?}");
     assert!(found.iter().all(|found| found.severity == Severity::Error && found.what.ends_with("is not there")));
+}
+
+#[test]
+fn binaries_are_not_checked_for_a_machine_that_is_not_there() {
+    let settings = Settings { parameters: given(&[("Architecture", "arm")]), ..Settings::default() };
+    assert_eq!(check::binaries(&template(), &settings, std::path::Path::new("/nowhere")), []);
 }
 
 /// The text by which a binary says how it was built.

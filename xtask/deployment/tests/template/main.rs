@@ -9,12 +9,19 @@ mod parameters;
 mod permissions;
 mod port_calls;
 mod reach;
+mod refused;
 mod release;
+mod updates;
 mod visibility;
 
-use deployment::template::Template;
+use deployment::template::{Parameters, Template};
 
 const TEMPLATE: &str = include_str!("../../../../template.yaml");
+
+/// Parameters of these names and values.
+fn given(pairs: &[(&str, &str)]) -> Parameters {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
 
 fn template() -> Template {
     Template::parse(TEMPLATE).unwrap()

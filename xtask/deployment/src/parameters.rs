@@ -1,0 +1,52 @@
+//! Values of parameters against their declarations, as CloudFormation checks them.
+
+use crate::constraint::{pattern, refusal};
+use crate::finding::Finding;
+use crate::settings::Settings;
+use crate::template::{Parameters, Template};
+
+/// Parameters that CloudFormation refuses, and those that the template does not have.
+pub fn findings(template: &Template, settings: &Settings) -> Vec<Finding> {
+    let given = settings.effective(template);
+    let unknown = settings.parameters.keys().filter(|name| template.declaration(name).is_null()).map(|name| {
+        Finding::error(settings.place(name), "the template has no such parameter", format!("remove {name}"))
+    });
+    let refused = template.section("Parameters").filter_map(|(name, declaration)| {
+        if let Some(Err(_)) = pattern(declaration) {
+            let what = "its AllowedPattern is one that only CloudFormation can check";
+            return Some(Finding::warning(settings.place(name), what, "check it by hand"));
+        }
+        let what = match template.parameter(name, &given) {
+            Some(value) => refusal(declaration, &value)?,
+            None => "it has no value and no default".to_owned(),
+        };
+        Some(Finding::error(settings.place(name), what, settings.change(name)))
+    });
+    unknown.chain(refused).collect()
+}
+
+/// Returns true if the template has the parameter and CloudFormation takes its value.
+pub fn is_accepted(template: &Template, given: &Parameters, name: &str) -> bool {
+    template.parameter(name, given).is_some_and(|value| refusal(template.declaration(name), &value).is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_that_cannot_be_checked_is_a_warning() -> anyhow::Result<()> {
+        let text = "Parameters: { Size: { Type: String, Default: a, AllowedPattern: '(?!b).*' } }";
+        let found = findings(&Template::parse(text)?, &Settings::default());
+        assert!(found.len() == 1 && found[0].severity == crate::finding::Severity::Warning, "{found:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn a_parameter_without_value_and_default_is_refused() -> anyhow::Result<()> {
+        let template = Template::parse("Parameters: { Size: { Type: String }, Other: { Type: String, Default: '' } }")?;
+        let found = findings(&template, &Settings::default());
+        assert!(found.len() == 1 && found[0].what == "it has no value and no default", "{found:?}");
+        Ok(())
+    }
+}
