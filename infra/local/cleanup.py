@@ -1,8 +1,8 @@
-"""Removes what `cargo xtask smoke` made, when it ends: by itself, by an error, by Ctrl-C, by a kill.
+"""Removes what `cargo xtask smoke` made, when it ends: by itself, by an error, by Ctrl-C, by a hangup, by a kill.
 
 Reads one JSON object a line from stdin until it ends, and then removes all that was named, in the order in which it
-depends on each other. It runs in a process group of its own, which Ctrl-C does not reach. Nothing is removed that was
-not named; what cannot be removed is said, and the exit code is 1.
+depends on each other. It runs in a process group of its own, which Ctrl-C and a hangup do not reach. Nothing is removed
+that was not named; what cannot be removed is said, and the exit code is 1. A closed terminal or pipe stops nothing.
 
     {"api": URL, "token": TOKEN, "tenantClaim": NAME, "outputs": {...}}    the deployment; the last such line holds
     {"user": NAME}         a user of the pool
@@ -13,6 +13,8 @@ not named; what cannot be removed is said, and the exit code is 1.
 
 import base64
 import json
+import os
+import signal
 import sys
 import time
 import urllib.error
@@ -23,6 +25,8 @@ import boto3
 SHARDS = 64
 # A job that is told to stop ends within seconds.
 END_SECONDS = 120
+# The API is busy or limits the rate: ask again later.
+BUSY = (429, 503)
 
 
 def tenant(deployment):
@@ -30,34 +34,61 @@ def tenant(deployment):
     token = deployment.get("token")
     if not token:
         return "default"
-    payload = token.split(".")[1]
-    claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-    return claims[deployment["tenantClaim"]]
+    try:
+        payload = token.split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        return claims[deployment["tenantClaim"]]
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        claim = deployment["tenantClaim"]
+        raise ValueError(f"the token is no JWT with the claim {claim}, so the tenant is unknown") from error
 
 
-def call(deployment, method, path):
-    """The status of an answer of the API, and its document."""
+def call(deployment, method, path, deadline):
+    """The status of an answer of the API, and its document. Asks again until the deadline while the API is busy."""
     request = urllib.request.Request(deployment["api"] + path, method=method, data=b"" if method == "POST" else None)
     if deployment.get("token"):
         request.add_header("authorization", f'Bearer {deployment["token"]}')
-    try:
-        # No proxy: it may be a port of this machine.
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as answer:
-            return answer.status, json.loads(answer.read() or b"{}")
-    except urllib.error.HTTPError as error:
-        return error.code, {}
+    # No proxy: it may be a port of this machine.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    while True:
+        try:
+            with opener.open(request, timeout=60) as answer:
+                return answer.status, json.loads(answer.read() or b"{}")
+        except urllib.error.HTTPError as error:
+            wait = retry_after(error)
+            if error.code not in BUSY or time.monotonic() + wait > deadline:
+                return error.code, {}
+        time.sleep(wait)
 
 
-def delete_job(deployment, job):
-    """Stops the job, waits for its end, since until then it writes records, and deletes it."""
-    path = f"/api/jobs/{job}"
-    call(deployment, "POST", f"{path}/cancel")
-    deadline = time.monotonic() + END_SECONDS
-    while call(deployment, "GET", path)[1].get("status") in ("waiting", "running"):
+def retry_after(answer):
+    """Seconds of `Retry-After`; one if there are none, or they are a date."""
+    seconds = answer.headers.get("retry-after") or ""
+    return max(int(seconds), 1) if seconds.isdecimal() else 1
+
+
+def wait_for_end(deployment, path, deadline):
+    """Returns once the job has ended or is not there: until then it writes records. Fails if that is not known."""
+    while True:
+        status, job = call(deployment, "GET", path, deadline)
+        if status == 404:
+            return
+        if status != 200:
+            raise RuntimeError(f"whether it has ended is unknown: the API answered {status}")
+        if job.get("status") not in ("waiting", "running"):
+            return
         if time.monotonic() > deadline:
             raise TimeoutError(f"it has not ended after {END_SECONDS} s")
         time.sleep(1)
-    status, _ = call(deployment, "DELETE", path)
+
+
+def delete_job(deployment, job):
+    """Stops the job, waits for its end, and deletes it."""
+    path = f"/api/jobs/{job}"
+    deadline = time.monotonic() + END_SECONDS
+    call(deployment, "POST", f"{path}/cancel", deadline)
+    wait_for_end(deployment, path, deadline)
+    status, _ = call(deployment, "DELETE", path, time.monotonic() + END_SECONDS)
     if status not in (202, 204, 404):
         raise RuntimeError(f"the API answered {status}")
 
@@ -71,8 +102,8 @@ def delete_upload(deployment, upload):
 
 
 def delete_dataset(deployment, dataset):
-    table = boto3.resource("dynamodb").Table(deployment["outputs"]["RecordsTableName"])
     owner = tenant(deployment)
+    table = boto3.resource("dynamodb").Table(deployment["outputs"]["RecordsTableName"])
     with table.batch_writer() as batch:
         for shard in range(SHARDS):
             query = {
@@ -92,14 +123,52 @@ def delete_dataset(deployment, dataset):
 
 def delete_user(deployment, user):
     pool = deployment["outputs"]["UserPoolId"]
-    boto3.client("cognito-idp").admin_delete_user(UserPoolId=pool, Username=user)
+    cognito = boto3.client("cognito-idp")
+    try:
+        cognito.admin_delete_user(UserPoolId=pool, Username=user)
+    except cognito.exceptions.UserNotFoundException:
+        pass  # It was named before it was made.
 
 
 # A job first: while it runs it writes records. The user last: its token removes the job.
 REMOVALS = [("job", delete_job), ("upload", delete_upload), ("dataset", delete_dataset), ("user", delete_user)]
 
 
+def remove_all(deployment, named):
+    """Removes what was named. Returns the kinds that are left."""
+    left = []
+    for kind, remove in REMOVALS:
+        if kind not in named:
+            continue
+        problem = None
+        try:
+            remove(deployment, named[kind])
+        except Exception as error:  # one that fails must not keep the others
+            problem = error
+        if kind == "dataset" and problem is None and "job" in left:
+            problem = "its records are removed, but its job is not and may write more"
+        if problem is None:
+            say(f"  removed {kind} {named[kind]}")
+        else:
+            left.append(kind)
+            say(f"  NOT removed: {kind} {named[kind]}: {problem}", sys.stderr)
+    return left
+
+
+def say(line, stream=None):
+    """Prints a line, if there is still someone to read it."""
+    stream = stream or sys.stdout
+    try:
+        print(line, file=stream, flush=True)
+    except OSError:
+        # The line is still in the buffer. Without this Python fails to write it when it exits, and exits with 120.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def main():
+    # A terminal that is closed, or that stops background processes which write to it, must not end the removal.
+    for name in (signal.SIGHUP, signal.SIGTTOU):
+        signal.signal(name, signal.SIG_IGN)
     lines = [json.loads(line) for line in sys.stdin if line.strip()]
     said = {name: value for line in lines for name, value in line.items()}
     kinds = [kind for kind, _ in REMOVALS]
@@ -107,17 +176,10 @@ def main():
     deployment = {name: value for name, value in said.items() if name not in kinds}
     if "job" in named:
         named.pop("upload", None)
-    failed = 0
-    for kind, remove in REMOVALS:
-        if kind not in named:
-            continue
-        try:
-            remove(deployment, named[kind])
-            print(f"  removed {kind} {named[kind]}", flush=True)
-        except Exception as error:  # one that fails must not keep the others
-            failed += 1
-            print(f"  NOT removed: {kind} {named[kind]}: {error}", file=sys.stderr, flush=True)
-    sys.exit(1 if failed else 0)
+    if named:
+        # Here, not in xtask: after Ctrl-C only this process is left to print it.
+        say("\nRemoving what was made:")
+    sys.exit(1 if remove_all(deployment, named) else 0)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ import zipfile
 
 import boto3
 from botocore.config import Config
+from botocore.exceptions import ClientError
 
 CONFIG = Config(retries={"max_attempts": 2}, read_timeout=60)
 
@@ -33,9 +34,8 @@ def client(service):
 
 def describe(stack):
     cloudformation = client("cloudformation")
-    try:
-        found = cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
-    except cloudformation.exceptions.ClientError:
+    found = found_stack(cloudformation, stack)
+    if found is None:
         return {"status": None, "outputs": {}, "functions": {}}
     resources = []
     for page in cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack):
@@ -69,20 +69,22 @@ def quota():
 
 def parameters(stack):
     # Without a name, CloudFormation describes every stack.
-    if not stack:
-        return None
-    cloudformation = client("cloudformation")
-    try:
-        found = cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
-    except cloudformation.exceptions.ClientError as error:
-        # Anything but "there is none" is the caller's to hear of.
-        if "does not exist" not in str(error):
-            raise
-        return None
-    # Only a change set is there. SAM takes it for a first deployment as well.
-    if found["StackStatus"] == "REVIEW_IN_PROGRESS":
+    found = found_stack(client("cloudformation"), stack) if stack else None
+    # Where only a change set is there, SAM takes it for a first deployment as well.
+    if found is None or found["StackStatus"] == "REVIEW_IN_PROGRESS":
         return None
     return {p["ParameterKey"]: p["ParameterValue"] for p in found.get("Parameters", [])}
+
+
+def found_stack(cloudformation, stack):
+    """The stack; None if there is none. Any other refusal, as for expired credentials, is an error."""
+    try:
+        return cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
+    except ClientError as error:
+        refusal = error.response["Error"]
+        if refusal["Code"] != "ValidationError" or "does not exist" not in refusal["Message"]:
+            raise
+        return None
 
 
 def events(stack):

@@ -58,13 +58,11 @@ impl Sum {
 fn all(from: u64, count: u64, taken_out: Option<&str>) -> Result<Sum, (u64, String)> {
     let (next, failed, begun) = (AtomicU64::new(from), AtomicBool::new(false), Instant::now());
     let sum = Mutex::new((Sum::default(), None::<(u64, String)>));
-    let told = number("LONGSHORE_PROGRESS").is_some();
+    let (end, told) = (from + count, number("LONGSHORE_PROGRESS").is_some());
+    let take = |next: u64| (next < end).then(|| next + 1);
     let work = || {
         while !failed.load(Ordering::Relaxed) {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= from + count {
-                return;
-            }
+            let Ok(seed) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) else { return };
             let ran = run(seed, taken_out, Voice::Silent);
             let (sum, first) = &mut *sum.lock().unwrap();
             match ran {

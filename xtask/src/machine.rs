@@ -3,6 +3,7 @@
 use crate::project::{Build, Project};
 use anyhow::Result;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// Lines of `name: value`.
@@ -12,7 +13,7 @@ pub(crate) fn describe(project: &Project) -> Result<Vec<(&'static str, String)>>
     let memory_kib: u64 = field("/proc/meminfo", "MemTotal").and_then(|value| digits(&value)).unwrap_or(0);
     Ok(vec![
         ("Date", said("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
-        ("Commit", commit(project)),
+        ("Commit", commit(&project.root, None)),
         ("CPU", format!("{model}, {cores} cores")),
         ("Memory", format!("{:.0} GiB", memory_kib as f64 / f64::from(1 << 20))),
         ("Kernel", said("uname", &["-srm"])),
@@ -22,9 +23,10 @@ pub(crate) fn describe(project: &Project) -> Result<Vec<(&'static str, String)>>
     ])
 }
 
-/// The time, and the commit that is checked out.
-pub(crate) fn stamp(project: &Project) -> (String, String) {
-    (said("date", &["-u", "+%Y-%m-%d %H:%M UTC"]), commit(project))
+/// The time, and the commit that is checked out. `record` is the file that is stamped: a change of it is no change of what
+/// was run.
+pub(crate) fn stamp(project: &Project, record: &str) -> (String, String) {
+    (said("date", &["-u", "+%Y-%m-%d %H:%M UTC"]), commit(&project.root, Some(record)))
 }
 
 /// Processes that wanted a core, on average over the last minute; none where there is no /proc.
@@ -39,10 +41,13 @@ fn profile(project: &Project) -> &'static str {
     }
 }
 
-fn commit(project: &Project) -> String {
-    let root = project.root.to_string_lossy().into_owned();
+fn commit(root: &Path, record: Option<&str>) -> String {
+    let root = root.to_string_lossy();
     let id = said("git", &["-C", &root, "rev-parse", "--short", "HEAD"]);
-    let changed = said("git", &["-C", &root, "status", "--porcelain", "--untracked-files=no"]);
+    let record = record.map(|record| format!(":(exclude){record}"));
+    let mut status = vec!["-C", &root, "status", "--porcelain", "--untracked-files=no", "--", "."];
+    status.extend(record.as_deref());
+    let changed = said("git", &status);
     if changed.is_empty() { id } else { format!("{id} and changes that are not committed") }
 }
 
@@ -66,4 +71,35 @@ fn digits(text: &str) -> Option<u64> {
 fn said(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     output.map_or_else(|_| "unknown".to_owned(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn git(root: &Path, arguments: &[&str]) -> Result<()> {
+        let who = ["-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false"];
+        let status = Command::new("git").arg("-C").arg(root).args(who).args(arguments).status()?;
+        anyhow::ensure!(status.success(), "git {arguments:?}: {status}");
+        Ok(())
+    }
+
+    #[test]
+    fn a_change_of_the_record_itself_is_no_change_of_what_was_run() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let root = folder.path();
+        git(root, &["init", "--quiet"])?;
+        for name in ["code", "record"] {
+            fs::write(root.join(name), "")?;
+        }
+        git(root, &["add", "."])?;
+        git(root, &["commit", "--quiet", "-m", "first"])?;
+        fs::write(root.join("record"), "a row")?;
+        let changed = "and changes that are not committed";
+        assert!(!commit(root, Some("record")).ends_with(changed));
+        assert!(commit(root, None).ends_with(changed));
+        fs::write(root.join("code"), "changed")?;
+        assert!(commit(root, Some("record")).ends_with(changed));
+        Ok(())
+    }
 }

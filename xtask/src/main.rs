@@ -3,6 +3,10 @@
 //! A fresh clone has no tools: each command first sets up what it needs (a Python environment with the
 //! local emulator and SAM, the function binaries), and only what has changed since the last time.
 
+// First: its macros are known in all that follows.
+#[macro_use]
+mod output;
+
 mod account;
 mod api;
 mod bench;

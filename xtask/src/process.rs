@@ -71,7 +71,7 @@ impl Background {
 }
 
 /// Signals a group; that no process is left in it is no error. `kill` is a shell builtin everywhere, a program not.
-fn signal_group(signal: &str, group: u32) -> Result<()> {
+pub(crate) fn signal_group(signal: &str, group: u32) -> Result<()> {
     Command::new("sh")
         .args(["-c", &format!("kill -s {signal} -- -{group} 2>/dev/null || true")])
         .status()

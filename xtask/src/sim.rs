@@ -4,10 +4,11 @@
 //! command, and the command that shows it again is printed.
 
 mod soak;
+mod stop;
 
 use crate::cargo;
 use crate::project::Project;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use soak::Soak;
 
 /// Seeds of a soak, and of a run that is none, unless so many are wanted.
@@ -27,7 +28,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u64,
     /// Run a million seeds, or as many as `--seeds` says, whatever they violate; show how far it is and how to go on from
-    /// there, and record it in infra/proof/soaks.md
+    /// there, also when it is stopped, and record it in infra/proof/soaks.md, unless `--without` takes something out
     #[arg(long)]
     soak: bool,
     /// Take out a condition or a layer by its name in `tests/figures`
@@ -37,6 +38,8 @@ pub(crate) struct Options {
 
 /// The command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    let seeds = options.seeds.unwrap_or(SEEDS[usize::from(!options.soak)]);
+    check_range(options.from, seeds)?;
     let mut tests = cargo::command(project);
     tests.args(["test", "--quiet", "--package", "longshore-tests", "--test", "simulation", "--"]);
     tests.args([
@@ -44,7 +47,6 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         "seeds::whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reported_once",
     ]);
     tests.arg("--nocapture").env("RUST_BACKTRACE", "0");
-    let seeds = options.seeds.unwrap_or(SEEDS[usize::from(!options.soak)]);
     match options.seed {
         Some(seed) => tests.env("LONGSHORE_SEED", seed.to_string()),
         None => {
@@ -56,10 +58,29 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         tests.env("LONGSHORE_WITHOUT", name);
     }
     if options.soak {
-        return Soak { project, from: options.from, seeds }.run(tests);
+        return Soak { project, from: options.from, seeds, without: options.without.as_deref() }.run(tests);
     }
     if !tests.status()?.success() {
         bail!("something is violated: the seed and the command that shows it are above");
     }
     Ok(())
+}
+
+/// Refuses seeds that are no numbers of 64 bits; the one behind the last must be one, too.
+fn check_range(from: u64, seeds: u64) -> Result<()> {
+    let end = from.checked_add(seeds);
+    end.with_context(|| format!("{seeds} seeds from {from} on are too many: the last one can be {}", u64::MAX - 1))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_beyond_the_largest_number_are_refused() {
+        assert!(check_range(u64::MAX - 10, 10).is_ok());
+        assert!(check_range(u64::MAX - 1, 10).is_err());
+        assert!(check_range(1, u64::MAX).is_err());
+    }
 }

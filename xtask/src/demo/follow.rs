@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Returns the final document.
 pub(super) fn to_its_end(api: &Api, url: &str) -> Result<Job> {
-    let bar = ProgressBar::new(0);
+    let bar = ProgressBar::no_length();
     bar.set_style(style("  {bar:32} {pos} of {len} rows  {msg}").progress_chars("█▌░"));
     let mut printed = String::new();
     let mut last: Option<Job> = None;
@@ -54,7 +54,10 @@ fn check(before: Option<&Job>, now: &Job) -> Result<()> {
 /// The three messages of a job are lines; what changes within "Job running" is the bar. Without a terminal there is no
 /// bar, and every change is a line.
 fn show(bar: &ProgressBar, job: &Job, printed: &mut String) {
-    bar.set_length(job.item_count);
+    // A bar of length 0 would be full.
+    if job.item_count > 0 {
+        bar.set_length(job.item_count);
+    }
     bar.set_position(job.item_progress);
     let eta = job.eta_seconds.map_or_else(String::new, |s| format!("{s:.0} s left"));
     bar.set_message(eta);

@@ -164,10 +164,10 @@ impl Import<'_> {
         let had_records = api.has_records(&plan.dataset)?;
         let schema = if plan.schema.is_some() { ", checked against its schema" } else { "" };
         println!(
-            "\nImporting {} ({} rows, {:.1} MB{schema}) into dataset {}",
+            "\nImporting {} ({} rows, {}{schema}) into dataset {}",
             project.short(&plan.source.path),
             show::number(plan.source.items),
-            plan.source.size_bytes as f64 / 1e6,
+            show::size(plan.source.size_bytes),
             plan.dataset,
         );
         let file_guid = api.upload(&plan.source.file())?;

@@ -55,12 +55,25 @@ pub(super) fn number(number: u64) -> String {
     text
 }
 
+/// 3120 as 3.1 KB; from a million bytes on in MB.
+pub(super) fn size(bytes: u64) -> String {
+    if bytes < 1_000_000 { format!("{:.1} KB", bytes as f64 / 1e3) } else { format!("{:.1} MB", bytes as f64 / 1e6) }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::{number, size};
 
     #[test]
     fn digits_are_grouped_by_three() {
         assert_eq!([0, 999, 1000, 1_234_567].map(number), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_small_size_is_not_rounded_to_nothing() {
+        assert_eq!(
+            [0, 3_120, 999_949, 1_000_000, 2_340_000].map(size),
+            ["0.0 KB", "3.1 KB", "999.9 KB", "1.0 MB", "2.3 MB"]
+        );
     }
 }

@@ -5,12 +5,14 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use indicatif::{HumanDuration, ProgressBar};
 
+use super::stop::Caught;
 use crate::project::Project;
 use crate::{machine, progress};
 
@@ -50,50 +52,59 @@ pub(super) struct Soak<'a> {
     pub(super) project: &'a Project,
     pub(super) from: u64,
     pub(super) seeds: u64,
+    /// What is taken out. Such a soak is not recorded: its violations are no news.
+    pub(super) without: Option<&'a str>,
+}
+
+/// What a soak has come to.
+struct Course<'a> {
+    soak: &'a Soak<'a>,
+    bar: ProgressBar,
+    begun: Instant,
+    told_at: Instant,
+    reached: Reached,
+    /// The rows of other soaks.
+    earlier: String,
+    stamp: (String, String),
 }
 
 impl Soak<'_> {
-    /// Runs the tests, and shows what they say of how far they are.
+    /// Runs the tests, and shows what they say of how far they are. A signal stops them; what they did is told and recorded.
     pub(super) fn run(&self, mut tests: Command) -> Result<()> {
-        let (begun, mut told_at, mut reached) = (Instant::now(), Instant::now(), Reached::default());
-        let earlier = fs::read_to_string(self.project.root.join(RECORD)).unwrap_or_else(|_| HEADER.to_owned());
-        // Computed once, since writing the record is itself an uncommitted change.
-        let stamp = machine::stamp(self.project);
+        let mut course = self.begin();
+        // Before the tests are started: their group would outlive a signal that ends this process.
+        let caught = Caught::new()?;
+        let mut child = tests.stdout(Stdio::piped()).process_group(0).spawn().context("cannot run cargo")?;
+        let stopped = caught.stop(child.id());
+        let output = child.stdout.take().context("the tests have no output")?;
+        for line in BufReader::new(output).lines() {
+            course.read(&line?)?;
+        }
+        course.bar.finish_and_clear();
+        let passed = child.wait()?.success();
+        course.tell_and_record()?;
+        let violations = course.reached.violations;
+        match (passed, stopped.is_set()) {
+            (true, _) => Ok(()),
+            (false, true) => bail!("stopped before its end, after {violations} violations"),
+            (false, false) if violations == 0 => bail!("the simulation itself failed: see above"),
+            (false, false) => bail!("{violations} seeds violate something: they are above"),
+        }
+    }
+
+    fn begin(&self) -> Course<'_> {
         let bar = ProgressBar::new(self.seeds);
         let template = "{wide_bar} {pos} of {len} seeds ({percent} %), {per_sec}, {eta} left{msg}";
         bar.set_style(progress::style(template));
-        let mut child = tests.stdout(Stdio::piped()).spawn().context("cannot run cargo")?;
-        let output = child.stdout.take().context("the tests have no output")?;
-        for line in BufReader::new(output).lines() {
-            let line = line?;
-            let Some(now) = Reached::read(&line) else {
-                if line.starts_with("seed ") {
-                    bar.suspend(|| println!("{line}"));
-                }
-                continue;
-            };
-            reached = now;
-            bar.set_position(reached.done);
-            bar.set_message(format!(", {} violations", reached.violations));
-            if told_at.elapsed() >= EVERY {
-                told_at = Instant::now();
-                bar.suspend(|| println!("{}", self.told(reached, begun.elapsed())));
-                self.record(&earlier, &stamp, reached, begun.elapsed())?;
-            }
+        Course {
+            soak: self,
+            bar,
+            begun: Instant::now(),
+            told_at: Instant::now(),
+            reached: Reached { next: self.from, ..Reached::default() },
+            earlier: fs::read_to_string(self.project.root.join(RECORD)).unwrap_or_else(|_| HEADER.to_owned()),
+            stamp: machine::stamp(self.project, RECORD),
         }
-        bar.finish_and_clear();
-        let passed = child.wait()?.success();
-        println!("{}", self.told(reached, begun.elapsed()));
-        if reached.done > 0 {
-            self.record(&earlier, &stamp, reached, begun.elapsed())?;
-        }
-        if !passed && reached.violations == 0 {
-            bail!("the simulation itself failed: see above");
-        }
-        if reached.violations > 0 {
-            bail!("{} seeds violate something: they are above", reached.violations);
-        }
-        Ok(())
     }
 
     /// How far it is; and how to go on, if it is not at its end.
@@ -101,19 +112,16 @@ impl Soak<'_> {
         let rate = reached.done as f64 / time.as_secs_f64().max(0.001);
         let left = self.seeds.saturating_sub(reached.done);
         let violations = reached.violations;
-        let told = format!("{} of {} seeds, {rate:.0}/s, {violations} violations", reached.done, self.seeds);
+        let mut told = format!("{} of {} seeds, {rate:.0}/s, {violations} violations", reached.done, self.seeds);
         if left == 0 {
             return told;
         }
-        let time_left = HumanDuration(Duration::from_secs_f64(left as f64 / rate.max(0.001)));
+        if let Ok(time_left) = Duration::try_from_secs_f64(left as f64 / rate) {
+            told += &format!(", {} left", HumanDuration(time_left));
+        }
         let (from, rest) = (reached.next, (self.from + self.seeds).saturating_sub(reached.next));
-        format!("{told}, {time_left} left; to go on from here: cargo xtask sim --soak --from {from} --seeds {rest}")
-    }
-
-    fn record(&self, earlier: &str, stamp: &(String, String), reached: Reached, time: Duration) -> Result<()> {
-        let path = self.project.root.join(RECORD);
-        let row = self.row(reached, time, stamp);
-        fs::write(&path, format!("{earlier}{row}")).with_context(|| format!("cannot write {}", path.display()))
+        let without = self.without.map(|name| format!(" --without {name}")).unwrap_or_default();
+        format!("{told}; to go on from here: cargo xtask sim --soak --from {from} --seeds {rest}{without}")
     }
 
     fn row(&self, reached: Reached, time: Duration, (date, commit): &(String, String)) -> String {
@@ -124,9 +132,41 @@ impl Soak<'_> {
     }
 }
 
+impl Course<'_> {
+    /// Reads a line of the tests, and tells and records how far they are every minute.
+    fn read(&mut self, line: &str) -> Result<()> {
+        let Some(reached) = Reached::read(line) else {
+            if line.starts_with("seed ") {
+                self.bar.suspend(|| println!("{line}"));
+            }
+            return Ok(());
+        };
+        self.reached = reached;
+        self.bar.set_position(reached.done);
+        self.bar.set_message(format!(", {} violations", reached.violations));
+        if self.told_at.elapsed() >= EVERY {
+            self.told_at = Instant::now();
+            self.tell_and_record()?;
+        }
+        Ok(())
+    }
+
+    fn tell_and_record(&self) -> Result<()> {
+        let time = self.begun.elapsed();
+        self.bar.suspend(|| println!("{}", self.soak.told(self.reached, time)));
+        if self.reached.next == self.soak.from || self.soak.without.is_some() {
+            return Ok(());
+        }
+        let path = self.soak.project.root.join(RECORD);
+        let row = self.soak.row(self.reached, time, &self.stamp);
+        fs::write(&path, format!("{}{row}", self.earlier)).with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::project::Build;
 
     #[test]
     fn what_is_told_goes_on_where_every_seed_before_is_done() {
@@ -134,7 +174,7 @@ mod tests {
         assert_eq!(reached, Some(Reached { done: 40, next: 138, violations: 1 }));
         assert_eq!(Reached::read("seed 7: something"), None);
         let project = Project::find().unwrap();
-        let soak = Soak { project: &project, from: 100, seeds: 200 };
+        let mut soak = Soak { project: &project, from: 100, seeds: 200, without: None };
         let told = soak.told(reached.unwrap(), Duration::from_secs(4));
         assert_eq!(
             told,
@@ -144,5 +184,46 @@ mod tests {
         let stamp = ("2026-11-22 22:00 UTC".to_owned(), "abc".to_owned());
         let row = soak.row(reached.unwrap(), Duration::from_secs(4), &stamp);
         assert_eq!(row, "| 2026-11-22 22:00 UTC | abc | 100 | 38 | 1 | 4 | 10 |\n");
+        soak.without = Some("deduplication");
+        let told = soak.told(reached.unwrap(), Duration::from_secs(4));
+        assert!(told.ends_with("--from 138 --seeds 162 --without deduplication"), "{told}");
+    }
+
+    #[test]
+    fn where_nothing_is_done_yet_it_goes_on_at_its_beginning() {
+        let project = Project::find().unwrap();
+        let soak = Soak { project: &project, from: 100, seeds: u64::MAX - 100, without: None };
+        let told = soak.told(soak.begin().reached, Duration::from_secs(4));
+        let rest = u64::MAX - 100;
+        assert_eq!(
+            told,
+            format!(
+                "0 of {rest} seeds, 0/s, 0 violations; \
+                 to go on from here: cargo xtask sim --soak --from 100 --seeds {rest}"
+            )
+        );
+    }
+
+    /// What a soak that is stopped records, and its error. The tests are a shell that signals this process.
+    fn stopped(without: Option<&str>) -> (Option<String>, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project { root: folder.path().to_owned(), build: Build::Dev };
+        fs::create_dir_all(folder.path().join("infra/proof")).unwrap();
+        let soak = Soak { project: &project, from: 100, seeds: 200, without };
+        let mut tests = Command::new("sh");
+        tests.args(["-c", "echo 'soak 40 138 0'; kill -TERM $PPID; sleep 60"]);
+        let begun = Instant::now();
+        let error = soak.run(tests).unwrap_err().to_string();
+        assert!(begun.elapsed() < Duration::from_secs(30), "the tests were not stopped");
+        (fs::read_to_string(folder.path().join(RECORD)).ok(), error)
+    }
+
+    /// One test: a signal reaches every soak of this process.
+    #[test]
+    fn a_soak_that_is_stopped_records_what_was_done_unless_a_condition_is_taken_out() {
+        let (record, error) = stopped(None);
+        assert!(record.is_some_and(|record| record.contains(" | 100 | 38 | 0 | ")));
+        assert_eq!(error, "stopped before its end, after 0 violations");
+        assert_eq!(stopped(Some("cursor-condition")).0, None);
     }
 }

@@ -33,7 +33,7 @@ impl Cleanup {
         self.tell(&json!({ kind: id }))
     }
 
-    /// Removes all of it now.
+    /// Removes all of it now. It says itself what it removes.
     pub(super) fn run(mut self) -> Result<()> {
         if !self.end()? {
             bail!("not everything was removed: see above");
@@ -43,7 +43,8 @@ impl Cleanup {
 
     fn tell(&mut self, line: &serde_json::Value) -> Result<()> {
         let pipe = self.0.stdin.as_mut().context("the process that cleans up has ended")?;
-        writeln!(pipe, "{line}").context("the process that cleans up has ended")
+        // By one write: were this process killed between two, the other would read half a line.
+        pipe.write_all(format!("{line}\n").as_bytes()).context("the process that cleans up has ended")
     }
 
     fn end(&mut self) -> Result<bool> {

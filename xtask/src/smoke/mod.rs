@@ -1,6 +1,7 @@
 //! `smoke`: the demo's checks with a small file, against a stack that is deployed: on AWS, or on an emulator.
 //!
-//! It says first what it will make and what that costs, and asks. What it has made it removes, however it ends.
+//! It says first what it will make and what that costs, and asks. What it has made it removes, however it ends: by an
+//! error, by Ctrl-C, by a kill, or because its terminal is closed.
 
 mod cleanup;
 mod file;
@@ -17,14 +18,17 @@ use target::Target;
 
 /// What `smoke` can be told.
 #[derive(clap::Args)]
+#[command(after_help = "Environment:
+  LONGSHORE_TOKEN  Token to call the API with, of a user who is there; without it a user of the stack's pool is made,
+                   or with --local the first user of the local stack is signed in")]
 pub(crate) struct Options {
     /// Name of the stack, on AWS by the shell's region and credentials
-    #[arg(long, value_name = "NAME", default_value = crate::stack::NAME)]
+    #[arg(long, value_name = "NAME", default_value = crate::stack::NAME, conflicts_with = "local")]
     pub(crate) stack: String,
     /// The stack is on the emulator at this URL
     #[arg(long, value_name = "URL", conflicts_with = "local")]
     pub(crate) endpoint: Option<String>,
-    /// The stack of `cargo xtask up`, as its first user
+    /// The stack of `cargo xtask up`
     #[arg(long)]
     pub(crate) local: bool,
     /// Ask nothing
@@ -47,12 +51,15 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     user.map(|user| cleanup.add("user", user)).transpose()?;
     let outcome = target.sign_in(user).and_then(|token| {
         cleanup.deployment(&target, token.as_deref())?;
-        cleanup.add("dataset", &name)?;
         let api = Api::new(&target.api_url, token.as_deref());
         let import = Import { project, tools: &tools, plan: &plan, folder: folder.join("report") };
         let mut job_url = None;
         let outcome = import.run(&api, &mut |made| match made {
-            Made::Upload(id) => cleanup.add("upload", id),
+            Made::Upload(id) => {
+                cleanup.add("upload", id)?;
+                // Only a job makes it, and there is none before its upload.
+                cleanup.add("dataset", &name)
+            }
             Made::Job(url) => {
                 job_url = Some(url.to_owned());
                 cleanup.add("job", url.rsplit('/').next().unwrap_or(url))
@@ -60,14 +67,20 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         });
         outcome.map(|()| (api, job_url))
     });
-    println!("\nRemoving what was made:");
-    cleanup.run()?;
-    let (api, job) = outcome?;
+    let (api, job) = both(outcome, cleanup.run())?;
     let job = job.context("there was no job")?;
     ensure!(api.read(&job, None)?.0 == 404, "the job is still there: {job}");
     ensure!(!api.has_records(&name)?, "records of the dataset {name} are still there");
     println!("\nSmoke test of {} passed; its sweeper removes the job's files within half an hour.", target.place);
     Ok(())
+}
+
+/// The outcome, unless it or the removal failed. An error of the removal never hides the error of the test.
+fn both<T>(outcome: Result<T>, removed: Result<()>) -> Result<T> {
+    match (outcome, removed) {
+        (Err(failed), Err(left)) => bail!("{failed:#}\nerror: {left:#}"),
+        (outcome, removed) => removed.and(outcome),
+    }
 }
 
 fn say(target: &Target<'_>, name: &str) {
@@ -93,4 +106,44 @@ fn confirm(yes: bool) -> Result<()> {
         bail!("nothing was made");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+    use clap::{FromArgMatches, error::ErrorKind};
+
+    fn parse(arguments: &[&str]) -> Result<Options, clap::Error> {
+        let command = <Options as clap::Args>::augment_args(clap::Command::new("smoke"));
+        Options::from_arg_matches(&command.try_get_matches_from([&["smoke"], arguments].concat())?)
+    }
+
+    #[test]
+    fn both_errors_are_reported_the_outcome_first() {
+        let told = |outcome: Option<&'static str>, removed: Option<&'static str>| {
+            let outcome = outcome.map_or(Ok(1), |text| Err(anyhow!(text)));
+            let removed = removed.map_or(Ok(()), |text| Err(anyhow!(text)));
+            both(outcome, removed).map_err(|error| format!("{error:#}"))
+        };
+        assert_eq!(told(None, None), Ok(1));
+        assert_eq!(told(Some("no job"), None), Err("no job".to_owned()));
+        assert_eq!(told(None, Some("left")), Err("left".to_owned()));
+        assert_eq!(told(Some("no job"), Some("left")), Err("no job\nerror: left".to_owned()));
+    }
+
+    #[test]
+    fn a_stack_that_would_be_ignored_is_refused() -> Result<(), clap::Error> {
+        assert!(parse(&["--local"])?.local);
+        assert_eq!(parse(&["--stack", "other"])?.stack, "other");
+        let refused = parse(&["--local", "--stack", "other"]).map(drop).map_err(|error| error.kind());
+        assert_eq!(refused, Err(ErrorKind::ArgumentConflict));
+        Ok(())
+    }
+
+    #[test]
+    fn the_help_names_the_environment_variable() {
+        let help = <Options as clap::Args>::augment_args(clap::Command::new("smoke")).render_help().to_string();
+        assert!(help.contains("LONGSHORE_TOKEN"), "{help}");
+    }
 }

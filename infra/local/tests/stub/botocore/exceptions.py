@@ -1,0 +1,8 @@
+"""Stands in for botocore's module of that name."""
+
+
+class ClientError(Exception):
+    def __init__(self, response, operation):
+        error = response["Error"]
+        super().__init__(f"An error occurred ({error['Code']}) when calling {operation}: {error['Message']}")
+        self.response = response
