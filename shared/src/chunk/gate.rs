@@ -43,7 +43,9 @@ impl<S: Ledger + Slots + WaitingRoom, Q: Queues, F> Gate<'_, S, Q, F> {
         Ok(None)
     }
 
-    /// Puts a chunk down to wait; a slot all the same, if one was left before its leaver could see the chunk.
+    /// Puts a chunk down to wait; a slot all the same, if one was left before its leaver could see the chunk. Then the chunk
+    /// stays down, for another delivery of it may have found no slot and rely on that: it is called in once more, and a
+    /// message that comes twice is harmless.
     pub(super) async fn wait(
         &self,
         job: &Job,
@@ -52,11 +54,7 @@ impl<S: Ledger + Slots + WaitingRoom, Q: Queues, F> Gate<'_, S, Q, F> {
     ) -> PortResult<Option<Lease>> {
         let waiting = Waiting::of(job, message, self.limit);
         self.ports.store.wait(self.job_type, &waiting).await?;
-        let lease = self.take(deadline).await?;
-        if lease.is_some() {
-            self.ports.store.forget(self.job_type, &waiting).await?;
-        }
-        Ok(lease)
+        self.take(deadline).await
     }
 
     /// Gives a slot back.
@@ -94,5 +92,35 @@ impl<S: Ledger + Slots + WaitingRoom, Q: Queues, F> Gate<'_, S, Q, F> {
             store.forget(self.job_type, waiting).await?;
         }
         Ok(called.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+    use longshore_domain::group::ChunkPlan;
+    use longshore_domain::ids::JobId;
+
+    use super::*;
+    use crate::files::MemoryFiles;
+    use crate::queues::MemoryQueues;
+    use crate::store::memory::MemoryStore;
+
+    /// One delivery has found no slot, and its message is deleted. The other finds one after all.
+    #[test]
+    fn of_two_deliveries_of_a_chunk_one_that_finds_a_slot_does_not_take_up_the_other() {
+        let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
+        let ports = Ports { store, queues, files };
+        let gate = Gate { ports: &ports, job_type: "limited", limit: 1, clock: || Timestamp(0) };
+        let job = Job::waiting(JobId::generate(), "t", "limited", Timestamp(0));
+        let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
+        let message = ChunkMessage::of(&job, (0, 0), &plan);
+        let wait = || gate.wait(&job, &message, Timestamp(9_000)).now_or_never().unwrap().unwrap();
+        let first = wait();
+        assert!(first.is_some() && wait().is_none(), "there is one slot");
+        gate.leave(&first.unwrap()).now_or_never().unwrap().unwrap();
+        let second = wait().unwrap();
+        gate.leave(&second).now_or_never().unwrap().unwrap();
+        assert_eq!(gate.call_in().now_or_never().unwrap().unwrap(), 1, "the one without a slot is called in");
     }
 }
