@@ -116,7 +116,7 @@ fn run(stack: &Stack, course: Course) -> Result<Vec<String>> {
     };
     let client = patient(stack);
     if course == Course::Wide {
-        begin_twice(&client, sample.file.len())?;
+        begin_at_once(&client, sample.file.len())?;
     }
     let id = client.start_once("import", &sample.file, &sample.options())?;
     let violations = finish(stack, &client, (&id, &sample))?;
@@ -127,15 +127,16 @@ fn run(stack: &Stack, course: Course) -> Result<Vec<String>> {
     Ok(violations)
 }
 
-/// Begins one upload in parts twice under one key: the parts of the second are aborted.
-fn begin_twice(client: &Client, size: usize) -> Result<()> {
-    let request = json!({ "fileName": "twice.csv", "contentType": "text/csv", "size": size }).to_string();
+/// Begins one upload in parts by several calls at once under one key: the parts of all but the first are aborted.
+fn begin_at_once(client: &Client, size: usize) -> Result<()> {
+    let request = json!({ "fileName": "once.csv", "contentType": "text/csv", "size": size }).to_string();
     let key = format!("\"{}\"", nonce());
     let headers = [("content-type", "application/json"), ("idempotency-key", key.as_str())];
-    for _ in 0..2 {
-        client.call("POST", "/api/uploads", &headers, request.as_bytes())?.expect(201)?;
-    }
-    Ok(())
+    let begin = || client.call("POST", "/api/uploads", &headers, request.as_bytes())?.expect(201).map(drop);
+    thread::scope(|scope| {
+        let calls: Vec<_> = (0..4).map(|_| scope.spawn(begin)).collect();
+        calls.into_iter().try_for_each(|call| call.join().unwrap_or_else(|_| bail!("a call has panicked")))
+    })
 }
 
 /// The stack's own client, that is patient.
