@@ -19,6 +19,7 @@
 //! | `fair_ends` | many tenants, one of which cancels large jobs: how long the others wait for their end |
 //! | `poison` | a job whose split always fails, and its tenant's other jobs behind it |
 //! | `starved` | a queue that is never empty: waiting messages are left alone, lost ones are detected |
+//! | `throughput` | services that take fewer calls a second than the functions make |
 //! | `stories`, `ending`, `gate`, `corrections`, `recursion` | moments that chance seldom comes to |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "what tests call stops a test as tests do")]
@@ -41,6 +42,7 @@ mod soak;
 mod starved;
 mod stepwise;
 mod stories;
+mod throughput;
 mod tokens;
 mod trace;
 mod unguarded;

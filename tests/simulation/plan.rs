@@ -18,6 +18,9 @@ pub(crate) struct Manners {
     pub(crate) fifo: bool,
     /// Seconds until a message that was delivered comes again.
     pub(crate) visibility_s: i64,
+    /// Base of the growing delays after deliveries that returned an error, in seconds, as the functions and the template
+    /// have them. Without it such a message is hidden until its visibility timeout is over, and delivered less often.
+    pub(crate) redelivery_base_s: Option<i64>,
     /// Base of the retry schedule, in seconds.
     pub(crate) retry_base_s: i64,
     /// Seconds without progress that count as healthy.
@@ -44,6 +47,7 @@ impl Manners {
         mortal: false,
         fifo: false,
         visibility_s: 45,
+        redelivery_base_s: None,
         retry_base_s: 0,
         stall_s: STALL_S,
         skew_ms: 0,
@@ -240,6 +244,7 @@ fn manners(dice: &mut Dice, exact: bool) -> Manners {
         fifo: dice.often(300),
         // Of functions that outlive it there are two at one message.
         visibility_s: if mortal { 45 } else { dice.pick(&[5, 15, 45]) },
+        redelivery_base_s: None,
         retry_base_s: dice.pick(&[0, 0, 10, 600]),
         stall_s: STALL_S,
         skew_ms: dice.pick(&[0, 500, 3_000]),

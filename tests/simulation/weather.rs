@@ -48,13 +48,31 @@ struct Sky {
     /// Errors since somebody last asked.
     errors: u32,
     storm_until: Timestamp,
+    capacity: Option<Capacity>,
+}
+
+/// Calls that the services take in a second: a token bucket that holds a second's calls.
+struct Capacity {
+    calls_per_s: i64,
+    /// Thousandths of a call that are left.
+    left: i64,
+    filled_at: Timestamp,
 }
 
 thread_local!(static SKY: RefCell<Option<Sky>> = const { RefCell::new(None) });
 
 /// A run begins; whatever happens is decided by these dice.
 pub(crate) fn begin(dice: Dice, rates: Rates) {
-    SKY.set(Some(Sky { dice, rates, tally: Tally::new(), calls: 0, errors: 0, storm_until: Timestamp(0) }));
+    let storm_until = Timestamp(0);
+    SKY.set(Some(Sky { dice, rates, tally: Tally::new(), calls: 0, errors: 0, storm_until, capacity: None }));
+}
+
+/// The services take this many calls a second from now on, and refuse the others.
+pub(crate) fn limit_calls(per_s: i64) {
+    let filled_at = true_time();
+    SKY.with_borrow_mut(|sky| {
+        sky.iter_mut().for_each(|sky| sky.capacity = Some(Capacity { calls_per_s: per_s, left: 0, filled_at }));
+    });
 }
 
 /// Every call is well from now on.
@@ -139,9 +157,23 @@ fn failed(operation: &'static str) -> PortError {
     PortError { service: "simulated", operation, source: "the weather".into() }
 }
 
+impl Capacity {
+    fn takes_one(&mut self, now: Timestamp) -> bool {
+        let filled = self.left + self.calls_per_s * now.millis_since(self.filled_at);
+        (self.left, self.filled_at) = (filled.min(self.calls_per_s * 1_000), now);
+        let takes = self.left >= 1_000;
+        self.left -= if takes { 1_000 } else { 0 };
+        takes
+    }
+}
+
 impl Sky {
     fn strike(&mut self) -> Result<Fault, ()> {
         self.calls += 1;
+        if self.capacity.as_mut().is_some_and(|capacity| !capacity.takes_one(true_time())) {
+            self.errors += 1;
+            return Err(());
+        }
         let Rates { throttled, reply_dropped, sent_twice, .. } = self.rates;
         let number = self.dice.number();
         if throttled > 0 && self.storms(number) {

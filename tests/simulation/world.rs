@@ -58,6 +58,8 @@ const SWEEP_S: i64 = 55;
 const MOST_STEPS: u32 = 20_000;
 /// Deliveries of a message, at most.
 const MAX_RECEIVES: u32 = 5;
+/// The same in the template.
+const TEMPLATE_RECEIVES: u32 = 10;
 /// Milliseconds that a queue remembers what was sent.
 const DEDUPLICATION_MS: i64 = 300_000;
 /// Invocations of one function in a chain of messages, of which each was sent by the function that had the one before,

@@ -43,7 +43,7 @@ impl World {
     }
 
     /// Looks at each job in turn.
-    pub(super) fn each(&mut self, mut look: impl FnMut(&mut Self)) {
+    pub(crate) fn each(&mut self, mut look: impl FnMut(&mut Self)) {
         let before = self.at;
         for at in 0..self.customers.len() {
             self.at = at;

@@ -7,9 +7,10 @@ use longshore_domain::dead_letter::Queue;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::retry::redelivery_s;
 use longshore_domain::time_stamp::Timestamp;
 
-use super::{CLOCK, MAX_RECEIVES, MOST_HOPS, Work, World};
+use super::{CLOCK, MAX_RECEIVES, MOST_HOPS, TEMPLATE_RECEIVES, Work, World};
 use crate::{trace, weather};
 
 thread_local! {
@@ -151,8 +152,9 @@ impl World {
     pub(super) fn deliver(&mut self, number: u64, twice: bool) {
         let visible_at = CLOCK.get() + self.manners.visibility_s * 1000;
         let Some(letter) = self.letters.get_mut(&number) else { return };
+        let receives = if self.manners.redelivery_base_s.is_some() { TEMPLATE_RECEIVES } else { MAX_RECEIVES };
         let loops = self.refuses_loops && letter.hops[letter.message.function()] > MOST_HOPS;
-        if letter.receives >= MAX_RECEIVES || loops {
+        if letter.receives >= receives || loops {
             return self.bury(number);
         }
         letter.receives += 1;
@@ -161,6 +163,15 @@ impl World {
         }
         let work = Work::Message(letter.message.clone(), letter.receives - 1, Timestamp(letter.sent_at));
         self.begin(work, Some(number));
+    }
+
+    /// A delivery returned an error: the function sets the time of the next one.
+    pub(super) fn deliver_later(&mut self, number: u64) {
+        let Some(base_s) = self.manners.redelivery_base_s else { return };
+        let fraction = self.dice.below(1_000) as f64 / 1_000.0;
+        if let Some(letter) = self.letters.get_mut(&number) {
+            letter.visible_at = CLOCK.get() + i64::from(redelivery_s(letter.receives, base_s, fraction)) * 1_000;
+        }
     }
 
     fn bury(&mut self, number: u64) {

@@ -85,6 +85,7 @@ impl World {
             }
             Told::Failed(error) => {
                 assert!(task.errors > 0, "{} failed over healthy services: {error}", task.work.name());
+                self.deliver_later(task.letter.unwrap_or(0));
                 true
             }
         };
