@@ -69,6 +69,7 @@ impl FileStream for BreakingStream {
         self.due = self.due.map(|_| self.fault != Fault::AtTheEnd);
         match self.inner.next().await? {
             None if self.fault == Fault::AtTheEnd
+                && self.due.is_some()
                 && self.breaks.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_ok() =>
             {
                 Err(broken_off())
