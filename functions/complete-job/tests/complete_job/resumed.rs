@@ -271,6 +271,21 @@ fn a_checkpoint_whose_upload_is_gone_is_begun_anew() {
 }
 
 #[test]
+fn a_checkpoint_that_other_code_has_stored_is_begun_anew() {
+    let fixture = canceled();
+    assert_eq!(invoke(&fixture, 12), Some(CompleteEnd::HandedOver));
+    let (before, files) = (fixture.job().checkpoint.unwrap(), &fixture.ports.files.inner);
+    let key = files.keys().into_iter().find(|key| key.ends_with(&format!("state-{}", before.token))).unwrap();
+    let stored = String::from_utf8(files.get(&key).unwrap()).unwrap();
+    let other = stored.replacen("\"format\":\"2 ", "\"format\":\"1 ", 1);
+    assert_ne!(other, stored);
+    files.put(&key, other);
+    while invoke(&fixture, 12) == Some(CompleteEnd::HandedOver) {}
+    assert!(!fixture.job().report.unwrap().starts_with(&before.attempt));
+    assert_eq!(fixture.rows("unprocessed.csv").len(), ROWS - 3);
+}
+
+#[test]
 fn a_small_job_makes_no_call_more_than_it_must() {
     let fixture = Fixture::csv("name,age\nAda,1\nBob,2\n");
     for plan in fixture.split(10, None) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use complete_job::CompleteEnd;
 use longshore_domain::group::CommitOutcome;
@@ -45,6 +46,18 @@ fn a_canceled_job_lists_every_item_that_has_not_ended() {
     let result = fixture.result();
     assert_eq!((result.item_count, result.counts.succeeded, result.counts.unprocessed), (20, 4, 14));
     assert_eq!(result.error.unwrap().code, "canceled");
+}
+
+/// A worker that has not seen the stop yet may still commit.
+#[test]
+fn groups_of_a_stopped_job_are_closed_once_its_grace_is_over() {
+    let fixture = Fixture::csv(&numbered(8));
+    fixture.split(4, Some(1));
+    fixture.cancel();
+    let begun = Instant::now();
+    // A tenth of a second of the grace of five seconds is left.
+    fixture.complete_at(|| Timestamp(13_900)).unwrap();
+    assert!(begun.elapsed() >= Duration::from_millis(100));
 }
 
 #[test]
