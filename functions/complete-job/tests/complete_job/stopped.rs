@@ -1,5 +1,6 @@
 //! Jobs that were told to stop: what has not ended is listed, each item once.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -48,16 +49,32 @@ fn a_canceled_job_lists_every_item_that_has_not_ended() {
     assert_eq!(result.error.unwrap().code, "canceled");
 }
 
-/// A worker that has not seen the stop yet may still commit.
+thread_local!(static WORKER: RefCell<Vec<Box<dyn FnOnce()>>> = const { RefCell::new(Vec::new()) });
+
+/// A tenth of a second of the grace of five seconds is left. With each look at this clock the worker does its next step.
+fn late_in_the_grace() -> Timestamp {
+    if let Some(step) = WORKER.with_borrow_mut(Vec::pop) {
+        step();
+    }
+    Timestamp(13_900)
+}
+
 #[test]
-fn groups_of_a_stopped_job_are_closed_once_its_grace_is_over() {
+fn a_commit_within_the_grace_of_a_stopped_job_counts_and_its_groups_are_closed_after_it() {
     let fixture = Fixture::csv(&numbered(8));
-    fixture.split(4, Some(1));
+    let plans = fixture.split(4, Some(1));
     fixture.cancel();
+    let worker = fixture.clone();
+    // The first look is for the turn of the completion, the second one for the rest of the grace.
+    let commit = move || {
+        let outcome = Hand::new(&worker, &plans[0]).work(&[What::Ok; 4], false);
+        assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
+    };
+    WORKER.set(vec![Box::new(commit), Box::new(|| ())]);
     let begun = Instant::now();
-    // A tenth of a second of the grace of five seconds is left.
-    fixture.complete_at(|| Timestamp(13_900)).unwrap();
+    assert_eq!(fixture.complete_at(late_in_the_grace).unwrap(), CompleteEnd::Finished(Status::Canceled));
     assert!(begun.elapsed() >= Duration::from_millis(100));
+    assert_eq!((fixture.result().counts.succeeded, unprocessed(&fixture)), (4, vec![5, 6, 7, 8]));
 }
 
 #[test]
