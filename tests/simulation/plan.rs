@@ -18,8 +18,8 @@ pub(crate) struct Manners {
     pub(crate) fifo: bool,
     /// Seconds until a message that was delivered comes again.
     pub(crate) visibility_s: i64,
-    /// Base of the growing delays after deliveries that returned an error, in seconds, as the functions and the template
-    /// have them. Without it such a message is hidden until its visibility timeout is over, and delivered less often.
+    /// Base of the delays after deliveries that returned an error, in seconds; a message then has ten deliveries, as in the
+    /// template. Without it such a message stays hidden until its visibility timeout is over, and has five.
     pub(crate) redelivery_base_s: Option<i64>,
     /// Base of the retry schedule, in seconds.
     pub(crate) retry_base_s: i64,

@@ -1,8 +1,8 @@
-//! A table that takes fewer calls a second than the workers make, for many minutes: it refuses the others. No row fails for
-//! that, and nothing comes to a dead-letter queue.
+//! Services that together take a limited number of calls per second, and a burst of messages that makes more, again and again
+//! for many minutes. No message reaches a dead-letter queue, and every row succeeds.
 //!
-//! The stories run the real functions with the deliveries of the template: ten of a message, each later than the one before.
-//! A refused call fails its delivery at once. The SDK would make it again first.
+//! The stories run the real functions, with ten deliveries of a message as in the template, and its base of the delays between
+//! them. The SDK would repeat a refused call; here it fails the delivery.
 
 use longshore_domain::job::Status;
 
@@ -13,7 +13,7 @@ use crate::plan::{JobPlan, Manners, Plan};
 use crate::weather::{self, Rates};
 use crate::world::{Turns, World};
 
-/// Rows of each of the jobs, each of which is a chunk.
+/// Rows per job; each row is a chunk.
 const ROWS: usize = 300;
 const JOBS: usize = 4;
 /// Calls that the services take in a second.
@@ -30,6 +30,7 @@ struct Ran {
     failed: u64,
     buried: u64,
     refused: u64,
+    calls: u64,
     seconds: i64,
 }
 
@@ -50,9 +51,12 @@ fn ran(redelivery_base_s: i64) -> Ran {
     let ended = world.all(|world| world.job().status == Status::Completed);
     let mut failed = 0;
     world.each(|world| failed += world.job().totals.map_or(0, |totals| totals.failed));
-    let (tally, _) = weather::tally();
+    if ended {
+        world.each(|world| world.check_report(&[OK; ROWS]));
+    }
+    let (tally, calls) = weather::tally();
     let count = |kind: &str| tally.get(kind).copied().unwrap_or(0);
-    Ran { ended, failed, buried: count("buried"), refused: count("throttled"), seconds }
+    Ran { ended, failed, buried: count("buried"), refused: count("throttled"), calls, seconds }
 }
 
 #[test]
@@ -60,12 +64,12 @@ fn no_row_fails_for_calls_that_are_refused_for_their_rate() {
     let ran = ran(TEMPLATE_BASE_S);
     println!("{ran:?}");
     assert!(ran.ended && ran.seconds < BOUND_S && (ran.failed, ran.buried) == (0, 0), "{ran:?}");
-    assert!(ran.refused > 1_000, "nothing was short: {ran:?}");
+    assert!(ran.refused * 4 > ran.calls, "too few calls were refused: {ran:?}");
 }
 
 #[test]
-fn deliveries_that_follow_at_once_come_to_the_dead_letter_queue() {
+fn messages_that_are_delivered_again_each_second_reach_the_dead_letter_queue() {
     let ran = ran(0);
     println!("{ran:?}");
-    assert!(!ran.ended && ran.buried > 100, "the delays are not needed: {ran:?}");
+    assert!(!ran.ended && ran.buried > 100, "{ran:?}");
 }

@@ -75,7 +75,7 @@ pub(crate) fn limit_calls(per_s: i64) {
     });
 }
 
-/// Every call is well from now on.
+/// No call goes wrong by chance from now on.
 pub(crate) fn clear() {
     SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.rates = Rates::default()));
 }
