@@ -12,6 +12,7 @@ use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;
 
+use super::stacks::UPLOAD_BYTES_PER_DAY;
 use crate::sample::Sample;
 
 /// Rows of a job's file.
@@ -115,10 +116,10 @@ fn run(stack: &Stack, course: Course) -> Result<Vec<String>> {
         Course::Wide => Sample::wide(&dataset, ROWS),
     };
     let client = patient(stack);
-    if course == Course::Wide {
-        begin_at_once(&client, sample.file.len())?;
-    }
     let id = client.start_once("import", &sample.file, &sample.options())?;
+    if course == Course::Wide {
+        begin_too_much(&client)?;
+    }
     let violations = finish(stack, &client, (&id, &sample))?;
     if course == Course::Deleted {
         delete(stack, &client, &id)?;
@@ -127,16 +128,13 @@ fn run(stack: &Stack, course: Course) -> Result<Vec<String>> {
     Ok(violations)
 }
 
-/// Begins one upload in parts by several calls at once under one key: the parts of all but the first are aborted.
-fn begin_at_once(client: &Client, size: usize) -> Result<()> {
-    let request = json!({ "fileName": "once.csv", "contentType": "text/csv", "size": size }).to_string();
+/// Begins an upload in parts that the tenant has no room for today, beside the file it has put: its parts are aborted.
+fn begin_too_much(client: &Client) -> Result<()> {
+    let size: u64 = UPLOAD_BYTES_PER_DAY.parse()?;
+    let request = json!({ "fileName": "more.csv", "contentType": "text/csv", "size": size }).to_string();
     let key = format!("\"{}\"", nonce());
     let headers = [("content-type", "application/json"), ("idempotency-key", key.as_str())];
-    let begin = || client.call("POST", "/api/uploads", &headers, request.as_bytes())?.expect(201).map(drop);
-    thread::scope(|scope| {
-        let calls: Vec<_> = (0..4).map(|_| scope.spawn(begin)).collect();
-        calls.into_iter().try_for_each(|call| call.join().unwrap_or_else(|_| bail!("a call has panicked")))
-    })
+    client.call("POST", "/api/uploads", &headers, request.as_bytes())?.expect(429).map(drop)
 }
 
 /// The stack's own client, that is patient.

@@ -7,12 +7,16 @@ use longshore_tests::harness::stack::{Stack, StackOptions};
 
 use super::jobs::Outcome;
 
+/// More than all files of these tests together, and no more than one upload may have.
+pub(super) const UPLOAD_BYTES_PER_DAY: &str = "5368709120";
+
 /// The sweeper pushes what is still for five seconds: it heals, too, and has to do it exactly. No message is received so
 /// often that its rows are given up: each of them is to be accounted for by its own fate.
 /// Workers have fifteen seconds, so that on a slow machine only what is late on purpose is too late. A file of several
 /// megabytes is put in parts.
-const PARAMETERS: [(&str, &str); 5] = [
+const PARAMETERS: [(&str, &str); 6] = [
     ("MultipartBytes", "5242880"),
+    ("MaxTenantUploadBytesPerDay", UPLOAD_BYTES_PER_DAY),
     ("StallSeconds", "5"),
     ("MaxReceiveCount", "20"),
     ("WorkerTimeoutSeconds", "15"),
