@@ -46,8 +46,9 @@ fn measure(what: &str, schema: &Value, rows: usize) -> Result<(), Box<dyn Error>
     while done < rows {
         done += futures::executor::block_on(import.run(&job, &items)).len();
     }
-    let spent = began.elapsed();
-    let (per_row, per_second) = (spent.as_nanos() as f64 / done as f64, done as f64 / spent.as_secs_f64());
+    let used_corrections = began.elapsed();
+    let (per_row, per_second) =
+        (used_corrections.as_nanos() as f64 / done as f64, done as f64 / used_corrections.as_secs_f64());
     println!("{what}: {done} rows, {per_row:.0} ns a row, {per_second:.0} rows/s");
     Ok(())
 }

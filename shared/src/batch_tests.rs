@@ -82,7 +82,7 @@ impl MessageHandler for AfterFailures {
 }
 
 #[tokio::test]
-async fn a_handler_is_told_how_often_its_message_failed_and_when_it_was_sent() {
+async fn a_handler_is_reported_how_often_its_message_failed_and_when_it_was_sent() {
     for (received, failures) in [("1", "0"), ("3", "2"), ("", "0")] {
         let attributes = [("ApproximateReceiveCount", received), ("SentTimestamp", "77")];
         let event = with(event("chunks", &[("t", failures)]), &attributes);

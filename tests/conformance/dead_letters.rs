@@ -1,80 +1,83 @@
 //! Notes of dead letters: noted once, settled once, listed newest first.
 
-use longshore_domain::dead_letter::{DeadLetter, Letter, Queue, Settled, Settlement};
+use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue, Resolution, Settlement};
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::job::{Job, Place, Status};
+use longshore_domain::job::{ChunkId, Job, Status};
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{DeadLetterNotes, Removal, Store};
+use longshore_domain::ports::{DeadLetterRecords, Removal, Store};
 
 use crate::fixtures::{accepted, at, finish, made, opened, split};
 
 on_both_stores! {
-    a_letter_is_noted_once_and_reads_back_with_its_body,
-    of_two_who_settle_a_letter_the_first_one_counts,
-    letters_are_listed_newest_first_page_by_page,
+    a_dead_letter_is_noted_once_and_reads_back_with_its_body,
+    of_two_who_settle_a_dead_letter_the_first_one_counts,
+    dead_letters_are_listed_newest_first_page_by_page,
     a_body_goes_with_its_job_and_the_note_stays,
     a_job_is_opened_again_for_its_dead_letters_and_forgets_them_with_the_next_generation,
 }
 
-fn unreadable(sent: i64) -> DeadLetter {
-    DeadLetter {
-        id: DeadLetter::id_of(at(sent), "m"),
+fn unreadable(sent: i64) -> DeadLetterRecord {
+    DeadLetterRecord {
+        id: DeadLetterRecord::id_of(at(sent), "m"),
         queue: Queue::Complete,
-        letter: Letter::Unreadable { reason: "no JSON".into() },
+        message: DeadLetterMessage::Unreadable { reason: "no JSON".into() },
         sent_at: at(sent),
         seen_at: at(sent + 60_000),
         receives: 6,
         size_bytes: 3,
         source: Some("chunks".into()),
         group_id: None,
-        settled: None,
+        resolution: None,
         expires_at: at(0).seconds() + 1_209_600,
     }
 }
 
-fn of_chunk(job: &Job, sent: i64) -> DeadLetter {
+fn of_chunk(job: &Job, sent: i64) -> DeadLetterRecord {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: u64::MAX, oversize: false };
-    let letter = Letter::Chunk(ChunkMessage::of(job, (7, 3), &plan));
-    DeadLetter { queue: Queue::Chunk, letter, ..unreadable(sent) }
+    let dead_letter = DeadLetterMessage::Chunk(ChunkMessage::of(job, (7, 3), &plan));
+    DeadLetterRecord { queue: Queue::Chunk, message: dead_letter, ..unreadable(sent) }
 }
 
-fn settled(how: Settlement, by: &str) -> Settled {
-    Settled { how, by: by.into(), at: at(9) }
+fn resolution(how: Settlement, by: &str) -> Resolution {
+    Resolution { how, by: by.into(), at: at(9) }
 }
 
-async fn a_letter_is_noted_once_and_reads_back_with_its_body(store: impl Store + DeadLetterNotes) {
-    let letter = of_chunk(&accepted(&store).await, 5);
-    assert_eq!(store.letter(&letter.id).await.unwrap(), None);
-    store.note(&letter, Some("rows")).await.unwrap();
-    store.note(&DeadLetter { receives: 99, ..letter.clone() }, Some("rows")).await.unwrap();
-    assert_eq!(store.letter(&letter.id).await.unwrap().as_ref(), Some(&letter));
-    assert_eq!(store.body(&letter).await.unwrap().as_deref(), Some("rows"));
+async fn a_dead_letter_is_noted_once_and_reads_back_with_its_body(store: impl Store + DeadLetterRecords) {
+    let dead_letter = of_chunk(&accepted(&store).await, 5);
+    assert_eq!(store.dead_letter(&dead_letter.id).await.unwrap(), None);
+    store.record(&dead_letter, Some("rows")).await.unwrap();
+    store.record(&DeadLetterRecord { receives: 99, ..dead_letter.clone() }, Some("rows")).await.unwrap();
+    assert_eq!(store.dead_letter(&dead_letter.id).await.unwrap().as_ref(), Some(&dead_letter));
+    assert_eq!(store.body(&dead_letter).await.unwrap().as_deref(), Some("rows"));
     let bare = unreadable(6);
-    store.note(&bare, None).await.unwrap();
-    assert_eq!((store.letter(&bare.id).await.unwrap(), store.body(&bare).await.unwrap()), (Some(bare), None));
+    store.record(&bare, None).await.unwrap();
+    assert_eq!((store.dead_letter(&bare.id).await.unwrap(), store.body(&bare).await.unwrap()), (Some(bare), None));
 }
 
-async fn of_two_who_settle_a_letter_the_first_one_counts(store: impl Store + DeadLetterNotes) {
-    let (letter, first) = (unreadable(5), settled(Settlement::Replayed, "ann"));
-    store.note(&letter, Some("x")).await.unwrap();
-    for wish in [&first, &settled(Settlement::Discarded, "bob"), &first] {
-        let noted = store.settle(&letter.id, wish).await.unwrap().unwrap();
-        assert_eq!(noted.settled.as_ref(), Some(&first));
+async fn of_two_who_settle_a_dead_letter_the_first_one_counts(store: impl Store + DeadLetterRecords) {
+    let (dead_letter, first) = (unreadable(5), resolution(Settlement::Replayed, "ann"));
+    store.record(&dead_letter, Some("x")).await.unwrap();
+    for request in [&first, &resolution(Settlement::Discarded, "bob"), &first] {
+        let noted = store.resolve(&dead_letter.id, request).await.unwrap().unwrap();
+        assert_eq!(noted.resolution.as_ref(), Some(&first));
     }
-    store.note(&letter, Some("x")).await.unwrap();
-    assert!(!store.letter(&letter.id).await.unwrap().unwrap().is_open(), "noted again, it is as settled as before");
-    assert_eq!(store.settle("1-none", &first).await.unwrap(), None);
-    assert_eq!(store.letter("1-none").await.unwrap(), None, "what is not there is not made by settling it");
+    store.record(&dead_letter, Some("x")).await.unwrap();
+    assert!(
+        !store.dead_letter(&dead_letter.id).await.unwrap().unwrap().is_open(),
+        "noted again, it is as settled as before"
+    );
+    assert_eq!(store.resolve("1-none", &first).await.unwrap(), None);
+    assert_eq!(store.dead_letter("1-none").await.unwrap(), None, "what is not there is not made by settling it");
 }
 
-async fn letters_are_listed_newest_first_page_by_page(store: impl Store + DeadLetterNotes) {
+async fn dead_letters_are_listed_newest_first_page_by_page(store: impl Store + DeadLetterRecords) {
     for sent in [3, 1, 5, 2, 4] {
-        store.note(&unreadable(sent), Some("x")).await.unwrap();
+        store.record(&unreadable(sent), Some("x")).await.unwrap();
     }
     let (mut found, mut behind) = (Vec::new(), None::<String>);
     for _ in 0..4 {
-        let page = store.letters(behind.as_deref(), 2).await.unwrap();
-        found.extend(page.items.into_iter().map(|letter| letter.sent_at.0 - at(0).0));
+        let page = store.dead_letters(behind.as_deref(), 2).await.unwrap();
+        found.extend(page.items.into_iter().map(|dead_letter| dead_letter.sent_at.0 - at(0).0));
         behind = page.next;
         if behind.is_none() {
             break;
@@ -83,30 +86,36 @@ async fn letters_are_listed_newest_first_page_by_page(store: impl Store + DeadLe
     assert_eq!((found, behind), (vec![5, 4, 3, 2, 1], None));
 }
 
-async fn a_body_goes_with_its_job_and_the_note_stays(store: impl Store + DeadLetterNotes + Removal) {
+async fn a_body_goes_with_its_job_and_the_note_stays(store: impl Store + DeadLetterRecords + Removal) {
     let job = split(&store, 1).await;
-    let letter = of_chunk(&job, 5);
-    store.note(&letter, Some("rows")).await.unwrap();
+    let dead_letter = of_chunk(&job, 5);
+    store.record(&dead_letter, Some("rows")).await.unwrap();
     let (groups, _) = store.progress(job.job_id).await.unwrap().unwrap();
     assert_eq!(groups.len(), 1, "a letter is none of the job's groups");
     made(store.delete(job.job_id, at(8)).await.unwrap());
     made(store.finish(job.job_id, &finish(Status::Canceled, 9)).await.unwrap());
     store.remove(job.job_id).await.unwrap();
-    assert_eq!(store.body(&letter).await.unwrap(), None);
-    assert_eq!(store.letter(&letter.id).await.unwrap(), Some(letter));
+    assert_eq!(store.body(&dead_letter).await.unwrap(), None);
+    assert_eq!(store.dead_letter(&dead_letter.id).await.unwrap(), Some(dead_letter));
 }
 
 async fn a_job_is_opened_again_for_its_dead_letters_and_forgets_them_with_the_next_generation(store: impl Store) {
     use longshore_domain::job::Reopen;
     let mut job = split(&store, 2).await;
-    let only = Some([Place { group: 0, chunk: 1 }, Place { group: 1, chunk: 0 }].into());
-    for (generation, only) in [(0, only), (1, None)] {
+    let selected_chunks = Some([ChunkId { group: 0, chunk: 1 }, ChunkId { group: 1, chunk: 0 }].into());
+    for (generation, selected_chunks) in [(0, selected_chunks), (1, None)] {
         let end = longshore_domain::job::Finish { generation, ..finish(Status::Failed, 20) };
         job = made(store.finish(job.job_id, &end).await.unwrap());
-        let reopen = Reopen { generation, at: at(50), deadline_at: at(99_000), corrected: None, only: only.clone() };
+        let reopen = Reopen {
+            generation,
+            at: at(50),
+            deadline_at: at(99_000),
+            corrected: None,
+            selected_chunks: selected_chunks.clone(),
+        };
         opened(store.reopen(&job, &reopen).await.unwrap());
         job = store.job(job.job_id).await.unwrap().unwrap();
-        let offered = if only.is_some() { 0 } else { 2 };
-        assert_eq!((&job.only, job.base.offered), (&only, offered));
+        let retried_groups = if selected_chunks.is_some() { 0 } else { 2 };
+        assert_eq!((&job.selected_chunks, job.carried_over.retried_groups), (&selected_chunks, retried_groups));
     }
 }

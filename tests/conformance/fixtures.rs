@@ -58,7 +58,7 @@ pub(crate) fn cursor(token: &str, position: u32) -> Cursor {
         position,
         token: token.into(),
         file: None,
-        filed: 0,
+        deferred: 0,
         due: None,
         finished: false,
         by_sweeper: false,
@@ -112,8 +112,8 @@ pub(crate) fn made(transition: Transition) -> Job {
 
 /// The job of a retry that took.
 #[track_caller]
-pub(crate) fn opened(met: Reopened) -> Job {
-    match met {
+pub(crate) fn opened(observed: Reopened) -> Job {
+    match observed {
         Reopened::Made(job) => *job,
         other => panic!("the retry met {other:?}"),
     }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use longshore_domain::group::{Filed, GroupPlan, Source};
+use longshore_domain::group::{GroupPlan, Replanned, Source};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Base, Finish, Job, Place, Reopen, SourceFile, Stage, Status, Transition};
+use longshore_domain::job::{CarriedOver, ChunkId, Finish, Job, Reopen, SourceFile, Stage, Status, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Removal, Reopened, Store};
 
@@ -14,11 +14,12 @@ on_both_stores! {
     a_job_that_ended_is_opened_again_once,
     a_job_that_has_not_ended_is_not_opened_again,
     a_generation_that_has_passed_writes_nothing,
-    a_group_that_is_filed_again_begins_with_its_cursors_and_failures,
+    a_group_that_is_recorded_again_begins_with_its_cursors_and_failures,
     a_retry_has_its_own_corrected_file_and_its_uploads_stay_until_the_job_goes,
 }
 
-const REOPEN: Reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, only: None };
+const REOPEN: Reopen =
+    Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, selected_chunks: None };
 
 /// A job with two groups that ended with seven succeeded, two failed and one skipped item.
 async fn ended(store: &impl Store) -> Job {
@@ -34,8 +35,8 @@ async fn a_job_that_ended_is_opened_again_once(store: impl Store) {
     expected.reopen(&REOPEN);
     assert_eq!((&next, store.job(before.job_id).await.unwrap().as_ref()), (&expected, Some(&expected)));
     let counts = Counts { succeeded: 7, failed: 0, skipped: 1 };
-    let refiled = Place::default();
-    assert_eq!(next.base, Base { counts, groups: 2, split_ended: false, refiled, offered: 2 });
+    let replanned = ChunkId::default();
+    assert_eq!(next.carried_over, CarriedOver { counts, groups: 2, split_ended: false, replanned, retried_groups: 2 });
     assert!(unfinished(&store).await.contains(&before.job_id));
     assert_eq!(opened(store.reopen(&before, &REOPEN).await.unwrap()), next, "the same call again is its own");
     let later = Reopen { at: at(51), ..REOPEN };
@@ -51,22 +52,26 @@ fn corrected(upload: FileGuid) -> SourceFile {
 async fn a_retry_has_its_own_corrected_file_and_its_uploads_stay_until_the_job_goes(store: impl Store + Removal) {
     let before = ended(&store).await;
     let [first, second, other] = [FileGuid::generate(), FileGuid::generate(), FileGuid::generate()];
-    let wish = |generation, upload| Reopen { generation, corrected: Some(corrected(upload)), ..REOPEN };
-    let next = opened(store.reopen(&before, &wish(0, first)).await.unwrap());
+    let request = |generation, upload| Reopen { generation, corrected: Some(corrected(upload)), ..REOPEN };
+    let next = opened(store.reopen(&before, &request(0, first)).await.unwrap());
     let mut expected = before.clone();
-    expected.reopen(&wish(0, first));
+    expected.reopen(&request(0, first));
     assert_eq!((&next, store.job(before.job_id).await.unwrap().as_ref()), (&expected, Some(&expected)));
-    assert_eq!(opened(store.reopen(&before, &wish(0, first)).await.unwrap()), next, "the same call again is its own");
-    assert_eq!(store.reopen(&before, &wish(0, other)).await.unwrap(), Reopened::Refused, "with another file");
+    assert_eq!(
+        opened(store.reopen(&before, &request(0, first)).await.unwrap()),
+        next,
+        "the same call again is its own"
+    );
+    assert_eq!(store.reopen(&before, &request(0, other)).await.unwrap(), Reopened::Refused, "with another file");
     assert!(store.release_upload(JobId::generate(), other).await.unwrap(), "what was refused uses nothing");
     made(store.finish(before.job_id, &Finish { generation: 1, ..finish(Status::Failed, 60) }).await.unwrap());
     let again = store.job(before.job_id).await.unwrap().unwrap();
-    let next = opened(store.reopen(&again, &wish(1, second)).await.unwrap());
-    assert_eq!((next.corrected.clone(), &next.spent), (Some(corrected(second)), &[first].into()));
+    let next = opened(store.reopen(&again, &request(1, second)).await.unwrap());
+    assert_eq!((next.corrected.clone(), &next.used_corrections), (Some(corrected(second)), &[first].into()));
     let mut plain =
         made(store.finish(before.job_id, &Finish { generation: 2, ..finish(Status::Failed, 70) }).await.unwrap());
     plain = opened(store.reopen(&plain, &Reopen { generation: 2, ..REOPEN }).await.unwrap());
-    assert_eq!((plain.corrected, plain.spent), (None, [first, second].into()));
+    assert_eq!((plain.corrected, plain.used_corrections), (None, [first, second].into()));
     assert!(!store.release_upload(JobId::generate(), first).await.unwrap(), "another job leaves it to this one");
     for upload in [first, second] {
         assert!(store.release_upload(before.job_id, upload).await.unwrap());
@@ -93,25 +98,25 @@ async fn a_generation_that_has_passed_writes_nothing(store: impl Store) {
     assert_eq!(store.job(before.job_id).await.unwrap(), Some(begun));
 }
 
-async fn a_group_that_is_filed_again_begins_with_its_cursors_and_failures(store: impl Store) {
+async fn a_group_that_is_recorded_again_begins_with_its_cursors_and_failures(store: impl Store) {
     let before = ended(&store).await;
     opened(store.reopen(&before, &REOPEN).await.unwrap());
     let job = made(store.begin(before.job_id, at(60)).await.unwrap());
-    let filed = Filed { cursor: cursor("filed1", 0), failed: 3, bytes: 70 };
+    let replanned = Replanned { cursor: cursor("filed1", 0), failed: 3, bytes: 70 };
     let plan = GroupPlan {
         generation: 1,
         manifest: manifest(2),
-        filed: BTreeMap::from([(1, filed.clone())]),
-        source: Source::Refiled { from: before.refiled, upto: Place { group: 1, chunk: 1 } },
+        replanned: BTreeMap::from([(1, replanned.clone())]),
+        source: Source::Refiled { from: before.replanned, upto: ChunkId { group: 1, chunk: 1 } },
     };
     let after = made(store.commit_group(&job, &plan, at(61)).await.unwrap());
-    assert_eq!((after.refiled, after.groups), (Place { group: 1, chunk: 1 }, 3));
+    assert_eq!((after.replanned, after.groups), (ChunkId { group: 1, chunk: 1 }, 3));
     assert_eq!((after.item_count, after.split_offset), (before.item_count, before.split_offset));
     let group = store.chunk_state(job.job_id, 2).await.unwrap().unwrap().group;
-    assert_eq!(group.cursors, BTreeMap::from([(1, filed.cursor)]));
+    assert_eq!(group.cursors, BTreeMap::from([(1, replanned.cursor)]));
     assert_eq!(group.counts, Counts { failed: 3, ..Counts::default() });
     assert_eq!(made(store.commit_group(&job, &plan, at(61)).await.unwrap()), after, "the same call again is its own");
-    let overtaken = GroupPlan { manifest: manifest(3), filed: BTreeMap::new(), ..plan };
-    let met = store.commit_group(&after, &overtaken, at(62)).await.unwrap();
-    assert_eq!(met, Transition::Refused, "another has filed these chunks again");
+    let overtaken = GroupPlan { manifest: manifest(3), replanned: BTreeMap::new(), ..plan };
+    let observed = store.commit_group(&after, &overtaken, at(62)).await.unwrap();
+    assert_eq!(observed, Transition::Refused, "another has filed these chunks again");
 }

@@ -52,11 +52,12 @@ async fn keys_of_jobs_and_of_uploads_are_apart(store: impl Store) {
 async fn of_many_jobs_at_once_under_one_key_one_is_made(store: impl Store) {
     let jobs: Vec<_> = std::iter::repeat_with(waiting_job).take(8).collect();
     let (key, definition) = (key("k", "h"), definition());
-    let met = join_all(jobs.iter().map(|job| store.create_job(job, &definition, Some(&key)))).await;
-    let made: Vec<_> = jobs.iter().zip(&met).filter(|(_, met)| matches!(met, Ok(Created::New))).collect();
-    let [(made, _)] = made[..] else { panic!("{met:?}") };
-    let others = met.iter().filter(|met| matches!(met, Ok(Created::Replayed(id)) if *id == made.job_id));
-    assert_eq!(others.count(), 7, "{met:?}");
+    let observed = join_all(jobs.iter().map(|job| store.create_job(job, &definition, Some(&key)))).await;
+    let made: Vec<_> =
+        jobs.iter().zip(&observed).filter(|(_, observed)| matches!(observed, Ok(Created::New))).collect();
+    let [(made, _)] = made[..] else { panic!("{observed:?}") };
+    let others = observed.iter().filter(|observed| matches!(observed, Ok(Created::Replayed(id)) if *id == made.job_id));
+    assert_eq!(others.count(), 7, "{observed:?}");
     for job in &jobs {
         assert_eq!(store.job(job.job_id).await.unwrap().is_some(), job.job_id == made.job_id);
     }
@@ -65,20 +66,22 @@ async fn of_many_jobs_at_once_under_one_key_one_is_made(store: impl Store) {
 async fn of_many_uploads_at_once_under_one_key_one_is_made(store: impl Store) {
     let uploads: Vec<_> = std::iter::repeat_with(upload).take(8).collect();
     let key = key("k", "h");
-    let met = join_all(uploads.iter().map(|upload| store.create_upload(upload, Some(&key)))).await;
-    let made: Vec<_> = uploads.iter().zip(&met).filter(|(_, met)| matches!(met, Ok(Created::New))).collect();
-    let [(made, _)] = made[..] else { panic!("{met:?}") };
-    let others = met.iter().filter(|met| matches!(met, Ok(Created::Replayed(id)) if *id == made.file_guid));
-    assert_eq!(others.count(), 7, "{met:?}");
+    let observed = join_all(uploads.iter().map(|upload| store.create_upload(upload, Some(&key)))).await;
+    let made: Vec<_> =
+        uploads.iter().zip(&observed).filter(|(_, observed)| matches!(observed, Ok(Created::New))).collect();
+    let [(made, _)] = made[..] else { panic!("{observed:?}") };
+    let others =
+        observed.iter().filter(|observed| matches!(observed, Ok(Created::Replayed(id)) if *id == made.file_guid));
+    assert_eq!(others.count(), 7, "{observed:?}");
 }
 
 async fn of_different_requests_at_once_under_one_key_one_is_made(store: impl Store) {
     let (one, other) = (waiting_job(), waiting_job());
     let (key_one, key_other, definition) = (key("k", "one"), key("k", "other"), definition());
-    let met = tokio::join!(
+    let observed = tokio::join!(
         store.create_job(&one, &definition, Some(&key_one)),
         store.create_job(&other, &definition, Some(&key_other)),
     );
-    let met = [met.0.unwrap(), met.1.unwrap()];
-    assert!(met.contains(&Created::New) && met.contains(&Created::KeyReused), "{met:?}");
+    let observed = [observed.0.unwrap(), observed.1.unwrap()];
+    assert!(observed.contains(&Created::New) && observed.contains(&Created::KeyReused), "{observed:?}");
 }

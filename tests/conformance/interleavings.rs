@@ -60,7 +60,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// What a step met, to be compared.
 #[derive(Debug, PartialEq)]
-enum Met {
+enum Observed {
     Created(Created<JobId>),
     Transition(Transition),
     Reopened(Reopened),
@@ -73,44 +73,51 @@ fn token(number: u32) -> Cursor {
     cursor(&format!("token{number}"), number)
 }
 
-async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Met> {
+async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Observed> {
     let id = job.job_id;
     Ok(match step {
-        Step::Create => Met::Created(store.create_job(job, &definition(), None).await?),
-        Step::Begin(time) => Met::Transition(store.begin(id, at(*time)).await?),
-        Step::CommitGroup { group, time } => Met::Transition(store.commit_group(job, &plan(*group), at(*time)).await?),
+        Step::Create => Observed::Created(store.create_job(job, &definition(), None).await?),
+        Step::Begin(time) => Observed::Transition(store.begin(id, at(*time)).await?),
+        Step::CommitGroup { group, time } => {
+            Observed::Transition(store.commit_group(job, &plan(*group), at(*time)).await?)
+        }
         Step::EndSplit { groups, time } => {
             let issues = [JobError::new("a", "b")];
-            Met::Transition(store.end_split(job, *groups, &issues, at(*time)).await?)
+            Observed::Transition(store.end_split(job, *groups, &issues, at(*time)).await?)
         }
         Step::Stop(time) => {
             let stop = Stop { status: Status::Canceled, error: None, at: at(*time) };
-            Met::Transition(store.stop(id, 0, &stop).await?)
+            Observed::Transition(store.stop(id, 0, &stop).await?)
         }
-        Step::Delete(time) => Met::Transition(store.delete(id, at(*time)).await?),
+        Step::Delete(time) => Observed::Transition(store.delete(id, at(*time)).await?),
         Step::Finish { completed, time } => {
             let status = if *completed { Status::Completed } else { Status::Failed };
-            Met::Transition(store.finish(id, &finish(status, *time)).await?)
+            Observed::Transition(store.finish(id, &finish(status, *time)).await?)
         }
         Step::Reopen(time) => {
             let job = store.job(id).await?.unwrap_or_else(|| job.clone());
-            let reopen =
-                Reopen { generation: job.generation, at: at(*time), deadline_at: at(99), corrected: None, only: None };
-            Met::Reopened(store.reopen(&job, &reopen).await?)
+            let reopen = Reopen {
+                generation: job.generation,
+                at: at(*time),
+                deadline_at: at(99),
+                corrected: None,
+                selected_chunks: None,
+            };
+            Observed::Reopened(store.reopen(&job, &reopen).await?)
         }
         Step::CountResend { seen, generation, time } => {
             let seen = Job { resends: *seen, generation: *generation, ..job.clone() };
-            Met::Transition(store.count_resend(&seen, at(*time)).await?)
+            Observed::Transition(store.count_resend(&seen, at(*time)).await?)
         }
         Step::Commit { group, chunk, from, token: to } => {
             let counts = Counts { succeeded: 1, failed: 2, skipped: 3 };
             let commit = Commit { chunk: *chunk, from: from.map(token), to: token(*to), counts, at: at(9) };
-            Met::Commit(store.commit(id, *group, &commit).await?)
+            Observed::Commit(store.commit(id, *group, &commit).await?)
         }
-        Step::GroupDone { group, time } => Met::Transition(store.group_done(id, *group, at(*time)).await?),
-        Step::Close(group) => Met::Group(store.close(id, *group).await?),
+        Step::GroupDone { group, time } => Observed::Transition(store.group_done(id, *group, at(*time)).await?),
+        Step::Close(group) => Observed::Group(store.close(id, *group).await?),
         Step::CountGroupResend { group, seen } => {
-            Met::Counted(store.count_group_resend(id, *group, *seen, at(9)).await?)
+            Observed::Counted(store.count_group_resend(id, *group, *seen, at(9)).await?)
         }
     })
 }
@@ -118,12 +125,12 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Met> {
 async fn compare(memory: &MemoryStore, dynamo: &DynamoStore, steps: &[Step]) {
     let job = Job { job_id: JobId::generate(), ..waiting_job() };
     // Most sequences should get somewhere.
-    let opening = [Step::Create, Step::Begin(0), Step::CommitGroup { group: 0, time: 0 }];
-    let skipped = steps.len() % 2 * opening.len();
-    for (number, step) in opening.iter().skip(skipped).chain(steps).enumerate() {
+    let header = [Step::Create, Step::Begin(0), Step::CommitGroup { group: 0, time: 0 }];
+    let skipped = steps.len() % 2 * header.len();
+    for (number, step) in header.iter().skip(skipped).chain(steps).enumerate() {
         let expected = take(memory, &job, step).await.unwrap();
-        let met = take(dynamo, &job, step).await.unwrap();
-        assert_eq!(met, expected, "step {number}, {step:?}");
+        let observed = take(dynamo, &job, step).await.unwrap();
+        assert_eq!(observed, expected, "step {number}, {step:?}");
     }
     let id = job.job_id;
     assert_eq!(dynamo.progress_of(id).await, memory.progress_of(id).await);

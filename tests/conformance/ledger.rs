@@ -32,9 +32,9 @@ async fn a_commit_adds_its_counts_and_moves_the_cursor(store: impl Store) {
     let first = commit(0, None, cursor("a1", 5), 4);
     let second = commit(1, None, Cursor { finished: true, ..cursor("b1", 0) }, 9);
     let third = Commit { at: at(600), ..commit(0, Some(cursor("a1", 5)), cursor("a2", 10), 4) };
-    for wish in [&first, &second, &third] {
-        let group = committed(store.commit(id, 0, wish).await.unwrap());
-        assert_eq!(CommitOutcome::Committed(Box::new(group)), expected.commit(wish));
+    for request in [&first, &second, &third] {
+        let group = committed(store.commit(id, 0, request).await.unwrap());
+        assert_eq!(CommitOutcome::Committed(Box::new(group)), expected.commit(request));
     }
     let stored = store.chunk_state(id, 0).await.unwrap().unwrap().group;
     assert_eq!(stored, expected);
@@ -44,9 +44,9 @@ async fn a_commit_adds_its_counts_and_moves_the_cursor(store: impl Store) {
 
 async fn a_commit_that_is_sent_twice_counts_once(store: impl Store) {
     let id = split(&store, 1).await.job_id;
-    let wish = commit(0, None, cursor("a1", 10), 9);
-    let first = committed(store.commit(id, 0, &wish).await.unwrap());
-    let again = committed(store.commit(id, 0, &wish).await.unwrap());
+    let request = commit(0, None, cursor("a1", 10), 9);
+    let first = committed(store.commit(id, 0, &request).await.unwrap());
+    let again = committed(store.commit(id, 0, &request).await.unwrap());
     assert_eq!((first.counts.done(), again.counts.done()), (10, 10));
 }
 
@@ -69,18 +69,18 @@ async fn a_closed_group_takes_nothing_but_knows_its_own(store: impl Store) {
     let closed = store.close(id, 0).await.unwrap().unwrap();
     assert_eq!((closed.open, closed.counts.done()), (false, 5));
     assert_eq!(store.close(id, 0).await.unwrap(), Some(closed.clone()));
-    for wish in [commit(1, None, cursor("b1", 5), 4), commit(0, Some(cursor("a1", 5)), cursor("a2", 10), 4)] {
-        assert_eq!(store.commit(id, 0, &wish).await.unwrap(), CommitOutcome::Closed);
+    for request in [commit(1, None, cursor("b1", 5), 4), commit(0, Some(cursor("a1", 5)), cursor("a2", 10), 4)] {
+        assert_eq!(store.commit(id, 0, &request).await.unwrap(), CommitOutcome::Closed);
     }
     assert_eq!(committed(store.commit(id, 0, &own).await.unwrap()), closed, "it took before the end");
     assert_eq!(store.chunk_state(id, 0).await.unwrap().unwrap().group, closed);
 }
 
 async fn a_commit_to_what_is_absent_makes_nothing(store: impl Store) {
-    let wish = commit(0, None, cursor("a1", 5), 4);
+    let request = commit(0, None, cursor("a1", 5), 4);
     let job = split(&store, 1).await.job_id;
     for (id, group) in [(JobId::generate(), 0), (waiting_job().job_id, 0), (job, 1)] {
-        assert_eq!(store.commit(id, group, &wish).await.unwrap(), CommitOutcome::Absent);
+        assert_eq!(store.commit(id, group, &request).await.unwrap(), CommitOutcome::Absent);
         assert_eq!(store.close(id, group).await.unwrap(), None);
         assert!(!store.count_group_resend(id, group, 0, at(9)).await.unwrap());
         assert_eq!(store.chunk_state(id, group).await.unwrap(), None);

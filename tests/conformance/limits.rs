@@ -6,12 +6,12 @@ use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
 use longshore::files::MemoryFiles;
 use longshore::queues::MemoryQueues;
 use longshore::store::records::{MemoryRecords, RecordStore, Rule, Written};
-use longshore_domain::dead_letter::{DeadLetter, Letter, Queue};
+use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Priority};
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{DeadLetterNotes, Definition, Files, MultipartFiles, Queues, Store};
+use longshore_domain::ports::{DeadLetterRecords, Definition, Files, MultipartFiles, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
 use longshore_tests::harness::resources::CreatedQueues;
 use serde_json::json;
@@ -56,38 +56,41 @@ async fn issues_that_would_be_larger_than_an_item_end_a_split(store: impl Store)
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(ended));
 }
 
-async fn a_note_larger_than_an_item_is_refused(store: impl Store + DeadLetterNotes) {
+async fn a_note_larger_than_an_item_is_refused(store: impl Store + DeadLetterRecords) {
     accepted(&store).await;
-    let letter = DeadLetter {
+    let dead_letter = DeadLetterRecord {
         id: "1700000000000-m".into(),
         queue: Queue::Chunk,
-        letter: Letter::Unreadable { reason: "no JSON".into() },
+        message: DeadLetterMessage::Unreadable { reason: "no JSON".into() },
         sent_at: Timestamp(0),
         seen_at: Timestamp(0),
         receives: 6,
         size_bytes: 1,
         source: None,
         group_id: None,
-        settled: None,
+        resolution: None,
         expires_at: 0,
     };
-    assert!(store.note(&letter, Some(&"x".repeat(ITEM_BYTES))).await.is_err());
-    assert_eq!(store.letter(&letter.id).await.unwrap(), None);
-    store.note(&letter, Some("x")).await.unwrap();
-    assert_eq!(store.letter(&letter.id).await.unwrap(), Some(letter));
+    assert!(store.record(&dead_letter, Some(&"x".repeat(ITEM_BYTES))).await.is_err());
+    assert_eq!(store.dead_letter(&dead_letter.id).await.unwrap(), None);
+    store.record(&dead_letter, Some("x")).await.unwrap();
+    assert_eq!(store.dead_letter(&dead_letter.id).await.unwrap(), Some(dead_letter));
 }
 
 async fn records_beyond_the_limits(records: impl RecordStore) {
     let job = JobId::generate();
     let note = |bytes: usize| json!({ "note": "x".repeat(bytes) });
     for (key, data) in [("k", note(ITEM_BYTES)), (&"k".repeat(1025), note(1)), ("", note(1))] {
-        let met = put_one(&records, Rule::Insert, record(job, 1, key, data)).await;
-        assert!(matches!(met, Written::Refused(_) | Written::Unknown(_)), "{met:?}");
+        let observed = put_one(&records, Rule::Insert, record(job, 1, key, data)).await;
+        assert!(matches!(observed, Written::Refused(_) | Written::Unknown(_)), "{observed:?}");
     }
     let twice =
         vec![record(job, 1, "same", note(1)), record(job, 2, "same", note(2)), record(job, 3, "other", note(3))];
-    let met = records.put(&dataset("d"), Rule::Upsert, twice).await;
-    assert!(met.iter().all(|written| matches!(written, Written::Unknown(_))), "a batch is refused as a whole: {met:?}");
+    let observed = records.put(&dataset("d"), Rule::Upsert, twice).await;
+    assert!(
+        observed.iter().all(|written| matches!(written, Written::Unknown(_))),
+        "a batch is refused as a whole: {observed:?}"
+    );
     assert!(records.list(&dataset("d"), 10, None).await.unwrap().items.is_empty());
 }
 
@@ -156,8 +159,8 @@ async fn files_beyond_the_limits_are_refused_by_s3() {
 }
 
 /// Code of the error of a call that was refused.
-fn code<T: std::fmt::Debug, E: ProvideErrorMetadata, R>(met: Result<T, SdkError<E, R>>) -> Option<String> {
-    met.err().and_then(|error| error.as_service_error()?.code().map(str::to_owned))
+fn code<T: std::fmt::Debug, E: ProvideErrorMetadata, R>(observed: Result<T, SdkError<E, R>>) -> Option<String> {
+    observed.err().and_then(|error| error.as_service_error()?.code().map(str::to_owned))
 }
 
 #[tokio::test]
@@ -201,7 +204,7 @@ async fn a_transaction_with_an_item_twice_or_too_many_is_refused_by_dynamodb() {
         (vec![put(1, 1), put(1, 2)], false),
         ((0..11).map(|number| put(number, 390_000)).collect(), false),
     ] {
-        let met = local.aws.dynamodb().transact_write_items().set_transact_items(Some(writes)).send().await;
-        assert_eq!(code(met).as_deref(), (!fine).then_some("ValidationException"));
+        let observed = local.aws.dynamodb().transact_write_items().set_transact_items(Some(writes)).send().await;
+        assert_eq!(code(observed).as_deref(), (!fine).then_some("ValidationException"));
     }
 }

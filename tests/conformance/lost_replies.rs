@@ -38,8 +38,8 @@ async fn no_call_counts_twice_when_its_reply_is_lost() {
 async fn a_commit_whose_reply_is_lost_counts_once(store: &DynamoStore, faults: &Faults) {
     let id = split(store, 1).await.job_id;
     faults.lose_replies("dynamodb", "UpdateItem", 2).unwrap();
-    let met = store.commit(id, 0, &commit(0, None, cursor("a1", 5), 4)).await.unwrap();
-    let CommitOutcome::Committed(group) = met else { panic!("the commit met {met:?}") };
+    let observed = store.commit(id, 0, &commit(0, None, cursor("a1", 5), 4)).await.unwrap();
+    let CommitOutcome::Committed(group) = observed else { panic!("the commit met {observed:?}") };
     assert_eq!(group.counts.done(), 5);
     assert_eq!(store.chunk_state(id, 0).await.unwrap().unwrap().group, *group);
 }
@@ -95,7 +95,7 @@ async fn a_retry_and_a_start_whose_reply_is_lost_are_made_once(store: &DynamoSto
     assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::New);
     let upload = FileGuid::generate();
     let corrected = job.source.map(|source| SourceFile { key: format!("uploads/default/{upload}"), ..source });
-    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), corrected, only: None };
+    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), corrected, selected_chunks: None };
     faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
     assert_eq!(opened(store.reopen(&checked, &reopen).await.unwrap()).generation, 1);
     assert!(!store.release_upload(job.job_id, upload).await.unwrap(), "the retry's use is noted");
@@ -111,7 +111,7 @@ async fn a_place_and_a_promise_whose_reply_is_lost_count_once(store: &DynamoStor
     assert_eq!(store.create_job(&job, &definition(), None).await.unwrap(), Created::New);
     let ended = made(store.finish(job.job_id, &finish(Status::Failed, 7)).await.unwrap());
     lose();
-    let reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, only: None };
+    let reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, selected_chunks: None };
     assert_eq!(opened(store.reopen(&ended, &reopen).await.unwrap()).generation, 1);
     let upload = Upload { tenant: "lossy".into(), ..upload() };
     for key in [None, Some(IdempotencyKey { key: "u".into(), request_hash: "h".into(), at: at(0) })] {
@@ -146,7 +146,8 @@ async fn a_job_that_is_retried_while_it_is_being_forgotten_keeps_its_place(
         while hold.fired().unwrap() == 0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        let reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, only: None };
+        let reopen =
+            Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, selected_chunks: None };
         opened(direct.reopen(&ended, &reopen).await.unwrap())
     };
     let (created, retried) = tokio::join!(slow.create_job(&second, &definition, None), retry);

@@ -8,10 +8,10 @@
 #[macro_use]
 mod on_both;
 
+mod concurrency;
 mod dead_letters;
 mod files;
 mod fixtures;
-mod gates;
 mod generations;
 mod idempotency_keys;
 mod interleavings;

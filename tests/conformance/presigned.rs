@@ -90,8 +90,8 @@ async fn a_presigned_part_takes_its_own_bytes_and_the_file_appears_once_with_all
         assert_eq!(put(&target, of_part(number), ""), 200, "a part may be put again");
     }
     let received = files.received_parts(of.0, of.1).await.unwrap().unwrap();
-    let said: Vec<_> = received.iter().map(|part| (part.number, part.size_bytes, part.sha256.is_some())).collect();
-    assert_eq!(said, [(1, 5 << 20, true), (2, 1 << 20, true)]);
+    let reported: Vec<_> = received.iter().map(|part| (part.number, part.size_bytes, part.sha256.is_some())).collect();
+    assert_eq!(reported, [(1, 5 << 20, true), (2, 1 << 20, true)]);
     let mut others = received.clone();
     others[0].etag = "\"0\"".to_owned();
     assert_eq!(files.complete_parts(&upload, of.1, &others).await.unwrap(), Completion::Changed);

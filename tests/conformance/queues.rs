@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use longshore::queues::{Backlog, DeadLetterQueues, MemoryQueues, PutBack, Received, SqsQueues};
-use longshore_domain::dead_letter::{DeadLetter, Letter, Queue};
+use longshore::queues::{DeadLetterQueues, MemoryQueues, QueueDepth, Received, RedriveToSource, SqsQueues};
+use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Priority;
@@ -79,7 +79,7 @@ async fn each_priority_has_a_queue_and_a_backlog_of_its_own() {
     memory.send_chunks(&sent, 0).await.unwrap();
     for (priority, expected) in [(Priority::High, vec![1]), (Priority::Normal, vec![2]), (Priority::Low, vec![0, 3])] {
         assert_eq!(queues.chunks(priority).await.unwrap(), expected.len() as u64, "{priority:?}");
-        assert_eq!(Backlog::chunks(&memory, priority).await.unwrap(), expected.len() as u64, "{priority:?}");
+        assert_eq!(QueueDepth::chunks(&memory, priority).await.unwrap(), expected.len() as u64, "{priority:?}");
         let bodies = receive(&local, &created.urls.chunks[&priority]).await;
         let received: Vec<ChunkMessage> = bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect();
         assert!(received.iter().all(|message| message.priority == priority));
@@ -138,56 +138,62 @@ async fn depth(local: &Local, url: &str) -> (String, String) {
 #[tokio::test]
 async fn dead_letters_are_received_and_shown_again_until_one_is_deleted() {
     let (local, created, _) = sqs().await;
-    let letters = created.dead_letters(&local.aws);
+    let dead_letters = created.dead_letters(&local.aws);
     let message = chunk(7, 9);
     for body in [serde_json::to_string(&message).unwrap(), "{}".to_owned()] {
         let send = local.aws.sqs().send_message().queue_url(&created.dead[1]).message_body(body);
         send.message_group_id("tenant").send().await.unwrap();
     }
-    let read = letters.receive(Queue::Chunk).await.unwrap();
+    let read = dead_letters.receive(Queue::Chunk).await.unwrap();
     assert_eq!(depth(&local, &created.dead[1]).await, ("0".into(), "2".into()));
-    letters.show(&read.iter().collect::<Vec<_>>()).await.unwrap();
+    dead_letters.show(&read.iter().collect::<Vec<_>>()).await.unwrap();
     assert_eq!(depth(&local, &created.dead[1]).await, ("2".into(), "0".into()), "alarm and console see them");
-    let again = letters.receive(Queue::Chunk).await.unwrap();
-    let names = |letters: &[Received]| {
-        letters.iter().map(|letter| (letter.sent_at, letter.message_id.clone())).collect::<BTreeSet<_>>()
+    let again = dead_letters.receive(Queue::Chunk).await.unwrap();
+    let names = |dead_letters: &[Received]| {
+        dead_letters
+            .iter()
+            .map(|dead_letter| (dead_letter.sent_at, dead_letter.message_id.clone()))
+            .collect::<BTreeSet<_>>()
     };
     assert_eq!((again.len(), names(&again)), (2, names(&read)), "the same letters by the same names");
-    let readable = again.iter().find(|letter| Letter::read(Queue::Chunk, &letter.body).job_id().is_some()).unwrap();
+    let readable = again
+        .iter()
+        .find(|dead_letter| DeadLetterMessage::read(Queue::Chunk, &dead_letter.body).job_id().is_some())
+        .unwrap();
     assert_eq!(
         (serde_json::from_str::<ChunkMessage>(&readable.body).unwrap(), readable.queue),
         (message, Queue::Chunk)
     );
     assert_eq!(readable.group_id.as_deref(), Some("tenant"));
-    letters.delete(readable).await.unwrap();
+    dead_letters.delete(readable).await.unwrap();
     assert_eq!(depth(&local, &created.dead[1]).await, ("0".into(), "1".into()));
-    assert!(letters.receive(Queue::Create).await.unwrap().is_empty());
+    assert!(dead_letters.receive(Queue::Create).await.unwrap().is_empty());
 }
 
 #[tokio::test]
-async fn an_unreadable_letter_goes_back_to_the_queue_that_it_came_from_as_it_is() {
+async fn an_unreadable_dead_letter_goes_back_to_the_queue_that_it_came_from_as_it_is() {
     let (local, created, queues) = sqs().await;
     let low = &created.urls.chunks[&Priority::Low];
-    let letter = |queue, source: Option<&str>| DeadLetter {
+    let dead_letter = |queue, source: Option<&str>| DeadLetterRecord {
         id: "1700000000000-m".into(),
         queue,
-        letter: Letter::Unreadable { reason: "no JSON".into() },
+        message: DeadLetterMessage::Unreadable { reason: "no JSON".into() },
         sent_at: Timestamp(0),
         seen_at: Timestamp(0),
         receives: 6,
         size_bytes: 1,
         source: source.map(str::to_owned),
         group_id: None,
-        settled: None,
+        resolution: None,
         expires_at: 0,
     };
-    for (letter, url) in [
-        (letter(Queue::Chunk, low.rsplit('/').next()), low),
-        (letter(Queue::Chunk, None), &created.urls.chunks[&Priority::Normal]),
-        (letter(Queue::Create, None), created.urls.create.as_ref().unwrap()),
-        (letter(Queue::Complete, None), created.urls.complete.as_ref().unwrap()),
+    for (dead_letter, url) in [
+        (dead_letter(Queue::Chunk, low.rsplit('/').next()), low),
+        (dead_letter(Queue::Chunk, None), &created.urls.chunks[&Priority::Normal]),
+        (dead_letter(Queue::Create, None), created.urls.create.as_ref().unwrap()),
+        (dead_letter(Queue::Complete, None), created.urls.complete.as_ref().unwrap()),
     ] {
-        queues.put_back(&letter, "no, message").await.unwrap();
+        queues.redrive_to_source(&dead_letter, "no, message").await.unwrap();
         assert_eq!(receive(&local, url).await, ["no, message"], "{url}");
     }
 }

@@ -77,9 +77,9 @@ async fn splitter_and_workers_write_one_job_at_once(store: impl Store) {
 async fn of_cancel_and_completion_one_wins(store: impl Store) {
     for _ in 0..10 {
         let id = split(&store, 0).await.job_id;
-        let (wish, end) = (stop(5), finish(Status::Completed, 6));
-        let (stopped, completed) = tokio::join!(store.stop(id, 0, &wish), store.finish(id, &end));
-        let won = [stopped.unwrap(), completed.unwrap()].map(|met| met != Transition::Refused);
+        let (request, end) = (stop(5), finish(Status::Completed, 6));
+        let (stopped, completed) = tokio::join!(store.stop(id, 0, &request), store.finish(id, &end));
+        let won = [stopped.unwrap(), completed.unwrap()].map(|observed| observed != Transition::Refused);
         assert_eq!(won.iter().filter(|won| **won).count(), 1, "{won:?}");
     }
 }

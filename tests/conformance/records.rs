@@ -100,9 +100,9 @@ async fn an_upsert_keeps_the_latest_writer_in_any_order(records: impl RecordStor
     let mut latest = None;
     for (job, row) in writers {
         let writer = Writer { job, row };
-        let met = put_one(&records, Rule::Upsert, record(job, row, "k", json!({ "row": row }))).await;
+        let observed = put_one(&records, Rule::Upsert, record(job, row, "k", json!({ "row": row }))).await;
         let stands = latest.filter(|latest| *latest > writer);
-        assert_eq!(met, stands.map_or(Written::Stored, Written::Superseded), "{writer}");
+        assert_eq!(observed, stands.map_or(Written::Stored, Written::Superseded), "{writer}");
         latest = latest.max(Some(writer));
         assert_eq!(row_of(&records, "k").await, latest);
     }
@@ -112,9 +112,9 @@ async fn an_insert_keeps_the_first_writer_and_knows_it_again(records: impl Recor
     let (old, new) = (JobId::generate(), JobId::generate());
     let first = Writer { job: old, row: 3 };
     for (job, row) in [(old, 3), (old, 2), (old, 3), (new, 3), (old, 4), (old, 3)] {
-        let met = put_one(&records, Rule::Insert, record(job, row, "k", json!({ "row": row }))).await;
+        let observed = put_one(&records, Rule::Insert, record(job, row, "k", json!({ "row": row }))).await;
         let expected = if (job, row) == (old, 3) { Written::Stored } else { Written::Taken(Some(first)) };
-        assert_eq!(met, expected, "row {row}");
+        assert_eq!(observed, expected, "row {row}");
     }
     assert_eq!(row_of(&records, "k").await, Some(first));
 }
@@ -186,7 +186,7 @@ async fn a_cursor_of_nobody_is_refused(records: impl RecordStore) {
     let forged = [&Sha256::digest(&key)[..1], key.as_bytes()].concat();
     let forged = URL_SAFE_NO_PAD.encode([&[forged[0] % 64], &forged[1..]].concat());
     for cursor in ["x", "?", "", "AAAA", &forged] {
-        let met = records.list(&dataset("d"), 10, Some(cursor)).await;
-        assert!(matches!(met, Err(ListError::BadCursor)), "{cursor}");
+        let observed = records.list(&dataset("d"), 10, Some(cursor)).await;
+        assert!(matches!(observed, Err(ListError::BadCursor)), "{cursor}");
     }
 }

@@ -18,11 +18,11 @@ async fn writers_at_once_leave_one_insert_and_the_latest_upsert() {
         let into = dataset(name);
         let file = |job: JobId| (1..=60).map(|row| record(job, row, &format!("k{row}"), json!({}))).collect::<Vec<_>>();
         let [a, b, c, d] = [0, 1, 2, 3].map(|at| records.put(&into, rule, file(jobs[at])));
-        let told: Vec<Written> = <[_; 4]>::from(tokio::join!(a, b, c, d)).concat();
-        let stored = told.iter().filter(|w| **w == Written::Stored).count();
+        let described: Vec<Written> = <[_; 4]>::from(tokio::join!(a, b, c, d)).concat();
+        let stored = described.iter().filter(|w| **w == Written::Stored).count();
         assert!(
-            told.iter().all(|w| !matches!(w, Written::Unknown(_) | Written::Refused(_) | Written::Untried)),
-            "{told:?}"
+            described.iter().all(|w| !matches!(w, Written::Unknown(_) | Written::Refused(_) | Written::Untried)),
+            "{described:?}"
         );
         let page = records.list(&into, 1_000, None).await.unwrap();
         assert_eq!(page.items.len(), 60);

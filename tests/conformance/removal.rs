@@ -37,7 +37,7 @@ async fn a_deleted_job_is_listed_until_it_is_removed(store: impl Store + Removal
     }
     assert_eq!(unfinished(&store).await, [early]);
     let deleted = made(store.delete(late, at(20)).await.unwrap());
-    let reopen = Reopen { generation: 0, at: at(21), deadline_at: at(99), corrected: None, only: None };
+    let reopen = Reopen { generation: 0, at: at(21), deadline_at: at(99), corrected: None, selected_chunks: None };
     assert_eq!(store.reopen(&deleted, &reopen).await.unwrap(), Reopened::Refused);
     // As it was read before it was deleted.
     let before = Job { deleted_at: None, ..deleted };

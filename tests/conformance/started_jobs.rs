@@ -47,12 +47,12 @@ async fn a_job_is_started_once(store: impl Store + Removal) {
 async fn of_many_starts_at_once_one_is_made(store: impl Store + Removal) {
     let from = checked(&store).await;
     let (jobs, definition) = ((0..8).map(|_| next(&from)).collect::<Vec<_>>(), definition());
-    let met = join_all(jobs.iter().map(|job| store.start_job(job, &definition))).await;
-    let met: Vec<_> = met.into_iter().map(|met| met.unwrap()).collect();
+    let observed = join_all(jobs.iter().map(|job| store.start_job(job, &definition))).await;
+    let observed: Vec<_> = observed.into_iter().map(|observed| observed.unwrap()).collect();
     let started = store.job(from.job_id).await.unwrap().unwrap().started_as.unwrap();
-    for (job, met) in jobs.iter().zip(met) {
+    for (job, observed) in jobs.iter().zip(observed) {
         let expected = if job.job_id == started { Started::New } else { Started::Before(started) };
-        assert_eq!((met, store.job(job.job_id).await.unwrap().is_some()), (expected, job.job_id == started));
+        assert_eq!((observed, store.job(job.job_id).await.unwrap().is_some()), (expected, job.job_id == started));
     }
 }
 
@@ -64,7 +64,7 @@ async fn only_a_job_that_has_checked_its_file_to_the_end_is_started_from(store: 
     made(store.finish(import.job_id, &finish(Status::Completed, 9)).await.unwrap());
     let [deleted, opened] = [checked(&store).await, checked(&store).await];
     made(store.delete(deleted.job_id, at(10)).await.unwrap());
-    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), corrected: None, only: None };
+    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), corrected: None, selected_chunks: None };
     assert!(matches!(store.reopen(&opened, &reopen).await.unwrap(), Reopened::Made(_)));
     let absent = waiting_job();
     for from in [&waiting, &import, &deleted, &opened, &absent] {

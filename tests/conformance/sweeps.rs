@@ -1,9 +1,9 @@
 //! What sweeps and workers leave for the next sweep.
 
-use longshore_domain::deliveries::{Deliveries, SLOT_S, SLOTS};
+use longshore_domain::deliveries::{Deliveries, INTERVAL_S, INTERVALS};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Priority;
-use longshore_domain::ports::{Delivered, DeliveryNotes, JobPosition, Store, Sweeps};
+use longshore_domain::ports::{Delivered, DeliveryRecords, JobPosition, Store, Sweeps};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::fixtures::{at, unfinished};
@@ -11,8 +11,8 @@ use crate::fixtures::{at, unfinished};
 on_both_stores! {
     a_sweep_goes_on_where_the_last_write_says,
     the_position_is_no_unfinished_job,
-    the_newest_message_of_each_slot_is_kept_for_each_tenant_and_priority,
-    slots_are_used_again,
+    the_newest_message_of_each_interval_is_kept_for_each_tenant_and_priority,
+    intervals_are_used_again,
 }
 
 async fn a_sweep_goes_on_where_the_last_write_says(store: impl Sweeps) {
@@ -33,29 +33,29 @@ fn later(seconds: i64) -> Timestamp {
     at(0).plus_seconds(seconds)
 }
 
-async fn note(store: &impl DeliveryNotes, tenant: &str, sent_s: i64, at_s: i64) {
+async fn note(store: &impl DeliveryRecords, tenant: &str, sent_s: i64, at_s: i64) {
     let delivered = Delivered { tenant, priority: Priority::Low, sent_at: later(sent_s), at: later(at_s) };
-    store.note_delivery(&delivered).await.unwrap();
+    store.record_delivery(&delivered).await.unwrap();
 }
 
-async fn the_newest_message_of_each_slot_is_kept_for_each_tenant_and_priority(store: impl DeliveryNotes) {
-    for (sent_s, at_s) in [(50, 100), (40, 101), (50, 100), (20, 101 + SLOT_S)] {
+async fn the_newest_message_of_each_interval_is_kept_for_each_tenant_and_priority(store: impl DeliveryRecords) {
+    for (sent_s, at_s) in [(50, 100), (40, 101), (50, 100), (20, 101 + INTERVAL_S)] {
         note(&store, "a", sent_s, at_s).await;
     }
     note(&store, "b", 99, 100).await;
     let mut expected = Deliveries::default();
     expected.note(later(50), later(100));
-    expected.note(later(20), later(101 + SLOT_S));
+    expected.note(later(20), later(101 + INTERVAL_S));
     assert_eq!(store.deliveries("a", Priority::Low).await.unwrap(), expected);
     assert_eq!(store.deliveries("a", Priority::High).await.unwrap(), Deliveries::default());
     assert_eq!(store.deliveries("b", Priority::Low).await.unwrap().newest_by(later(1_000)), Some(later(99)));
 }
 
-async fn slots_are_used_again(store: impl DeliveryNotes) {
+async fn intervals_are_used_again(store: impl DeliveryRecords) {
     let mut expected = Deliveries::default();
-    for slot in 0..SLOTS + 3 {
-        note(&store, "a", 1_000 - slot, slot * SLOT_S).await;
-        expected.note(later(1_000 - slot), later(slot * SLOT_S));
+    for interval in 0..INTERVALS + 3 {
+        note(&store, "a", 1_000 - interval, interval * INTERVAL_S).await;
+        expected.note(later(1_000 - interval), later(interval * INTERVAL_S));
     }
     // A worker whose clock is far behind.
     note(&store, "a", 5_000, 0).await;

@@ -67,8 +67,8 @@ async fn create(store: &impl Store, key: Option<&IdempotencyKey>) -> (JobId, Cre
 
 /// A new job that was taken.
 async fn taken(store: &impl Store) -> JobId {
-    let (id, met) = create(store, None).await;
-    assert_eq!(met, Created::New);
+    let (id, observed) = create(store, None).await;
+    assert_eq!(observed, Created::New);
     id
 }
 
@@ -77,8 +77,13 @@ async fn end(store: &impl Store, id: JobId) -> Job {
 }
 
 async fn retry(store: &impl Store, job: &Job) -> Reopened {
-    let reopen =
-        Reopen { generation: job.generation, at: at(50), deadline_at: at(99_000), corrected: None, only: None };
+    let reopen = Reopen {
+        generation: job.generation,
+        at: at(50),
+        deadline_at: at(99_000),
+        corrected: None,
+        selected_chunks: None,
+    };
     store.reopen(job, &reopen).await.unwrap()
 }
 
@@ -86,13 +91,13 @@ async fn of_many_jobs_at_once_exactly_the_limit_is_taken(store: impl Limited) {
     let store = store.limited(jobs(5));
     let all: Vec<_> = std::iter::repeat_with(waiting_job).take(20).collect();
     let definition = definition();
-    let met = join_all(all.iter().map(|job| store.create_job(job, &definition, None))).await;
-    let met: Vec<_> = met.into_iter().map(Result::unwrap).collect();
-    assert_eq!(met.iter().filter(|met| **met == Created::New).count(), 5, "{met:?}");
-    assert_eq!(met.iter().filter(|met| **met == Created::OverLimit(5)).count(), 15, "{met:?}");
-    for (job, met) in all.iter().zip(&met) {
-        assert_eq!(store.job(job.job_id).await.unwrap().is_some(), *met == Created::New);
-        assert_eq!(store.definition(job.job_id).await.unwrap().is_some(), *met == Created::New);
+    let observed = join_all(all.iter().map(|job| store.create_job(job, &definition, None))).await;
+    let observed: Vec<_> = observed.into_iter().map(Result::unwrap).collect();
+    assert_eq!(observed.iter().filter(|observed| **observed == Created::New).count(), 5, "{observed:?}");
+    assert_eq!(observed.iter().filter(|observed| **observed == Created::OverLimit(5)).count(), 15, "{observed:?}");
+    for (job, observed) in all.iter().zip(&observed) {
+        assert_eq!(store.job(job.job_id).await.unwrap().is_some(), *observed == Created::New);
+        assert_eq!(store.definition(job.job_id).await.unwrap().is_some(), *observed == Created::New);
     }
 }
 
@@ -153,8 +158,8 @@ async fn a_start_needs_room_too(store: impl Limited) {
     assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::New);
     assert_eq!(create(&store, None).await.1, Created::OverLimit(1));
     let second = Job { job_id: JobId::generate(), ..job.clone() };
-    let met = store.start_job(&second, &definition()).await.unwrap();
-    assert_eq!(met, Started::Before(job.job_id), "who comes again needs no room");
+    let observed = store.start_job(&second, &definition()).await.unwrap();
+    assert_eq!(observed, Started::Before(job.job_id), "who comes again needs no room");
 }
 
 async fn a_job_whose_place_nobody_took_is_opened_again(store: impl Limited) {
@@ -167,8 +172,8 @@ async fn a_job_whose_place_nobody_took_is_opened_again(store: impl Limited) {
 
 async fn who_comes_again_with_a_key_needs_no_room(store: impl Limited) {
     let store = store.limited(jobs(1));
-    let (first, met) = create(&store, Some(&key("k", "h"))).await;
-    assert_eq!(met, Created::New);
+    let (first, observed) = create(&store, Some(&key("k", "h"))).await;
+    assert_eq!(observed, Created::New);
     assert_eq!(create(&store, Some(&key("k", "h"))).await.1, Created::Replayed(first));
     assert_eq!(create(&store, Some(&key("k", "other"))).await.1, Created::KeyReused);
     assert_eq!(create(&store, Some(&key("k2", "h"))).await.1, Created::OverLimit(1));
@@ -275,10 +280,14 @@ async fn the_bytes_of_a_day_are_counted_once_and_up_to_the_limit(store: impl Lim
 async fn of_many_uploads_at_once_exactly_what_fits_is_taken(store: impl Limited) {
     let store = store.limited(bytes(55));
     let all: Vec<_> = std::iter::repeat_with(|| upload(10, at(0))).take(20).collect();
-    let met = join_all(all.iter().map(|upload| store.create_upload(upload, None))).await;
-    let met: Vec<_> = met.into_iter().map(Result::unwrap).collect();
-    assert_eq!(met.iter().filter(|met| **met == Created::New).count(), 5, "{met:?}");
-    assert_eq!(met.iter().filter(|met| **met == Created::OverDailyBytes(50)).count(), 15, "{met:?}");
+    let observed = join_all(all.iter().map(|upload| store.create_upload(upload, None))).await;
+    let observed: Vec<_> = observed.into_iter().map(Result::unwrap).collect();
+    assert_eq!(observed.iter().filter(|observed| **observed == Created::New).count(), 5, "{observed:?}");
+    assert_eq!(
+        observed.iter().filter(|observed| **observed == Created::OverDailyBytes(50)).count(),
+        15,
+        "{observed:?}"
+    );
 }
 
 async fn a_repeated_upload_needs_no_room(store: impl Limited) {
@@ -360,7 +369,8 @@ async fn starts_and_retries_count_the_bytes_of_the_file_again(store: impl Limite
     assert_eq!(retry(&store, &ended).await, Reopened::OverDailyBytes(100));
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(ended.clone()), "nothing is written");
     let next_day = at(50).end_of_day();
-    let reopen = Reopen { generation: 0, at: next_day, deadline_at: at(99_000_000), corrected: None, only: None };
+    let reopen =
+        Reopen { generation: 0, at: next_day, deadline_at: at(99_000_000), corrected: None, selected_chunks: None };
     for _ in 0..2 {
         assert_eq!(
             opened(store.reopen(&ended, &reopen).await.unwrap()).generation,

@@ -121,15 +121,15 @@ async fn a_job_that_is_not_as_it_was_seen_is_neither_stopped_nor_deleted(store: 
 async fn a_job_finishes_once_per_generation(store: impl Store) {
     let before = split(&store, 1).await;
     made(store.end_split(&before, 1, &[], at(4)).await.unwrap());
-    let mut wish = finish(Status::Completed, 5);
-    wish.generation = 1;
-    assert_eq!(store.finish(before.job_id, &wish).await.unwrap(), Transition::Refused, "another generation");
-    wish.generation = 0;
-    wish.error = Some(JobError::new("some", "error"));
-    let job = taken(&store, store.finish(before.job_id, &wish).await.unwrap()).await;
-    assert_eq!((job.status, job.stage, job.totals), (Status::Completed, Stage::Done, Some(wish.totals)));
-    assert_eq!((&job.error, job.finished_at, job.updated_at), (&wish.error, Some(at(5)), at(5)));
-    assert_eq!(made(store.finish(before.job_id, &wish).await.unwrap()), job, "the same call again is its own");
+    let mut request = finish(Status::Completed, 5);
+    request.generation = 1;
+    assert_eq!(store.finish(before.job_id, &request).await.unwrap(), Transition::Refused, "another generation");
+    request.generation = 0;
+    request.error = Some(JobError::new("some", "error"));
+    let job = taken(&store, store.finish(before.job_id, &request).await.unwrap()).await;
+    assert_eq!((job.status, job.stage, job.totals), (Status::Completed, Stage::Done, Some(request.totals)));
+    assert_eq!((&job.error, job.finished_at, job.updated_at), (&request.error, Some(at(5)), at(5)));
+    assert_eq!(made(store.finish(before.job_id, &request).await.unwrap()), job, "the same call again is its own");
     for (status, millis) in [(Status::Completed, 6), (Status::Failed, 5), (Status::Canceled, 7)] {
         assert_eq!(store.finish(before.job_id, &finish(status, millis)).await.unwrap(), Transition::Refused);
     }

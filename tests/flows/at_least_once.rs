@@ -3,7 +3,7 @@
 use anyhow::{Context, ensure};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
 use longshore_domain::ports::Queues;
-use longshore_tests::harness::by_hand::{chunk_messages, unsent_chunks};
+use longshore_tests::harness::crafted::{chunk_messages, unsent_chunks};
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use aws_sdk_dynamodb::types::AttributeValue;
 use longshore::ports::report_key;
 use longshore_domain::ports::{Files, JobStore, Read};
-use longshore_tests::harness::by_hand::unsent_job;
+use longshore_tests::harness::crafted::unsent_job;
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use base64::Engine;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
 use longshore_domain::ports::{JobStore, Queues};
-use longshore_tests::harness::by_hand::unsent_job;
+use longshore_tests::harness::crafted::unsent_job;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

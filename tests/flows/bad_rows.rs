@@ -12,9 +12,9 @@ fn into(name: &str) -> Value {
 }
 
 /// Number and code of each failed row, and how many succeeded.
-type Fate = (Vec<(u64, String)>, u64);
+type Expected = (Vec<(u64, String)>, u64);
 
-fn fate(file: &[u8], options: &Value) -> anyhow::Result<Fate> {
+fn expected(file: &[u8], options: &Value) -> anyhow::Result<Expected> {
     let stack = stack();
     let id = stack.client.start("import", "file.csv", file, options)?;
     let job = Watch::new(stack, &id).end()?;
@@ -48,7 +48,7 @@ fn a_bad_row_fails_alone() -> Story {
         ("a record of 500 KB", format!("id,a\n1,{}\n2,y\n", "x".repeat(500_000)).into(), &[(1, "record_too_large")], 1),
     ];
     for (what, file, failed, succeeded) in table {
-        assert_eq!(fate(&file, &into("bad-rows"))?, (named(failed), succeeded), "{what}");
+        assert_eq!(expected(&file, &into("bad-rows"))?, (named(failed), succeeded), "{what}");
     }
     Ok(())
 }
@@ -58,7 +58,7 @@ fn a_row_of_seventeen_megabytes_fails_unread() -> Story {
     let mut file = b"id,a\n1,x\n2,".to_vec();
     file.resize(file.len() + (17 << 20), b'y');
     file.extend(b"\n3,z\n");
-    assert_eq!(fate(&file, &into("long-row"))?, (named(&[(2, "row_too_long")]), 2));
+    assert_eq!(expected(&file, &into("long-row"))?, (named(&[(2, "row_too_long")]), 2));
     assert_eq!(stack().client.records(&dataset("long-row"))?.keys().collect::<Vec<_>>(), ["1", "3"]);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What a crash leaves behind and no redelivery mends, the sweeper finds: every job ends.
 
 use anyhow::ensure;
-use longshore_tests::harness::by_hand::{finish_unseen, unsent_chunks, unsent_job};
+use longshore_tests::harness::crafted::{finish_unseen, unsent_chunks, unsent_job};
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;
 

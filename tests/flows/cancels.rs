@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, ensure};
-use longshore_tests::harness::by_hand::unsent_job;
+use longshore_tests::harness::crafted::unsent_job;
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;
 

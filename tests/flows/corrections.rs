@@ -85,7 +85,7 @@ fn failed_rows_are_corrected_in_a_spreadsheet_and_only_they_run_again() -> Story
     assert_eq!(failed, stayed);
     for row in &report.failed {
         assert_eq!(row.cells, [row.number.to_string(), format!("name; {}", row.number), "many".to_owned()]);
-        assert_eq!(row.said[1], "age", "{row:?}");
+        assert_eq!(row.reported[1], "age", "{row:?}");
     }
     let records = stack.client.records(&name)?;
     assert_eq!(records.len() as u64, ROWS - 21);
@@ -167,7 +167,7 @@ fn a_corrected_file_that_is_gone_fails_the_retry_and_nothing_that_had_failed_is_
     let source = stored.source.clone().context("a source")?;
     let corrected = Some(longshore_domain::job::SourceFile { key: upload.key, etag: "\"gone\"".into(), ..source });
     let at = Timestamp::now();
-    let reopen = Reopen { generation: 0, at, deadline_at: at.plus_seconds(600), corrected, only: None };
+    let reopen = Reopen { generation: 0, at, deadline_at: at.plus_seconds(600), corrected, selected_chunks: None };
     stack.run(store.reopen(&stored, &reopen))?;
     let (job, report) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), job["error"]["code"].as_str()), (Some("failed"), Some("corrected_file_gone")));

@@ -2,8 +2,8 @@
 
 use anyhow::{Result, ensure};
 use longshore_domain::ports::Queues;
-use longshore_tests::harness::by_hand::unsent_chunks;
 use longshore_tests::harness::children::kill;
+use longshore_tests::harness::crafted::unsent_chunks;
 use longshore_tests::harness::scoped_faults::Rule;
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use longshore_domain::ids::nonce;
-use longshore_tests::harness::by_hand::unsent_chunks;
 use longshore_tests::harness::client::Client;
+use longshore_tests::harness::crafted::unsent_chunks;
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
@@ -20,13 +20,13 @@ fn operator(stack: &Stack) -> Result<Client> {
 }
 
 /// Open letters, by what a query asks for.
-fn letters(operator: &Client, query: &str) -> Result<Vec<Value>> {
+fn dead_letters(operator: &Client, query: &str) -> Result<Vec<Value>> {
     let page = operator.get(&format!("/api/dead-letters?limit=100&{query}"))?.expect(200)?;
     page["deadLetters"].as_array().cloned().context("a page without letters")
 }
 
-fn id(letter: &Value) -> Result<&str> {
-    letter["letterId"].as_str().context("a letter without id")
+fn id(dead_letter: &Value) -> Result<&str> {
+    dead_letter["letterId"].as_str().context("a letter without id")
 }
 
 /// Sweeps until it is so.
@@ -72,14 +72,14 @@ fn a_replayed_chunk_repairs_the_counts_and_the_report_of_a_finished_job() -> Sto
     let (ended, before) = end(Watch::new(stack, &job).sweeping(), stack, &job, &file)?;
     assert_eq!((ended["status"].as_str(), counts(&ended)), (Some("completed"), [79, 51, 0]), "{ended}");
     ensure!(before.codes()[&60] == "dead_lettered" && before.codes()[&10] == "asked_to", "{:?}", before.codes());
-    let found = letters(&operator, &format!("jobId={job}"))?;
-    let letter = found.first().context("the letter is in no list")?;
+    let found = dead_letters(&operator, &format!("jobId={job}"))?;
+    let dead_letter = found.first().context("the letter is in no list")?;
     assert_eq!(
-        (&letter["firstItem"], &letter["itemCount"], &letter["replay"]),
+        (&dead_letter["firstItem"], &dead_letter["itemCount"], &dead_letter["replay"]),
         (&json!(51), &json!(50), &json!("generation"))
     );
     ensure!(depth(stack, "ChunkDlqUrl", &job)? >= 1, "the queue has lost the letter");
-    let path = format!("/api/dead-letters/{}", id(letter)?);
+    let path = format!("/api/dead-letters/{}", id(dead_letter)?);
     let shown = operator.get(&path)?.expect(200)?;
     ensure!(shown["body"].as_str().is_some_and(|body| body.contains("kill,,2")), "no rows: {shown}");
     let replayed = operator.call("POST", &format!("{path}/replay"), &[], &[])?.expect(202)?;
@@ -93,13 +93,13 @@ fn a_replayed_chunk_repairs_the_counts_and_the_report_of_a_finished_job() -> Sto
     let again = operator.call("POST", &format!("{path}/replay"), &[], &[])?.expect(202)?;
     assert_eq!(again["effect"], "nothing", "{again}");
     sweep_until(stack, "the letter leaves its queue", || Ok(depth(stack, "ChunkDlqUrl", &job)? == 0))?;
-    ensure!(letters(&operator, &format!("jobId={job}"))?.is_empty(), "a replayed letter is still open");
+    ensure!(dead_letters(&operator, &format!("jobId={job}"))?.is_empty(), "a replayed letter is still open");
     assert_eq!(counts(&stack.client.job(&job)?), [129, 1, 0], "sweeps change nothing");
     Ok(())
 }
 
 #[test]
-fn all_letters_of_a_job_are_replayed_at_once_and_only_what_they_took_runs() -> Story {
+fn all_dead_letters_of_a_job_are_replayed_at_once_and_only_what_they_took_runs() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let (marks, operator) = (Marks::new(), operator(stack)?);
     let mark = marks.path().display();
@@ -112,7 +112,7 @@ fn all_letters_of_a_job_are_replayed_at_once_and_only_what_they_took_runs() -> S
     // The first chunk is not among the letters: its message is lost, and the sweeper sends it.
     let (ended, _) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
     assert_eq!((ended["status"].as_str(), counts(&ended)), (Some("completed"), [19, 41, 0]), "{ended}");
-    assert_eq!(letters(&operator, &format!("jobId={id}&queue=chunk"))?.len(), 2);
+    assert_eq!(dead_letters(&operator, &format!("jobId={id}&queue=chunk"))?.len(), 2);
     let before = marks.calls(60)?;
     let replayed = operator.post("/api/dead-letters/replay", &json!({ "jobId": id }))?.expect(202)?;
     assert_eq!((replayed["replayed"].as_array().map(Vec::len), &replayed["left"]), (Some(2), &json!([])), "{replayed}");
@@ -127,7 +127,7 @@ fn all_letters_of_a_job_are_replayed_at_once_and_only_what_they_took_runs() -> S
 }
 
 #[test]
-fn a_discarded_letter_leaves_its_queue_and_its_job_stays_as_it_was() -> Story {
+fn a_discarded_dead_letter_leaves_its_queue_and_its_job_stays_as_it_was() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let operator = operator(stack)?;
     let file = probe_file((1..=20).map(|_| "ok,,,"));
@@ -136,7 +136,7 @@ fn a_discarded_letter_leaves_its_queue_and_its_job_stays_as_it_was() -> Story {
     bury(stack, "ChunkDlqUrl", &serde_json::to_string(&messages[0])?)?;
     let (ended, _) = end(Watch::new(stack, &job).sweeping(), stack, &job, &file)?;
     assert_eq!(counts(&ended), [0, 20, 0], "{ended}");
-    let found = letters(&operator, &format!("jobId={job}"))?;
+    let found = dead_letters(&operator, &format!("jobId={job}"))?;
     let path = format!("/api/dead-letters/{}", id(found.first().context("no letter")?)?);
     for _ in 0..2 {
         ensure!(operator.call("DELETE", &path, &[], &[])?.status == 204, "a discard is refused");
@@ -149,7 +149,7 @@ fn a_discarded_letter_leaves_its_queue_and_its_job_stays_as_it_was() -> Story {
 }
 
 #[test]
-fn letters_of_all_three_queues_are_noted_and_unreadable_ones_go_back_and_die_again() -> Story {
+fn dead_letters_of_all_three_queues_are_noted_and_unreadable_ones_go_back_and_die_again() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let operator = operator(stack)?;
     for (queue, word) in [("CreateJobDlqUrl", "create"), ("ChunkDlqUrl", "chunk"), ("CompleteJobDlqUrl", "complete")] {
@@ -157,16 +157,20 @@ fn letters_of_all_three_queues_are_noted_and_unreadable_ones_go_back_and_die_aga
         bury(stack, queue, &body)?;
         let listed = || -> Result<Vec<Value>> {
             let mut found = Vec::new();
-            for letter in letters(&operator, &format!("queue={word}"))? {
-                let shown = operator.get(&format!("/api/dead-letters/{}", id(&letter)?))?.expect(200)?;
-                found.extend((shown["body"] == body.as_str()).then_some(letter));
+            for dead_letter in dead_letters(&operator, &format!("queue={word}"))? {
+                let shown = operator.get(&format!("/api/dead-letters/{}", id(&dead_letter)?))?.expect(200)?;
+                found.extend((shown["body"] == body.as_str()).then_some(dead_letter));
             }
             Ok(found)
         };
         sweep_until(stack, "the letter is noted", || Ok(!listed()?.is_empty()))?;
-        let letter = listed()?.remove(0);
-        assert_eq!((&letter["kind"], &letter["jobId"]), (&json!("unreadable"), &Value::Null), "{letter}");
-        let path = format!("/api/dead-letters/{}", id(&letter)?);
+        let dead_letter = listed()?.remove(0);
+        assert_eq!(
+            (&dead_letter["kind"], &dead_letter["jobId"]),
+            (&json!("unreadable"), &Value::Null),
+            "{dead_letter}"
+        );
+        let path = format!("/api/dead-letters/{}", id(&dead_letter)?);
         if word == "complete" {
             let replayed = operator.call("POST", &format!("{path}/replay"), &[], &[])?.expect(202)?;
             assert_eq!(replayed["effect"], "putBack");
@@ -179,17 +183,19 @@ fn letters_of_all_three_queues_are_noted_and_unreadable_ones_go_back_and_die_aga
 }
 
 #[test]
-fn a_tenant_sees_no_letter_not_even_of_its_own_job() -> Story {
+fn a_tenant_sees_no_dead_letter_not_even_of_its_own_job() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let operator = operator(stack)?;
     let file = probe_file(["ok,,,"]);
     let (job, messages) = unsent_chunks(stack, "probe", &file, &json!({}), 20)?;
     bury(stack, "ChunkDlqUrl", &serde_json::to_string(&messages[0])?)?;
     let query = format!("jobId={}", job.job_id);
-    sweep_until(stack, "the letter is noted", || Ok(!letters(&operator, &query)?.is_empty()))?;
-    let letter = format!("/api/dead-letters/{}", id(&letters(&operator, &query)?[0])?);
-    let replay = format!("{letter}/replay");
-    for (method, path) in [("GET", "/api/dead-letters"), ("GET", &letter), ("DELETE", &letter), ("POST", &replay)] {
+    sweep_until(stack, "the letter is noted", || Ok(!dead_letters(&operator, &query)?.is_empty()))?;
+    let dead_letter = format!("/api/dead-letters/{}", id(&dead_letters(&operator, &query)?[0])?);
+    let replay = format!("{dead_letter}/replay");
+    for (method, path) in
+        [("GET", "/api/dead-letters"), ("GET", &dead_letter), ("DELETE", &dead_letter), ("POST", &replay)]
+    {
         let refused = stack.client.call(method, path, &[], &[])?;
         ensure!(
             (refused.status, &refused.json()["type"]) == (403, &json!("/api/problems/not-an-operator")),
@@ -200,7 +206,7 @@ fn a_tenant_sees_no_letter_not_even_of_its_own_job() -> Story {
     }
     let refused = stack.client.post("/api/dead-letters/replay", &json!({ "jobId": job.job_id }))?;
     ensure!(refused.status == 403, "{}", refused.text());
-    ensure!(stack.client.clone().signed_out().get(&letter)?.status == 401, "open to anybody");
-    ensure!(operator.call("DELETE", &letter, &[], &[])?.status == 204, "a refused call has done something");
+    ensure!(stack.client.clone().signed_out().get(&dead_letter)?.status == 401, "open to anybody");
+    ensure!(operator.call("DELETE", &dead_letter, &[], &[])?.status == 204, "a refused call has done something");
     Watch::new(stack, &job.job_id.to_string()).sweeping().end().map(|_| ())
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use longshore_tests::harness::remains::{items, objects};
+use longshore_tests::harness::leftovers::{items, objects};
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;

@@ -33,9 +33,9 @@ fn the_api_is_as_its_document_says() -> Story {
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .current_dir(folder.path())
         .output()?;
-    let said = String::from_utf8_lossy(&done.stdout);
-    ensure!(done.status.success(), "{said}\n{}", String::from_utf8_lossy(&done.stderr));
-    eprintln!("{said}");
+    let reported = String::from_utf8_lossy(&done.stdout);
+    ensure!(done.status.success(), "{reported}\n{}", String::from_utf8_lossy(&done.stderr));
+    eprintln!("{reported}");
     Ok(())
 }
 

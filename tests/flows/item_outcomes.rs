@@ -41,8 +41,11 @@ fn a_chunk_that_kills_its_workers_is_dead_lettered_and_the_job_ends() -> Story {
     let codes = report.codes();
     ensure!(codes.keys().copied().eq(51..=100), "other rows than the chunk's: {codes:?}");
     ensure!(codes.values().all(|code| code == "dead_lettered"), "{codes:?}");
-    let letters = stack.peek("ChunkDlqUrl")?;
-    ensure!(letters.iter().any(|letter| letter.contains(&id)), "the message is gone from the dead-letter queue");
+    let dead_letters = stack.peek("ChunkDlqUrl")?;
+    ensure!(
+        dead_letters.iter().any(|dead_letter| dead_letter.contains(&id)),
+        "the message is gone from the dead-letter queue"
+    );
     Ok(())
 }
 

@@ -73,7 +73,7 @@ const CASES: [Case; 46] = [
 ];
 
 #[test]
-fn a_malformed_create_is_told_everything_that_is_wrong_with_it() -> Story {
+fn a_malformed_create_is_reported_everything_that_is_wrong_with_it() -> Story {
     let client = &stack().client;
     let file = client.upload("file.csv", b"id\n1\n")?;
     for (body, status, kind, faults) in CASES {
@@ -108,9 +108,9 @@ fn check(answer: &Answer, status: u16, kind: &str, faults: &[&str]) -> Result<()
     ensure!(answer.headers["content-type"] == "application/problem+json", "{:?}", answer.headers);
     ensure!(body["type"].as_str().is_some_and(|uri| uri.rsplit([':', '/']).next() == Some(kind)), "{}", body["type"]);
     ensure!(["title", "detail", "requestId"].iter().all(|name| body[name].is_string()), "a part is missing");
-    let mut told: Vec<_> = body["errors"].as_array().into_iter().flatten().map(fault).collect();
-    told.sort_unstable();
-    ensure!(told == faults, "{told:?} in place of {faults:?}");
+    let mut described: Vec<_> = body["errors"].as_array().into_iter().flatten().map(fault).collect();
+    described.sort_unstable();
+    ensure!(described == faults, "{described:?} in place of {faults:?}");
     Ok(())
 }
 

@@ -12,7 +12,7 @@ fn the_example_job_type_runs_on_the_stack() -> Story {
     let (job, report) = work(stack(), "invite", &file, &json!({ "event": "the launch" }))?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [2, 1, 1]), "{job}");
     assert_eq!(report.failures()[&3], ("bad_email".to_owned(), "email".to_owned()));
-    assert_eq!(report.skipped[0].said, ["nobody to greet"]);
+    assert_eq!(report.skipped[0].reported, ["nobody to greet"]);
     Ok(())
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn impatient() -> Option<&'static Stack> {
 pub(crate) fn has_own_emulator() -> bool {
     let own = std::env::var_os("LONGSHORE_ENDPOINT").is_none();
     if !own {
-        figures::skipped("it needs an emulator of its own");
+        measurements::skipped("it needs an emulator of its own");
     }
     own
 }
@@ -74,8 +74,8 @@ pub(crate) fn end(mut watch: Watch<'_>, stack: &Stack, id: &str, csv: &[u8]) -> 
 
 fn agree(job: &Value, report: &Report) -> Story {
     for name in ["succeeded", "failed", "skipped"] {
-        let told = &report.document["counts"][name];
-        ensure!(&job["counts"][name] == told, "{name}: the document says {job}, the result {told}");
+        let described = &report.document["counts"][name];
+        ensure!(&job["counts"][name] == described, "{name}: the document says {job}, the result {described}");
     }
     Ok(())
 }

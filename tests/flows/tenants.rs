@@ -94,7 +94,7 @@ fn call(
 }
 
 /// Status and body, without what differs from call to call.
-fn said(answer: &Answer) -> (u16, Value) {
+fn reported(answer: &Answer) -> (u16, Value) {
     let mut body = answer.json();
     if let Some(members) = body.as_object_mut() {
         members.remove("requestId");
@@ -128,11 +128,13 @@ fn what_is_anothers_is_answered_as_what_never_was() -> Story {
         };
         match others {
             Others::Job => {
-                let (got, never) = (said(&ask(&bob, job, &name, &upload)?), said(&ask(&bob, &absent, &name, &upload)?));
+                let (got, never) =
+                    (reported(&ask(&bob, job, &name, &upload)?), reported(&ask(&bob, &absent, &name, &upload)?));
                 ensure!(got.0 == 404 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
             }
             Others::Upload => {
-                let (got, never) = (said(&ask(&bob, job, &name, &upload)?), said(&ask(&bob, job, &name, &absent)?));
+                let (got, never) =
+                    (reported(&ask(&bob, job, &name, &upload)?), reported(&ask(&bob, job, &name, &absent)?));
                 ensure!(got.0 == 404 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
             }
             Others::List => {
@@ -143,7 +145,8 @@ fn what_is_anothers_is_answered_as_what_never_was() -> Story {
                 ensure!(listed(alice)? && !listed(&bob)?, "{route:?}: one's jobs are in the other's list");
             }
             Others::FileInBody => {
-                let (got, never) = (said(&ask(&bob, job, &name, &upload)?), said(&ask(&bob, job, &name, &absent)?));
+                let (got, never) =
+                    (reported(&ask(&bob, job, &name, &upload)?), reported(&ask(&bob, job, &name, &absent)?));
                 ensure!(got.0 == 422 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
             }
             Others::Datasets => {
@@ -154,13 +157,16 @@ fn what_is_anothers_is_answered_as_what_never_was() -> Story {
                 ensure!(listed(alice)? && !listed(&bob)?, "{route:?}: one's datasets are in the other's list");
             }
             Others::Dataset => {
-                ensure!(said(&ask(alice, job, &name, &upload)?).1["records"][0]["key"] == "1", "alice has no records");
-                let got = said(&ask(&bob, job, &name, &upload)?);
-                let never = said(&ask(&bob, job, &format!("{name}-2"), &upload)?);
+                ensure!(
+                    reported(&ask(alice, job, &name, &upload)?).1["records"][0]["key"] == "1",
+                    "alice has no records"
+                );
+                let got = reported(&ask(&bob, job, &name, &upload)?);
+                let never = reported(&ask(&bob, job, &format!("{name}-2"), &upload)?);
                 ensure!(got.0 == 200 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
             }
             Others::Operators => {
-                let got = said(&ask(&bob, job, &name, &upload)?);
+                let got = reported(&ask(&bob, job, &name, &upload)?);
                 ensure!(got.0 == 403 && got.1["type"] == "/api/problems/not-an-operator", "{route:?}: {got:?}");
             }
             Others::Nothing | Others::Document => {}

@@ -76,8 +76,8 @@ impl Answer {
 fn conforms(method: &str, path: &str, answer: &Answer) -> Result<()> {
     let headers: Vec<_> = answer.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let (status, body) = (answer.status, answer.body.as_slice());
-    let said = contract::Answer { method, path, status, headers: &headers, body };
-    said.check().map_err(anyhow::Error::msg)
+    let reported = contract::Answer { method, path, status, headers: &headers, body };
+    reported.check().map_err(anyhow::Error::msg)
 }
 
 impl Client {

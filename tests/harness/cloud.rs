@@ -52,9 +52,9 @@ impl Cloud {
             .output()
             .context("cannot run sam")?;
         if !output.status.success() {
-            let mut said = output.stdout;
-            said.write_all(&output.stderr)?;
-            bail!("sam deploy failed:\n{}", String::from_utf8_lossy(&said));
+            let mut reported = output.stdout;
+            reported.write_all(&output.stderr)?;
+            bail!("sam deploy failed:\n{}", String::from_utf8_lossy(&reported));
         }
         Ok(())
     }
@@ -133,13 +133,13 @@ impl Cloud {
     /// # Errors
     /// If there is no such group.
     pub fn logs(&self, group: &str) -> Result<Vec<String>> {
-        let (mut events, mut wish) = (Vec::new(), json!({ "logGroupName": group }));
+        let (mut events, mut request) = (Vec::new(), json!({ "logGroupName": group }));
         loop {
-            let page = self.json("logs", "Logs_20140328.FilterLogEvents", &wish)?;
-            let said = page["events"].as_array().into_iter().flatten();
-            events.extend(said.filter_map(|event| event["message"].as_str().map(str::to_owned)));
+            let page = self.json("logs", "Logs_20140328.FilterLogEvents", &request)?;
+            let reported = page["events"].as_array().into_iter().flatten();
+            events.extend(reported.filter_map(|event| event["message"].as_str().map(str::to_owned)));
             match page["nextToken"].as_str() {
-                Some(token) => wish["nextToken"] = token.into(),
+                Some(token) => request["nextToken"] = token.into(),
                 None => return Ok(events),
             }
         }

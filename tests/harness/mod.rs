@@ -9,22 +9,22 @@
 //! | [`stack`], [`behind`] | the whole system, deployed from the template |
 //! | [`users`] | users of the stack's pool, signed in |
 //! | [`client`], [`jobs`], [`parts`], [`watch`], [`report`] | a browser that doubts every answer |
-//! | [`by_hand`] | states that a crash leaves behind, made without one |
+//! | [`crafted`] | states that a crash leaves behind, made without one |
 //! | [`schedule`] | the sweeper's own schedule, started and stopped |
 
 pub mod aws_limits;
-pub mod behind;
-pub mod by_hand;
+pub mod backdoor;
 pub mod children;
 pub mod client;
 pub mod cloud;
+pub mod crafted;
 pub mod emulator;
 pub mod faults;
 pub mod guard;
 pub mod jobs;
+pub mod leftovers;
 pub mod parts;
 pub mod process;
-pub mod remains;
 pub mod report;
 pub mod resources;
 pub mod schedule;

@@ -263,8 +263,8 @@ impl Stack {
     pub fn peak_memory_mib(&self) -> Result<(u64, u64)> {
         let emulator = self.emulator.as_ref().context("the emulator is not this stack's own")?;
         let output = emulator.output();
-        let told = output.split("\"invocation.max_rss_kib\":").skip(1);
-        let kib = told.filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok());
+        let described = output.split("\"invocation.max_rss_kib\":").skip(1);
+        let kib = described.filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok());
         Ok((
             emulator.process().peak_memory_mib().context("the emulator's memory is not known")?,
             kib.max().unwrap_or(0) >> 10,

@@ -27,7 +27,7 @@ pub fn stage(folder: &Path, probe: bool) -> Result<()> {
         fs::copy(root.join(name), folder.join(name)).with_context(|| format!("cannot copy {name}"))?;
     }
     for (function, knows_job_types) in FUNCTIONS {
-        let binary = match std::env::var_os(figures::PROBE).filter(|_| probe && knows_job_types) {
+        let binary = match std::env::var_os(measurements::PROBE).filter(|_| probe && knows_job_types) {
             Some(made) => made.into(),
             None => built(if probe && knows_job_types { "probe" } else { function })?,
         };

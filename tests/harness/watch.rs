@@ -9,7 +9,7 @@ use super::client::Client;
 use super::stack::Stack;
 
 /// Between two polls.
-const PACE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Between two runs of the sweeper, where a test wants it; its own schedule is a minute.
 const SWEEPS: Duration = Duration::from_secs(1);
@@ -73,7 +73,7 @@ impl<'a> Watch<'a> {
                 self.stack.sweep()?;
                 swept = Instant::now();
             }
-            std::thread::sleep(PACE);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 

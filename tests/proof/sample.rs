@@ -11,7 +11,7 @@ use longshore_tests::harness::report::{Report, csv_rows};
 use serde_json::{Value, json};
 
 /// Differences that one job tells; the rest is counted.
-const TOLD: usize = 5;
+const REPORTED: usize = 5;
 
 /// A file, and what must become of it.
 #[derive(Clone, Debug, Default)]
@@ -126,15 +126,15 @@ impl Sample {
 fn compare<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
     what: &str,
     wanted: &BTreeMap<K, V>,
-    met: &BTreeMap<K, V>,
+    observed: &BTreeMap<K, V>,
 ) -> Vec<String> {
-    let differs = |key: &&K| wanted.get(key) != met.get(key);
+    let differs = |key: &&K| wanted.get(key) != observed.get(key);
     let keys: Vec<_> =
-        wanted.keys().chain(met.keys().filter(|key| !wanted.contains_key(key))).filter(differs).collect();
-    let tell = |key: &K| format!("{what} {key} is {:?}, not {:?}", met.get(key), wanted.get(key));
-    let mut told: Vec<_> = keys.iter().take(TOLD).map(|key| tell(key)).collect();
-    if keys.len() > TOLD {
-        told.push(format!("{what}: {} more", keys.len() - TOLD));
+        wanted.keys().chain(observed.keys().filter(|key| !wanted.contains_key(key))).filter(differs).collect();
+    let tell = |key: &K| format!("{what} {key} is {:?}, not {:?}", observed.get(key), wanted.get(key));
+    let mut described: Vec<_> = keys.iter().take(REPORTED).map(|key| tell(key)).collect();
+    if keys.len() > REPORTED {
+        described.push(format!("{what}: {} more", keys.len() - REPORTED));
     }
-    told
+    described
 }

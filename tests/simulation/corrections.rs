@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use longshore_domain::job::Status;
 use proptest::prelude::*;
 
-use crate::dice::Dice;
 use crate::handler::ACTIONS;
 use crate::plan::Manners;
+use crate::rng::Rng;
 use crate::world::World;
 
 /// Events before all is well again.
@@ -50,7 +50,7 @@ fn failed_job(
     edits: &[Edit],
     doubles: bool,
 ) -> (World, BTreeMap<usize, usize>, Option<usize>) {
-    let mut world = World::new(rows, None).thrown_by(Dice::of(seed), Manners::PLAIN);
+    let mut world = World::new(rows, None).thrown_by(Rng::of(seed), Manners::PLAIN);
     world.shake(EVENTS);
     world.run_to_the_end();
     let failed = world.reported("failed.csv");
@@ -74,7 +74,7 @@ proptest! {
         rows in rows(), edits in edits(), doubles in any::<bool>(), seed in any::<u64>()
     ) {
         let (mut world, kept, doubled) = failed_job(&rows, seed, &edits, doubles);
-        if !world.job().has_rest() {
+        if !world.job().has_remaining() {
             return Ok(());
         }
         world.retry_with(&corrected(&kept, doubled));
@@ -90,10 +90,10 @@ proptest! {
         let failed = (1..).zip(&rows).filter(|(_, action)| end_of(**action) == "failed");
         let failed: Vec<(usize, String)> = failed.map(|(n, action)| (n, ACTIONS[*action].to_owned())).collect();
         prop_assert_eq!(reported, failed);
-        let said: Vec<_> = job.issues.iter().map(|issue| (issue.code.as_str(), issue.message.contains("(999)"))).collect();
+        let reported: Vec<_> = job.issues.iter().map(|issue| (issue.code.as_str(), issue.message.contains("(999)"))).collect();
         let mut expected = vec![("corrected_rows_unknown", true)];
         expected.extend(doubled.map(|_| ("corrected_rows_repeated", false)));
-        prop_assert_eq!(said, expected);
+        prop_assert_eq!(reported, expected);
     }
 
     #[test]
@@ -101,7 +101,7 @@ proptest! {
         rows in rows(), edits in edits(), seed in any::<u64>(), at in 0..EVENTS, lost in any::<bool>()
     ) {
         let (mut world, kept, _) = failed_job(&rows, seed, &edits, false);
-        if !world.job().has_rest() {
+        if !world.job().has_remaining() {
             return Ok(());
         }
         world.retry_with(&corrected(&kept, None));
@@ -113,7 +113,7 @@ proptest! {
         world.run_to_the_end();
         let before = world.job();
         // Canceled at the very end it has left nothing, and stays canceled.
-        let status = if before.has_rest() { Status::Completed } else { before.status };
+        let status = if before.has_remaining() { Status::Completed } else { before.status };
         prop_assert!(before.status != Status::Failed || before.error.unwrap().code == "corrected_file_gone");
         world.retry();
         world.run_to_the_end();
@@ -134,7 +134,7 @@ proptest! {
     fn with_the_job_go_all_its_corrected_files(rows in rows(), edits in edits(), steps in 0..80_usize) {
         let (mut world, mut kept, _) = failed_job(&rows, 0, &edits, false);
         for _ in 0..2 {
-            if world.job().has_rest() {
+            if world.job().has_remaining() {
                 world.retry_with(&corrected(&kept, None));
                 world.run_to_the_end();
                 kept.clear();

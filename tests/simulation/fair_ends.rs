@@ -12,7 +12,7 @@ use longshore_domain::job::Job;
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::dice::Dice;
+use crate::rng::Rng;
 
 /// Step of the clock and length of a run, in milliseconds.
 const STEP: i64 = 100;
@@ -47,7 +47,7 @@ struct Report {
 
 struct World {
     without: Option<Guard>,
-    dice: Dice,
+    rng: Rng,
     now: i64,
     sent: u64,
     reports: Vec<Report>,
@@ -65,7 +65,7 @@ impl World {
     fn new(without: Option<Guard>) -> Self {
         let mut world = Self {
             without,
-            dice: Dice::of(11),
+            rng: Rng::of(11),
             now: 0,
             sent: 0,
             reports: Vec::new(),
@@ -81,15 +81,15 @@ impl World {
             (1..=HEAVY).for_each(|tenant| (0..4).for_each(|_| world.ask(tenant, at, LARGE_MS)));
         }
         for _ in 0..SMALL_JOBS {
-            let tenant = 1 + HEAVY + world.dice.below((TENANTS - 1 - HEAVY) as usize) as u64;
-            let at = world.dice.between(0, RUN_MS - 2 * BOUND_MS) / STEP * STEP;
+            let tenant = 1 + HEAVY + world.rng.below((TENANTS - 1 - HEAVY) as usize) as u64;
+            let at = world.rng.between(0, RUN_MS - 2 * BOUND_MS) / STEP * STEP;
             world.ask(tenant, at, SMALL_MS);
         }
         world
     }
 
     fn ask(&mut self, tenant: u64, at: i64, left_ms: i64) {
-        let id = JobId::parse(&format!("{:016x}{:016x}", self.dice.number(), self.dice.number())).unwrap();
+        let id = JobId::parse(&format!("{:016x}{:016x}", self.rng.number(), self.rng.number())).unwrap();
         let job = Job::waiting(id, format!("tenant-{tenant}"), "import", Timestamp(at));
         self.later.entry(at).or_default().push(self.reports.len());
         let (message, is_small) = (CompleteMessage::of(&job), left_ms == SMALL_MS);

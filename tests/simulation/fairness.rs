@@ -19,7 +19,7 @@ use longshore_domain::message::CreateMessage;
 use longshore_domain::rate::Rate;
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::dice::Dice;
+use crate::rng::Rng;
 
 mod abuser;
 
@@ -139,7 +139,7 @@ struct Instance {
 struct World {
     scale: Scale,
     without: Option<Guard>,
-    dice: Dice,
+    rng: Rng,
     now: i64,
     sent: u64,
     jobs: Vec<Course>,
@@ -168,7 +168,7 @@ impl World {
         let mut world = Self {
             scale,
             without,
-            dice: Dice::of(7),
+            rng: Rng::of(7),
             now: 0,
             sent: 0,
             jobs: Vec::new(),
@@ -189,8 +189,8 @@ impl World {
             abuser: Abuser::default(),
         };
         for _ in 0..scale.jobs {
-            let tenant = 1 + HEAVY + world.dice.below(scale.tenants - 1 - HEAVY);
-            let at = world.dice.between(0, (scale.seconds - 60) * 1_000) / STEP * STEP;
+            let tenant = 1 + HEAVY + world.rng.below(scale.tenants - 1 - HEAVY);
+            let at = world.rng.between(0, (scale.seconds - 60) * 1_000) / STEP * STEP;
             world.ask(tenant, at, (100, 1), 200);
         }
         for tenant in 1..=HEAVY {
@@ -210,7 +210,7 @@ impl World {
     }
 
     fn course(&mut self, tenant: usize, at: i64, (split_left, chunks_left): (i64, u64), chunk_ms: i64) -> usize {
-        let id = JobId::parse(&format!("{:016x}{:016x}", self.dice.number(), self.dice.number())).unwrap();
+        let id = JobId::parse(&format!("{:016x}{:016x}", self.rng.number(), self.rng.number())).unwrap();
         let job = Job::waiting(id, format!("tenant-{tenant}"), "import", Timestamp(at));
         let create = CreateMessage::of(&job);
         self.jobs.push(Course {
@@ -266,7 +266,7 @@ impl World {
         let mut free: Vec<_> = (0..INSTANCES).filter(|i| self.instances[*i].free_at <= self.now).collect();
         while !free.is_empty() {
             let Some(call) = self.calls.pop_front() else { return };
-            let instance = free.swap_remove(self.dice.below(free.len()));
+            let instance = free.swap_remove(self.rng.below(free.len()));
             let took = match call {
                 Call::Read => self.read(instance),
                 Call::Hostile => self.create_hostile(),
@@ -428,7 +428,7 @@ impl World {
 
 #[test]
 fn a_small_job_is_split_within_ten_seconds_and_begins_within_thirty_whatever_another_tenant_does() {
-    let scale = if figures::is_whole() { WHOLE } else { SMALL };
+    let scale = if measurements::is_whole() { WHOLE } else { SMALL };
     let world = World::new(scale, None).run();
     let [split, row] = world.worst;
     println!("{} jobs of {} tenants: split within {split} ms, begun within {row} ms", scale.jobs, scale.tenants);

@@ -15,8 +15,8 @@ use longshore::store::records::{MemoryRecords, Rule};
 use longshore_domain::job::Job;
 use serde_json::{Value, json};
 
-use crate::dice::Dice;
 use crate::handler::{self, Coarse, Fine, Limited, RETRY, Simulated, bit};
+use crate::rng::Rng;
 use imports::FewAtOnce;
 
 /// A job type.
@@ -58,8 +58,8 @@ impl Kind {
     const ALL: [Self; 6] = [Self::Simulated, Self::Limited, Self::Fine, Self::Coarse, Self::Insert, Self::Upsert];
 
     /// One of them, the more frequent the likelier.
-    pub(crate) fn of(dice: &mut Dice) -> Self {
-        Self::ALL[dice.weighted(&[45, 23, 11, 7, 8, 6])]
+    pub(crate) fn of(rng: &mut Rng) -> Self {
+        Self::ALL[rng.weighted(&[45, 23, 11, 7, 8, 6])]
     }
 
     pub(crate) fn name(self) -> &'static str {

@@ -24,18 +24,19 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "what tests call stops a test as tests do")]
 
+mod concurrency;
 mod corrections;
-mod dice;
 mod ending;
 mod fair_ends;
 mod fairness;
-mod gate;
+mod faults;
 mod handler;
 mod kinds;
 mod plan;
 mod poison;
 mod recursion;
 mod report;
+mod rng;
 mod run;
 mod seeds;
 mod soak;
@@ -46,5 +47,4 @@ mod throughput;
 mod tokens;
 mod trace;
 mod unguarded;
-mod weather;
 mod world;

@@ -2,10 +2,10 @@
 
 use longshore_domain::job::Priority;
 
-use crate::dice::Dice;
+use crate::faults::Rates;
 use crate::handler::ACTIONS;
 use crate::kinds::Kind;
-use crate::weather::Rates;
+use crate::rng::Rng;
 use crate::world::STALL_S;
 
 /// How the world of a run behaves.
@@ -140,16 +140,16 @@ pub(crate) struct Dialect {
 
 impl Plan {
     /// What the dice say. Most runs have one job; others have some more, which are smaller.
-    pub(crate) fn of(dice: &mut Dice) -> Self {
-        let mut jobs = vec![job(dice, 40)];
-        for number in 1..=dice.weighted(&[85, 9, 4, 2]) {
-            let another = job(dice, 15);
-            jobs.push(beside(dice, &jobs[0], JobPlan { upload: number, ..another }));
+    pub(crate) fn of(rng: &mut Rng) -> Self {
+        let mut jobs = vec![job(rng, 40)];
+        for number in 1..=rng.weighted(&[85, 9, 4, 2]) {
+            let another = job(rng, 15);
+            jobs.push(beside(rng, &jobs[0], JobPlan { upload: number, ..another }));
         }
         let exact = jobs.iter().any(|job| job.kind == Kind::Limited || job.habits.deletes > 0);
-        let (manners, most) = (manners(dice, exact), 300 + 100 * jobs.len());
-        let stretches = 1 + dice.weighted(&[6, 3, 1]);
-        Self { jobs, manners, stretches: (0..stretches).map(|_| dice.below(most)).collect() }
+        let (manners, most) = (manners(rng, exact), 300 + 100 * jobs.len());
+        let stretches = 1 + rng.weighted(&[6, 3, 1]);
+        Self { jobs, manners, stretches: (0..stretches).map(|_| rng.below(most)).collect() }
     }
 
     /// The same files and jobs in good weather, where nobody dies, nothing is lost and nothing is asked for: what ends
@@ -186,78 +186,78 @@ impl Plan {
 }
 
 /// A job of up to so many rows.
-fn job(dice: &mut Dice, most: usize) -> JobPlan {
-    let (heavy, kind) = (dice.often(20), Kind::of(dice));
+fn job(rng: &mut Rng, most: usize) -> JobPlan {
+    let (heavy, kind) = (rng.often(20), Kind::of(rng));
     // A retry files so many chunks again that they make several groups.
     let most = if kind == Kind::Fine { 2 * most } else { most };
     JobPlan {
         tenant: TENANTS[0],
         upload: 0,
-        rows: rows(dice, if heavy { 10 } else { most }),
+        rows: rows(rng, if heavy { 10 } else { most }),
         dialect: Dialect {
-            json_lines: dice.often(150),
-            bom: dice.often(200),
-            crlf: dice.often(200),
-            quoted: dice.often(200),
-            open_end: dice.often(200),
+            json_lines: rng.often(150),
+            bom: rng.often(200),
+            crlf: rng.often(200),
+            quoted: rng.often(200),
+            open_end: rng.often(200),
             padding: if heavy { 19_000 } else { 0 },
         },
-        tolerated: if dice.often(300) { Some(dice.number() % 4) } else { None },
+        tolerated: if rng.often(300) { Some(rng.number() % 4) } else { None },
         kind,
-        priority: dice.pick(&Priority::ALL),
-        time_limit_s: if dice.often(60) { dice.pick(&[20, 120, 900]) } else { TEN_DAYS_S },
+        priority: rng.pick(&Priority::ALL),
+        time_limit_s: if rng.often(60) { rng.pick(&[20, 120, 900]) } else { TEN_DAYS_S },
         // The hour leaves time for the job to end.
-        kept_s: if dice.often(60) { Some(3_600 + dice.pick(&[120, 900])) } else { None },
+        kept_s: if rng.often(60) { Some(3_600 + rng.pick(&[120, 900])) } else { None },
         habits: Habits {
-            cancels: dice.pick(&[0, 0, 30, 150]),
-            retries: dice.pick(&[0, 200]),
-            corrects: dice.pick(&[0, 0, 100]),
-            deletes: if dice.often(100) { 40 } else { 0 },
-            replays: dice.pick(&[0, 100]),
+            cancels: rng.pick(&[0, 0, 30, 150]),
+            retries: rng.pick(&[0, 200]),
+            corrects: rng.pick(&[0, 0, 100]),
+            deletes: if rng.often(100) { 40 } else { 0 },
+            replays: rng.pick(&[0, 100]),
         },
     }
 }
 
 /// Another job beside the first: of any tenant, or over the same upload.
-fn beside(dice: &mut Dice, first: &JobPlan, job: JobPlan) -> JobPlan {
-    if dice.often(250) {
+fn beside(rng: &mut Rng, first: &JobPlan, job: JobPlan) -> JobPlan {
+    if rng.often(250) {
         let JobPlan { tenant, upload, rows, dialect, .. } = first.clone();
         return JobPlan { tenant, upload, rows, dialect, ..job };
     }
     // Half of them meet at the gate.
-    let kind = if dice.often(500) { first.kind } else { job.kind };
-    JobPlan { tenant: dice.pick(&TENANTS), kind, ..job }
+    let kind = if rng.often(500) { first.kind } else { job.kind };
+    JobPlan { tenant: rng.pick(&TENANTS), kind, ..job }
 }
 
-fn rows(dice: &mut Dice, most: usize) -> Vec<usize> {
-    let fatal = dice.often(150);
+fn rows(rng: &mut Rng, most: usize) -> Vec<usize> {
+    let fatal = rng.often(150);
     let last = ACTIONS.len() - usize::from(!fatal);
-    let count = dice.below(most);
-    (0..count).map(|_| if dice.often(570) { 0 } else { dice.below(last) }).collect()
+    let count = rng.below(most);
+    (0..count).map(|_| if rng.often(570) { 0 } else { rng.below(last) }).collect()
 }
 
-fn manners(dice: &mut Dice, exact: bool) -> Manners {
-    let bad = |dice: &mut Dice, most: usize| if dice.often(600) { dice.below(most) as u32 } else { 0 };
-    let mortal = exact || dice.often(500);
+fn manners(rng: &mut Rng, exact: bool) -> Manners {
+    let bad = |rng: &mut Rng, most: usize| if rng.often(600) { rng.below(most) as u32 } else { 0 };
+    let mortal = exact || rng.often(500);
     Manners {
         mortal,
-        fifo: dice.often(300),
+        fifo: rng.often(300),
         // Of functions that outlive it there are two at one message.
-        visibility_s: if mortal { 45 } else { dice.pick(&[5, 15, 45]) },
+        visibility_s: if mortal { 45 } else { rng.pick(&[5, 15, 45]) },
         redelivery_base_s: None,
-        retry_base_s: dice.pick(&[0, 0, 10, 600]),
+        retry_base_s: rng.pick(&[0, 0, 10, 600]),
         stall_s: STALL_S,
-        skew_ms: dice.pick(&[0, 500, 3_000]),
-        losses: dice.pick(&[0, 2, 2]),
-        stride: dice.pick(&[4, 10, 30]),
-        slow_ones: dice.often(300),
-        sweeps_at_once: dice.often(300),
+        skew_ms: rng.pick(&[0, 500, 3_000]),
+        losses: rng.pick(&[0, 2, 2]),
+        stride: rng.pick(&[4, 10, 30]),
+        slow_ones: rng.often(300),
+        sweeps_at_once: rng.often(300),
         nobody_dies: false,
         rates: Rates {
-            throttled: bad(dice, 60),
-            reply_dropped: bad(dice, 60),
-            sent_twice: bad(dice, 80),
-            behind: bad(dice, 200),
+            throttled: bad(rng, 60),
+            reply_dropped: bad(rng, 60),
+            sent_twice: bad(rng, 80),
+            behind: bad(rng, 200),
         },
     }
 }

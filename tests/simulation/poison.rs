@@ -196,8 +196,8 @@ impl Lane {
         let at = Circumstances { now: time, stall_s: STALL_S, queue: Queue::Idle, waiting: &none };
         for n in 0..=OTHERS {
             let job = self.job(id(n));
-            let letters = self.dead.iter().filter(|letter| letter.job_id == job.job_id);
-            let dead = letters.filter_map(|letter| decide_dead_split(&job, letter, time, STALL_S));
+            let dead_letters = self.dead.iter().filter(|dead_letter| dead_letter.job_id == job.job_id);
+            let dead = dead_letters.filter_map(|dead_letter| decide_dead_split(&job, dead_letter, time, STALL_S));
             let actions: Vec<_> = decide(&job, &[], |_| 1, &at).into_iter().chain(dead).collect();
             for action in actions {
                 self.pushes += u32::from(n == 0 && action == Action::SendCreate);

@@ -7,12 +7,12 @@ use std::sync::Once;
 use longshore_domain::chance;
 use longshore_domain::job::{Job, Status};
 
-use crate::dice::Dice;
+use crate::faults;
+use crate::faults::{Rates, Tally};
 use crate::plan::Plan;
+use crate::rng::Rng;
 use crate::trace::{self, Voice};
 use crate::unguarded::{take_out, without};
-use crate::weather;
-use crate::weather::{Rates, Tally};
 use crate::world::World;
 
 /// What a run came to.
@@ -42,11 +42,11 @@ pub(crate) fn run(seed: u64, taken_out: Option<&str>, voice: Voice) -> Result<Ra
 
 /// Runs a story with all conditions, or without the one named. Returns the violation, if any.
 pub(crate) fn violation_of(taken_out: Option<&str>, story: fn()) -> Option<String> {
-    let told = || {
+    let described = || {
         take_out(taken_out);
         story();
     };
-    caught(taken_out.is_none(), told).err()
+    caught(taken_out.is_none(), described).err()
 }
 
 /// Runs `run` and returns the message of its panic as an error. The panic is printed only if `loud`.
@@ -71,13 +71,13 @@ fn caught<T>(loud: bool, run: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 fn whole(seed: u64, taken_out: Option<&str>, voice: Voice) -> Ran {
-    let mut dice = Dice::of(seed);
+    let mut rng = Rng::of(seed);
     #[allow(clippy::disallowed_methods, reason = "this is the simulation")]
-    chance::seed(dice.number());
+    chance::seed(rng.number());
     trace::begin(voice);
     take_out(taken_out);
-    weather::begin(Dice::of(dice.number()), Rates::default());
-    let mut plan = Plan::of(&mut dice);
+    faults::begin(Rng::of(rng.number()), Rates::default());
+    let mut plan = Plan::of(&mut rng);
     // Without the sweeper only what is well must end, so every second run is.
     let pushed = !without("sweeper");
     if !pushed && seed.is_multiple_of(2) {
@@ -87,7 +87,7 @@ fn whole(seed: u64, taken_out: Option<&str>, voice: Voice) -> Ran {
     if voice == Voice::Loud {
         println!("{plan:#?}");
     }
-    let mut world = World::of(&plan, dice);
+    let mut world = World::of(&plan, rng);
     let mut ends = Vec::new();
     for (n, events) in plan.stretches.iter().enumerate() {
         if n > 0 && !world.open_again() {
@@ -111,7 +111,7 @@ fn whole(seed: u64, taken_out: Option<&str>, voice: Voice) -> Ran {
         world.check_ended();
     }
     world.trace_what_is_left();
-    let (tally, calls) = weather::tally();
+    let (tally, calls) = faults::tally();
     let mut traits = plan.traits();
     traits.extend(world.loops().then_some("a chain of more than 16 hops"));
     Ran { calls, tally, ends, traits, digest: trace::digest() }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use figures::{CONDITIONS, LAYERS};
+use measurements::{CONDITIONS, LAYERS};
 
 use crate::run::{Ran, run, violation_of};
 use crate::soak::soak;
@@ -58,7 +58,7 @@ impl Sum {
 fn all(from: u64, count: u64, taken_out: Option<&str>) -> Result<Sum, (u64, String)> {
     let (next, failed, begun) = (AtomicU64::new(from), AtomicBool::new(false), Instant::now());
     let sum = Mutex::new((Sum::default(), None::<(u64, String)>));
-    let (end, told) = (from + count, number("LONGSHORE_PROGRESS").is_some());
+    let (end, described) = (from + count, number("LONGSHORE_PROGRESS").is_some());
     let take = |next: u64| (next < end).then(|| next + 1);
     let work = || {
         while !failed.load(Ordering::Relaxed) {
@@ -73,7 +73,7 @@ fn all(from: u64, count: u64, taken_out: Option<&str>) -> Result<Sum, (u64, Stri
                 }
                 Err(_) => {}
             }
-            if told && sum.seeds.is_multiple_of(1_000) {
+            if described && sum.seeds.is_multiple_of(1_000) {
                 let rate = sum.seeds as f64 / begun.elapsed().as_secs_f64();
                 eprint!("\r{} of {count} seeds, {rate:.0}/s ", sum.seeds);
             }
@@ -85,7 +85,7 @@ fn all(from: u64, count: u64, taken_out: Option<&str>) -> Result<Sum, (u64, Stri
         })
     });
     let (sum, first) = sum.into_inner().unwrap();
-    if told {
+    if described {
         let seconds = begun.elapsed().as_secs_f64();
         eprintln!("\r{} seeds in {seconds:.1} s, {:.0}/s, {} calls", sum.seeds, sum.seeds as f64 / seconds, sum.calls);
         eprintln!("ends: {:?}\nfaults: {:?}\nruns: {:?}", sum.ends, sum.tally, sum.traits);
@@ -101,14 +101,14 @@ fn reported((seed, violation): (u64, String), taken_out: Option<&str>) -> String
 
 #[test]
 fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reported_once() {
-    let taken_out = figures::without();
+    let taken_out = measurements::without();
     let taken_out = taken_out.as_deref();
     if let Some(seed) = number("LONGSHORE_SEED") {
         return run(seed, taken_out, Voice::Loud)
             .map(drop)
             .unwrap_or_else(|violation| panic!("{}", reported((seed, violation), taken_out)));
     }
-    let count = number("LONGSHORE_SEEDS").unwrap_or(if figures::is_whole() { WHOLE } else { SEEDS });
+    let count = number("LONGSHORE_SEEDS").unwrap_or(if measurements::is_whole() { WHOLE } else { SEEDS });
     if number("LONGSHORE_SOAK").is_some() {
         let violations = soak(number("LONGSHORE_SEED_FROM").unwrap_or(0), count, taken_out);
         return assert_eq!(violations, 0, "seeds violate something");
@@ -134,19 +134,19 @@ fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reporte
         ("seeds per second", &per_second),
         ("violations", &0),
     ];
-    figures::row("simulation", &cells);
+    measurements::row("simulation", &cells);
     for (kind, count) in &sum.traits {
         let share = format!("{:.1} %", *count as f64 * 100.0 / sum.seeds as f64);
-        figures::row("simulation-runs", &[("runs with", kind), ("seeds", count), ("share", &share)]);
+        measurements::row("simulation-runs", &[("runs with", kind), ("seeds", count), ("share", &share)]);
     }
     for (kind, count) in &sum.tally {
-        figures::row("simulation-faults", &[("fault", kind), ("times", count)]);
+        measurements::row("simulation-faults", &[("fault", kind), ("times", count)]);
     }
 }
 
 /// A fault that never strikes any more, or an end that no job comes to, would go unnoticed.
 fn must_have_struck(sum: &Sum) {
-    let faults = [
+    let fault_kinds = [
         "buried",
         "clock skew",
         "crash",
@@ -171,7 +171,7 @@ fn must_have_struck(sum: &Sum) {
         "token known",
         "zombie",
     ];
-    for kind in faults {
+    for kind in fault_kinds {
         assert!(sum.tally.get(kind).is_some_and(|times| *times > 0), "{kind} never struck: {:?}", sum.tally);
     }
     let traits = [
@@ -225,15 +225,15 @@ fn without_any_of_its_conditions_something_is_violated() {
         if number("LONGSHORE_PROGRESS").is_some() {
             eprintln!("{name}: seed {seed}: {by}");
         }
-        figures::row("simulation-broken", &[("without", &name), ("shown by seed", &seed), ("as", &by)]);
+        measurements::row("simulation-broken", &[("without", &name), ("shown by seed", &seed), ("as", &by)]);
     }
 }
 
 #[test]
 fn without_a_layer_nothing_is_violated() {
-    let count = if figures::is_whole() { 10 * LAYER_SEEDS } else { LAYER_SEEDS };
+    let count = if measurements::is_whole() { 10 * LAYER_SEEDS } else { LAYER_SEEDS };
     for (name, _) in LAYERS {
         let sum = all(0, count, Some(name)).unwrap_or_else(|failed| panic!("{}", reported(failed, Some(name))));
-        figures::row("simulation-layers", &[("without", &name), ("seeds", &sum.seeds), ("violations", &0)]);
+        measurements::row("simulation-layers", &[("without", &name), ("seeds", &sum.seeds), ("violations", &0)]);
     }
 }

@@ -20,13 +20,13 @@ struct Course {
     under_way: BTreeSet<u64>,
     done: u64,
     violations: u64,
-    told_at: Instant,
+    reported_at: Instant,
 }
 
 impl Course {
     fn of(from: u64, count: u64) -> Self {
         let under_way = BTreeSet::new();
-        Self { next: from, end: from + count, under_way, done: 0, violations: 0, told_at: Instant::now() }
+        Self { next: from, end: from + count, under_way, done: 0, violations: 0, reported_at: Instant::now() }
     }
 
     fn take(&mut self) -> Option<u64> {
@@ -49,7 +49,7 @@ impl Course {
         self.under_way.first().copied().unwrap_or(self.next)
     }
 
-    fn told(&self) -> String {
+    fn described(&self) -> String {
         format!("soak {} {} {}", self.done, self.reached(), self.violations)
     }
 }
@@ -63,9 +63,9 @@ pub(crate) fn soak(from: u64, count: u64, taken_out: Option<&str>) -> u64 {
             let violation = run(seed, taken_out, Voice::Silent).err();
             let mut course = course.lock().unwrap();
             course.end(seed, violation.as_deref());
-            if course.told_at.elapsed() >= EVERY {
-                course.told_at = Instant::now();
-                println!("{}", course.told());
+            if course.reported_at.elapsed() >= EVERY {
+                course.reported_at = Instant::now();
+                println!("{}", course.described());
             }
         }
     };
@@ -75,7 +75,7 @@ pub(crate) fn soak(from: u64, count: u64, taken_out: Option<&str>) -> u64 {
         })
     });
     let course = course.into_inner().unwrap();
-    println!("{}", course.told());
+    println!("{}", course.described());
     course.violations
 }
 
@@ -84,10 +84,10 @@ fn a_soak_goes_on_where_every_seed_before_is_done() {
     let mut course = Course::of(7, 3);
     assert_eq!([course.take(), course.take()], [Some(7), Some(8)]);
     course.end(8, Some("a violation\nmore of it"));
-    assert_eq!(course.told(), "soak 1 7 1");
+    assert_eq!(course.described(), "soak 1 7 1");
     course.end(7, None);
-    assert_eq!(course.told(), "soak 2 9 1");
+    assert_eq!(course.described(), "soak 2 9 1");
     assert_eq!((course.take(), course.take()), (Some(9), None));
     course.end(9, None);
-    assert_eq!(course.told(), "soak 3 10 1");
+    assert_eq!(course.described(), "soak 3 10 1");
 }

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use longshore_domain::job::{Priority, Status};
 
-use crate::dice::Dice;
 use crate::handler::OK;
 use crate::kinds::Kind;
 use crate::plan::{JobPlan, Manners, Plan};
+use crate::rng::Rng;
 use crate::world::{Turns, World};
 
 /// Stall time of the template.
@@ -35,12 +35,12 @@ fn job(tenant: &'static str, upload: usize) -> JobPlan {
 
 fn world() -> World {
     let manners = Manners { stall_s: STALL_S, mortal: true, ..Manners::PLAIN };
-    World::of(&Plan { jobs: vec![job(QUIET, 0)], manners, stretches: Vec::new() }, Dice::of(5))
+    World::of(&Plan { jobs: vec![job(QUIET, 0)], manners, stretches: Vec::new() }, Rng::of(5))
 }
 
 /// Keeps the queue full of the other tenant's messages.
 fn supply(world: &mut World, uploads: &mut usize) {
-    if world.waiting_of(BUSY) < 20 {
+    if world.parked_of(BUSY) < 20 {
         *uploads += 1;
         world.and(&job(BUSY, *uploads));
     }

@@ -5,24 +5,24 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use longshore::queues::{Backlog, MemoryQueues};
+use longshore::queues::{MemoryQueues, QueueDepth};
 use longshore::store::memory::MemoryStore;
+use longshore_domain::concurrency::{ParkedChunk, Permit};
 use longshore_domain::deliveries::Deliveries;
-use longshore_domain::gate::{Lease, Waiting};
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Priority, Reopen, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
-    ByAge, ChunkState, Created, Definition, Delivered, DeliveryNotes, FileInfo, FileStream, Files, IdempotencyKey,
-    JobPosition, JobStore, JobTransitions, JobsPage, JobsWanted, Ledger, MultipartFiles, MultipartUpload, PortResult,
-    Queues, Read, Removal, Reopened, Slots, Started, Sweeps, Upload, WaitingRoom,
+    ByAge, ChunkState, Created, Definition, Delivered, DeliveryRecords, FileInfo, FileStream, Files, IdempotencyKey,
+    JobPosition, JobStore, JobTransitions, JobsPage, JobsWanted, Ledger, MultipartFiles, MultipartUpload, ParkedChunks,
+    Permits, PortResult, Queues, Read, Removal, Reopened, Started, Sweeps, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 
+use crate::faults::{self, Fault, after, again, before, is_behind};
 use crate::tokens::{Asked, Tokens};
 use crate::unguarded::Unguarded;
-use crate::weather::{self, Fault, after, again, before, is_behind};
 use crate::world::{depth, true_time};
 
 /// A service of which each call takes two polls more.
@@ -63,7 +63,7 @@ macro_rules! stepwise {
     };
 }
 
-mod letters;
+mod dead_letters;
 
 impl<T: JobStore> JobStore for Stepwise<T> {
     stepwise! {
@@ -97,7 +97,7 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
             let mut tokens = Tokens::default();
             tokens.ask(0, plan, began);
             again("commit_group").await;
-            took = match tokens.ask(0, plan, weather::asked_again_at(true_time())) {
+            took = match tokens.ask(0, plan, faults::asked_again_at(true_time())) {
                 Asked::First => self.0.write_group(job.job_id, plan, now)?,
                 Asked::Again => took,
                 Asked::Mismatch => panic!("a call is repeated with another body"),
@@ -105,9 +105,9 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
         }
         after("commit_group", fault).await?;
         let fault = before("job").await?;
-        let met = self.0.written_group(job.job_id, plan, (now, took));
+        let observed = self.0.written_group(job.job_id, plan, (now, took));
         after("job", fault).await?;
-        Ok(met)
+        Ok(observed)
     }
 
     stepwise! {
@@ -119,7 +119,7 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
         async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
         async fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> PortResult<Transition>;
-        async fn checkpoint(&self, id: JobId, wish: &MoveCheckpoint) -> PortResult<Transition>;
+        async fn checkpoint(&self, id: JobId, request: &MoveCheckpoint) -> PortResult<Transition>;
         async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition>;
         async fn count_resend(&self, job: &Job, now: Timestamp) -> PortResult<Transition>;
     }
@@ -162,7 +162,7 @@ impl<T: Ledger + JobStore> Ledger for Stepwise<T> {
         async fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<Transition>;
         async fn manifest(&self, id: JobId, group: u32) -> PortResult<Option<Manifest>>;
         async fn close(&self, id: JobId, group: u32) -> PortResult<Option<Group>>;
-        async fn called(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()>;
+        async fn chunk_woken(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()>;
         async fn count_group_resend(&self, id: JobId, group: u32, seen: u32, now: Timestamp) -> PortResult<bool>;
     }
 }
@@ -175,20 +175,20 @@ impl<T: Queues> Queues for Stepwise<T> {
     }
 }
 
-impl<T: Slots> Slots for Stepwise<T> {
+impl<T: Permits> Permits for Stepwise<T> {
     stepwise! {
-        async fn leases(&self, job_type: &str) -> PortResult<Vec<Lease>>;
-        async fn take(&self, job_type: &str, lease: &Lease, now: Timestamp) -> PortResult<bool>;
-        async fn give_back(&self, job_type: &str, lease: &Lease) -> PortResult<()>;
+        async fn permits(&self, job_type: &str) -> PortResult<Vec<Permit>>;
+        async fn acquire(&self, job_type: &str, permit: &Permit, now: Timestamp) -> PortResult<bool>;
+        async fn release(&self, job_type: &str, permit: &Permit) -> PortResult<()>;
     }
 }
 
-impl<T: WaitingRoom> WaitingRoom for Stepwise<T> {
+impl<T: ParkedChunks> ParkedChunks for Stepwise<T> {
     stepwise! {
-        async fn waiting(&self, job_type: &str, first: usize) -> PortResult<Vec<Waiting>>;
-        async fn wait(&self, job_type: &str, waiting: &Waiting) -> PortResult<()>;
-        async fn call(&self, job_type: &str, waiting: &Waiting, now: Timestamp) -> PortResult<bool>;
-        async fn forget(&self, job_type: &str, waiting: &Waiting) -> PortResult<()>;
+        async fn parked(&self, job_type: &str, first: usize) -> PortResult<Vec<ParkedChunk>>;
+        async fn park(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()>;
+        async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<bool>;
+        async fn forget(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()>;
     }
 }
 
@@ -199,14 +199,14 @@ impl<T: Sweeps> Sweeps for Stepwise<T> {
     }
 }
 
-impl<T: DeliveryNotes> DeliveryNotes for Stepwise<T> {
+impl<T: DeliveryRecords> DeliveryRecords for Stepwise<T> {
     stepwise! {
-        async fn note_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()>;
+        async fn record_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()>;
         async fn deliveries(&self, tenant: &str, priority: Priority) -> PortResult<Deliveries>;
     }
 }
 
-impl Backlog for Stepwise<Unguarded<MemoryQueues>> {
+impl QueueDepth for Stepwise<Unguarded<MemoryQueues>> {
     /// Approximate, and some seconds old.
     async fn chunks(&self, priority: Priority) -> PortResult<u64> {
         before("backlog").await?;

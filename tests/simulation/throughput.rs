@@ -6,11 +6,11 @@
 
 use longshore_domain::job::Status;
 
-use crate::dice::Dice;
+use crate::faults::{self, Rates};
 use crate::handler::OK;
 use crate::kinds::Kind;
 use crate::plan::{JobPlan, Manners, Plan};
-use crate::weather::{self, Rates};
+use crate::rng::Rng;
 use crate::world::{Turns, World};
 
 /// Rows per job; each row is a chunk.
@@ -38,10 +38,9 @@ struct Ran {
 fn ran(redelivery_base_s: i64) -> Ran {
     let manners = Manners { stall_s: 165, mortal: true, redelivery_base_s: Some(redelivery_base_s), ..Manners::PLAIN };
     let job = |upload| JobPlan { upload, ..JobPlan::plain(&[OK; ROWS], Kind::Fine) };
-    weather::begin(Dice::of(1), Rates::default());
-    let mut world =
-        World::of(&Plan { jobs: (0..JOBS).map(job).collect(), manners, stretches: Vec::new() }, Dice::of(2));
-    weather::limit_calls(CALLS_PER_S);
+    faults::begin(Rng::of(1), Rates::default());
+    let mut world = World::of(&Plan { jobs: (0..JOBS).map(job).collect(), manners, stretches: Vec::new() }, Rng::of(2));
+    faults::limit_calls(CALLS_PER_S);
     let turns = Turns { at_once: Some("default"), slowly: "nobody" };
     let mut seconds = 0;
     while seconds < BOUND_S && !world.all(|world| world.job().status.is_final()) {
@@ -54,7 +53,7 @@ fn ran(redelivery_base_s: i64) -> Ran {
     if ended {
         world.each(|world| world.check_report(&[OK; ROWS]));
     }
-    let (tally, calls) = weather::tally();
+    let (tally, calls) = faults::tally();
     let count = |kind: &str| tally.get(kind).copied().unwrap_or(0);
     Ran { ended, failed, buried: count("buried"), refused: count("throttled"), calls, seconds }
 }

@@ -2,7 +2,7 @@
 //!
 //! Which one is said by thread, for one run. Without any the services are as they are.
 
-mod gates;
+mod concurrency;
 mod records;
 mod services;
 
@@ -68,8 +68,8 @@ impl Unguarded<MemoryStore> {
     /// The job as a reader sees it. Without their conditions, the end of the split need not be recorded, and a replay
     /// covers everything.
     fn shown(&self, mut job: Job) -> Job {
-        job.only = job.only.filter(|_| !without("replay-of-what-was-given-up"));
-        if without("final-count-first") && job.stage == Stage::Splitting && job.groups > job.base.groups {
+        job.selected_chunks = job.selected_chunks.filter(|_| !without("replay-of-what-was-given-up"));
+        if without("final-count-first") && job.stage == Stage::Splitting && job.groups > job.carried_over.groups {
             job.split_ended = true;
         }
         job
@@ -86,7 +86,7 @@ impl Unguarded<MemoryStore> {
         if without("split-cursor") || without("place-of-the-split") {
             plan.source = match plan.source {
                 Source::File { upto, .. } => Source::File { from: stored.split_offset, upto },
-                Source::Refiled { upto, .. } => Source::Refiled { from: stored.refiled, upto },
+                Source::Refiled { upto, .. } => Source::Refiled { from: stored.replanned, upto },
             };
         }
         let stage = stored.stage;
@@ -111,8 +111,8 @@ impl Unguarded<MemoryStore> {
         self.shown_in(self.0.written_group(id, plan, write))
     }
 
-    fn shown_in(&self, met: Transition) -> Transition {
-        match met {
+    fn shown_in(&self, observed: Transition) -> Transition {
+        match observed {
             Transition::Made(job) => Transition::Made(Box::new(self.shown(*job))),
             Transition::Refused => Transition::Refused,
         }
@@ -183,8 +183,8 @@ impl JobTransitions for Unguarded<MemoryStore> {
 
     async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
         if without("reopen-only-what-has-ended") {
-            let met = self.force(job.job_id, |job| *job = job.reopened(reopen));
-            return Ok(match met {
+            let observed = self.force(job.job_id, |job| *job = job.reopened(reopen));
+            return Ok(match observed {
                 Transition::Made(job) => Reopened::Made(job),
                 Transition::Refused => Reopened::Refused,
             });
@@ -192,13 +192,13 @@ impl JobTransitions for Unguarded<MemoryStore> {
         self.0.reopen(job, reopen).await
     }
 
-    async fn checkpoint(&self, id: JobId, wish: &MoveCheckpoint) -> PortResult<Transition> {
-        let mut wish = wish.clone();
-        wish.generation = self.generation(id, wish.generation);
+    async fn checkpoint(&self, id: JobId, request: &MoveCheckpoint) -> PortResult<Transition> {
+        let mut request = request.clone();
+        request.generation = self.generation(id, request.generation);
         if without("checkpoint-as-it-was-read") {
-            wish.from = self.stored(id).and_then(|job| job.checkpoint);
+            request.from = self.stored(id).and_then(|job| job.checkpoint);
         }
-        self.0.checkpoint(id, &wish).await
+        self.0.checkpoint(id, &request).await
     }
 
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
@@ -207,7 +207,7 @@ impl JobTransitions for Unguarded<MemoryStore> {
         let Some(stored) = self.stored(id) else { return Ok(Transition::Refused) };
         let again = without("final-status") && stored.status.is_final() && stored.generation == finish.generation;
         let natural = without("no-completion-of-a-stopping-job") && stored.stage == Stage::Stopping;
-        let met = if again || natural {
+        let observed = if again || natural {
             self.force(id, |job| {
                 (job.status, job.stage, job.totals) = (finish.status, Stage::Done, Some(finish.totals));
                 job.report.clone_from(&finish.report);
@@ -219,7 +219,7 @@ impl JobTransitions for Unguarded<MemoryStore> {
         if without("closed-before-status") {
             self.0.amend(id, |_, groups| groups.values_mut().for_each(|group| group.open = false));
         }
-        Ok(met)
+        Ok(observed)
     }
 
     async fn count_resend(&self, job: &Job, now: Timestamp) -> PortResult<Transition> {
@@ -231,7 +231,7 @@ impl JobTransitions for Unguarded<MemoryStore> {
 impl Ledger for Unguarded<MemoryStore> {
     as_is! {
         async fn manifest(&self, id: JobId, group: u32) -> PortResult<Option<Manifest>>;
-        async fn called(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()>;
+        async fn chunk_woken(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()>;
     }
 
     async fn chunk_state(&self, id: JobId, group: u32) -> PortResult<Option<ChunkState>> {

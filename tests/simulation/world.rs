@@ -4,12 +4,12 @@ mod acts;
 mod chains;
 mod chaos;
 mod client;
+mod concurrency;
 mod course;
 mod customer;
+mod dead_letters;
 mod expiry;
 mod function;
-mod gate;
-mod letters;
 mod oracle;
 mod replays;
 mod starved;
@@ -30,18 +30,18 @@ use longshore_domain::job::Job;
 use longshore_domain::ports::JobStore;
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::dice::Dice;
 use crate::kinds::{Kind, Kinds};
 use crate::plan::{JobPlan, Manners, Plan};
+use crate::rng::Rng;
 use crate::stepwise::Stepwise;
 use crate::unguarded::Unguarded;
 use acts::Act;
 use customer::Customer;
+use dead_letters::{Hops, QueuedMessage};
 use function::{Shared, Work};
-use letters::{Hops, Letter};
 use tasks::Task;
 
-pub(crate) use letters::depth;
+pub(crate) use dead_letters::depth;
 pub(crate) use starved::Turns;
 
 /// Seconds without progress that count as healthy, unless a story has its own value.
@@ -96,11 +96,11 @@ pub(crate) struct World {
     /// Which of them is looked at.
     at: usize,
     manners: Manners,
-    dice: Dice,
-    letters: BTreeMap<u64, Letter>,
+    rng: Rng,
+    dead_letters: BTreeMap<u64, QueuedMessage>,
     tasks: Vec<Task>,
     /// What clients will ask for again, for they had no answer.
-    wishes: Vec<(JobId, Act)>,
+    requests: Vec<(JobId, Act)>,
     /// Numbers that were given to letters, functions and uploads.
     numbers: u64,
     forgot_at: i64,
@@ -129,18 +129,18 @@ impl World {
     /// The world of one job, in good weather.
     pub(crate) fn alone(job: JobPlan) -> Self {
         let manners = Manners { mortal: job.kind == Kind::Limited, ..Manners::PLAIN };
-        Self::of(&Plan { jobs: vec![job], manners, stretches: Vec::new() }, Dice::of(0))
+        Self::of(&Plan { jobs: vec![job], manners, stretches: Vec::new() }, Rng::of(0))
     }
 
     /// The world of a plan. Its dice decide what happens.
-    pub(crate) fn of(plan: &Plan, mut dice: Dice) -> Self {
+    pub(crate) fn of(plan: &Plan, mut rng: Rng) -> Self {
         CLOCK.set(1_000_000);
         SKEW.set(0);
         crate::handler::begin();
-        letters::begin();
+        dead_letters::begin();
         let (store, queues, files) = <(MemoryStore, MemoryQueues, MemoryFiles)>::default();
         // Of several jobs not all are on the first page of the index.
-        let store = if plan.jobs.len() > 1 { store.with_pages_of(1 + dice.below(2)) } else { store };
+        let store = if plan.jobs.len() > 1 { store.with_pages_of(1 + rng.below(2)) } else { store };
         let kinds = Kinds::default();
         let ports = Ports {
             store: Stepwise(Unguarded(store.clone())),
@@ -165,10 +165,10 @@ impl World {
             customers: Vec::new(),
             at: 0,
             manners: plan.manners.clone(),
-            dice,
-            letters: BTreeMap::new(),
+            rng,
+            dead_letters: BTreeMap::new(),
             tasks: Vec::new(),
-            wishes: Vec::new(),
+            requests: Vec::new(),
             numbers: 0,
             forgot_at: CLOCK.get(),
             losses: 0,
@@ -182,8 +182,8 @@ impl World {
     }
 
     /// The same world, with other dice and manners from here on.
-    pub(crate) fn thrown_by(self, dice: Dice, manners: Manners) -> Self {
-        Self { dice, manners, ..self }
+    pub(crate) fn thrown_by(self, rng: Rng, manners: Manners) -> Self {
+        Self { rng, manners, ..self }
     }
 
     /// The job; none once it is removed.

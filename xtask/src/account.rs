@@ -22,7 +22,7 @@ pub(crate) struct Account<'a> {
 
 /// Quota and deployed parameters of an account; for each of them the error if it could not be read.
 #[derive(Deserialize)]
-pub(crate) struct Standing {
+pub(crate) struct SessionState {
     /// Concurrent executions of all functions.
     pub(crate) quota: Result<u64, String>,
     /// Parameters of the stack; `None` if there is no such stack.
@@ -31,7 +31,7 @@ pub(crate) struct Standing {
 
 impl Account<'_> {
     /// The account's quota, and the parameters of a stack.
-    pub(crate) fn standing(&self, stack: &str) -> Result<Standing> {
+    pub(crate) fn session_state(&self, stack: &str) -> Result<SessionState> {
         self.ask(&["account", stack], &[])
     }
 
@@ -66,8 +66,8 @@ impl Account<'_> {
         }
         let output = child.wait_with_output()?;
         if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            bail!("{}", said.trim().lines().last().unwrap_or("no message"));
+            let reported = String::from_utf8_lossy(&output.stderr);
+            bail!("{}", reported.trim().lines().last().unwrap_or("no message"));
         }
         serde_json::from_slice(&output.stdout).context("cannot read stack.py's answer")
     }

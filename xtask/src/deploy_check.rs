@@ -37,7 +37,7 @@ pub(crate) struct Options {
 
 /// Runs the checks. Fails if there is an error among the findings.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
-    let (template, mut settings) = told(project, options)?;
+    let (template, mut settings) = described(project, options)?;
     let asked = asked(project, options, &template, &mut settings)?;
     let mut found = check::template(&template, &settings)?;
     found.extend(check::binaries(&template, &settings, &project.root));
@@ -54,21 +54,21 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
 
 /// Checks the account's part against a stack on an emulator, deployed with the settings `local` of samconfig.toml.
 pub(crate) fn try_on(project: &Project, endpoint: &str) -> Result<()> {
-    let told = |overrides: &[&str]| {
+    let described = |overrides: &[&str]| {
         let parameter_overrides = Some(overrides.iter().map(|pair| (*pair).to_owned()).collect());
         let stack_name = Some(crate::stack::NAME.to_owned());
         let endpoint = Some(endpoint.to_owned());
         let options =
             Options { config_env: "default".to_owned(), parameter_overrides, stack_name, endpoint, offline: false };
-        let (template, mut settings) = told(project, &options)?;
+        let (template, mut settings) = described(project, &options)?;
         asked(project, &options, &template, &mut settings)
     };
     let places = |asked: &Asked| asked.found.iter().map(|finding| finding.place.clone()).collect::<Vec<_>>();
     let absent = Answers::ask(project, Some(endpoint), Some("no-such-stack"));
     ensure!(absent.is_first_deployment(), "a stack that is not there");
-    let losing = told(&["Environment=small", "Access=open", "OperatorGroup=others"])?;
+    let losing = described(&["Environment=small", "Access=open", "OperatorGroup=others"])?;
     ensure!(places(&losing) == ["Access", "OperatorGroup"], "what an update loses: {:?}", losing.found);
-    let same = told(&["Environment=small"])?;
+    let same = described(&["Environment=small"])?;
     ensure!(places(&same).is_empty(), "an update that changes nothing: {:?}", same.found);
     for asked in [losing, same] {
         ensure!(asked.not_checked.is_empty(), "not checked: {:?}", asked.not_checked);
@@ -77,7 +77,7 @@ pub(crate) fn try_on(project: &Project, endpoint: &str) -> Result<()> {
 }
 
 /// Returns what would be deployed: the template and the settings of `sam deploy`.
-fn told(project: &Project, options: &Options) -> Result<(Template, Settings)> {
+fn described(project: &Project, options: &Options) -> Result<(Template, Settings)> {
     let read = |name: &str| fs::read_to_string(project.root.join(name)).with_context(|| format!("cannot read {name}"));
     let template = Template::parse(&read("template.yaml")?)?;
     let mut settings = Settings::read(&read("samconfig.toml")?, &options.config_env)?;
@@ -124,7 +124,7 @@ mod tests {
             endpoint: None,
             offline: true,
         };
-        let (_, settings) = told(&Project::find()?, &options)?;
+        let (_, settings) = described(&Project::find()?, &options)?;
         let names: Vec<_> = settings.parameters.keys().map(String::as_str).collect();
         assert_eq!((names.as_slice(), settings.source), (["Access", "Environment"].as_slice(), Source::CommandLine));
         Ok(())

@@ -20,7 +20,7 @@ pub(crate) fn run(project: &Project) -> Result<()> {
 
 /// Stops the processes of `state` and forgets it. The caller holds the lock.
 pub(crate) fn stop(project: &Project, state: &State) -> Result<()> {
-    let running = [&state.front_door, &state.emulator];
+    let running = [&state.local_proxy, &state.emulator];
     let running: Vec<&Background> = running.into_iter().flatten().collect();
     if running.iter().any(|process| process.is_alive()) {
         let step = progress::step("Stopping the local stack");

@@ -60,7 +60,7 @@ impl Drop for Guard {
 /// The guard's own life.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let build = if options.release { Build::Release } else { Build::Dev };
-    let mut said = String::new();
-    stdin().read_to_string(&mut said)?;
-    if said == KEEP { Ok(()) } else { down::run(&project.with(build)) }
+    let mut reported = String::new();
+    stdin().read_to_string(&mut reported)?;
+    if reported == KEEP { Ok(()) } else { down::run(&project.with(build)) }
 }

@@ -12,12 +12,12 @@ pub(crate) fn describe(project: &Project) -> Result<Vec<(&'static str, String)>>
     let model = field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".to_owned());
     let memory_kib: u64 = field("/proc/meminfo", "MemTotal").and_then(|value| digits(&value)).unwrap_or(0);
     Ok(vec![
-        ("Date", said("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
+        ("Date", reported("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
         ("Commit", commit(&project.root, None)),
         ("CPU", format!("{model}, {cores} cores")),
         ("Memory", format!("{:.0} GiB", memory_kib as f64 / f64::from(1 << 20))),
-        ("Kernel", said("uname", &["-srm"])),
-        ("Compiler", said("rustc", &["--version"])),
+        ("Kernel", reported("uname", &["-srm"])),
+        ("Compiler", reported("rustc", &["--version"])),
         ("Emulator", emulator(project)?),
         ("Profile", profile(project).to_owned()),
     ])
@@ -26,7 +26,7 @@ pub(crate) fn describe(project: &Project) -> Result<Vec<(&'static str, String)>>
 /// The time, and the commit that is checked out. `record` is the file that is stamped: a change of it is no change of what
 /// was run.
 pub(crate) fn stamp(project: &Project, record: &str) -> (String, String) {
-    (said("date", &["-u", "+%Y-%m-%d %H:%M UTC"]), commit(&project.root, Some(record)))
+    (reported("date", &["-u", "+%Y-%m-%d %H:%M UTC"]), commit(&project.root, Some(record)))
 }
 
 /// Processes that wanted a core, on average over the last minute; none where there is no /proc.
@@ -43,11 +43,11 @@ fn profile(project: &Project) -> &'static str {
 
 fn commit(root: &Path, record: Option<&str>) -> String {
     let root = root.to_string_lossy();
-    let id = said("git", &["-C", &root, "rev-parse", "--short", "HEAD"]);
+    let id = reported("git", &["-C", &root, "rev-parse", "--short", "HEAD"]);
     let record = record.map(|record| format!(":(exclude){record}"));
     let mut status = vec!["-C", &root, "status", "--porcelain", "--untracked-files=no", "--", "."];
     status.extend(record.as_deref());
-    let changed = said("git", &status);
+    let changed = reported("git", &status);
     if changed.is_empty() { id } else { format!("{id} and changes that are not committed") }
 }
 
@@ -68,7 +68,7 @@ fn digits(text: &str) -> Option<u64> {
     text.split(' ').next()?.parse().ok()
 }
 
-fn said(program: &str, arguments: &[&str]) -> String {
+fn reported(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     output.map_or_else(|_| "unknown".to_owned(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

@@ -18,10 +18,10 @@ mod deploy_check;
 mod deploy_local;
 mod down;
 mod emulator;
-mod front_door;
 mod functions;
 mod fuzz;
 mod guard;
+mod local_proxy;
 mod machine;
 mod markdown;
 mod openapi;
@@ -91,7 +91,7 @@ enum Command {
     Tools,
     /// The reverse proxy that `up` leaves running
     #[command(hide = true)]
-    FrontDoor(front_door::Options),
+    LocalProxy(local_proxy::Options),
     /// Takes the stack down when the process that started this one is gone
     #[command(hide = true)]
     Guard(guard::Options),
@@ -127,7 +127,7 @@ fn run(command: Command) -> Result<()> {
         Command::Openapi(options) => openapi::run(&project, &options),
         Command::VerifyReceipt(options) => receipt::run(&options),
         Command::Tools => tools::print_place(&project),
-        Command::FrontDoor(options) => front_door::run(&options),
+        Command::LocalProxy(options) => local_proxy::run(&options),
         Command::Guard(options) => guard::run(&project, &options),
     }
 }

@@ -63,7 +63,7 @@ pub(crate) fn test(project: &Project, package: &str, script: &str, notes: &Path)
     let web = project.root.join("web");
     install(project, &web)?;
     let mut npm = Command::new("npm");
-    npm.current_dir(web).args(["run", script, "--workspace", package]).env(figures::NOTES, notes);
+    npm.current_dir(web).args(["run", script, "--workspace", package]).env(measurements::NOTES, notes);
     if !npm.status().context("cannot run npm, which comes with Node.js")?.success() {
         bail!("tests of web/{package} failed: see above");
     }

@@ -137,8 +137,8 @@ impl Stack<'_> {
         }
         let output = child.wait_with_output()?;
         if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let last = said.trim().lines().last().unwrap_or("no message");
+            let reported = String::from_utf8_lossy(&output.stderr);
+            let last = reported.trim().lines().last().unwrap_or("no message");
             bail!("the emulator refused {}: {last}", arguments.join(OsStr::new(" ")).display());
         }
         Ok(String::from_utf8(output.stdout)?)

@@ -30,7 +30,7 @@ pub(crate) struct State {
     /// The emulator's process; none when it was running before (`--endpoint`).
     pub(crate) emulator: Option<Background>,
     /// The front door's process.
-    pub(crate) front_door: Option<Background>,
+    pub(crate) local_proxy: Option<Background>,
     /// Who can sign in, with passwords and tokens: only the owner may read this file. None unless the stack has a pool.
     pub(crate) users: Vec<User>,
     /// What is on the stack, to tell what has changed.
@@ -92,8 +92,8 @@ impl State {
     /// Whether `up` came to its end and all that it started still runs.
     pub(crate) fn is_up(&self) -> bool {
         let emulator_runs = self.emulator.as_ref().is_none_or(Background::is_alive);
-        let door_open = self.front_door.as_ref().is_some_and(Background::is_alive);
-        !self.api_url.is_empty() && emulator_runs && door_open
+        let proxy_ready = self.local_proxy.as_ref().is_some_and(Background::is_alive);
+        !self.api_url.is_empty() && emulator_runs && proxy_ready
     }
 
     /// The token of the first user; none on a stack without users, whose API is open or wants another's tokens.
@@ -122,9 +122,9 @@ impl State {
 fn pascal_case(kebab: &str) -> String {
     let mut words = String::new();
     for word in kebab.split('-') {
-        let mut letters = word.chars();
-        words.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-        words.push_str(letters.as_str());
+        let mut dead_letters = word.chars();
+        words.extend(dead_letters.next().map(|first| first.to_ascii_uppercase()));
+        words.push_str(dead_letters.as_str());
     }
     words
 }

@@ -29,7 +29,7 @@ pub(crate) struct Options {
 
 /// The command. Ends with the tests that were skipped or repeated, also after a failure.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
-    let given = std::env::var_os(figures::NOTES);
+    let given = std::env::var_os(measurements::NOTES);
     let notes =
         given.clone().map_or_else(|| project.state_dir().map(|dir| dir.join("test-notes")), |path| Ok(path.into()))?;
     if given.is_none() {
@@ -62,7 +62,7 @@ fn all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     cargo::build_binaries(project, &["probe".to_owned()])?;
     let configure = |cargo: &mut Command| {
         cargo
-            .env(figures::NOTES, notes)
+            .env(measurements::NOTES, notes)
             .env("LONGSHORE_VENV", &tools.venv)
             .env("LONGSHORE_FUNCTIONS_DIR", project.functions_dir());
         if let Some(url) = &options.endpoint {

@@ -127,11 +127,11 @@ fn create(python: &Path, venv: &Path) -> Result<()> {
         .output()
         .with_context(|| format!("cannot run {}", python.display()))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        let reported = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         bail!(
             "{} -m venv failed: {}\nOn Debian and Ubuntu the module is a package of its own: apt install python3-venv",
             python.display(),
-            said.trim()
+            reported.trim()
         );
     }
     step.done();
@@ -160,8 +160,8 @@ fn install(tools: &Tools, requirements: &Path, log: &Path) -> Result<()> {
         }
     }
     if !child.wait()?.success() {
-        let said = fs::read_to_string(log).unwrap_or_default();
-        bail!("the tools could not be installed from infra/local/requirements.txt:\n{}", said.trim());
+        let reported = fs::read_to_string(log).unwrap_or_default();
+        bail!("the tools could not be installed from infra/local/requirements.txt:\n{}", reported.trim());
     }
     step.done();
     Ok(())

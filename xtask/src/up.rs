@@ -1,8 +1,8 @@
 //! `up`: from a fresh clone to a running stack; on a running one, only what has changed.
 
 use crate::emulator::{self, Emulator};
-use crate::front_door;
 use crate::functions;
+use crate::local_proxy;
 use crate::progress;
 use crate::project::Project;
 use crate::stack::Stack;
@@ -66,7 +66,7 @@ pub(crate) fn bring_up(project: &Project, options: &Options) -> Result<State> {
     deployed?;
     users::sign_in(&stack, &mut state)?;
     state::write(project, &state)?;
-    open_front_door(project, options, &mut state)?;
+    start_local_proxy(project, options, &mut state)?;
     users::let_return(&stack, &state)?;
     Ok(state)
 }
@@ -96,27 +96,27 @@ fn start_emulator(project: &Project, tools: &tools::Tools, options: &Options, st
     Ok(())
 }
 
-fn open_front_door(project: &Project, options: &Options, state: &mut State) -> Result<()> {
+fn start_local_proxy(project: &Project, options: &Options, state: &mut State) -> Result<()> {
     let upstream = format!("{}/_aws/execute-api/{}/$default", state.emulator_url, state.output("ApiId")?);
-    let port = front_door::port_of(&state.api_url);
+    let port = local_proxy::port_of(&state.api_url);
     let wanted = options.port.or(port);
-    let open = state.front_door.as_ref().is_some_and(crate::process::Background::is_alive);
+    let open = state.local_proxy.as_ref().is_some_and(crate::process::Background::is_alive);
     if !open || wanted != port {
         let step = progress::step("Opening the front door");
-        if let Some(door) = state.front_door.take() {
-            door.stop()?;
+        if let Some(proxy) = state.local_proxy.take() {
+            proxy.stop()?;
         }
         let port = match wanted {
             Some(port) => port,
             None => emulator::free_port()?,
         };
-        state.front_door = Some(front_door::spawn(project, port, &upstream)?);
+        state.local_proxy = Some(local_proxy::spawn(project, port, &upstream)?);
         state.api_url = format!("http://127.0.0.1:{port}");
         state.web_url.clone_from(&state.api_url);
         state::write(project, state)?;
         step.done_with(&state.api_url);
     }
-    if !emulator::answers(&format!("{}{}", state.api_url, front_door::READY)) {
+    if !emulator::answers(&format!("{}{}", state.api_url, local_proxy::READY)) {
         bail!("the front door at {} does not answer: see .longshore/front-door.log", state.api_url);
     }
     Ok(())

@@ -5,7 +5,7 @@
 //! own sends each route to whichever of the two serves it. The stack's own front door stays what it was. Behind the new
 //! one there is no gateway that could check a token: calls need none, and all belong to the tenant `default`.
 
-use crate::front_door::{self, Upstream};
+use crate::local_proxy::{self, Upstream};
 use crate::project::Project;
 use crate::stack::Stack;
 use crate::state::{self, State};
@@ -95,8 +95,8 @@ fn open(options: &Options, upstream: Upstream, state: &State, watched: &[Watched
         Some(port) => port,
         None => emulator::free_port()?,
     };
-    let listener = front_door::listen(port)?;
-    thread::spawn(move || front_door::serve(&listener, &Arc::new(upstream)));
+    let listener = local_proxy::listen(port)?;
+    thread::spawn(move || local_proxy::serve(&listener, &Arc::new(upstream)));
     let names: Vec<&str> = watched.iter().map(|watched| watched.function.as_str()).collect();
     println!("\n  http://127.0.0.1:{port}  with hot reload: {}", names.join(", "));
     println!("  {}  as deployed", state.api_url);

@@ -11,7 +11,7 @@ fn the_tests_of_the_python_scripts_pass() -> Result<()> {
     let mut python = Command::new("python3");
     python.args(["-B", "-m", "unittest", "discover", "--start-directory"]).arg(tests);
     let output = python.output().context("cannot run python3")?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("\nOK"), "{said}");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && reported.contains("\nOK"), "{reported}");
     Ok(())
 }

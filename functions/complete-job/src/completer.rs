@@ -48,14 +48,14 @@ pub struct Completer<'a, S, Q, F> {
 }
 
 /// What one invocation knows of its time and of its tries.
-struct Pace {
+struct TurnBudget {
     /// From then on it hands over.
     over_at: Timestamp,
     /// The checkpoint from which nobody can go on: its upload has ended, or other code has stored it.
     gone: Option<String>,
 }
 
-impl Pace {
+impl TurnBudget {
     /// The next try begins with nothing.
     fn begin_anew(&mut self, attempt: &Attempt) -> Option<CompleteEnd> {
         self.gone = attempt.checkpoint.as_ref().map(|at| at.token.clone());
@@ -131,7 +131,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     /// Ends the job unless its checkpoint is beyond this step. On the first delivery of a message such a checkpoint is
     /// another message's, which goes on or has handed over: two chains of turns would take two lanes of the tenant.
     async fn complete_up_to(&self, message: &CompleteMessage, mut step: u32) -> Result<CompleteEnd, CompleteError> {
-        let mut pace = self.pace();
+        let mut turn_budget = self.turn_budget();
         for _ in 0..TRIES {
             let ending = match self.ending(message).await? {
                 Ok(ending) => ending,
@@ -142,18 +142,18 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
             }
             // From here on this call may move the checkpoint itself.
             step = u32::MAX;
-            if let Some(end) = self.end(&ending, &mut pace).await? {
+            if let Some(end) = self.end(&ending, &mut turn_budget).await? {
                 return Ok(end);
             }
         }
         Ok(CompleteEnd::NothingToDo)
     }
 
-    fn pace(&self) -> Pace {
+    fn turn_budget(&self) -> TurnBudget {
         let now = (self.clock)();
         let left_ms = self.deadline.0.saturating_sub(now.0);
         let over_at = Timestamp(self.deadline.0.saturating_sub(RESERVE_MS.min(left_ms / 4)));
-        Pace { over_at: over_at.min(now.plus_seconds(TURN_S)), gone: None }
+        TurnBudget { over_at: over_at.min(now.plus_seconds(TURN_S)), gone: None }
     }
 
     /// The job and its groups once nothing counts any more, or why there is nothing to end.
@@ -180,7 +180,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
             tokio::time::sleep(Duration::from_millis(wait_ms)).await;
         }
         let mut closed = Vec::new();
-        for number in job.base.groups..job.groups {
+        for number in job.carried_over.groups..job.groups {
             // Closed once, it changes no more: a completion that goes on has it already.
             let known = groups.iter().find(|group| group.number == number && !group.open).cloned();
             let group = if known.is_some() { known } else { self.ports.store.close(job.job_id, number).await? };
@@ -208,12 +208,12 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     /// read again: it was told to stop meanwhile, or another completion has written its report. Files written whole are
     /// named by this invocation, multipart uploads by the attempt; both count only if the job names them. Nobody reads
     /// the report of a deleted job, so such a job only gets its final status, and the sweeper may then remove it.
-    async fn end(&self, ending: &Ending, pace: &mut Pace) -> Result<Option<CompleteEnd>, CompleteError> {
+    async fn end(&self, ending: &Ending, turn_budget: &mut TurnBudget) -> Result<Option<CompleteEnd>, CompleteError> {
         if ending.job.is_deleted() {
             return self.finish(&ending.job, &ending.finish(None, (self.clock)())).await;
         }
         let began = (self.clock)();
-        let (mut attempt, stored) = self.attempt(&ending.job, pace).await?;
+        let (mut attempt, stored) = self.attempt(&ending.job, turn_budget).await?;
         let layout = Layout::read(self.ports, ending).await?;
         let (name, report) = (attempt.name.clone(), attempt.report.clone());
         let name = ReportName { attempt: &name, report: &report, part_bytes: self.part_bytes };
@@ -225,12 +225,12 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
                     attempt.has_all = writer.is_ended();
                     writer
                 }
-                None => return Ok(pace.begin_anew(&attempt)),
+                None => return Ok(turn_budget.begin_anew(&attempt)),
             },
             None => new(),
         };
         loop {
-            match writer.write(&|| (self.clock)() >= pace.over_at).await {
+            match writer.write(&|| (self.clock)() >= turn_budget.over_at).await {
                 Ok(Reached::End) if !writer.has_parts() || attempt.is_ended => break,
                 Ok(reached) => {
                     if !self.checkpoint(&ending.job, &mut attempt, &writer).await? {
@@ -241,12 +241,12 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
                         return self.hand_over(&ending.job, &attempt).await.map(Some);
                     }
                 }
-                Err(CompleteError::UploadGone) => return Ok(pace.begin_anew(&attempt)),
+                Err(CompleteError::UploadGone) => return Ok(turn_budget.begin_anew(&attempt)),
                 Err(error) => return Err(error),
             }
         }
         let written = match writer.finish().await {
-            Err(CompleteError::UploadGone) => return Ok(pace.begin_anew(&attempt)),
+            Err(CompleteError::UploadGone) => return Ok(turn_budget.begin_anew(&attempt)),
             written => written?,
         };
         // If the job is told to stop meanwhile, everything is done again after the grace period, so reading the input
@@ -262,9 +262,9 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     }
 
     /// The attempt that goes on where the last checkpoint is, with what is stored of its report; or one that begins.
-    async fn attempt(&self, job: &Job, pace: &Pace) -> Result<(Attempt, Option<Vec<u8>>), CompleteError> {
+    async fn attempt(&self, job: &Job, turn_budget: &TurnBudget) -> Result<(Attempt, Option<Vec<u8>>), CompleteError> {
         let checkpoint = job.checkpoint.clone();
-        if let Some(at) = checkpoint.as_ref().filter(|at| pace.gone.as_ref() != Some(&at.token))
+        if let Some(at) = checkpoint.as_ref().filter(|at| turn_budget.gone.as_ref() != Some(&at.token))
             && let Read::Found(stored) = self.ports.files.read(&state_key(job, at), None, None).await?
         {
             return Ok((Attempt::new(at.attempt.clone(), checkpoint), Some(stored)));
@@ -287,9 +287,9 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         let (generation, from, at) = (job.generation, attempt.checkpoint.clone(), (self.clock)());
         let is_new = from.as_ref().is_none_or(|from| from.attempt != to.attempt);
         let is_progress = (from.is_none() || !is_new) && !attempt.has_all;
-        let wish = MoveCheckpoint { generation, from, to, is_progress, at };
-        if let Transition::Made(_) = self.ports.store.checkpoint(job.job_id, &wish).await? {
-            attempt.checkpoint = Some(wish.to);
+        let request = MoveCheckpoint { generation, from, to, is_progress, at };
+        if let Transition::Made(_) = self.ports.store.checkpoint(job.job_id, &request).await? {
+            attempt.checkpoint = Some(request.to);
             return Ok(true);
         }
         if is_new {
@@ -348,7 +348,8 @@ fn nothing_to_end(job: &Job, generation: u32) -> Option<CompleteEnd> {
 
 /// How many of a generation's groups are missing or have items that have not ended.
 fn unfinished(job: &Job, groups: &[Group]) -> usize {
-    ((job.groups - job.base.groups) as usize).saturating_sub(groups.iter().filter(|group| group.is_done()).count())
+    ((job.groups - job.carried_over.groups) as usize)
+        .saturating_sub(groups.iter().filter(|group| group.is_done()).count())
 }
 
 #[cfg(test)]

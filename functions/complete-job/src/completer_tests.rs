@@ -42,7 +42,7 @@ fn a_group_that_ended_between_the_two_reads_is_read_again() {
         position: 0,
         token: "abcdefgh1".into(),
         file: None,
-        filed: 0,
+        deferred: 0,
         due: None,
         finished: true,
         by_sweeper: false,

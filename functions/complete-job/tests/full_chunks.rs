@@ -151,7 +151,7 @@ fn ended(file: &str, round: u32, counts: Counts) -> (Ports<MemoryStore, MemoryQu
     now(store.commit_group(&job(), &plan, Timestamp::now())).unwrap();
     for chunk in 0..CHUNKS {
         let (position, token, file) = (0, format!("attempt{chunk}"), Some(file.to_owned()));
-        let to = Cursor { round, position, token, file, filed: 0, due: None, finished: true, by_sweeper: false };
+        let to = Cursor { round, position, token, file, deferred: 0, due: None, finished: true, by_sweeper: false };
         let commit = Commit { chunk, from: None, to, counts, at: Timestamp::now() };
         assert!(matches!(now(store.commit(id, 0, &commit)).unwrap(), CommitOutcome::Committed(_)));
     }

@@ -66,19 +66,19 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         deadline: Timestamp,
     ) -> Result<Vec<JobError>, Halt> {
         let until = self.findings_end(deadline);
-        let first = job.base.refiled.group;
+        let first = job.carried_over.replanned.group;
         let (groups, _) = self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;
         let (files, folder) = (&self.ports.files, JobFolder::of(job));
         let mut reads: Vec<BoxFuture<'_, Result<Vec<WorkFile>, ChunkError>>> = Vec::new();
         let (mut findings, mut bytes, mut largest) = (Findings::of(file), 0, 0);
-        let filed = groups.iter().map(|group| (group, filed_again(job, group)));
-        for (group, filed) in filed.filter(|(_, filed)| !filed.is_empty()) {
+        let replanned = groups.iter().map(|group| (group, replanned(job, group)));
+        for (group, replanned) in replanned.filter(|(_, replanned)| !replanned.is_empty()) {
             if reads.len() >= FINDINGS_CHUNKS || bytes >= FINDINGS_BYTES {
                 findings.leave_off();
                 break;
             }
             bytes += group.bytes;
-            for (chunk, cursor) in filed {
+            for (chunk, cursor) in replanned {
                 largest = largest.max(group.entries_bytes(cursor, group.items_of_a_chunk()));
                 let (place, last) = ((group.number, chunk), cursor.file.as_deref());
                 reads.push(Box::pin(read_chain(files, folder, place, last, 0)));
@@ -109,14 +109,14 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 }
 
 /// Returns each chunk with work files in a group of which this generation has filed failed items again.
-fn filed_again<'a>(job: &Job, group: &'a Group) -> Vec<(u32, &'a Cursor)> {
-    let from = job.base.refiled;
+fn replanned<'a>(job: &Job, group: &'a Group) -> Vec<(u32, &'a Cursor)> {
+    let from = job.carried_over.replanned;
     let first = if group.number == from.group { from.chunk } else { 0 };
     if job.owns(group.number) || group.number < from.group || group.counts.failed == 0 {
         return Vec::new();
     }
-    let filed = group.cursors.range(first..).filter(|(_, cursor)| cursor.file.is_some());
-    filed.map(|(chunk, cursor)| (*chunk, cursor)).collect()
+    let replanned = group.cursors.range(first..).filter(|(_, cursor)| cursor.file.is_some());
+    replanned.map(|(chunk, cursor)| (*chunk, cursor)).collect()
 }
 
 fn gone(file: &SourceFile) -> JobError {

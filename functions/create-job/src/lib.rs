@@ -17,12 +17,12 @@
 
 mod chains;
 mod corrected;
+mod dead_letters;
 mod group_builder;
 mod inline_rows;
-mod letters;
 mod pass;
-mod refile;
-mod rerun;
+mod retry_planner;
+mod retry_selection;
 mod splitter;
 
 use std::error::Error;

@@ -3,7 +3,7 @@
 use longshore::batch::Delivery;
 use longshore::chunk::{ChunkError, complete_if_done, stop_job};
 use longshore::handler::Registry;
-use longshore::opening::{Opening, read_opening};
+use longshore::header::{FileHeader, read_header};
 use longshore::ports::Ports;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, SourceFile, Stage, Status, Stop, Transition};
@@ -14,7 +14,7 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::group_builder::messages;
 use crate::pass::Pass;
-use crate::refile::Refile;
+use crate::retry_planner::RetryPlanner;
 
 /// Splits one job.
 pub struct Splitter<'a, S, Q, F> {
@@ -131,8 +131,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let job = self.begin(message).await?;
         self.send_unsent(&job, message).await?;
         let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
-        let job = self.refile(job, limits.chunk(), deadline).await?;
-        if job.base.split_ended {
+        let job = self.plan_retry(job, limits.chunk(), deadline).await?;
+        if job.carried_over.split_ended {
             return self.end(&job, job.groups, &[], deadline).await;
         }
         let Some(source) = &job.source else { return self.single_item(&job, deadline).await };
@@ -148,14 +148,14 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 
     /// The job once everything that the generation before left is filed again.
-    async fn refile(&self, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Result<Job, Halt> {
-        if job.refiled.group >= job.base.groups {
+    async fn plan_retry(&self, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Result<Job, Halt> {
+        if job.replanned.group >= job.carried_over.groups {
             return Ok(job);
         }
-        let rerun = self.rerun(&job, limits.item_bytes).await?;
+        let retry_selection = self.retry_selection(&job, limits.item_bytes).await?;
         // The corrected file is read first: each turn files something again.
         let turn = self.turn(RETRY_TURN_S, deadline);
-        Refile::new(self, job, limits, turn.ends).of(rerun).run().await
+        RetryPlanner::new(self, job, limits, turn.ends).of(retry_selection).run().await
     }
 
     /// Returns the findings about the rows of the corrected file, if there is one. Called at the end, so that a split
@@ -213,11 +213,11 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     /// Where the first row begins, once the file and its columns are found usable.
     async fn open(&self, job: &Job, source: &SourceFile) -> Result<(u64, Vec<JobError>), Halt> {
-        let opening = match read_opening(&self.ports.files, source).await? {
-            Ok(opening) => opening,
+        let header = match read_header(&self.ports.files, source).await? {
+            Ok(header) => header,
             Err(error) => return Err(self.fail(job, error).await),
         };
-        let Opening { start, columns, mut issues } = opening;
+        let FileHeader { start, columns, mut issues } = header;
         if let Some(columns) = columns {
             match self.check_columns(job, &columns).await? {
                 Ok(more) => issues.extend(more),

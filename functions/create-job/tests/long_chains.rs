@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 
 use ended::{CHUNKS, Chain, INVOCATION_MS, READ_MS, World, failed};
 use longshore::chunk::DEAD_LETTERED;
-use longshore_domain::job::Place;
+use longshore_domain::job::ChunkId;
 use longshore_domain::outcome::Counts;
 
 /// Work files of a chunk, each with one failed item.
 const FILES: u32 = 100;
 
 /// Dead letters that one call replays.
-const LETTERS: u32 = 100;
+const DEAD_LETTERS: u32 = 100;
 
 /// Groups whose work files take longer to read than an invocation lasts.
 const GROUPS: u32 = 8;
@@ -38,8 +38,8 @@ fn ended(groups: u32) -> World {
 }
 
 /// The places of `count` chunks, from this one on.
-fn places(from: u32, count: u32) -> BTreeSet<Place> {
-    (from..from + count).map(|n| Place { group: n / CHUNKS, chunk: n % CHUNKS }).collect()
+fn places(from: u32, count: u32) -> BTreeSet<ChunkId> {
+    (from..from + count).map(|n| ChunkId { group: n / CHUNKS, chunk: n % CHUNKS }).collect()
 }
 
 #[test]
@@ -66,20 +66,20 @@ fn a_corrected_file_is_compared_in_short_invocations_too() {
 }
 
 #[test]
-fn letters_of_the_generation_before_are_replayed_chunk_by_chunk() {
+fn dead_letters_of_the_generation_before_are_replayed_chunk_by_chunk() {
     let world = ended(GROUPS);
-    world.retry(None, Some(places(5, LETTERS)));
+    world.retry(None, Some(places(5, DEAD_LETTERS)));
     world.split();
-    assert_eq!(world.again(), LETTERS as usize);
+    assert_eq!(world.again(), DEAD_LETTERS as usize);
 }
 
 #[test]
-fn letters_of_an_earlier_generation_are_read_when_an_item_comes_that_they_may_have_taken() {
+fn dead_letters_of_an_earlier_generation_are_read_when_an_item_comes_that_they_may_have_taken() {
     let world = ended(GROUPS);
     world.retry(None, Some(places(0, 1)));
     world.split();
     world.finish(Counts::default());
-    world.retry(None, Some(places(1, LETTERS)));
+    world.retry(None, Some(places(1, DEAD_LETTERS)));
     world.split();
-    assert_eq!(world.again(), 1 + LETTERS as usize, "and the one that was not begun");
+    assert_eq!(world.again(), 1 + DEAD_LETTERS as usize, "and the one that was not begun");
 }

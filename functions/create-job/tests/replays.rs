@@ -13,9 +13,9 @@ use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLi
 use longshore::ports::Ports;
 use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
-use longshore_domain::dead_letter::{Letter, Queue, Replay, replay};
+use longshore_domain::dead_letter::{DeadLetterMessage, Queue, Replay, replay};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, Place, Reopen, SourceFile, Status};
+use longshore_domain::job::{ChunkId, Finish, Job, Reopen, SourceFile, Status};
 use longshore_domain::message::{ChunkMessage, CreateMessage};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger, Reopened};
@@ -143,35 +143,45 @@ impl World {
     }
 
     /// What a replay of this letter would do.
-    fn would(&self, letter: &ChunkMessage) -> Replay {
-        let letter = Letter::read(Queue::Chunk, &serde_json::to_string(letter).unwrap());
-        let place = letter.place().unwrap();
+    fn would(&self, dead_letter: &ChunkMessage) -> Replay {
+        let dead_letter = DeadLetterMessage::read(Queue::Chunk, &serde_json::to_string(dead_letter).unwrap());
+        let place = dead_letter.place().unwrap();
         let state = now(self.ports.store.chunk_state(self.id, place.group)).unwrap().unwrap();
-        replay(&letter, Some(&state.job), state.group.cursors.get(&place.chunk), clock())
+        replay(&dead_letter, Some(&state.job), state.group.cursors.get(&place.chunk), clock())
     }
 
     /// Opens the job again for these letters.
-    fn replay(&self, letters: &[ChunkMessage]) {
-        for letter in letters {
-            assert_eq!(self.would(letter), Replay::Open);
+    fn replay(&self, dead_letters: &[ChunkMessage]) {
+        for dead_letter in dead_letters {
+            assert_eq!(self.would(dead_letter), Replay::Open);
         }
-        self.reopen(Some(letters.iter().map(|letter| Place { group: letter.group, chunk: letter.chunk }).collect()));
-        for letter in letters {
-            assert_eq!(self.would(letter), Replay::Done, "a second replay does nothing");
+        self.reopen(Some(
+            dead_letters
+                .iter()
+                .map(|dead_letter| ChunkId { group: dead_letter.group, chunk: dead_letter.chunk })
+                .collect(),
+        ));
+        for dead_letter in dead_letters {
+            assert_eq!(self.would(dead_letter), Replay::Done, "a second replay does nothing");
         }
     }
 
-    fn reopen(&self, only: Option<BTreeSet<Place>>) {
+    fn reopen(&self, selected_chunks: Option<BTreeSet<ChunkId>>) {
         let job = self.job();
-        let reopen =
-            Reopen { generation: job.generation, at: clock(), deadline_at: Timestamp(i64::MAX), corrected: None, only };
+        let reopen = Reopen {
+            generation: job.generation,
+            at: clock(),
+            deadline_at: Timestamp(i64::MAX),
+            corrected: None,
+            selected_chunks,
+        };
         assert!(matches!(now(self.ports.store.reopen(&job, &reopen)).unwrap(), Reopened::Made(_)));
     }
 }
 
 /// The items of a chunk of the file.
-fn items(letter: &ChunkMessage) -> Vec<u64> {
-    (letter.plan.first..letter.plan.first + u64::from(letter.plan.items)).collect()
+fn items(dead_letter: &ChunkMessage) -> Vec<u64> {
+    (dead_letter.plan.first..dead_letter.plan.first + u64::from(dead_letter.plan.items)).collect()
 }
 
 /// The firsts of these chunks of the file.
@@ -188,24 +198,24 @@ proptest! {
 
     /// Whatever died, and in whatever order and company it is replayed: each letter runs its own items, once.
     #[test]
-    fn each_replay_runs_what_its_letters_took_and_counts_it_once(
+    fn each_replay_runs_what_its_dead_letters_took_and_counts_it_once(
         rows in prop::collection::vec(any::<bool>(), 1..60),
         dead in prop::collection::btree_set(0..20_u64, 1..12),
         batches in prop::collection::vec(0..3_usize, 12),
     ) {
         let world = World::new(&rows);
-        let (letters, given) = world.run(&firsts(&dead));
-        let lost: BTreeSet<u64> = letters.iter().flat_map(items).collect();
+        let (dead_letters, given) = world.run(&firsts(&dead));
+        let lost: BTreeSet<u64> = dead_letters.iter().flat_map(items).collect();
         let mut done: BTreeSet<u64> = (1..=rows.len() as u64).filter(|n| !lost.contains(n)).collect();
         prop_assert_eq!(given, done.iter().copied().collect::<Vec<_>>());
         let mut by_batch = BTreeMap::<usize, Vec<ChunkMessage>>::new();
-        for (letter, batch) in letters.into_iter().zip(batches.iter().cycle()) {
-            by_batch.entry(*batch).or_default().push(letter);
+        for (dead_letter, batch) in dead_letters.into_iter().zip(batches.iter().cycle()) {
+            by_batch.entry(*batch).or_default().push(dead_letter);
         }
-        for letters in by_batch.values() {
-            world.replay(letters);
+        for dead_letters in by_batch.values() {
+            world.replay(dead_letters);
             let (again, given) = world.run(&BTreeSet::new());
-            let own: Vec<u64> = letters.iter().flat_map(items).collect::<BTreeSet<_>>().into_iter().collect();
+            let own: Vec<u64> = dead_letters.iter().flat_map(items).collect::<BTreeSet<_>>().into_iter().collect();
             prop_assert!(again.is_empty());
             prop_assert_eq!(&given, &own, "other items ran, or not all");
             done.extend(own);
@@ -217,7 +227,7 @@ proptest! {
 }
 
 #[test]
-fn a_letter_of_a_replayed_chunk_took_what_ran_in_it_and_not_what_was_carried_along() {
+fn a_dead_letter_of_a_replayed_chunk_took_what_ran_in_it_and_not_what_was_carried_along() {
     let rows = [true, false, true, true, true, true, true, true, true];
     let world = World::new(&rows);
     let (first, _) = world.run(&firsts(&[1, 2].into()));
@@ -234,20 +244,23 @@ fn a_letter_of_a_replayed_chunk_took_what_ran_in_it_and_not_what_was_carried_alo
 }
 
 #[test]
-fn after_a_retry_of_all_that_failed_no_older_letter_does_anything() {
+fn after_a_retry_of_all_that_failed_no_older_dead_letter_does_anything() {
     let world = World::new(&[true; 9]);
-    let (letters, _) = world.run(&firsts(&[0, 2].into()));
+    let (dead_letters, _) = world.run(&firsts(&[0, 2].into()));
     world.reopen(None);
     let (again, given) = world.run(&[1].into());
     assert_eq!((again.len(), given), (1, vec![7, 8, 9]));
-    assert!(letters.iter().all(|letter| matches!(world.would(letter), Replay::Nothing(_))), "the retry has offered it");
+    assert!(
+        dead_letters.iter().all(|dead_letter| matches!(world.would(dead_letter), Replay::Nothing(_))),
+        "the retry has offered it"
+    );
     world.replay(&again);
     assert_eq!(world.run(&BTreeSet::new()).1, [1, 2, 3]);
     assert_eq!(world.counts().failed, 0);
 }
 
 #[test]
-fn a_letter_of_a_replayed_chunk_can_be_replayed_after_an_older_one() {
+fn a_dead_letter_of_a_replayed_chunk_can_be_replayed_after_an_older_one() {
     let world = World::new(&[true; 9]);
     let (first, _) = world.run(&firsts(&[1, 2].into()));
     // Filed again as 4 5 6 and 7 8 9.
@@ -264,9 +277,9 @@ fn a_letter_of_a_replayed_chunk_can_be_replayed_after_an_older_one() {
 #[test]
 fn a_given_up_row_over_the_limit_of_its_type_is_not_offered_by_a_retry() {
     let world = World::of(&["true", "\"true\"", "false"]);
-    let (letters, given) = world.run(&firsts(&[0].into()));
-    assert_eq!((letters.len(), given), (1, Vec::new()));
-    world.replay(&letters);
+    let (dead_letters, given) = world.run(&firsts(&[0].into()));
+    assert_eq!((dead_letters.len(), given), (1, Vec::new()));
+    world.replay(&dead_letters);
     assert_eq!(world.run(&BTreeSet::new()).1, [1, 3], "the second row is longer than its type takes");
     assert_eq!(world.counts(), Counts { succeeded: 1, failed: 2, skipped: 0 });
     world.reopen(None);

@@ -1,4 +1,4 @@
-//! `DELETE /api/dead-letters/{letterId}`: the letter is not wanted any more.
+//! `DELETE /api/dead-dead_letters/{letterId}`: the letter is not wanted any more.
 //!
 //! One conditional write notes it; the sweeper takes the message out of its queue. What became of the job stays.
 
@@ -9,9 +9,9 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use longshore::http::{Answer, Operator, PathText};
 use longshore::problem::{Kind, Problem};
-use longshore::queues::PutBack;
-use longshore_domain::dead_letter::{Settled, Settlement};
-use longshore_domain::ports::{DeadLetterNotes, Queues, Store};
+use longshore::queues::RedriveToSource;
+use longshore_domain::dead_letter::{Resolution, Settlement};
+use longshore_domain::ports::{DeadLetterRecords, Queues, Store};
 
 use crate::DeadLetters;
 use crate::openapi::{DiscardRefusals, LetterIdInPath};
@@ -35,17 +35,17 @@ pub(crate) async fn discard<S, Q>(
     PathText(id): PathText,
 ) -> Answer
 where
-    S: Store + DeadLetterNotes,
-    Q: Queues + PutBack,
+    S: Store + DeadLetterRecords,
+    Q: Queues + RedriveToSource,
 {
-    function.letter(&id).await?;
-    let settled = Settled { how: Settlement::Discarded, by: who.clone(), at: (function.clock)() };
-    let letter = function.ports.store.settle(&id, &settled).await?;
-    match letter.and_then(|letter| letter.settled).map(|settled| settled.how) {
+    function.dead_letter(&id).await?;
+    let resolution = Resolution { how: Settlement::Discarded, by: who.clone(), at: (function.clock)() };
+    let dead_letter = function.ports.store.resolve(&id, &resolution).await?;
+    match dead_letter.and_then(|dead_letter| dead_letter.resolution).map(|resolution| resolution.how) {
         None => Err(Problem::not_found("dead letter").into()),
         Some(Settlement::Replayed) => Err(replayed().into()),
         Some(Settlement::Discarded) => {
-            tracing::info!(operator = who, letter.id = id, "a dead letter is discarded");
+            tracing::info!(operator = who, dead_letter.id = id, "a dead letter is discarded");
             Ok(StatusCode::NO_CONTENT.into_response())
         }
     }

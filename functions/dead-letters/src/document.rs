@@ -1,13 +1,13 @@
 //! What the calls answer.
 
-use longshore_domain::dead_letter::{DeadLetter, Letter, Queue, Settlement};
+use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue, Settlement};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::Effect;
-use crate::effect::Standing;
+use crate::effect::ReplayPlan;
 
 /// What a letter is about.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
@@ -25,12 +25,12 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn of(letter: &Letter) -> Self {
-        match letter {
-            Letter::Create(_) => Self::Create,
-            Letter::Chunk(_) => Self::Chunk,
-            Letter::Complete(_) => Self::Complete,
-            Letter::Unreadable { .. } => Self::Unreadable,
+    fn of(dead_letter: &DeadLetterMessage) -> Self {
+        match dead_letter {
+            DeadLetterMessage::Create(_) => Self::Create,
+            DeadLetterMessage::Chunk(_) => Self::Chunk,
+            DeadLetterMessage::Complete(_) => Self::Complete,
+            DeadLetterMessage::Unreadable { .. } => Self::Unreadable,
         }
     }
 }
@@ -49,8 +49,8 @@ pub enum LetterState {
 }
 
 impl LetterState {
-    fn of(letter: &DeadLetter) -> Self {
-        match letter.settled.as_ref().map(|settled| settled.how) {
+    fn of(dead_letter: &DeadLetterRecord) -> Self {
+        match dead_letter.resolution.as_ref().map(|resolution| resolution.how) {
             None => Self::Open,
             Some(Settlement::Replayed) => Self::Replayed,
             Some(Settlement::Discarded) => Self::Discarded,
@@ -73,7 +73,7 @@ pub struct DeadLetterLinks {
 /// A dead letter, without any row.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = DeadLetter)]
+#[schema(as = DeadLetterRecord)]
 pub struct DeadLetterDocument {
     /// Its id. Later letters sort behind.
     pub letter_id: String,
@@ -133,36 +133,36 @@ pub struct DeadLetterDocument {
 
 impl DeadLetterDocument {
     /// The document of a letter as it stands.
-    pub(crate) fn of(letter: &DeadLetter, Standing { job, replay }: &Standing) -> Self {
-        let (chunk, control) = match &letter.letter {
-            Letter::Chunk(message) => (Some(message), None),
-            Letter::Create(message) => (None, Some(message.generation)),
-            Letter::Complete(message) => (None, Some(message.generation)),
-            Letter::Unreadable { .. } => (None, None),
+    pub(crate) fn of(dead_letter: &DeadLetterRecord, ReplayPlan { job, replay }: &ReplayPlan) -> Self {
+        let (chunk, control) = match &dead_letter.message {
+            DeadLetterMessage::Chunk(message) => (Some(message), None),
+            DeadLetterMessage::Create(message) => (None, Some(message.generation)),
+            DeadLetterMessage::Complete(message) => (None, Some(message.generation)),
+            DeadLetterMessage::Unreadable { .. } => (None, None),
         };
-        let effect = if letter.is_open() { Effect::from(*replay) } else { Effect::Nothing };
+        let effect = if dead_letter.is_open() { Effect::from(*replay) } else { Effect::Nothing };
         let can_be_replayed = !matches!(effect, Effect::Nothing | Effect::Later);
-        let path = path(&letter.id);
+        let path = path(&dead_letter.id);
         Self {
-            letter_id: letter.id.clone(),
-            queue: letter.queue,
-            kind: Kind::of(&letter.letter),
-            reason: reason(letter),
-            job_id: letter.letter.job_id(),
-            tenant: tenant(letter, job.as_ref()),
+            letter_id: dead_letter.id.clone(),
+            queue: dead_letter.queue,
+            kind: Kind::of(&dead_letter.message),
+            reason: reason(dead_letter),
+            job_id: dead_letter.message.job_id(),
+            tenant: tenant(dead_letter, job.as_ref()),
             job_status: job.as_ref().filter(|job| !job.is_deleted()).map(|job| job.status),
             generation: control,
             group: chunk.map(|message| message.group),
             chunk: chunk.map(|message| message.chunk),
             first_item: chunk.map(|message| message.plan.first),
             item_count: chunk.map(|message| message.plan.items),
-            sent_at: letter.sent_at.to_rfc3339(),
-            seen_at: letter.seen_at.to_rfc3339(),
-            receives: letter.receives,
-            size_bytes: letter.size_bytes,
-            state: LetterState::of(letter),
-            settled_by: letter.settled.as_ref().map(|settled| settled.by.clone()),
-            settled_at: letter.settled.as_ref().map(|settled| settled.at.to_rfc3339()),
+            sent_at: dead_letter.sent_at.to_rfc3339(),
+            seen_at: dead_letter.seen_at.to_rfc3339(),
+            receives: dead_letter.receives,
+            size_bytes: dead_letter.size_bytes,
+            state: LetterState::of(dead_letter),
+            settled_by: dead_letter.resolution.as_ref().map(|resolution| resolution.by.clone()),
+            settled_at: dead_letter.resolution.as_ref().map(|resolution| resolution.at.to_rfc3339()),
             replay: effect,
             links: DeadLetterLinks { replay: can_be_replayed.then(|| format!("{path}/replay")), itself: path },
         }
@@ -174,19 +174,19 @@ pub(crate) fn path(id: &str) -> String {
     format!("/api/dead-letters/{id}")
 }
 
-fn tenant(letter: &DeadLetter, job: Option<&Job>) -> Option<String> {
-    match &letter.letter {
-        Letter::Chunk(message) => Some(message.tenant.clone()),
+fn tenant(dead_letter: &DeadLetterRecord, job: Option<&Job>) -> Option<String> {
+    match &dead_letter.message {
+        DeadLetterMessage::Chunk(message) => Some(message.tenant.clone()),
         _ => job.map(|job| job.tenant.clone()),
     }
 }
 
-fn reason(letter: &DeadLetter) -> String {
-    match &letter.letter {
-        Letter::Create(_) => "the splitter of the job died or failed again and again".to_owned(),
-        Letter::Chunk(_) => "the workers that tried the chunk died or failed again and again".to_owned(),
-        Letter::Complete(_) => "the completion of the job died or failed again and again".to_owned(),
-        Letter::Unreadable { reason } => format!("it cannot be read: {reason}"),
+fn reason(dead_letter: &DeadLetterRecord) -> String {
+    match &dead_letter.message {
+        DeadLetterMessage::Create(_) => "the splitter of the job died or failed again and again".to_owned(),
+        DeadLetterMessage::Chunk(_) => "the workers that tried the chunk died or failed again and again".to_owned(),
+        DeadLetterMessage::Complete(_) => "the completion of the job died or failed again and again".to_owned(),
+        DeadLetterMessage::Unreadable { reason } => format!("it cannot be read: {reason}"),
     }
 }
 

@@ -1,14 +1,14 @@
 //! What a replay of a letter would do now, by what is stored of its job.
 
 use longshore_domain::cursor::Cursor;
-use longshore_domain::dead_letter::{DeadLetter, Letter, Replay, replay};
+use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Replay, replay};
 use longshore_domain::job::Job;
-use longshore_domain::ports::{DeadLetterNotes, PortResult, Queues, Store};
+use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, Store};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::DeadLetters;
-use longshore::queues::PutBack;
+use longshore::queues::RedriveToSource;
 
 /// What a replay does.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
@@ -20,7 +20,7 @@ pub enum Effect {
     /// the letter run, beside what was never processed.
     Generation,
     /// The unreadable message goes back to the queue that it came from, as it is.
-    PutBack,
+    RedriveToSource,
     /// Nothing before the job's end: its items are counted as failed, and the job still runs.
     Later,
     /// Nothing: it was replayed or discarded, its job is gone or was canceled, or its items have ended otherwise.
@@ -32,7 +32,7 @@ impl From<Replay> for Effect {
         match replay {
             Replay::SendAgain => Self::Message,
             Replay::Open => Self::Generation,
-            Replay::PutBack => Self::PutBack,
+            Replay::RedriveToSource => Self::RedriveToSource,
             Replay::Wait => Self::Later,
             Replay::Done | Replay::Nothing(_) => Self::Nothing,
         }
@@ -40,24 +40,24 @@ impl From<Replay> for Effect {
 }
 
 /// What is stored about a letter.
-pub(crate) struct Standing {
+pub(crate) struct ReplayPlan {
     /// Its job.
     pub(crate) job: Option<Job>,
     /// What a replay would do.
     pub(crate) replay: Replay,
 }
 
-impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
+impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q> {
     /// The job of a letter, its chunk's cursor, and what follows from them.
-    pub(crate) async fn standing(&self, letter: &DeadLetter) -> PortResult<Standing> {
-        let (job, cursor) = self.read(&letter.letter).await?;
-        let replay = replay(&letter.letter, job.as_ref(), cursor.as_ref(), (self.clock)());
-        Ok(Standing { job, replay })
+    pub(crate) async fn replay_plan(&self, dead_letter: &DeadLetterRecord) -> PortResult<ReplayPlan> {
+        let (job, cursor) = self.read(&dead_letter.message).await?;
+        let replay = replay(&dead_letter.message, job.as_ref(), cursor.as_ref(), (self.clock)());
+        Ok(ReplayPlan { job, replay })
     }
 
-    async fn read(&self, letter: &Letter) -> PortResult<(Option<Job>, Option<Cursor>)> {
-        let Some(id) = letter.job_id() else { return Ok((None, None)) };
-        let state = match letter.place() {
+    async fn read(&self, dead_letter: &DeadLetterMessage) -> PortResult<(Option<Job>, Option<Cursor>)> {
+        let Some(id) = dead_letter.job_id() else { return Ok((None, None)) };
+        let state = match dead_letter.place() {
             Some(place) => self.ports.store.chunk_state(id, place.group).await?.map(|state| (state, place.chunk)),
             None => None,
         };

@@ -18,8 +18,8 @@ mod list;
 mod openapi;
 mod refused;
 mod replay;
+mod replay_selection;
 mod show;
-mod wish;
 
 use std::sync::Arc;
 
@@ -29,9 +29,9 @@ use longshore::config::{self, Aws};
 use longshore::http::{self, Access, Failure, Operators};
 use longshore::ports::Ports;
 use longshore::problem::Problem;
-use longshore::queues::PutBack;
-use longshore_domain::dead_letter::DeadLetter;
-use longshore_domain::ports::{DeadLetterNotes, Queues, Store, TenantLimits};
+use longshore::queues::RedriveToSource;
+use longshore_domain::dead_letter::DeadLetterRecord;
+use longshore_domain::ports::{DeadLetterRecords, Queues, Store, TenantLimits};
 use longshore_domain::time_stamp::Timestamp;
 
 pub use document::{
@@ -62,23 +62,23 @@ pub struct DeadLetters<S, Q> {
     pub clock: fn() -> Timestamp,
 }
 
-impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
+impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q> {
     /// The letter that a path names.
     ///
     /// # Errors
     /// 404 if there is none, or if it has expired and DynamoDB has not yet removed it.
-    async fn letter(&self, id: &str) -> Result<DeadLetter, Failure> {
+    async fn dead_letter(&self, id: &str) -> Result<DeadLetterRecord, Failure> {
         // What nobody can have been given is not looked for: the table refuses keys that are too long.
         if id.len() > ID_BYTES {
             return Err(Problem::not_found("dead letter").into());
         }
-        let letter = self.ports.store.letter(id).await?;
-        let letter = letter.filter(|letter| self.is_kept(letter));
-        Ok(letter.ok_or_else(|| Problem::not_found("dead letter"))?)
+        let dead_letter = self.ports.store.dead_letter(id).await?;
+        let dead_letter = dead_letter.filter(|dead_letter| self.is_kept(dead_letter));
+        Ok(dead_letter.ok_or_else(|| Problem::not_found("dead letter"))?)
     }
 
-    fn is_kept(&self, letter: &DeadLetter) -> bool {
-        letter.expires_at > (self.clock)().seconds()
+    fn is_kept(&self, dead_letter: &DeadLetterRecord) -> bool {
+        dead_letter.expires_at > (self.clock)().seconds()
     }
 }
 
@@ -88,8 +88,8 @@ pub(crate) const ID_BYTES: usize = 128;
 /// The function as a router.
 pub fn router<S, Q>(function: DeadLetters<S, Q>) -> Router
 where
-    S: Store + DeadLetterNotes + 'static,
-    Q: Queues + PutBack + 'static,
+    S: Store + DeadLetterRecords + 'static,
+    Q: Queues + RedriveToSource + 'static,
 {
     let router = Router::new()
         .route("/api/dead-letters", get(list::list::<S, Q>))

@@ -1,4 +1,4 @@
-//! `GET /api/dead-letters`: the open letters of all tenants, newest first, without any row.
+//! `GET /api/dead-dead_letters`: the open letters of all tenants, newest first, without any row.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use futures::{StreamExt, TryStreamExt, stream};
 use longshore::http::{Answer, Operator, QueryText, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::{FieldError, Problem};
-use longshore::queues::PutBack;
-use longshore_domain::dead_letter::{DeadLetter, Queue};
+use longshore::queues::RedriveToSource;
+use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::ids::JobId;
-use longshore_domain::ports::{DeadLetterNotes, PortResult, Queues, Store};
+use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, Store};
 
 use crate::ID_BYTES;
-use crate::openapi::{LettersQuery, ListRefusals, letters_example};
+use crate::openapi::{LettersQuery, ListRefusals, dead_letters_example};
 use crate::{DeadLetterDocument, DeadLetters, DeadLettersDocument};
 
 /// Letters of a page that nobody sized.
@@ -62,19 +62,20 @@ struct Wanted {
                 ("Link" = inline(NextPage), description = "The next page, `rel=\"next\"` (RFC 8288); absent on the last one."),
                 ("Cache-Control" = inline(CacheNoStore)),
             ),
-            example = json!(letters_example()),
+            example = json!(dead_letters_example()),
         ),
         ListRefusals,
     ),
 )]
 pub(crate) async fn list<S, Q>(State(function): State<Arc<DeadLetters<S, Q>>>, _: Operator, query: QueryText) -> Answer
 where
-    S: Store + DeadLetterNotes,
-    Q: Queues + PutBack,
+    S: Store + DeadLetterRecords,
+    Q: Queues + RedriveToSource,
 {
     let wanted = Wanted::read(&query)?;
-    let (letters, next) = function.open_letters(&wanted).await?;
-    let documents = stream::iter(letters).map(|letter| Box::pin(function.document(letter))).buffered(AT_ONCE);
+    let (dead_letters, next) = function.open_dead_letters(&wanted).await?;
+    let documents =
+        stream::iter(dead_letters).map(|dead_letter| Box::pin(function.document(dead_letter))).buffered(AT_ONCE);
     let dead_letters = documents.try_collect().await?;
     let next_cursor = next.as_deref().map(paging::opaque);
     let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
@@ -82,41 +83,41 @@ where
     Ok((AppendHeaders(about), Json(DeadLettersDocument { dead_letters, next_cursor })).into_response())
 }
 
-impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
-    async fn document(&self, letter: DeadLetter) -> PortResult<DeadLetterDocument> {
-        Ok(DeadLetterDocument::of(&letter, &self.standing(&letter).await?))
+impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q> {
+    async fn document(&self, dead_letter: DeadLetterRecord) -> PortResult<DeadLetterDocument> {
+        Ok(DeadLetterDocument::of(&dead_letter, &self.replay_plan(&dead_letter).await?))
     }
 
     /// A page of open letters, and behind which one the next page begins.
-    async fn open_letters(&self, wanted: &Wanted) -> PortResult<(Vec<DeadLetter>, Option<String>)> {
-        let (mut letters, mut behind) = (Vec::new(), wanted.behind.clone());
+    async fn open_dead_letters(&self, wanted: &Wanted) -> PortResult<(Vec<DeadLetterRecord>, Option<String>)> {
+        let (mut dead_letters, mut behind) = (Vec::new(), wanted.behind.clone());
         for _ in 0..READS {
-            let page = self.ports.store.letters(behind.as_deref(), READ).await?;
-            for letter in page.items {
-                if !wanted.includes(&letter) || !self.is_kept(&letter) {
+            let page = self.ports.store.dead_letters(behind.as_deref(), READ).await?;
+            for dead_letter in page.items {
+                if !wanted.includes(&dead_letter) || !self.is_kept(&dead_letter) {
                     continue;
                 }
-                if letters.len() == wanted.limit {
-                    let last = letters.last().map(|letter: &DeadLetter| letter.id.clone());
-                    return Ok((letters, last));
+                if dead_letters.len() == wanted.limit {
+                    let last = dead_letters.last().map(|dead_letter: &DeadLetterRecord| dead_letter.id.clone());
+                    return Ok((dead_letters, last));
                 }
-                letters.push(letter);
+                dead_letters.push(dead_letter);
             }
             behind = page.next;
             if behind.is_none() {
                 break;
             }
         }
-        Ok((letters, behind))
+        Ok((dead_letters, behind))
     }
 
     /// The newest open letters about a job, up to so many.
-    pub(crate) async fn letters_of(&self, job: JobId, limit: usize) -> PortResult<Vec<DeadLetter>> {
+    pub(crate) async fn dead_letters_of_job(&self, job: JobId, limit: usize) -> PortResult<Vec<DeadLetterRecord>> {
         let mut wanted = Wanted { queue: None, job: Some(job), limit, behind: None };
         let mut all = Vec::new();
         loop {
-            let (letters, next) = self.open_letters(&wanted).await?;
-            all.extend(letters);
+            let (dead_letters, next) = self.open_dead_letters(&wanted).await?;
+            all.extend(dead_letters);
             (wanted.limit, wanted.behind) = (limit - all.len(), next);
             if wanted.limit == 0 || wanted.behind.is_none() {
                 return Ok(all);
@@ -151,10 +152,10 @@ impl Wanted {
         if errors.is_empty() { Ok(Self { queue, job, limit, behind }) } else { Err(Problem::invalid(errors)) }
     }
 
-    fn includes(&self, letter: &DeadLetter) -> bool {
-        let of_queue = self.queue.is_none_or(|queue| letter.queue == queue);
-        let of_job = self.job.is_none_or(|job| letter.letter.job_id() == Some(job));
-        letter.is_open() && of_queue && of_job
+    fn includes(&self, dead_letter: &DeadLetterRecord) -> bool {
+        let of_queue = self.queue.is_none_or(|queue| dead_letter.queue == queue);
+        let of_job = self.job.is_none_or(|job| dead_letter.message.job_id() == Some(job));
+        dead_letter.is_open() && of_queue && of_job
     }
 
     fn next_link(&self, cursor: &str) -> String {

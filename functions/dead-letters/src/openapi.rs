@@ -32,7 +32,7 @@ pub(crate) struct LetterIdInPath {
     letter_id: String,
 }
 
-/// The query of `GET /api/dead-letters`.
+/// The query of `GET /api/dead-dead_letters`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "only described")]
@@ -49,23 +49,23 @@ pub(crate) struct LettersQuery {
 }
 
 refusals!(
-    /// Of `GET /api/dead-letters`.
+    /// Of `GET /api/dead-dead_letters`.
     operator ListRefusals: MalformedQuery, InvalidRequest
 );
 refusals!(
-    /// Of `GET /api/dead-letters/{letterId}`.
+    /// Of `GET /api/dead-dead_letters/{letterId}`.
     operator ShowRefusals: NotFound
 );
 refusals!(
-    /// Of `DELETE /api/dead-letters/{letterId}`.
+    /// Of `DELETE /api/dead-dead_letters/{letterId}`.
     operator DiscardRefusals: NotFound, LetterSettled
 );
 refusals!(
-    /// Of `POST /api/dead-letters/{letterId}/replay`.
+    /// Of `POST /api/dead-dead_letters/{letterId}/replay`.
     operator ReplayRefusals: NotFound, LetterSettled, NotEnded, NothingToReplay, TooManyJobs
 );
 refusals!(
-    /// Of `POST /api/dead-letters/replay`.
+    /// Of `POST /api/dead-dead_letters/replay`.
     operator ReplayJobRefusals: MalformedJson, NotFound, NotEnded, NothingToReplay, BodyTooLarge, UnsupportedMediaType,
     InvalidRequest, TooManyJobs
 );
@@ -76,7 +76,7 @@ fn job() -> JobId {
     JobId::parse("019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e").unwrap_or_else(JobId::generate)
 }
 
-fn letter() -> DeadLetterDocument {
+fn dead_letter() -> DeadLetterDocument {
     DeadLetterDocument {
         letter_id: ID.to_owned(),
         queue: Queue::Chunk,
@@ -103,8 +103,8 @@ fn letter() -> DeadLetterDocument {
 }
 
 /// A page of one letter.
-pub(crate) fn letters_example() -> DeadLettersDocument {
-    DeadLettersDocument { dead_letters: vec![letter()], next_cursor: None }
+pub(crate) fn dead_letters_example() -> DeadLettersDocument {
+    DeadLettersDocument { dead_letters: vec![dead_letter()], next_cursor: None }
 }
 
 /// The letter and its body.
@@ -113,7 +113,7 @@ pub(crate) fn contents_example() -> DeadLetterContents {
         r#"{{"jobId":"{}","tenant":"acme","group":2,"chunk":5,"plan":{{"first":12001,"items":1000,"start":480012,"end":519733}}}}"#,
         job()
     );
-    DeadLetterContents { dead_letter: letter(), body: Some(body) }
+    DeadLetterContents { dead_letter: dead_letter(), body: Some(body) }
 }
 
 /// A job that was opened again for the letter.

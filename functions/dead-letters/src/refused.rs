@@ -13,7 +13,7 @@ pub(crate) fn refused(replay: Replay) -> Problem {
         Replay::Nothing(Nothing::Canceled) => nothing("the job was canceled, and stays so until its owner retries it"),
         Replay::Nothing(Nothing::RunAgain) => nothing("a later attempt has run again what the letter was about"),
         Replay::Nothing(Nothing::WasDone) => nothing("what the letter was about has ended all the same"),
-        Replay::PutBack | Replay::SendAgain | Replay::Open | Replay::Done | Replay::Wait => {
+        Replay::RedriveToSource | Replay::SendAgain | Replay::Open | Replay::Done | Replay::Wait => {
             let detail = "the job has not ended, and what the letter was about is counted as failed; replay it after the \
                           job's end, with all other letters of the job";
             Problem::new(Kind::NotEnded, detail)

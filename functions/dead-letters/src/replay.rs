@@ -1,4 +1,4 @@
-//! `POST /api/dead-letters/{letterId}/replay`, and `POST /api/dead-letters/replay` for all letters of a job.
+//! `POST /api/dead-dead_letters/{letterId}/replay`, and `POST /api/dead-dead_letters/replay` for all letters of a job.
 //!
 //! Letters of one job are replayed together or one after the other: while the generation that was opened for some of
 //! them runs, the others have to wait. The replay acts first and then notes the result. A crash in between leaves open
@@ -14,27 +14,27 @@ use futures::{StreamExt, TryStreamExt, stream};
 use longshore::http::{Answer, Bad, Failure, JsonFields, Operator, PathText};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::Problem;
-use longshore::queues::PutBack;
+use longshore::queues::RedriveToSource;
 use longshore::telemetry;
-use longshore_domain::dead_letter::{DeadLetter, Replay, Settled, Settlement};
+use longshore_domain::dead_letter::{DeadLetterRecord, Replay, Resolution, Settlement};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Reopen, deadline};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
-use longshore_domain::ports::{DeadLetterNotes, PortResult, Queues, Reopened, Store};
+use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, Reopened, Store};
 use utoipa::ToSchema;
 
 use crate::document::{ReplayDocument, ReplayLinks};
 use crate::list::AT_ONCE;
 use crate::openapi::{LetterIdInPath, ReplayJobRefusals, ReplayRefusals, replay_example};
 use crate::refused::{discarded, no_room, refused, too_long};
-use crate::wish::Wish;
+use crate::replay_selection::ReplaySelection;
 use crate::{DeadLetters, Effect};
 
 /// The largest body: it names a job, and the rest is room for spaces.
 const BODY_BYTES: usize = 4 * 1024;
 
 /// Letters that one call looks at: each one's chunk is read.
-const LETTERS: usize = 500;
+const DEAD_LETTERS: usize = 500;
 
 // Only described: it is read by hand, to name every bad field.
 /// Which letters are replayed.
@@ -77,27 +77,28 @@ pub(crate) async fn replay<S, Q>(
     PathText(id): PathText,
 ) -> Answer
 where
-    S: Store + DeadLetterNotes,
-    Q: Queues + PutBack,
+    S: Store + DeadLetterRecords,
+    Q: Queues + RedriveToSource,
 {
-    let letter = function.letter(&id).await?;
-    if let Some(settled) = &letter.settled {
-        return match settled.how {
-            Settlement::Replayed => Ok(accepted(&replayed_before(&letter))),
+    let dead_letter = function.dead_letter(&id).await?;
+    if let Some(resolution) = &dead_letter.resolution {
+        return match resolution.how {
+            Settlement::Replayed => Ok(accepted(&replayed_before(&dead_letter))),
             Settlement::Discarded => Err(discarded().into()),
         };
     }
-    let document = match letter.letter.job_id() {
-        None => function.put_back(&operator, &letter).await?,
+    let document = match dead_letter.message.job_id() {
+        None => function.redrive_to_source(&operator, &dead_letter).await?,
         Some(job) => {
-            let mut letters = function.letters_of(job, LETTERS).await?;
-            if letters.iter().all(|other| other.id != letter.id) {
-                letters.push(letter.clone());
+            let mut dead_letters = function.dead_letters_of_job(job, DEAD_LETTERS).await?;
+            if dead_letters.iter().all(|other| other.id != dead_letter.id) {
+                dead_letters.push(dead_letter.clone());
             }
-            let same_chunk = letter.letter.place().is_some();
-            letters
-                .retain(|other| other.id == letter.id || (same_chunk && other.letter.place() == letter.letter.place()));
-            function.replay_letters(&operator, letters).await?
+            let same_chunk = dead_letter.message.place().is_some();
+            dead_letters.retain(|other| {
+                other.id == dead_letter.id || (same_chunk && other.message.place() == dead_letter.message.place())
+            });
+            function.replay_dead_letters(&operator, dead_letters).await?
         }
     };
     Ok(accepted(&document))
@@ -134,17 +135,17 @@ pub(crate) async fn replay_job<S, Q>(
     JsonFields(mut fields): JsonFields<BODY_BYTES>,
 ) -> Answer
 where
-    S: Store + DeadLetterNotes,
-    Q: Queues + PutBack,
+    S: Store + DeadLetterRecords,
+    Q: Queues + RedriveToSource,
 {
     let bad_id = || Bad::new("invalid_job_id", "jobId is the id of a job");
     let job = fields.required("jobId", |value| value.as_str().and_then(JobId::parse).ok_or_else(bad_id));
     fields.finish()?;
-    let Some(job) = job else { return Err(no_letter().into()) };
+    let Some(job) = job else { return Err(no_dead_letter().into()) };
     Ok(accepted(&function.replay_all(&operator, job).await?))
 }
 
-fn no_letter() -> Problem {
+fn no_dead_letter() -> Problem {
     Problem::not_found("open dead letter of this job")
 }
 
@@ -152,30 +153,34 @@ fn accepted(document: &ReplayDocument) -> axum::response::Response {
     (StatusCode::ACCEPTED, [(header::CACHE_CONTROL, "no-store")], Json(document)).into_response()
 }
 
-impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
+impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q> {
     /// Replays all open letters of a job, those that can be.
     ///
     /// # Errors
     /// 404 if there is none, 409 if none can be now, 429 if the tenant has no room for the job.
     pub async fn replay_all(&self, by: &Operator, job: JobId) -> Result<ReplayDocument, Failure> {
-        let letters = self.letters_of(job, LETTERS).await?;
-        if letters.is_empty() {
-            return Err(no_letter().into());
+        let dead_letters = self.dead_letters_of_job(job, DEAD_LETTERS).await?;
+        if dead_letters.is_empty() {
+            return Err(no_dead_letter().into());
         }
-        self.replay_letters(by, letters).await
+        self.replay_dead_letters(by, dead_letters).await
     }
 
     /// Replays open letters of one job, those that can be.
     ///
     /// # Errors
     /// 409 if none can be now, 429 if the tenant has no room for the job.
-    async fn replay_letters(&self, by: &Operator, letters: Vec<DeadLetter>) -> Result<ReplayDocument, Failure> {
-        let (mut job, replays) = self.standings(letters).await?;
-        let wish = job.as_ref().map(|job| Wish::of(job, &replays)).unwrap_or_default();
-        let opens = |replay: &(DeadLetter, Replay)| wish.serves(replay);
+    async fn replay_dead_letters(
+        &self,
+        by: &Operator,
+        dead_letters: Vec<DeadLetterRecord>,
+    ) -> Result<ReplayDocument, Failure> {
+        let (mut job, replays) = self.standings(dead_letters).await?;
+        let replay_selection = job.as_ref().map(|job| ReplaySelection::of(job, &replays)).unwrap_or_default();
+        let opens = |replay: &(DeadLetterRecord, Replay)| replay_selection.serves(replay);
         let effect = match job {
             Some(ended) if replays.iter().any(opens) => {
-                job = Some(self.open(&ended, &wish).await?);
+                job = Some(self.open(&ended, &replay_selection).await?);
                 Effect::Generation
             }
             _ => self.send_again(job.as_ref(), &replays).await?,
@@ -185,33 +190,41 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
         let (done, left): (Vec<_>, Vec<_>) = replays
             .into_iter()
             .partition(|replay| opens(replay) || replay.1 == Replay::Done || (sends && replay.1 == Replay::SendAgain));
-        let ids = |letters: &[(DeadLetter, Replay)]| letters.iter().map(|(letter, _)| letter.id.clone()).collect();
+        let ids = |dead_letters: &[(DeadLetterRecord, Replay)]| {
+            dead_letters.iter().map(|(dead_letter, _)| dead_letter.id.clone()).collect()
+        };
         let (replayed, open): (Vec<_>, _) = (ids(&done), ids(&left));
         if let (true, Some((_, replay))) = (done.is_empty(), left.first()) {
             return Err(refused(*replay).into());
         }
-        self.note_replayed(by, &replayed).await?;
+        self.record_replayed(by, &replayed).await?;
         Ok(document(job.as_ref(), effect, (replayed, open)))
     }
 
     /// The job of these letters, and what a replay of each would do.
-    async fn standings(&self, letters: Vec<DeadLetter>) -> PortResult<(Option<Job>, Vec<(DeadLetter, Replay)>)> {
-        let read = |letter: DeadLetter| async move {
-            let standing = self.standing(&letter).await?;
-            PortResult::Ok((standing.job, (letter, standing.replay)))
+    async fn standings(
+        &self,
+        dead_letters: Vec<DeadLetterRecord>,
+    ) -> PortResult<(Option<Job>, Vec<(DeadLetterRecord, Replay)>)> {
+        let read = |dead_letter: DeadLetterRecord| async move {
+            let replay_plan = self.replay_plan(&dead_letter).await?;
+            PortResult::Ok((replay_plan.job, (dead_letter, replay_plan.replay)))
         };
-        let read: Vec<_> =
-            stream::iter(letters).map(|letter| Box::pin(read(letter))).buffered(AT_ONCE).try_collect().await?;
+        let read: Vec<_> = stream::iter(dead_letters)
+            .map(|dead_letter| Box::pin(read(dead_letter)))
+            .buffered(AT_ONCE)
+            .try_collect()
+            .await?;
         let (mut jobs, replays): (Vec<_>, _) = read.into_iter().unzip();
         Ok((jobs.pop().flatten(), replays))
     }
 
     /// The job's next generation, as it is wished for. If its message is lost, the sweeper sends it.
-    async fn open(&self, job: &Job, wish: &Wish) -> Result<Job, Failure> {
+    async fn open(&self, job: &Job, replay_selection: &ReplaySelection) -> Result<Job, Failure> {
         let at = (self.clock)();
         let deadline_at = deadline(at, job.timeout_s, job.expires_at);
-        let Wish { corrected, only } = wish.clone();
-        let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, only };
+        let ReplaySelection { corrected, selected_chunks } = replay_selection.clone();
+        let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, selected_chunks };
         match self.ports.store.reopen(job, &reopen).await? {
             Reopened::Made(job) => {
                 if let Err(error) = self.ports.queues.send_create(&CreateMessage::of(&job)).await {
@@ -228,7 +241,7 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
     }
 
     /// Asks again for the completion that a letter is about.
-    async fn send_again(&self, job: Option<&Job>, replays: &[(DeadLetter, Replay)]) -> Result<Effect, Failure> {
+    async fn send_again(&self, job: Option<&Job>, replays: &[(DeadLetterRecord, Replay)]) -> Result<Effect, Failure> {
         let mut effect = Effect::Nothing;
         for (_, replay) in replays {
             let Some(job) = job.filter(|_| *replay == Replay::SendAgain) else { continue };
@@ -243,19 +256,23 @@ impl<S: Store + DeadLetterNotes, Q: Queues + PutBack> DeadLetters<S, Q> {
     }
 
     /// An unreadable letter goes back as it is.
-    async fn put_back(&self, by: &Operator, letter: &DeadLetter) -> Result<ReplayDocument, Failure> {
-        let body = self.ports.store.body(letter).await?.ok_or_else(too_long)?;
-        self.ports.queues.put_back(letter, &body).await?;
-        let replayed = vec![letter.id.clone()];
-        self.note_replayed(by, &replayed).await?;
-        Ok(document(None, Effect::PutBack, (replayed, Vec::new())))
+    async fn redrive_to_source(
+        &self,
+        by: &Operator,
+        dead_letter: &DeadLetterRecord,
+    ) -> Result<ReplayDocument, Failure> {
+        let body = self.ports.store.body(dead_letter).await?.ok_or_else(too_long)?;
+        self.ports.queues.redrive_to_source(dead_letter, &body).await?;
+        let replayed = vec![dead_letter.id.clone()];
+        self.record_replayed(by, &replayed).await?;
+        Ok(document(None, Effect::RedriveToSource, (replayed, Vec::new())))
     }
 
-    async fn note_replayed(&self, Operator(who): &Operator, letters: &[String]) -> Result<(), Failure> {
-        let settled = Settled { how: Settlement::Replayed, by: who.clone(), at: (self.clock)() };
-        for id in letters {
-            self.ports.store.settle(id, &settled).await?;
-            tracing::info!(operator = who, letter.id = id, "a dead letter is replayed");
+    async fn record_replayed(&self, Operator(who): &Operator, dead_letters: &[String]) -> Result<(), Failure> {
+        let resolution = Resolution { how: Settlement::Replayed, by: who.clone(), at: (self.clock)() };
+        for id in dead_letters {
+            self.ports.store.resolve(id, &resolution).await?;
+            tracing::info!(operator = who, dead_letter.id = id, "a dead letter is replayed");
         }
         Ok(())
     }
@@ -273,11 +290,11 @@ fn document(job: Option<&Job>, effect: Effect, (replayed, left): (Vec<String>, V
     }
 }
 
-fn replayed_before(letter: &DeadLetter) -> ReplayDocument {
-    let job = letter.letter.job_id();
+fn replayed_before(dead_letter: &DeadLetterRecord) -> ReplayDocument {
+    let job = dead_letter.message.job_id();
     ReplayDocument {
         job_id: job,
         links: ReplayLinks { job: job.map(|job| format!("/api/jobs/{job}")) },
-        ..document(None, Effect::Nothing, (vec![letter.id.clone()], Vec::new()))
+        ..document(None, Effect::Nothing, (vec![dead_letter.id.clone()], Vec::new()))
     }
 }

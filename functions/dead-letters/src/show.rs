@@ -1,4 +1,4 @@
-//! `GET /api/dead-letters/{letterId}`: one letter with its body. The only call that shows rows of any tenant, and it says so in
+//! `GET /api/dead-dead_letters/{letterId}`: one letter with its body. The only call that shows rows of any tenant, and it says so in
 //! the log: who, which letter.
 
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use axum::http::header;
 use axum::response::IntoResponse;
 use longshore::http::{Answer, Operator, PathText};
 use longshore::openapi::CacheNoStore;
-use longshore::queues::PutBack;
-use longshore_domain::ports::{DeadLetterNotes, Queues, Store};
+use longshore::queues::RedriveToSource;
+use longshore_domain::ports::{DeadLetterRecords, Queues, Store};
 
 use crate::openapi::{LetterIdInPath, ShowRefusals, contents_example};
 use crate::{DeadLetterContents, DeadLetterDocument, DeadLetters};
@@ -41,13 +41,13 @@ pub(crate) async fn show<S, Q>(
     PathText(id): PathText,
 ) -> Answer
 where
-    S: Store + DeadLetterNotes,
-    Q: Queues + PutBack,
+    S: Store + DeadLetterRecords,
+    Q: Queues + RedriveToSource,
 {
-    let letter = function.letter(&id).await?;
-    let standing = function.standing(&letter).await?;
-    let body = function.ports.store.body(&letter).await?;
-    tracing::info!(operator = who, letter.id = letter.id, "a dead letter is shown");
-    let document = DeadLetterContents { dead_letter: DeadLetterDocument::of(&letter, &standing), body };
+    let dead_letter = function.dead_letter(&id).await?;
+    let replay_plan = function.replay_plan(&dead_letter).await?;
+    let body = function.ports.store.body(&dead_letter).await?;
+    tracing::info!(operator = who, dead_letter.id = dead_letter.id, "a dead letter is shown");
+    let document = DeadLetterContents { dead_letter: DeadLetterDocument::of(&dead_letter, &replay_plan), body };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
 }

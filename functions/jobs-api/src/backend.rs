@@ -5,7 +5,7 @@ use longshore::handler::Registry;
 use longshore::http::{Access, Failure, Tenant};
 use longshore::ports::Ports;
 use longshore::problem::Problem;
-use longshore::queues::{Backlog, SqsQueues};
+use longshore::queues::{QueueDepth, SqsQueues};
 use longshore::store::dynamo::DynamoStore;
 use longshore::store::records::{DynamoRecords, RecordStore};
 use longshore_domain::group::Group;
@@ -16,14 +16,14 @@ use longshore_domain::progress;
 use longshore_domain::rate::Rate;
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::{DownloadUrls, Pressure};
+use crate::{DownloadUrls, QueueDepths};
 
 /// A choice of services: one name in place of four type parameters.
 pub trait Backend: Send + Sync + 'static {
     /// Jobs and uploads.
     type Store: Store + TenantCounts;
     /// Where create and complete messages go, and how many chunks wait.
-    type Queues: Queues + Backlog;
+    type Queues: Queues + QueueDepth;
     /// Sources and reports.
     type Files: Files + DownloadUrls;
     /// Imported records.
@@ -69,7 +69,7 @@ pub struct Api<B: Backend> {
     /// Calls of a tenant that one process answers.
     pub tenant_calls: Rate,
     /// How much waits.
-    pub pressure: Pressure,
+    pub queue_depths: QueueDepths,
     /// The time.
     pub clock: fn() -> Timestamp,
 }
@@ -105,7 +105,7 @@ impl<B: Backend> Api<B> {
         if job.status == Status::Completed || job.groups == 0 {
             return Ok(Some((Vec::new(), job)));
         }
-        let first = job.base.groups;
+        let first = job.carried_over.groups;
         let Some((groups, job)) = self.progress(job.job_id, first).await? else { return Ok(None) };
         if job.totals.is_none_or(|totals| totals == progress::counts(&job, &groups)) {
             return Ok(Some((groups, job)));

@@ -2,7 +2,7 @@
 //!
 //! The splitter reads all of it later; what is found here is found while its owner looks on.
 
-use longshore::failures_file::{CORRECTED_BYTES, Columns, Layout, OPENING_BYTES};
+use longshore::failures_file::{CORRECTED_BYTES, Columns, HEAD_BYTES, Layout};
 use longshore::files::ResumingReader;
 use longshore::http::{Bad, Failure, Tenant};
 use longshore::telemetry;
@@ -30,9 +30,9 @@ impl<B: Backend> Api<B> {
         let columns = Columns::of(source.format, definition.and_then(|definition| definition.columns));
         let columns =
             columns.ok_or_else(|| refused(not_one("no row of this job has failed yet; retry without a file")))?;
-        let opening = self.opening(&file).await?;
-        let whole = opening.len() as u64 == file.size_bytes;
-        Layout::find(&opening, whole, &columns).map_err(|error| refused(not_one(&error.to_string())))?;
+        let header = self.header(&file).await?;
+        let whole = header.len() as u64 == file.size_bytes;
+        Layout::find(&header, whole, &columns).map_err(|error| refused(not_one(&error.to_string())))?;
         Ok(file)
     }
 
@@ -40,13 +40,13 @@ impl<B: Backend> Api<B> {
     ///
     /// # Errors
     /// 422 `unknown_file` if it is not there any more; 503 `unavailable` if it cannot be read.
-    async fn opening(&self, file: &SourceFile) -> Result<Vec<u8>, Failure> {
-        let mut reader = ResumingReader::new(&self.ports.files, file, 0).up_to(OPENING_BYTES);
-        let mut opening = Vec::new();
+    async fn header(&self, file: &SourceFile) -> Result<Vec<u8>, Failure> {
+        let mut reader = ResumingReader::new(&self.ports.files, file, 0).up_to(HEAD_BYTES);
+        let mut header = Vec::new();
         loop {
             match reader.next().await.map_err(|error| cannot_be_read(&error))? {
-                Read::Found(Some(block)) => opening.extend_from_slice(&block),
-                Read::Found(None) => return Ok(opening),
+                Read::Found(Some(block)) => header.extend_from_slice(&block),
+                Read::Found(None) => return Ok(header),
                 Read::Absent | Read::Changed => return Err(refused(unknown_file())),
             }
         }

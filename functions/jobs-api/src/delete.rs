@@ -52,11 +52,11 @@ pub(crate) async fn delete<B: Backend>(
         etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
         let (now, store) = ((api.clock)(), &api.ports.store);
         let only_as_seen = etag::is_conditional(&headers);
-        let met = match only_as_seen {
+        let observed = match only_as_seen {
             true => store.delete_as_seen(&job, now).await?,
             false => store.delete(job.job_id, now).await?,
         };
-        match met {
+        match observed {
             Transition::Made(job) => {
                 api.stop_soon(&job).await;
                 return Ok(StatusCode::NO_CONTENT.into_response());

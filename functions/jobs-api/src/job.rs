@@ -14,7 +14,7 @@ use crate::document::output_path;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfNoneMatchHeader, JobIdInPath, JobQuery};
 use crate::openapi::refusals::JobRefusals;
-use crate::{Api, Backend, JobDocument, etag, pace};
+use crate::{Api, Backend, JobDocument, etag, poll_interval};
 
 /// The job document; 304 if the client has it already; 303 to the result of a completed job with `?redirect=output`.
 #[utoipa::path(
@@ -73,7 +73,7 @@ pub(crate) async fn get<B: Backend>(
         let to = [(header::LOCATION, output_path(job.job_id)), (header::CACHE_CONTROL, "no-store".into())];
         return Ok((StatusCode::SEE_OTHER, to).into_response());
     }
-    let wait_s = pace::retry_after_s(&job, &groups, (api.clock)());
+    let wait_s = poll_interval::retry_after_s(&job, &groups, (api.clock)());
     Ok(conditional(&headers, &job, JobDocument::of(&job, &groups), wait_s))
 }
 

@@ -31,8 +31,8 @@ mod links;
 mod list;
 mod openapi;
 mod output;
-mod pace;
-mod pressure;
+mod poll_interval;
+mod queue_depths;
 mod records;
 mod retry;
 mod start;
@@ -61,7 +61,7 @@ pub use links::DownloadUrls;
 pub use list::JobsDocument;
 pub use openapi::openapi;
 pub use output::{FileLink, FileLinks, OutputDocument, ReceiptLink};
-pub use pressure::Pressure;
+pub use queue_depths::QueueDepths;
 pub use records::{RecordDocument, RecordsDocument};
 
 /// The calls that this function answers.
@@ -140,7 +140,7 @@ pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Err
             max_queued_chunks: config::max_queued_chunks()?,
         },
         tenant_calls: config::tenant_calls()?,
-        pressure: Pressure::default(),
+        queue_depths: QueueDepths::default(),
         clock: Timestamp::now,
     };
     http::serve("jobs-api", router(api)).await

@@ -17,7 +17,7 @@ use crate::create::source::unknown_file;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::RetryRefusals;
-use crate::pressure::{day_is_full, too_many_jobs};
+use crate::queue_depths::{day_is_full, too_many_jobs};
 use crate::{Api, Backend, JobDocument, etag};
 
 /// The largest body: it names a file, and the rest is room for spaces.
@@ -87,7 +87,7 @@ pub(crate) async fn retry<B: Backend>(
     // What it reads costs as much whether it is refused or not.
     api.count_call(&tenant).await?;
     let (groups, job) = api.with_groups(job).await?;
-    if !job.has_rest() {
+    if !job.has_remaining() {
         return Err(refused(&job).into());
     }
     let corrected = match file {
@@ -98,7 +98,7 @@ pub(crate) async fn retry<B: Backend>(
     api.busy(&tenant, job.priority).await?;
     let at = (api.clock)();
     let deadline_at = deadline(at, job.timeout_s, job.expires_at);
-    let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, only: None };
+    let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, selected_chunks: None };
     match api.ports.store.reopen(&job, &reopen).await? {
         Reopened::Made(job) => {
             api.send(&job).await;

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::StartRefusals;
-use crate::pressure::{day_is_full, too_many_jobs};
+use crate::queue_depths::{day_is_full, too_many_jobs};
 use crate::{Api, Backend, JobDocument, etag};
 
 /// 202 with the job that was started, by this call or before.

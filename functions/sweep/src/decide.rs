@@ -15,7 +15,7 @@
 use std::collections::BTreeSet;
 
 use longshore_domain::cursor::Cursor;
-use longshore_domain::deliveries::{Deliveries, MARGIN_S, SLOT_S, SLOTS};
+use longshore_domain::deliveries::{Deliveries, INTERVAL_S, INTERVALS, MARGIN_S};
 use longshore_domain::group::{CHUNKS_PER_GROUP, Group};
 use longshore_domain::job::{Job, JobError, Stage, Status, Stop};
 use longshore_domain::message::CreateMessage;
@@ -25,8 +25,8 @@ use longshore_domain::time_stamp::Timestamp;
 /// service that every delivery needs may be unavailable for that long.
 pub const PUSHES: u32 = 4;
 
-/// How far back the notes of deliveries reach, but for the slots at both ends.
-const REACH_S: i64 = (SLOTS - 2) * SLOT_S;
+/// How far back the notes of deliveries reach, but for the intervals at both ends.
+const REACH_S: i64 = (INTERVALS - 2) * INTERVAL_S;
 
 /// What the decision depends on beside the job.
 #[derive(Copy, Clone, Debug)]
@@ -155,15 +155,15 @@ fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Cir
 /// Decides what a dead create message means for its job. Another splitter may be running, or its message may wait in
 /// its lane: one that the sweeper sent, or a continuation of the dead splitter. So the job is stopped only after a push
 /// was in vain as well; a dead-letter message may stay in its queue for days. Harmless for a job that has ended.
-pub fn decide_dead_split(job: &Job, letter: &CreateMessage, now: Timestamp, stall_s: i64) -> Option<Action> {
-    let is_about_it = awaits_split(job, letter) && job.resends > 0;
+pub fn decide_dead_split(job: &Job, dead_letter: &CreateMessage, now: Timestamp, stall_s: i64) -> Option<Action> {
+    let is_about_it = awaits_split(job, dead_letter) && job.resends > 0;
     let patience_s = stall_s << job.resends.min(6);
     (is_about_it && now >= job.updated_at.plus_seconds(patience_s)).then(|| Action::Stop(split_failed(now)))
 }
 
 /// True if the job still has to be split by this message, or by another one like it.
-pub fn awaits_split(job: &Job, letter: &CreateMessage) -> bool {
-    job.is_live() && job.generation == letter.generation && !job.split_ended
+pub fn awaits_split(job: &Job, dead_letter: &CreateMessage) -> bool {
+    job.is_live() && job.generation == dead_letter.generation && !job.split_ended
 }
 
 fn split_failed(now: Timestamp) -> Stop {

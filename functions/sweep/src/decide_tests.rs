@@ -27,7 +27,7 @@ fn group(resends: u32, cursors: &[(u32, Cursor)]) -> Group {
 
 fn cursor(finished: bool, due_s: Option<i64>) -> Cursor {
     let due = due_s.map(|s| Timestamp(s * 1000));
-    Cursor { round: 1, position: 0, token: "t".into(), file: None, filed: 0, due, finished, by_sweeper: false }
+    Cursor { round: 1, position: 0, token: "t".into(), file: None, deferred: 0, due, finished, by_sweeper: false }
 }
 
 /// A round that no queue could delay.
@@ -79,7 +79,7 @@ fn chunks_without_progress_are_sent_again_and_in_the_end_given_up() {
 }
 
 #[test]
-fn chunks_that_wait_at_their_gate_are_never_pushed_or_given_up() {
+fn chunks_that_wait_at_their_concurrency_limit_are_never_pushed_or_given_up() {
     let running = job(Status::Running, Stage::Processing);
     let waiting = BTreeSet::from([(0, 0)]);
     let at = |now_s| Circumstances { waiting: &waiting, ..at(now_s, true) };
@@ -136,7 +136,7 @@ fn a_job_whose_completion_was_lost_is_completed_and_in_the_end_ended_without_a_r
 }
 
 #[test]
-fn a_stopped_job_whose_completion_is_given_up_ends_as_it_was_told_to() {
+fn a_stopped_job_whose_completion_is_given_up_ends_as_it_was_reported_to() {
     let stop = Stop::canceled(Timestamp(1));
     let stopping = Job { stop: Some(stop.clone()), resends: 2 * PUSHES, ..job(Status::Running, Stage::Stopping) };
     let late = at(60 << 6, true);
@@ -289,7 +289,7 @@ fn a_manifest_is_read_only_where_a_chunk_may_need_a_push() {
 #[test]
 fn a_dead_split_stops_its_job_once_that_has_been_still() {
     let splitting = Job { updated_at: Timestamp(10_000), ..job(Status::Running, Stage::Splitting) };
-    let letter = CreateMessage {
+    let dead_letter = CreateMessage {
         job_id: splitting.job_id,
         generation: 0,
         position: 0,
@@ -297,7 +297,7 @@ fn a_dead_split_stops_its_job_once_that_has_been_still() {
         failures: 0,
         tenant: "t".into(),
     };
-    let decided = |job: &Job, now_s: i64| decide_dead_split(job, &letter, Timestamp(now_s * 1000), STALL_S);
+    let decided = |job: &Job, now_s: i64| decide_dead_split(job, &dead_letter, Timestamp(now_s * 1000), STALL_S);
     assert_eq!(decided(&splitting, 99_999), None, "its other message may wait in its lane: it is pushed first");
     let splitting = Job { resends: 1, ..splitting };
     assert_eq!(decided(&splitting, 129), None);

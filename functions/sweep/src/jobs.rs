@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use longshore::queues::{Backlog, DeadLetters};
+use longshore::queues::{DeadLetters, QueueDepth};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{ByAge, Files, JobPosition, PortResult, Queues, Removal, Store, Sweeps};
@@ -38,7 +38,7 @@ pub(crate) struct Walk<'a, S, Q, F, D> {
 impl<'a, S, Q, F, D> Walk<'a, S, Q, F, D>
 where
     S: Store + Removal + Sweeps,
-    Q: Queues + Backlog,
+    Q: Queues + QueueDepth,
     F: Files,
     D: DeadLetters,
 {

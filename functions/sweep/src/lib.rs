@@ -17,13 +17,13 @@
 //! It lists, decides purely ([`decide`]) and then acts.
 
 mod act;
+mod dead_letters;
 pub mod decide;
-mod gates;
 mod jobs;
-mod letters;
 mod look;
+mod parked;
 mod remove;
 mod run;
 
-pub use letters::{OpenLetters, read_letters};
+pub use dead_letters::{OpenDeadLetters, read_dead_letters};
 pub use run::{Sweep, Swept};

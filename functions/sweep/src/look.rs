@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use longshore::chunk::ChunkError;
 use longshore::ports::Ports;
-use longshore::queues::Backlog;
+use longshore::queues::QueueDepth;
 use longshore::telemetry;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::Group;
@@ -15,7 +15,7 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::act::Actor;
 use crate::decide::{Action, Circumstances, Queue, decide, may_need_push};
-use crate::gates::Gates;
+use crate::parked::ParkedByType;
 use crate::run::Sweep;
 
 /// Tenants whose deliveries a sweep remembers.
@@ -24,7 +24,7 @@ const TENANTS: usize = 10_000;
 /// What a sweep has come to know that is not of one job alone.
 #[derive(Debug)]
 pub(crate) struct Look {
-    gates: Gates,
+    limiters: ParkedByType,
     /// When the looks at gates have to end.
     gates_until: Timestamp,
     /// By priority, true if its queue is empty.
@@ -35,11 +35,11 @@ pub(crate) struct Look {
 impl Look {
     /// Nothing is known yet.
     pub(crate) fn new(gates_until: Timestamp) -> Self {
-        Self { gates: Gates::default(), gates_until, idle: BTreeMap::new(), deliveries: BTreeMap::new() }
+        Self { limiters: ParkedByType::default(), gates_until, idle: BTreeMap::new(), deliveries: BTreeMap::new() }
     }
 
     /// Reads a job; what it needs now. None if it is gone.
-    pub(crate) async fn job<S: Store, Q: Queues + Backlog, F, D>(
+    pub(crate) async fn job<S: Store, Q: Queues + QueueDepth, F, D>(
         &mut self,
         sweep: &Sweep<S, Q, F, D>,
         actor: &Actor<'_, S, Q, F>,
@@ -47,13 +47,13 @@ impl Look {
     ) -> Result<Option<(Job, Vec<Action>)>, ChunkError> {
         let ports = actor.ports;
         let Some((mut groups, mut job)) = ports.store.progress(id).await? else { return Ok(None) };
-        if self.gates.look(ports, &job.job_type, (actor.clock, self.gates_until)).await {
+        if self.limiters.look(ports, &job.job_type, (actor.clock, self.gates_until)).await {
             // A chunk that was called in between the two reads would seem to be still.
             let Some(progress) = ports.store.progress(id).await? else { return Ok(None) };
             (groups, job) = progress;
         }
         groups.retain(|group| job.owns(group.number));
-        let waiting = self.gates.waiting(&job.job_type, id);
+        let waiting = self.limiters.parked(&job.job_type, id);
         let is_known = waiting.is_some();
         let (now, stall_s, waiting) = ((actor.clock)(), sweep.stall_s, waiting.unwrap_or_default());
         let queue =
@@ -67,7 +67,7 @@ impl Look {
     }
 
     /// The queue of a job's chunks. What cannot be read of it explains everything: no chunk is pushed.
-    async fn queue<S: Store, Q: Queues + Backlog, F>(
+    async fn queue<S: Store, Q: Queues + QueueDepth, F>(
         &mut self,
         ports: &Ports<S, Q, F>,
         job: &Job,
@@ -80,7 +80,7 @@ impl Look {
         })
     }
 
-    async fn try_queue<S: Store, Q: Queues + Backlog, F>(
+    async fn try_queue<S: Store, Q: Queues + QueueDepth, F>(
         &mut self,
         ports: &Ports<S, Q, F>,
         job: &Job,

@@ -8,7 +8,7 @@ use longshore::ports::Ports;
 use longshore::telemetry;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
-use sweep::{Sweep, read_letters};
+use sweep::{Sweep, read_dead_letters};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
@@ -22,7 +22,7 @@ async fn main() -> Result<(), Error> {
         // Most of the time is for jobs: however many letters lie there, every job is looked at.
         let (now, left_ms) = (Timestamp::now(), deadline.millis_since(Timestamp::now()));
         let in_time = || Timestamp::now().millis_since(now) < left_ms / 4;
-        let dead_letters = read_letters(&ports.store, queues, now, &in_time).await;
+        let dead_letters = read_dead_letters(&ports.store, queues, now, &in_time).await;
         let sweep = Sweep { ports: ports.clone(), dead_letters, stall_s, clock: Timestamp::now };
         let swept = sweep.run(deadline).await;
         telemetry::record_invocation("sweep", started, &take_calls());

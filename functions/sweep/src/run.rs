@@ -5,7 +5,7 @@ use std::error::Error;
 use longshore::chunk::{ChunkError, KnownJobs};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
-use longshore::queues::{Backlog, DeadLetter, DeadLetters};
+use longshore::queues::{DeadLetterRecord, DeadLetters, QueueDepth};
 use longshore::telemetry;
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, PortResult, Queues, Removal, Store, Sweeps};
@@ -40,7 +40,7 @@ pub struct Swept {
     pub failures: u32,
 }
 
-impl<S: Store + Removal + Sweeps, Q: Queues + Backlog, F: Files, D: DeadLetters> Sweep<S, Q, F, D> {
+impl<S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files, D: DeadLetters> Sweep<S, Q, F, D> {
     /// Sweeps once, until all is seen or `deadline` is near.
     pub async fn run(&self, deadline: Timestamp) -> Swept {
         let (registry, known) = (Registry::default(), KnownJobs::default());
@@ -58,13 +58,13 @@ impl<S: Store + Removal + Sweeps, Q: Queues + Backlog, F: Files, D: DeadLetters>
     async fn dead_letters(&self, actor: &Actor<'_, S, Q, F>, swept: &mut Swept) -> PortResult<()> {
         let (now, left_ms) = ((self.clock)(), actor.deadline.millis_since((self.clock)()));
         let in_time = || (self.clock)().millis_since(now) < left_ms / 2;
-        for letter in readable(self.dead_letters.chunks().await?, swept).into_iter().take_while(|_| in_time()) {
-            if let Err(error) = actor.give_up_chunk(&letter).await {
+        for dead_letter in readable(self.dead_letters.chunks().await?, swept).into_iter().take_while(|_| in_time()) {
+            if let Err(error) = actor.give_up_chunk(&dead_letter).await {
                 note(swept, "a dead chunk cannot be accounted for", &error);
             }
         }
-        for letter in readable(self.dead_letters.creates().await?, swept).into_iter().take_while(|_| in_time()) {
-            if let Err(error) = self.dead_split(actor, &letter).await {
+        for dead_letter in readable(self.dead_letters.creates().await?, swept).into_iter().take_while(|_| in_time()) {
+            if let Err(error) = self.dead_split(actor, &dead_letter).await {
                 note(swept, "a dead split cannot be accounted for", &error);
             }
         }
@@ -72,19 +72,19 @@ impl<S: Store + Removal + Sweeps, Q: Queues + Backlog, F: Files, D: DeadLetters>
         Ok(())
     }
 
-    async fn dead_split(&self, actor: &Actor<'_, S, Q, F>, letter: &CreateMessage) -> Result<(), ChunkError> {
-        let Some(job) = self.ports.store.job(letter.job_id).await? else { return Ok(()) };
-        match decide_dead_split(&job, letter, (self.clock)(), self.stall_s) {
+    async fn dead_split(&self, actor: &Actor<'_, S, Q, F>, dead_letter: &CreateMessage) -> Result<(), ChunkError> {
+        let Some(job) = self.ports.store.job(dead_letter.job_id).await? else { return Ok(()) };
+        match decide_dead_split(&job, dead_letter, (self.clock)(), self.stall_s) {
             Some(action) => actor.act(&job, action).await,
             None => Ok(()),
         }
     }
 }
 
-fn readable<T>(letters: Vec<DeadLetter<T>>, swept: &mut Swept) -> Vec<T> {
-    swept.dead_letters += u32::try_from(letters.len()).unwrap_or(u32::MAX);
-    let read = letters.into_iter().filter_map(|letter| match letter {
-        Ok(letter) => Some(letter),
+fn readable<T>(dead_letters: Vec<DeadLetterRecord<T>>, swept: &mut Swept) -> Vec<T> {
+    swept.dead_letters += u32::try_from(dead_letters.len()).unwrap_or(u32::MAX);
+    let read = dead_letters.into_iter().filter_map(|dead_letter| match dead_letter {
+        Ok(dead_letter) => Some(dead_letter),
         Err(unreadable) => {
             tracing::warn!(
                 message.id = unreadable.message_id,

@@ -26,26 +26,26 @@ fn clock() -> Timestamp {
 }
 
 /// More letters than there is time for.
-struct Letters(ChunkMessage);
+struct FakeDeadLetters(ChunkMessage);
 
-impl DeadLetters for Letters {
-    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
+impl DeadLetters for FakeDeadLetters {
+    async fn creates(&self) -> PortResult<Vec<DeadLetterRecord<CreateMessage>>> {
         Ok(Vec::new())
     }
 
-    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
+    async fn chunks(&self) -> PortResult<Vec<DeadLetterRecord<ChunkMessage>>> {
         Ok((0..500).map(|_| Ok(self.0.clone())).collect())
     }
 }
 
 #[tokio::test]
-async fn however_many_letters_there_are_every_job_is_looked_at() {
+async fn however_many_dead_letters_there_are_every_job_is_looked_at() {
     let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
     let job = Job::waiting(JobId::generate(), "t", "import", START);
     let definition = Definition { options: serde_json::json!({}), columns: None };
     ports.store.create_job(&job, &definition, None).await.unwrap();
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-    let dead_letters = Letters(ChunkMessage::of(&job, (0, 1), &plan));
+    let dead_letters = FakeDeadLetters(ChunkMessage::of(&job, (0, 1), &plan));
     let sweep = Sweep { ports, dead_letters, stall_s: 60, clock };
     let swept = sweep.run(START.plus_seconds(200)).await;
     assert_eq!((swept.jobs, swept.dead_letters), (1, 500));
@@ -55,11 +55,11 @@ async fn however_many_letters_there_are_every_job_is_looked_at() {
 struct Quiet;
 
 impl DeadLetters for Quiet {
-    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
+    async fn creates(&self) -> PortResult<Vec<DeadLetterRecord<CreateMessage>>> {
         Ok(Vec::new())
     }
 
-    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
+    async fn chunks(&self) -> PortResult<Vec<DeadLetterRecord<ChunkMessage>>> {
         Ok(Vec::new())
     }
 }
@@ -120,11 +120,11 @@ async fn every_lost_job_is_pushed_within_six_sweeps() {
 struct DeadSplit(CreateMessage);
 
 impl DeadLetters for DeadSplit {
-    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
+    async fn creates(&self) -> PortResult<Vec<DeadLetterRecord<CreateMessage>>> {
         Ok(vec![Ok(self.0.clone())])
     }
 
-    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
+    async fn chunks(&self) -> PortResult<Vec<DeadLetterRecord<ChunkMessage>>> {
         Ok(Vec::new())
     }
 }
@@ -148,7 +148,7 @@ async fn a_dead_split_stops_its_job_only_once_no_other_splitter_gets_on() {
             ports.store.count_resend(&job, START).await.unwrap();
         }
         NOW.set(START.plus_seconds(still_s - 10));
-        let letter = CreateMessage {
+        let dead_letter = CreateMessage {
             job_id: job.job_id,
             generation: 0,
             position: 0,
@@ -156,7 +156,7 @@ async fn a_dead_split_stops_its_job_only_once_no_other_splitter_gets_on() {
             failures: 0,
             tenant: "t".into(),
         };
-        let sweep = Sweep { ports: ports.clone(), dead_letters: DeadSplit(letter), stall_s: 60, clock };
+        let sweep = Sweep { ports: ports.clone(), dead_letters: DeadSplit(dead_letter), stall_s: 60, clock };
         sweep.run(clock().plus_seconds(200)).await;
         let job = ports.store.job(job.job_id).await.unwrap().unwrap();
         assert_eq!(job.stop.is_some(), stopped, "still for {still_s} s, {pushes} pushes");
@@ -184,7 +184,7 @@ impl Queues for Refusing {
     }
 }
 
-impl Backlog for Refusing {
+impl QueueDepth for Refusing {
     async fn chunks(&self, _: Priority) -> PortResult<u64> {
         Ok(0)
     }

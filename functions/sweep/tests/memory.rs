@@ -15,7 +15,7 @@ use longshore_domain::ports::PortResult;
 use longshore_domain::time_stamp::Timestamp;
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
-const LETTERS: usize = 200;
+const DEAD_LETTERS: usize = 200;
 const ROWS_BYTES: usize = 300 * 1024;
 
 /// The most memory that this process has held, in KiB: `VmHWM` of proc(5).
@@ -34,7 +34,7 @@ impl DeadLetterQueues for Large {
             return Ok(Vec::new());
         }
         let first = self.0.fetch_add(BATCH, Ordering::Relaxed);
-        Ok((first..LETTERS.min(first + BATCH)).map(letter).collect())
+        Ok((first..DEAD_LETTERS.min(first + BATCH)).map(dead_letter).collect())
     }
 
     async fn delete(&self, _: &Received) -> PortResult<()> {
@@ -49,7 +49,7 @@ impl DeadLetterQueues for Large {
 /// Messages in one receive.
 const BATCH: usize = 10;
 
-fn letter(n: usize) -> Received {
+fn dead_letter(n: usize) -> Received {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
     let job = Job::waiting(JobId::generate(), "t", "import", NOW);
     let message = ChunkMessage { inline: Some("x".repeat(ROWS_BYTES)), ..ChunkMessage::of(&job, (0, 1), &plan) };
@@ -66,12 +66,12 @@ fn letter(n: usize) -> Received {
 }
 
 #[tokio::test]
-async fn many_large_letters_are_read_in_a_quarter_of_the_functions_memory() {
+async fn many_large_dead_letters_are_read_in_a_quarter_of_the_functions_memory() {
     let (store, queues) = (MemoryStore::default(), Large(AtomicUsize::new(0)));
     let before = peak_kib();
-    let open = sweep::read_letters(&store, &queues, NOW, &|| true).await;
+    let open = sweep::read_dead_letters(&store, &queues, NOW, &|| true).await;
     let chunks = open.chunks().await.unwrap();
-    assert_eq!(chunks.len(), LETTERS);
+    assert_eq!(chunks.len(), DEAD_LETTERS);
     let more = peak_kib() - before;
     assert!(more < 64 << 10, "{} MiB", more >> 10);
 }

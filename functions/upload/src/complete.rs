@@ -11,8 +11,8 @@ use longshore_domain::parts::Part;
 use longshore_domain::ports::{JobStore, TenantCounts};
 
 use crate::openapi::{CompleteRefusals, FileGuidInPath, status_example};
-use crate::read::stands;
-use crate::standing::{Standing, abandoned, completing, missing};
+use crate::read::state_response;
+use crate::state::{UploadProgress, abandoned, completing, missing};
 use crate::{UploadPlaces, UploadStatus, Uploads};
 
 /// Part numbers that an answer names; of more it says how many.
@@ -47,12 +47,14 @@ pub(crate) async fn complete<S: JobStore + TenantCounts, P: UploadPlaces>(
     PathText(id): PathText,
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
-    let (multipart, received) = match Standing::of(&uploads.places, &upload, (uploads.clock)()).await? {
-        Standing::Received => return Ok(stands(upload, Standing::Received)),
-        Standing::Waiting => return Err(incomplete("nothing was put under this upload yet; put the file first").into()),
-        Standing::Completing(_) => return Err(completing().into()),
-        Standing::Abandoned => return Err(abandoned().into()),
-        Standing::InParts(multipart, received) => (multipart, received),
+    let (multipart, received) = match UploadProgress::of(&uploads.places, &upload, (uploads.clock)()).await? {
+        UploadProgress::Received => return Ok(state_response(upload, UploadProgress::Received)),
+        UploadProgress::Waiting => {
+            return Err(incomplete("nothing was put under this upload yet; put the file first").into());
+        }
+        UploadProgress::Completing(_) => return Err(completing().into()),
+        UploadProgress::Abandoned => return Err(abandoned().into()),
+        UploadProgress::InParts(multipart, received) => (multipart, received),
     };
     let missing = missing(&upload, &multipart, &received);
     if !missing.is_empty() {
@@ -67,7 +69,7 @@ pub(crate) async fn complete<S: JobStore + TenantCounts, P: UploadPlaces>(
             return Err(incomplete("a part was put again meanwhile; complete the upload again").into());
         }
     }
-    Ok(stands(upload, Standing::Received))
+    Ok(state_response(upload, UploadProgress::Received))
 }
 
 fn incomplete(detail: impl Into<String>) -> Problem {
@@ -95,9 +97,9 @@ mod tests {
 
     #[test]
     fn of_many_missing_parts_some_are_named() {
-        let said = named(&parts(200, 1).collect::<Vec<_>>());
-        assert!(said.contains(": 1, 2, 3,") && said.contains(", 48 and 152 more;"), "{said}");
-        let said = named(&parts(48, 1).collect::<Vec<_>>());
-        assert!(said.contains(", 48; put"), "{said}");
+        let reported = named(&parts(200, 1).collect::<Vec<_>>());
+        assert!(reported.contains(": 1, 2, 3,") && reported.contains(", 48 and 152 more;"), "{reported}");
+        let reported = named(&parts(48, 1).collect::<Vec<_>>());
+        assert!(reported.contains(", 48; put"), "{reported}");
     }
 }

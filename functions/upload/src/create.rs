@@ -86,9 +86,9 @@ pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadPlaces>(
     let part_bytes = request.part_bytes(uploads.multipart_bytes);
     let wanted = request.parts.clone().unwrap_or_default();
     if let Some(key) = &key
-        && let Some(met) = uploads.store.upload_created_before(&tenant.0, key).await?
+        && let Some(outcome) = uploads.store.upload_created_before(&tenant.0, key).await?
     {
-        return uploads.created_before(&tenant, met, &wanted).await;
+        return uploads.created_before(&tenant, outcome, &wanted).await;
     }
     uploads.count_call(&tenant).await?;
     let upload = uploads.begun(promised(&tenant, request, (now, uploads.retention_days)), part_bytes).await?;
@@ -110,8 +110,8 @@ pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadPlaces>(
 
 impl<S: JobStore + TenantCounts, P: UploadPlaces> Uploads<S, P> {
     /// The answer to a create whose key was used before: the upload that it made, with new URLs.
-    async fn created_before(&self, tenant: &Tenant, met: Created<FileGuid>, wanted: &[(Part, String)]) -> Answer {
-        let Created::Replayed(id) = met else { return Err(idempotency::key_reused().into()) };
+    async fn created_before(&self, tenant: &Tenant, outcome: Created<FileGuid>, wanted: &[(Part, String)]) -> Answer {
+        let Created::Replayed(id) = outcome else { return Err(idempotency::key_reused().into()) };
         let first = self.upload(tenant, &id.to_string()).await?;
         Ok(created(self.document(&first, wanted).await?))
     }

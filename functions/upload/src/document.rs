@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
-use crate::standing::Standing;
+use crate::state::UploadProgress;
 use crate::{PartsDocument, ReceivedDocument};
 
 /// What the client needs to put its file: in one piece, or in parts if it is large.
@@ -114,15 +114,17 @@ pub struct UploadStatus {
 
 impl UploadStatus {
     /// An upload as it stands.
-    pub(crate) fn new(upload: Upload, standing: Standing) -> Self {
-        let (state, part_size, received_parts) = match standing {
-            Standing::Received => (UploadState::Received, None, None),
-            Standing::Waiting => (UploadState::Waiting, None, None),
-            Standing::InParts(multipart, received) => {
+    pub(crate) fn new(upload: Upload, state: UploadProgress) -> Self {
+        let (state, part_size, received_parts) = match state {
+            UploadProgress::Received => (UploadState::Received, None, None),
+            UploadProgress::Waiting => (UploadState::Waiting, None, None),
+            UploadProgress::InParts(multipart, received) => {
                 (UploadState::Waiting, Some(multipart.part_bytes), Some(received))
             }
-            Standing::Completing(multipart) => (UploadState::Waiting, Some(multipart.part_bytes), Some(Vec::new())),
-            Standing::Abandoned => (UploadState::Abandoned, None, None),
+            UploadProgress::Completing(multipart) => {
+                (UploadState::Waiting, Some(multipart.part_bytes), Some(Vec::new()))
+            }
+            UploadProgress::Abandoned => (UploadState::Abandoned, None, None),
         };
         Self {
             file_guid: upload.file_guid,

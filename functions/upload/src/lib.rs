@@ -23,7 +23,7 @@ mod places;
 mod read;
 mod renew;
 mod request;
-mod standing;
+mod state;
 mod wanted;
 
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use longshore::openapi::CacheNoStore;
 use longshore_domain::ports::{JobStore, TenantCounts, Upload};
 
 use crate::openapi::{FileGuidInPath, StatusRefusals, status_example, waiting_example};
-use crate::standing::Standing;
+use crate::state::UploadProgress;
 use crate::{UploadPlaces, UploadStatus, Uploads};
 
 /// How an upload stands: 200.
@@ -44,12 +44,12 @@ pub(crate) async fn status<S: JobStore + TenantCounts, P: UploadPlaces>(
     PathText(id): PathText,
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
-    let standing = Standing::of(&uploads.places, &upload, (uploads.clock)()).await?;
-    Ok(stands(upload, standing))
+    let state = UploadProgress::of(&uploads.places, &upload, (uploads.clock)()).await?;
+    Ok(state_response(upload, state))
 }
 
 /// 200: an upload as it stands.
-pub(crate) fn stands(upload: Upload, standing: Standing) -> Response {
-    let document = UploadStatus::new(upload, standing);
+pub(crate) fn state_response(upload: Upload, state: UploadProgress) -> Response {
+    let document = UploadStatus::new(upload, state);
     ([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response()
 }

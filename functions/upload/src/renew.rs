@@ -13,7 +13,7 @@ use longshore_domain::parts::{Part, parts};
 use longshore_domain::ports::{JobStore, TenantCounts, Upload};
 
 use crate::openapi::{FileGuidInPath, RenewRefusals, part_example, upload_example};
-use crate::standing::{Standing, abandoned, already_uploaded, completing, missing};
+use crate::state::{UploadProgress, abandoned, already_uploaded, completing, missing};
 use crate::wanted::{PartsRequest, list, wanted};
 use crate::{BODY_BYTES, PartDocument, PartsDocument, PromisedUpload, UploadPlaces, Uploads};
 
@@ -59,12 +59,12 @@ pub(crate) async fn renew<S: JobStore + TenantCounts, P: UploadPlaces>(
     let upload = uploads.upload(&tenant, &id).await?;
     let wanted = read(fields, &upload)?;
     uploads.count_call(&tenant).await?;
-    let document = match Standing::of(&uploads.places, &upload, (uploads.clock)()).await? {
-        Standing::Received => return Err(already_uploaded().into()),
-        Standing::Completing(_) => return Err(completing().into()),
-        Standing::Abandoned => return Err(abandoned().into()),
-        Standing::Waiting => PromisedUpload::Whole(uploads.signed(&upload).await?),
-        Standing::InParts(multipart, received) => {
+    let document = match UploadProgress::of(&uploads.places, &upload, (uploads.clock)()).await? {
+        UploadProgress::Received => return Err(already_uploaded().into()),
+        UploadProgress::Completing(_) => return Err(completing().into()),
+        UploadProgress::Abandoned => return Err(abandoned().into()),
+        UploadProgress::Waiting => PromisedUpload::Whole(uploads.signed(&upload).await?),
+        UploadProgress::InParts(multipart, received) => {
             let parts = match wanted {
                 None => missing(&upload, &multipart, &received).into_iter().map(PartDocument::planned).collect(),
                 Some(wanted) => uploads.signed_parts((&upload, &multipart), &wanted).await?,

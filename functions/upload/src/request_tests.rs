@@ -17,8 +17,8 @@ fn read(changes: Value) -> Result<UploadRequest, Vec<(String, String)>> {
         body[name] = value.clone();
     }
     let fields = Fields::new(body.as_object().cloned().unwrap());
-    let said = |e: longshore::problem::FieldError| (e.pointer, e.code);
-    UploadRequest::read(fields, MAX, LIMIT).map_err(|problem| problem.errors.into_iter().map(said).collect())
+    let reported = |e: longshore::problem::FieldError| (e.pointer, e.code);
+    UploadRequest::read(fields, MAX, LIMIT).map_err(|problem| problem.errors.into_iter().map(reported).collect())
 }
 
 fn refused(changes: Value) -> Vec<(String, String)> {
@@ -88,7 +88,7 @@ fn a_part_size_is_one_that_s3_takes_and_makes_up_to_200_parts() {
 }
 
 #[test]
-fn parts_that_want_urls_are_those_of_the_size_that_is_said() {
+fn parts_that_want_urls_are_those_of_the_size_that_is_reported() {
     let of = |number: u32| json!({"partNumber": number, "sha256": HASH});
     let request = read(json!({"size": 11 * MIB, "partSize": 5 * MIB, "parts": [of(3), of(1)]})).unwrap();
     let parts: Vec<_> =
@@ -161,9 +161,9 @@ fn a_content_type_must_look_like_one() {
 }
 
 #[test]
-fn all_faults_are_said_at_once() {
-    let said = refused(json!({"fileName": "", "size": 0, "colour": "red", "sha256": "x"}));
-    let pointers: Vec<_> = said.iter().map(|(pointer, _)| pointer.as_str()).collect();
+fn all_faults_are_reported_at_once() {
+    let reported = refused(json!({"fileName": "", "size": 0, "colour": "red", "sha256": "x"}));
+    let pointers: Vec<_> = reported.iter().map(|(pointer, _)| pointer.as_str()).collect();
     assert_eq!(pointers, ["/fileName", "/size", "/sha256", "/colour"]);
     assert_eq!(UploadRequest::read(Fields::new(serde_json::Map::new()), MAX, LIMIT).unwrap_err().errors.len(), 3);
 }

@@ -58,13 +58,13 @@ async fn every_answer_forbids_all_that_the_page_does_not_need() {
 #[tokio::test]
 async fn the_settings_say_how_to_sign_in_and_no_more() {
     let (status, headers, body) = get(settings(Some(cognito())), "/config.json", &[]).await;
-    let said: Value = serde_json::from_slice(&body).unwrap();
+    let reported: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!((status, text(&headers, "cache-control")), (200, "no-cache"));
     let sign_in = json!({
         "issuer": "https://cognito-idp.eu-central-1.amazonaws.com/pool", "clientId": "page", "scope": "openid email",
         "token": "access", "hostedPage": "https://sign-in.example.com"
     });
-    assert_eq!(said, json!({ "signIn": sign_in }));
+    assert_eq!(reported, json!({ "signIn": sign_in }));
     let (_, headers, body) = get(settings(None), "/config.json", &[]).await;
     assert_eq!(serde_json::from_slice::<Value>(&body).unwrap(), json!({ "signIn": null }));
     let policy = text(&headers, "content-security-policy");
@@ -75,13 +75,16 @@ async fn the_settings_say_how_to_sign_in_and_no_more() {
 #[tokio::test]
 async fn every_view_is_one_document_or_says_that_it_is_not_built() {
     let (status, first, document) = get(settings(None), "/", &[]).await;
-    let said = String::from_utf8_lossy(&document).into_owned();
+    let reported = String::from_utf8_lossy(&document).into_owned();
     if status == 503 {
-        assert!(said.contains("npm run build"), "{said}");
+        assert!(reported.contains("npm run build"), "{reported}");
         return;
     }
     assert_eq!((status, text(&first, "cache-control")), (200, "no-cache"));
-    assert!(!said.contains("<style") && !said.contains("onload") && !said.contains("https://"), "{said}");
+    assert!(
+        !reported.contains("<style") && !reported.contains("onload") && !reported.contains("https://"),
+        "{reported}"
+    );
     for path in ["/jobs", "/jobs/7", "/datasets", "/datasets/people"] {
         assert_eq!(get(settings(None), path, &[]).await.2, document, "{path}");
     }

@@ -22,7 +22,7 @@ pub struct Cursor {
     /// Token of the last work file of the chain that this commit vouches for.
     pub file: Option<String>,
     /// Items that this round has filed so far for the next one.
-    pub filed: u32,
+    pub deferred: u32,
     /// When this round may start; `None` for the first one. In whole seconds.
     pub due: Option<Timestamp>,
     /// Nothing is left to do in this chunk.
@@ -41,7 +41,7 @@ impl Cursor {
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('.');
         let mut next = || parts.next();
-        let (round, position, token, file, filed, due) = (next()?, next()?, next()?, next()?, next()?, next()?);
+        let (round, position, token, file, deferred, due) = (next()?, next()?, next()?, next()?, next()?, next()?);
         let by_sweeper = next() == Some("s");
         let optional = |s: &str| (s != "-").then(|| s.to_owned());
         Some(Self {
@@ -50,7 +50,7 @@ impl Cursor {
             position: if position == "F" { 0 } else { position.parse().ok()? },
             token: token.to_owned(),
             file: optional(file),
-            filed: filed.parse().ok()?,
+            deferred: deferred.parse().ok()?,
             by_sweeper,
             due: if due == "-" { None } else { Some(Timestamp(due.parse::<i64>().ok()?.checked_mul(1000)?)) },
         })
@@ -65,7 +65,7 @@ impl fmt::Display for Cursor {
         } else {
             write!(f, "{}", self.position)?
         }
-        write!(f, ".{}.{}.{}.", self.token, self.file.as_deref().unwrap_or("-"), self.filed)?;
+        write!(f, ".{}.{}.{}.", self.token, self.file.as_deref().unwrap_or("-"), self.deferred)?;
         match self.due {
             Some(due) => write!(f, "{}", due.seconds())?,
             None => write!(f, "-")?,
@@ -85,7 +85,7 @@ mod tests {
             position: 17,
             token: "abcdefgh3".into(),
             file: Some("abcdefgh2".into()),
-            filed: 4,
+            deferred: 4,
             due: Some(Timestamp(1_700_000_000_000)),
             finished: false,
             by_sweeper: false,

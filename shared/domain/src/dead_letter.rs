@@ -9,7 +9,7 @@ mod replay;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::JobId;
-use crate::job::Place;
+use crate::job::ChunkId;
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 
@@ -52,7 +52,7 @@ impl Queue {
 /// What a dead letter says.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Letter {
+pub enum DeadLetterMessage {
     /// Split this job.
     Create(CreateMessage),
     /// Work this chunk. Without its rows: they are in the source.
@@ -66,7 +66,7 @@ pub enum Letter {
     },
 }
 
-impl Letter {
+impl DeadLetterMessage {
     /// Reads the body of a message that died in this queue.
     pub fn read(queue: Queue, body: &str) -> Self {
         let read = match queue {
@@ -74,7 +74,7 @@ impl Letter {
             Queue::Chunk => serde_json::from_str(body).map(|message| Self::chunk(&message)),
             Queue::Complete => serde_json::from_str(body).map(Self::Complete),
         };
-        read.unwrap_or_else(|error| Self::Unreadable { reason: told(&error) })
+        read.unwrap_or_else(|error| Self::Unreadable { reason: describe(&error) })
     }
 
     fn chunk(message: &ChunkMessage) -> Self {
@@ -92,16 +92,16 @@ impl Letter {
     }
 
     /// The chunk that it is about, if it is about one.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<ChunkId> {
         match self {
-            Self::Chunk(message) => Some(Place { group: message.group, chunk: message.chunk }),
+            Self::Chunk(message) => Some(ChunkId { group: message.group, chunk: message.chunk }),
             Self::Create(_) | Self::Complete(_) | Self::Unreadable { .. } => None,
         }
     }
 }
 
 /// What is wrong, and where, without what stands there: it may be rows.
-fn told(error: &serde_json::Error) -> String {
+fn describe(error: &serde_json::Error) -> String {
     let what = match error.classify() {
         serde_json::error::Category::Data => "it is JSON of another shape",
         serde_json::error::Category::Eof => "its JSON ends too early",
@@ -113,13 +113,14 @@ fn told(error: &serde_json::Error) -> String {
 /// A dead letter as it is noted.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DeadLetter {
+pub struct DeadLetterRecord {
     /// When its message was sent and what the queue calls it: the same at every reading, and later ones sort behind.
     pub id: String,
     /// Where it died.
     pub queue: Queue,
     /// What it says.
-    pub letter: Letter,
+    #[serde(rename = "letter")]
+    pub message: DeadLetterMessage,
     /// When its message was sent.
     pub sent_at: Timestamp,
     /// When the sweeper first saw it.
@@ -133,13 +134,13 @@ pub struct DeadLetter {
     /// Its message group, if it has one.
     pub group_id: Option<String>,
     /// What an operator has done about it.
-    #[serde(default)]
-    pub settled: Option<Settled>,
+    #[serde(default, rename = "settled")]
+    pub resolution: Option<Resolution>,
     /// When it is forgotten, in seconds.
     pub expires_at: i64,
 }
 
-impl DeadLetter {
+impl DeadLetterRecord {
     /// The id of a message that was sent then.
     pub fn id_of(sent_at: Timestamp, message_id: &str) -> String {
         format!("{:013}-{message_id}", sent_at.0)
@@ -147,7 +148,7 @@ impl DeadLetter {
 
     /// Nobody has replayed or discarded it.
     pub fn is_open(&self) -> bool {
-        self.settled.is_none()
+        self.resolution.is_none()
     }
 }
 
@@ -163,7 +164,7 @@ pub enum Settlement {
 
 /// What was done about a letter, by whom and when. It stays: the first one counts.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Settled {
+pub struct Resolution {
     /// What.
     pub how: Settlement,
     /// The operator, by the claim `sub` of the token.
@@ -177,23 +178,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_letter_is_read_as_a_message_of_its_queue_and_keeps_no_rows() {
+    fn a_dead_letter_is_read_as_a_message_of_its_queue_and_keeps_no_rows() {
         let job = JobId::generate();
         let chunk = format!(
             r#"{{"jobId":"{job}","tenant":"t","group":4,"chunk":2,"plan":{{"first":1,"items":2,"start":3,"end":4}},"inline":"secret"}}"#
         );
-        let letter = Letter::read(Queue::Chunk, &chunk);
-        assert_eq!((letter.job_id(), letter.place()), (Some(job), Some(Place { group: 4, chunk: 2 })));
-        assert!(!format!("{letter:?}").contains("secret"));
+        let dead_letter = DeadLetterMessage::read(Queue::Chunk, &chunk);
+        assert_eq!((dead_letter.job_id(), dead_letter.place()), (Some(job), Some(ChunkId { group: 4, chunk: 2 })));
+        assert!(!format!("{dead_letter:?}").contains("secret"));
         for (queue, body) in [(Queue::Create, chunk.as_str()), (Queue::Complete, "{}"), (Queue::Chunk, "rows, rows")] {
-            let letter = Letter::read(queue, body);
-            assert!(matches!(letter, Letter::Unreadable { .. }), "{letter:?}");
+            let dead_letter = DeadLetterMessage::read(queue, body);
+            assert!(matches!(dead_letter, DeadLetterMessage::Unreadable { .. }), "{dead_letter:?}");
         }
     }
 
     #[test]
     fn ids_sort_by_the_time_of_sending() {
         let ids = [(999, "b"), (1_700_000_000_000, "a"), (1_700_000_000_001, "a")];
-        assert!(ids.map(|(at, id)| DeadLetter::id_of(Timestamp(at), id)).is_sorted());
+        assert!(ids.map(|(at, id)| DeadLetterRecord::id_of(Timestamp(at), id)).is_sorted());
     }
 }

@@ -4,7 +4,7 @@
 //! time of a message that they have received. A queue delivers a tenant's messages roughly in the order of sending. So
 //! a message that was sent well before a received one is no longer waiting: a worker has it, or it is lost.
 //!
-//! The notes of the last minutes are kept, one per [`SLOT_S`]: a worker may still be processing a message that it has
+//! The notes of the last minutes are kept, one per [`INTERVAL_S`]: a worker may still be processing a message that it has
 //! received, so only receipts of some time ago count.
 //!
 //! - A redelivery and a delayed message were sent long ago: of a slot only the newest is kept, so they change nothing.
@@ -17,13 +17,13 @@ use std::collections::BTreeMap;
 use crate::time_stamp::Timestamp;
 
 /// Seconds of one slot.
-pub const SLOT_S: i64 = 30;
+pub const INTERVAL_S: i64 = 30;
 
 /// Slots that are kept: twenty minutes, more than the longest stall time.
-pub const SLOTS: i64 = 40;
+pub const INTERVALS: i64 = 40;
 
 /// Seconds between two notes of one process about the same tenant and priority.
-pub const NOTE_EVERY_S: i64 = 10;
+pub const RECORD_EVERY_S: i64 = 10;
 
 /// Seconds by which a message must be older than one that was received, before it counts as passed.
 pub const MARGIN_S: i64 = 15;
@@ -37,42 +37,42 @@ pub struct Deliveries {
 
 impl Deliveries {
     /// The slot of a moment.
-    pub fn slot(now: Timestamp) -> i64 {
-        now.seconds().div_euclid(SLOT_S)
+    pub fn interval(now: Timestamp) -> i64 {
+        now.seconds().div_euclid(INTERVAL_S)
     }
 
     /// Notes that a message sent at `sent_at` was received at `now`. Harmless twice, and in any order.
     pub fn note(&mut self, sent_at: Timestamp, now: Timestamp) {
-        self.insert(Self::slot(now), sent_at.seconds());
+        self.insert(Self::interval(now), sent_at.seconds());
     }
 
     /// Notes the newest time of sending of one slot, in seconds.
-    pub fn insert(&mut self, slot: i64, sent_s: i64) {
-        let newest = self.newest.entry(slot).or_insert(sent_s);
+    pub fn insert(&mut self, interval: i64, sent_s: i64) {
+        let newest = self.newest.entry(interval).or_insert(sent_s);
         *newest = sent_s.max(*newest);
-        let last = self.newest.last_key_value().map_or(slot, |(last, _)| *last);
-        self.newest.retain(|slot, _| *slot > last - SLOTS);
+        let last = self.newest.last_key_value().map_or(interval, |(last, _)| *last);
+        self.newest.retain(|interval, _| *interval > last - INTERVALS);
     }
 
     /// When the newest message was sent that had been received by `time`; none if that is not known.
     pub fn newest_by(&self, time: Timestamp) -> Option<Timestamp> {
-        let ended = Self::slot(time);
+        let ended = Self::interval(time);
         self.newest.range(..ended).map(|(_, sent_s)| Timestamp(sent_s * 1000)).max()
     }
 
     /// Returns [`Self::newest_by`] if the first receipt in the `quiet_s` seconds before `time` ended a longer time
     /// without any. Everything received before that quiet time is old by now.
     pub fn newest_after_quiet(&self, quiet_s: i64, time: Timestamp) -> Option<Timestamp> {
-        let lately = Self::slot(time.plus_seconds(-quiet_s))..Self::slot(time);
+        let lately = Self::interval(time.plus_seconds(-quiet_s))..Self::interval(time);
         let (first, _) = self.newest.range(lately).next()?;
         let before = self.newest.range(..first).next_back();
-        let was_quiet = before.is_none_or(|(before, _)| (first - before) * SLOT_S > quiet_s);
+        let was_quiet = before.is_none_or(|(before, _)| (first - before) * INTERVAL_S > quiet_s);
         was_quiet.then(|| self.newest_by(time)).flatten()
     }
 
     /// True if no message is known to have been received since `time`.
     pub fn is_quiet_since(&self, time: Timestamp) -> bool {
-        self.newest.range(Self::slot(time)..).next().is_none()
+        self.newest.range(Self::interval(time)..).next().is_none()
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn only_slots_that_have_ended_tell_what_was_received_by_a_time() {
+    fn only_intervals_that_have_ended_tell_what_was_received_by_a_time() {
         let mut deliveries = Deliveries::default();
         deliveries.note(at(100), at(310));
         deliveries.note(at(250), at(340));
@@ -115,12 +115,12 @@ mod tests {
 
     #[test]
     fn what_ends_a_quiet_time_tells_at_once_what_was_passed() {
-        for (before, told) in [(None, true), (Some(90), true), (Some(120), false)] {
+        for (before, described) in [(None, true), (Some(90), true), (Some(120), false)] {
             let mut deliveries = Deliveries::default();
             before.into_iter().for_each(|before| deliveries.note(at(50), at(before)));
             deliveries.note(at(290), at(310));
             let newest = deliveries.newest_after_quiet(180, at(340));
-            assert_eq!(newest, told.then(|| at(290)), "{before:?}");
+            assert_eq!(newest, described.then(|| at(290)), "{before:?}");
         }
         let mut first = Deliveries::default();
         first.note(at(290), at(310));
@@ -128,9 +128,9 @@ mod tests {
     }
 
     #[test]
-    fn old_slots_are_forgotten() {
+    fn old_intervals_are_forgotten() {
         let mut deliveries = Deliveries::default();
-        (0..1_000).for_each(|slot| deliveries.note(at(slot), at(slot * SLOT_S)));
-        assert_eq!(deliveries.newest.len(), SLOTS as usize);
+        (0..1_000).for_each(|interval| deliveries.note(at(interval), at(interval * INTERVAL_S)));
+        assert_eq!(deliveries.newest.len(), INTERVALS as usize);
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::cursor::Cursor;
-use crate::job::Place;
+use crate::job::ChunkId;
 use crate::outcome::Counts;
 use crate::time_stamp::Timestamp;
 
@@ -64,9 +64,9 @@ impl Group {
     /// A group as it is committed.
     pub fn planned(plan: &GroupPlan, now: Timestamp) -> Self {
         let GroupPlan { manifest, .. } = plan;
-        let bytes = manifest.bytes() + plan.filed.values().map(|filed| filed.bytes).sum::<u64>();
-        let failed = plan.filed.values().map(|filed| filed.failed).sum();
-        let cursors = plan.filed.iter().map(|(chunk, filed)| (*chunk, filed.cursor.clone())).collect();
+        let bytes = manifest.bytes() + plan.replanned.values().map(|replanned| replanned.bytes).sum::<u64>();
+        let failed = plan.replanned.values().map(|replanned| replanned.failed).sum();
+        let cursors = plan.replanned.iter().map(|(chunk, replanned)| (*chunk, replanned.cursor.clone())).collect();
         let counts = Counts { failed, ..Counts::default() };
         Self { counts, cursors, ..Self::new(manifest.group, manifest.items(), bytes, now) }
     }
@@ -196,15 +196,15 @@ pub enum Source {
     /// What the generation before left, filed again up to this chunk.
     Refiled {
         /// Where the group before it ended: the job's place.
-        from: Place,
+        from: ChunkId,
         /// The first chunk whose rest is not in the group or before it.
-        upto: Place,
+        upto: ChunkId,
     },
 }
 
 /// A chunk whose items are not read from the source but from a work file.
 #[derive(Clone, Eq, PartialEq, Hash, Debug)]
-pub struct Filed {
+pub struct Replanned {
     /// Where its work begins: a round over the items that the file holds.
     pub cursor: Cursor,
     /// Items of it that have failed for good and are not worked again.
@@ -221,7 +221,7 @@ pub struct GroupPlan {
     /// Its chunks.
     pub manifest: Manifest,
     /// Those of them whose items lie in work files.
-    pub filed: BTreeMap<u32, Filed>,
+    pub replanned: BTreeMap<u32, Replanned>,
     /// What it covers.
     pub source: Source,
 }
@@ -230,7 +230,7 @@ impl GroupPlan {
     /// The next group of the file, which was cut up to the first of these bytes and is then cut up to the second.
     pub fn of_file(generation: u32, manifest: Manifest, cut: Range<u64>) -> Self {
         let source = Source::File { from: cut.start, upto: cut.end };
-        Self { generation, manifest, filed: BTreeMap::new(), source }
+        Self { generation, manifest, replanned: BTreeMap::new(), source }
     }
 }
 
@@ -244,7 +244,7 @@ mod tests {
             position,
             token: token.into(),
             file: None,
-            filed: 0,
+            deferred: 0,
             due: None,
             finished: false,
             by_sweeper: false,

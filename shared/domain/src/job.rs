@@ -19,7 +19,7 @@ use crate::time_stamp::Timestamp;
 
 pub use checkpoint::{Checkpoint, MoveCheckpoint};
 pub use deadline::{deadline, has_time};
-pub use generation::{Base, CORRECTED_ISSUES, Place, Reopen};
+pub use generation::{CORRECTED_ISSUES, CarriedOver, ChunkId, Reopen};
 pub use priority::Priority;
 pub use tolerance::Tolerance;
 pub use transition::{Finish, Transition};
@@ -156,11 +156,11 @@ pub struct Job {
     /// 0, and one more with each retry.
     pub generation: u32,
     /// What the generations before leave to this one.
-    #[serde(default)]
-    pub base: Base,
+    #[serde(default, rename = "base")]
+    pub carried_over: CarriedOver,
     /// What the generations before left is filed again up to this chunk; a retry goes on from here.
-    #[serde(default)]
-    pub refiled: Place,
+    #[serde(default, rename = "refiled")]
+    pub replanned: ChunkId,
     /// Where it stands.
     pub status: Status,
     /// Where it stands, finely.
@@ -170,12 +170,12 @@ pub struct Job {
     /// The corrected failures file that its present generation runs with.
     #[serde(default)]
     pub corrected: Option<SourceFile>,
-    /// The chunks of earlier generations whose dead letters its present one replays: see [`Reopen::only`].
-    #[serde(default)]
-    pub only: Option<BTreeSet<Place>>,
+    /// The chunks of earlier generations whose dead letters its present one replays: see [`Reopen::selected_chunks`].
+    #[serde(default, rename = "only")]
+    pub selected_chunks: Option<BTreeSet<ChunkId>>,
     /// The corrected files of the generations before. Nobody reads them any more; they go with the job.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub spent: BTreeSet<FileGuid>,
+    #[serde(default, rename = "spent", skip_serializing_if = "BTreeSet::is_empty")]
+    pub used_corrections: BTreeSet<FileGuid>,
     /// How many failures it tolerates.
     pub tolerance: Tolerance,
     /// The source is split up to this byte.
@@ -248,14 +248,14 @@ impl Job {
             job_type: job_type.into(),
             priority: Priority::default(),
             generation: 0,
-            base: Base::default(),
-            refiled: Place::default(),
+            carried_over: CarriedOver::default(),
+            replanned: ChunkId::default(),
             status: Status::Waiting,
             stage: Stage::Queued,
             source: None,
             corrected: None,
-            only: None,
-            spent: BTreeSet::new(),
+            selected_chunks: None,
+            used_corrections: BTreeSet::new(),
             tolerance: Tolerance::default(),
             split_offset: 0,
             item_count: 0,
@@ -306,19 +306,19 @@ impl Job {
 
     /// Split to the end, and every group of this generation done: completion may run.
     pub fn all_done(&self) -> bool {
-        let done = self.done_groups.range(self.base.groups..).count();
-        self.split_ended && done + self.base.groups as usize == self.groups as usize
+        let done = self.done_groups.range(self.carried_over.groups..).count();
+        self.split_ended && done + self.carried_over.groups as usize == self.groups as usize
     }
 
     /// The whole file has been counted, by this generation or by one before.
     pub fn item_count_final(&self) -> bool {
-        self.split_ended || self.base.split_ended
+        self.split_ended || self.carried_over.split_ended
     }
 
     /// Every upload that it uses or has used: its file, and the corrected ones of all generations.
     pub fn uploads(&self) -> BTreeSet<FileGuid> {
         let files = self.source.iter().chain(&self.corrected);
-        files.filter_map(SourceFile::upload).chain(self.spent.iter().copied()).collect()
+        files.filter_map(SourceFile::upload).chain(self.used_corrections.iter().copied()).collect()
     }
 
     /// Whether another job can be started that does for real what this one has checked: it has completed, and none was.
@@ -328,6 +328,6 @@ impl Job {
 
     /// Whether a group is one of this generation's. Those before are history: nothing is ever written to them.
     pub fn owns(&self, group: u32) -> bool {
-        group >= self.base.groups
+        group >= self.carried_over.groups
     }
 }

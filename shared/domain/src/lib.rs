@@ -21,10 +21,10 @@
 
 pub mod admission;
 pub mod chance;
+pub mod concurrency;
 pub mod cursor;
 pub mod dead_letter;
 pub mod deliveries;
-pub mod gate;
 pub mod group;
 pub mod ids;
 pub mod job;

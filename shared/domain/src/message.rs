@@ -251,15 +251,16 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_travels_at_its_jobs_priority_which_is_said_unless_it_is_normal() {
+    fn a_chunk_travels_at_its_jobs_priority_which_is_reported_unless_it_is_normal() {
         let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-        for (priority, said) in [(Priority::High, Some("high")), (Priority::Normal, None), (Priority::Low, Some("low"))]
+        for (priority, reported) in
+            [(Priority::High, Some("high")), (Priority::Normal, None), (Priority::Low, Some("low"))]
         {
             let job = Job { priority, ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0)) };
             let message = ChunkMessage::of(&job, (5, 6), &plan);
             assert_eq!((message.priority, message.group, message.chunk), (priority, 5, 6));
             let body = serde_json::to_value(&message).unwrap();
-            assert_eq!(body.get("priority").and_then(serde_json::Value::as_str), said);
+            assert_eq!(body.get("priority").and_then(serde_json::Value::as_str), reported);
             assert_eq!(serde_json::from_value::<ChunkMessage>(body).unwrap(), message);
         }
     }

@@ -2,10 +2,10 @@
 //! them and pass one conformance suite. Every write is conditional or harmless twice; what a condition met comes
 //! back as a named outcome, and [`PortError`] is left for what nobody expects.
 
+mod concurrency;
 mod created;
 mod dead_letters;
 mod deliveries;
-mod gates;
 mod limits;
 mod listing;
 mod multipart;
@@ -22,10 +22,10 @@ use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::parts::Multipart;
 use crate::time_stamp::Timestamp;
 
+pub use concurrency::{ParkedChunks, Permits};
 pub use created::{Created, IdempotencyKey, Started};
-pub use dead_letters::DeadLetterNotes;
-pub use deliveries::{Delivered, DeliveryNotes};
-pub use gates::{Slots, WaitingRoom};
+pub use dead_letters::DeadLetterRecords;
+pub use deliveries::{Delivered, DeliveryRecords};
 pub use limits::{CallWindow, Reopened, TenantCounts, TenantLimits};
 pub use listing::{JobPosition, JobsPage, JobsWanted};
 pub use multipart::{MultipartFiles, MultipartUpload};
@@ -184,7 +184,7 @@ pub trait JobTransitions: Send + Sync {
     /// The same, if the job is also [as it was seen](Job::is_as_seen).
     fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::move_checkpoint`].
-    fn checkpoint(&self, id: JobId, wish: &MoveCheckpoint) -> impl Future<Output = PortResult<Transition>> + Send;
+    fn checkpoint(&self, id: JobId, request: &MoveCheckpoint) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::finish`]. Also takes the job off the index of unfinished ones, unless it is deleted.
     fn finish(&self, id: JobId, finish: &Finish) -> impl Future<Output = PortResult<Transition>> + Send;
     /// See [`Job::reopen`]. `job` as it was read after its end, since when nothing of its generation can have changed.
@@ -232,7 +232,7 @@ pub trait Ledger: Send + Sync {
     fn close(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<Group>>> + Send;
     /// Notes that a chunk of the group was called in from its gate, so that its patience starts again. Idempotent, and
     /// has no effect on an absent or closed group.
-    fn called(&self, id: JobId, group: u32, now: Timestamp) -> impl Future<Output = PortResult<()>> + Send;
+    fn chunk_woken(&self, id: JobId, group: u32, now: Timestamp) -> impl Future<Output = PortResult<()>> + Send;
     /// Counts one more re-send of a group's chunks, made at `now`, if it was `seen` before; false if another was first.
     fn count_group_resend(
         &self,
@@ -253,8 +253,8 @@ pub trait Removal: Send + Sync {
 }
 
 /// Everything that is stored about jobs.
-pub trait Store: JobStore + JobTransitions + Ledger + Slots + WaitingRoom + DeliveryNotes {}
-impl<T: JobStore + JobTransitions + Ledger + Slots + WaitingRoom + DeliveryNotes> Store for T {}
+pub trait Store: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + DeliveryRecords {}
+impl<T: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + DeliveryRecords> Store for T {}
 
 /// The queues.
 pub trait Queues: Send + Sync {

@@ -37,8 +37,8 @@ impl Progress {
             item_count_final: job.item_count_final(),
             counts,
             percent: percent(done_share),
-            items_per_second: (counts.done().saturating_sub(job.base.counts.done()) as f64 * 1000.0 / elapsed_ms)
-                as u64,
+            items_per_second: (counts.done().saturating_sub(job.carried_over.counts.done()) as f64 * 1000.0
+                / elapsed_ms) as u64,
             eta_seconds: running.then(|| (elapsed_ms * (1.0 / done_share - 1.0) / 1000.0).ceil() as u64),
             updated_at: updated_at(job, groups),
         }
@@ -59,7 +59,7 @@ pub fn updated_at(job: &Job, groups: &[Group]) -> Timestamp {
 
 /// The counts of a job: what the generations before have left, and this one's groups.
 pub fn counts(job: &Job, groups: &[Group]) -> Counts {
-    let mut counts = job.base.counts;
+    let mut counts = job.carried_over.counts;
     groups.iter().filter(|g| job.owns(g.number)).for_each(|g| counts += g.counts);
     counts
 }
@@ -71,7 +71,7 @@ fn done_share(job: &Job, groups: &[Group], counts: Counts) -> f64 {
     if job.status == Status::Completed || (job.split_ended && counts.done() == job.item_count) {
         return 1.0;
     }
-    if job.base.split_ended {
+    if job.carried_over.split_ended {
         return (counts.done() as f64 / job.item_count.max(1) as f64).min(0.999);
     }
     let total = job.source.as_ref().map_or(0, |s| s.size_bytes).max(1) as f64;
@@ -108,12 +108,13 @@ pub fn sentence(job: &Job, percent: u8) -> String {
 mod tests {
     use super::*;
     use crate::ids::JobId;
-    use crate::job::Base;
+    use crate::job::CarriedOver;
 
     #[test]
     fn a_group_that_is_touched_after_the_end_changes_nothing_that_is_shown() {
-        let base = Base { groups: 1, ..Base::default() };
-        let retried = Job { base, groups: 2, ..Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(5)) };
+        let carried_over = CarriedOver { groups: 1, ..CarriedOver::default() };
+        let retried =
+            Job { carried_over, groups: 2, ..Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(5)) };
         let of = |number, touched| Group::new(number, 3, 30, Timestamp(touched));
         for (status, first, second, shown) in [
             (Status::Running, 1, 4, 5),

@@ -44,7 +44,7 @@ pub const GROUPS_PER_GENERATION: u32 = 500;
 const GROWTH: u128 = 640_000;
 
 /// The same for items that a retry files again. Steeper, since chunks that were never begun are taken over as they are.
-const FILED_GROWTH: u128 = 160_000;
+const REPLANNED_GROWTH: u128 = 160_000;
 
 /// A generation's position in its source. The minimum chunk size follows from it, so that small jobs have the chunks
 /// that their type asks for, and large ones no more groups than [`GROUPS_PER_GENERATION`]. It depends only on the
@@ -54,7 +54,7 @@ pub struct Growth {
     /// Bytes of the source.
     pub size_bytes: u64,
     /// Number of the generation's first group.
-    pub base: u32,
+    pub carried_over: u32,
     /// Number of the group that is being filled.
     pub group: u32,
 }
@@ -63,7 +63,7 @@ impl Growth {
     /// The place of a job whose next group is this one.
     pub fn of(job: &Job) -> Self {
         let size_bytes = job.source.as_ref().map_or(0, |source| source.size_bytes);
-        Self { size_bytes, base: job.base.groups, group: job.groups }
+        Self { size_bytes, carried_over: job.carried_over.groups, group: job.groups }
     }
 
     /// Minimum size of a chunk, unless a row with a chunk of its own follows it or the source ends.
@@ -73,14 +73,14 @@ impl Growth {
 
     /// Limits for a file of items that are filed again, `items` in all and `bytes` at most.
     #[must_use]
-    pub fn filed(self, limits: ChunkLimits, items: u64, bytes: u64) -> ChunkLimits {
-        let least = u32::try_from(self.share(items, FILED_GROWTH)).unwrap_or(u32::MAX);
-        let (items, bytes) = (limits.items.max(least), limits.bytes.max(self.share(bytes, FILED_GROWTH)));
+    pub fn replanned(self, limits: ChunkLimits, items: u64, bytes: u64) -> ChunkLimits {
+        let least = u32::try_from(self.share(items, REPLANNED_GROWTH)).unwrap_or(u32::MAX);
+        let (items, bytes) = (limits.items.max(least), limits.bytes.max(self.share(bytes, REPLANNED_GROWTH)));
         ChunkLimits { items, bytes, ..limits }
     }
 
     fn share(self, whole: u64, of: u128) -> u64 {
-        let group = u128::from(self.group.saturating_sub(self.base));
+        let group = u128::from(self.group.saturating_sub(self.carried_over));
         u64::try_from(u128::from(whole) * group / of).unwrap_or(u64::MAX)
     }
 }

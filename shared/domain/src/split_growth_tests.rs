@@ -14,7 +14,7 @@ fn limits() -> impl Strategy<Value = ChunkLimits> {
 /// Groups of a source whose rows all have the same size: chunk by chunk, without the rows.
 fn groups_of_equal_rows(limits: ChunkLimits, size: u64, row: u64) -> u32 {
     let limits = limits.for_file(size);
-    let mut growth = Growth { size_bytes: size, base: 0, group: 0 };
+    let mut growth = Growth { size_bytes: size, carried_over: 0, group: 0 };
     let mut left = size / row;
     while left > 0 {
         for _ in 0..chunks_in_group(growth.group) {
@@ -33,9 +33,9 @@ fn groups_of_equal_rows(limits: ChunkLimits, size: u64, row: u64) -> u32 {
 }
 
 /// Groups of rows of these sizes, cut one by one in a generation that begins with group `base`.
-fn groups_of(limits: ChunkLimits, rows: impl Iterator<Item = u64> + Clone, base: u32) -> u32 {
+fn groups_of(limits: ChunkLimits, rows: impl Iterator<Item = u64> + Clone, carried_over: u32) -> u32 {
     let size = rows.clone().sum();
-    let growth = Growth { size_bytes: size, base, group: base };
+    let growth = Growth { size_bytes: size, carried_over, group: carried_over };
     let (mut chunker, mut chunks, mut start) = (Chunker::new(limits.for_file(size), 1).growing(growth), 0_usize, 0);
     for row in rows {
         chunker.push(Span { start, content_end: start + row - 1, end: start + row, unterminated: false }, &mut |_| {
@@ -44,12 +44,12 @@ fn groups_of(limits: ChunkLimits, rows: impl Iterator<Item = u64> + Clone, base:
         start += row;
     }
     chunks += usize::from(chunker.finish().is_some());
-    let mut group = base;
+    let mut group = carried_over;
     while chunks > 0 {
         chunks = chunks.saturating_sub(chunks_in_group(group));
         group += 1;
     }
-    group - base
+    group - carried_over
 }
 
 proptest! {
@@ -66,7 +66,7 @@ proptest! {
     fn rows_of_all_sizes_mixed_have_at_most_500_groups(
         limits in limits(),
         rows in prop::collection::vec(prop_oneof![2_u64..50, 2_u64..100_000, 16_u64 << 20..20 << 20], 0..20_000),
-        base in 0_u32..2_000,
+        carried_over in 0_u32..2_000,
     ) {
         // The largest file that an upload may be.
         let fits = |sum: &mut u64, row: &u64| {
@@ -74,7 +74,7 @@ proptest! {
             (*sum <= 5 << 30).then_some(*row)
         };
         let rows: Vec<_> = rows.iter().scan(0, fits).collect();
-        prop_assert!(groups_of(limits, rows.into_iter(), base) <= GROUPS_PER_GENERATION);
+        prop_assert!(groups_of(limits, rows.into_iter(), carried_over) <= GROUPS_PER_GENERATION);
     }
 }
 
@@ -105,7 +105,7 @@ fn rows_over_a_small_limit_have_at_most_500_groups() {
 #[test]
 fn rows_that_are_each_longer_than_a_full_chunk_have_at_most_500_groups() {
     let limits = ChunkLimits { items: 1_000, bytes: 4 << 10, item_bytes: 1 << 10 }.for_file(5 << 30);
-    let mut growth = Growth { size_bytes: 5 << 30, base: 0, group: 0 };
+    let mut growth = Growth { size_bytes: 5 << 30, carried_over: 0, group: 0 };
     let (mut chunker, mut chunks, mut start) = (Chunker::new(limits, 1).growing(growth), 0_usize, 0);
     while start < growth.size_bytes {
         for row in [3, limits.bytes.max(growth.min_bytes()) + 2] {
@@ -128,7 +128,7 @@ fn a_second_run_that_begins_at_any_group_cuts_the_same_chunks() {
     let size = 60_000_000_u64;
     let rows: Vec<u64> = (0..2_000).map(|n| [3, 7 + n % 1_500, 40, 2_000 - n][n as usize % 4]).collect();
     let cut = |base_group: u32, from: usize, start: u64| {
-        let growth = Growth { size_bytes: size, base: 0, group: base_group };
+        let growth = Growth { size_bytes: size, carried_over: 0, group: base_group };
         let (mut chunker, mut plans, mut start) = (Chunker::new(limits, 1).growing(growth), Vec::new(), start);
         for row in &rows[from..] {
             let span = Span { start, content_end: start + row - 1, end: start + row, unterminated: false };

@@ -200,18 +200,18 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     }
 
     fn next_cursor(&self, token: String, file: Option<String>, end_of_round: bool, now: Timestamp) -> Cursor {
-        let (round, filed) = (self.round(), self.tally.filed);
+        let (round, deferred) = (self.round(), self.tally.deferred);
         let due = self.cursor.as_ref().and_then(|c| c.due);
         let position = u32::try_from(self.tally.position).unwrap_or(u32::MAX);
-        let here = Cursor { round, position, token, file, filed, due, finished: false, by_sweeper: false };
-        match (end_of_round, filed) {
+        let here = Cursor { round, position, token, file, deferred, due, finished: false, by_sweeper: false };
+        match (end_of_round, deferred) {
             (false, _) => here,
             (true, 0) => Cursor { position: 0, finished: true, ..here },
             (true, _) => {
                 let step = self.tally.attempts.clamp(1, round + 1);
                 let due = retry::due(now, step, self.worker.retry_base_s, fraction(), self.tally.asked_s);
                 let by_sweeper = retry::queue_delay_s(now, due).is_none();
-                Cursor { round: round + 1, position: 0, filed: 0, due: Some(due), by_sweeper, ..here }
+                Cursor { round: round + 1, position: 0, deferred: 0, due: Some(due), by_sweeper, ..here }
             }
         }
     }
@@ -257,7 +257,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         if group.counts.failed == 0 || !self.job.tolerance.is_set() {
             return Ok(());
         }
-        let (id, first) = (self.message.job_id, self.job.base.groups);
+        let (id, first) = (self.message.job_id, self.job.carried_over.groups);
         let Some((groups, job)) = self.worker.ports.store.progress_from(id, first).await? else { return Ok(()) };
         if !job.is_live() || job.all_done() || job.generation != self.job.generation {
             return Ok(());

@@ -72,11 +72,11 @@ pub(super) async fn read_header(
 }
 
 /// The items that a round has filed for the next one, by number: the order in which that one works them.
-pub fn filed_in(chain: &[WorkFile], round: u32) -> Vec<&Entry> {
+pub fn deferred_in(chain: &[WorkFile], round: u32) -> Vec<&Entry> {
     let entries = chain.iter().filter(|file| file.header.round == round).flat_map(|file| &file.entries);
-    let mut filed: Vec<_> = entries.filter(|entry| matches!(entry.end, End::Transient { .. })).collect();
-    filed.sort_unstable_by_key(|entry| entry.n);
-    filed
+    let mut deferred: Vec<_> = entries.filter(|entry| matches!(entry.end, End::Transient { .. })).collect();
+    deferred.sort_unstable_by_key(|entry| entry.n);
+    deferred
 }
 
 /// Reads a work file. If its round is before `filed_from`, the items that it filed for the next round are left out.

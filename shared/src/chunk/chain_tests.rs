@@ -77,12 +77,12 @@ impl Chain {
     }
 
     /// Writes file n, in which item n has failed and `filed` items wait for the next round.
-    fn put(&self, n: u64, header: &Header, filed: u64) {
+    fn put(&self, n: u64, header: &Header, deferred: u64) {
         let failed = End::Failed(longshore_domain::outcome::Rejection::new("bad", None, "no"));
         let waits = || End::Transient { attempts: 0, reason: "busy".into() };
         let entry = |n, end| Entry { n, end, raw: String::new(), damaged: false };
-        let filed = (1..=filed).map(|i| entry(10_000 + i, waits()));
-        let entries = std::iter::once(entry(n, failed)).chain(filed).collect();
+        let deferred = (1..=deferred).map(|i| entry(10_000 + i, waits()));
+        let entries = std::iter::once(entry(n, failed)).chain(deferred).collect();
         let bytes = WorkFile { header: header.clone(), entries }.to_bytes().unwrap();
         self.files.inner.put(&self.folder().work_key(PLACE, &n.to_string()), bytes);
     }
@@ -127,7 +127,7 @@ async fn a_hint_that_is_not_true_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_the_last_two_rounds_have_filed_is_kept_and_of_the_others_only_what_has_ended() {
+async fn what_the_last_two_rounds_have_recorded_is_kept_and_of_the_others_only_what_has_ended() {
     let chain = Chain::new();
     let mut header = Header::default();
     for n in 1..=200 {
@@ -138,6 +138,6 @@ async fn what_the_last_two_rounds_have_filed_is_kept_and_of_the_others_only_what
     assert_eq!(numbers(&read), (1..=200).rev().collect::<Vec<_>>());
     let entries: usize = read.iter().map(|file| file.entries.len()).sum();
     assert_eq!(entries, 200 + 2 * 50);
-    assert_eq!((filed_in(&read, 199).len(), filed_in(&read, 198).len()), (50, 50));
+    assert_eq!((deferred_in(&read, 199).len(), deferred_in(&read, 198).len()), (50, 50));
     assert_eq!(numbers(&chain.read(200, 198).await), [200, 199]);
 }

@@ -8,7 +8,7 @@ use longshore_domain::records::records;
 use longshore_domain::work_file::{End, WorkFile};
 use serde_json::Value;
 
-use super::chain::filed_in;
+use super::chain::deferred_in;
 use super::{ChunkError, KnownJob, read_chain};
 use crate::handler::{RawItem, Shape};
 use crate::ports::JobFolder;
@@ -109,7 +109,7 @@ impl Items {
     /// an item that was given up may be one, since its chunk was filed without the limits of its type.
     fn of_round(chain: &[WorkFile], before: u32, longest: u64) -> Self {
         let (mut bytes, mut todo) = (Vec::new(), Vec::new());
-        for entry in filed_in(chain, before) {
+        for entry in deferred_in(chain, before) {
             let attempts = if let End::Transient { attempts, .. } = entry.end { attempts } else { 0 };
             let (start, too_long) = (bytes.len(), entry.raw.len() as u64 > longest);
             if !too_long {

@@ -7,13 +7,13 @@
 
 mod attempt;
 mod chain;
+mod concurrency;
 mod ending;
-mod gate;
 mod items;
 mod known;
 mod reasons;
 mod receipts;
-mod rest;
+mod remaining;
 mod tally;
 
 use longshore_domain::group::{CommitOutcome, Group};
@@ -23,14 +23,14 @@ use longshore_domain::retry;
 use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::WorkFileError;
 
-pub use chain::{CHAIN_READS, filed_in, read_chain};
+pub use chain::{CHAIN_READS, deferred_in, read_chain};
+pub use concurrency::ConcurrencyLimiter;
 pub use ending::{ask_for_completion, complete_if_done, roll_up, stop_job};
-pub use gate::Gate;
 pub use items::{source_changed, source_missing};
 pub use known::{KnownJob, KnownJobs};
 pub use reasons::DEAD_LETTERED;
 pub use receipts::Receipts;
-pub use rest::{Rest, read_rest};
+pub use remaining::{Remaining, read_remaining};
 
 use crate::handler::Registry;
 use crate::ports::Ports;
@@ -84,7 +84,7 @@ pub enum ChunkEnd {
     /// The round is not due yet: sent again with the rest of its delay.
     TooEarly,
     /// As many chunks of the type run as may: it waits at the gate, and is sent again when a slot is free.
-    Held,
+    Parked,
     /// Another worker has moved the cursor.
     Lost,
     /// The job stops or has ended.
@@ -156,11 +156,11 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
             };
         };
         let (ports, job_type) = (self.ports, state.job.job_type.as_str());
-        let gate = Gate { ports, job_type, limit: limit.max(1), clock: self.clock };
-        let end = self.work_behind(&gate, message, &state, deadline).await;
+        let limiter = ConcurrencyLimiter { ports, job_type, limit: limit.max(1), clock: self.clock };
+        let end = self.work_behind(&limiter, message, &state, deadline).await;
         // Whatever came of it: whoever was called in and needs no slot must not keep others from it.
-        if !matches!(end, Ok(ChunkEnd::Held))
-            && let Err(error) = gate.call_in().await
+        if !matches!(end, Ok(ChunkEnd::Parked))
+            && let Err(error) = limiter.wake().await
         {
             // The chunk's own end stands; the next who leaves calls in, or the sweeper.
             let error = telemetry::chain(&error);
@@ -172,7 +172,7 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
     /// Works a chunk of which only so many may run at once.
     async fn work_behind(
         &self,
-        gate: &Gate<'_, S, Q, F>,
+        limiter: &ConcurrencyLimiter<'_, S, Q, F>,
         message: &ChunkMessage,
         state: &ChunkState,
         deadline: Timestamp,
@@ -180,17 +180,17 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         if let Some(end) = self.without_handler(message, state, Mode::Work).await? {
             return Ok(end);
         }
-        let mut lease = gate.take(deadline).await?;
-        if lease.is_none() {
+        let mut permit = limiter.acquire(deadline).await?;
+        if permit.is_none() {
             if message.failures >= FAILURES {
                 tracing::error!(job.id = %message.job_id, group = message.group, chunk = message.chunk, "a chunk failed too often to be held again; it is given up");
                 return Box::pin(self.work(message, Mode::GiveUp, deadline)).await;
             }
-            lease = gate.wait(&state.job, message, deadline).await?;
+            permit = limiter.park(&state.job, message, deadline).await?;
         }
-        let Some(lease) = lease else { return Ok(ChunkEnd::Held) };
+        let Some(permit) = permit else { return Ok(ChunkEnd::Parked) };
         let end = self.attempt(message, state, Mode::Work, deadline).await;
-        if let Err(error) = gate.leave(&lease).await {
+        if let Err(error) = limiter.release(&permit).await {
             // It ends by itself.
             let error = telemetry::chain(&error);
             tracing::warn!(job.id = %message.job_id, error, "a slot was not given back");

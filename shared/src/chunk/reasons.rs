@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_limit_is_told_in_bytes() {
+    fn a_small_limit_is_reported_in_bytes() {
         assert!(row_too_long(1_024).message.contains("1024 bytes"));
         assert!(row_too_long(16 << 20).message.contains("16 MiB"));
     }

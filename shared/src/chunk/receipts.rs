@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use longshore_domain::deliveries::NOTE_EVERY_S;
+use longshore_domain::deliveries::RECORD_EVERY_S;
 use longshore_domain::job::Priority;
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{Delivered, DeliveryNotes, Files, Queues, Store};
+use longshore_domain::ports::{Delivered, DeliveryRecords, Files, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
 
 use super::{ChunkEnd, ChunkError, Mode, Worker};
@@ -23,12 +23,12 @@ pub struct Receipts(Mutex<BTreeMap<(String, Priority), Timestamp>>);
 impl Receipts {
     /// Notes the receipt of a message that was sent at `sent_at`, unless one of its tenant and priority was noted just
     /// before. A failed note is logged and skipped: the sweeper then takes longer to detect a lost message.
-    pub async fn note(&self, store: &impl DeliveryNotes, message: &ChunkMessage, sent_at: Timestamp, now: Timestamp) {
+    pub async fn note(&self, store: &impl DeliveryRecords, message: &ChunkMessage, sent_at: Timestamp, now: Timestamp) {
         if !self.is_due(message, now) {
             return;
         }
         let delivered = Delivered { tenant: &message.tenant, priority: message.priority, sent_at, at: now };
-        if let Err(error) = store.note_delivery(&delivered).await {
+        if let Err(error) = store.record_delivery(&delivered).await {
             let error = telemetry::chain(&error);
             tracing::warn!(job.id = %message.job_id, error, "a delivery is not noted");
         }
@@ -37,7 +37,7 @@ impl Receipts {
     fn is_due(&self, message: &ChunkMessage, now: Timestamp) -> bool {
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (message.tenant.clone(), message.priority);
-        if noted.get(&key).is_some_and(|at| now < at.plus_seconds(NOTE_EVERY_S)) {
+        if noted.get(&key).is_some_and(|at| now < at.plus_seconds(RECORD_EVERY_S)) {
             return false;
         }
         if noted.len() >= TENANTS {

@@ -20,7 +20,7 @@ pub(super) struct Tally {
     /// Items of the round that are passed.
     pub(super) position: usize,
     /// Items that the round has filed for the next one, by earlier attempts too.
-    pub(super) filed: u32,
+    pub(super) deferred: u32,
     /// The longest wait that an item asked for, in seconds.
     pub(super) asked_s: i64,
     /// The most tries that an item of these has spent: what the wait for the next round follows. Rows that met no capacity
@@ -37,7 +37,7 @@ impl Tally {
     pub(super) fn at(cursor: Option<&Cursor>, item_retries: u32) -> Self {
         Self {
             position: cursor.map_or(0, |c| c.position as usize),
-            filed: cursor.map_or(0, |c| c.filed),
+            deferred: cursor.map_or(0, |c| c.deferred),
             asked_s: 0,
             attempts: 0,
             item_retries,
@@ -106,7 +106,7 @@ impl Tally {
         match &end {
             End::Failed(_) => self.counts.failed += 1,
             End::Skipped { .. } => self.counts.skipped += 1,
-            End::Transient { .. } => self.filed += 1,
+            End::Transient { .. } => self.deferred += 1,
         }
         let raw = String::from_utf8_lossy(items.raw(i));
         let damaged = items.is_damaged(i) || matches!(raw, Cow::Owned(_));

@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn access_is_open_only_where_that_is_said() {
+    fn access_is_open_only_where_that_is_reported() {
         let (claim, missing) = (Ok("sub".to_owned()), Err(ConfigError::Missing(TENANT_CLAIM)));
         let signed_in = Access::SignedIn { tenant_claim: "sub".into() };
         assert_eq!(read("open", missing.clone()), Ok(Access::Open));

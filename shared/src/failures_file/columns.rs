@@ -5,7 +5,7 @@
 use longshore_domain::records::Format;
 
 /// What is said of an item that failed.
-pub const SAID: [&str; 3] = ["code", "field", "message"];
+pub const REPORT_COLUMNS: [&str; 3] = ["code", "field", "message"];
 
 /// Name of the column of numbers.
 const NUMBER: &str = "row";

@@ -40,7 +40,7 @@ pub(super) struct Row {
 
 /// What a corrected file makes of an item that failed.
 #[derive(Clone, Eq, PartialEq, Debug)]
-pub enum Mended {
+pub enum Correction {
     /// It does not stand in the file, or not without doubt: it stays failed.
     Absent,
     /// It was not whole in the source, and its row is as the report showed it: as text it would be another record.
@@ -67,14 +67,14 @@ impl CorrectedFile {
     }
 
     /// What becomes of an item that failed.
-    pub fn mend(&self, entry: &Entry) -> Mended {
-        let Ok(row) = self.rows.binary_search_by_key(&entry.n, |row| row.number) else { return Mended::Absent };
+    pub fn correction(&self, entry: &Entry) -> Correction {
+        let Ok(row) = self.rows.binary_search_by_key(&entry.n, |row| row.number) else { return Correction::Absent };
         let row = self.rows[row];
         let cells = self.cells(&self.bytes[row.start as usize..row.end as usize]);
         if entry.damaged && cells == self.shown(&entry.raw) {
-            return Mended::Unchanged;
+            return Correction::Unchanged;
         }
-        Mended::As(self.record(&cells))
+        Correction::As(self.record(&cells))
     }
 
     /// Notes where each row lies.

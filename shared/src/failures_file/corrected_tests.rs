@@ -19,10 +19,10 @@ fn failed(n: u64, raw: &str, damaged: bool) -> Entry {
     Entry { n, end: End::Failed(Rejection::new("bad", None, "no")), raw: raw.into(), damaged }
 }
 
-fn mended(file: &CorrectedFile, n: u64) -> Option<String> {
-    match file.mend(&failed(n, "1,old", false)) {
-        Mended::As(raw) => Some(raw),
-        Mended::Absent | Mended::Unchanged => None,
+fn correction(file: &CorrectedFile, n: u64) -> Option<String> {
+    match file.correction(&failed(n, "1,old", false)) {
+        Correction::As(raw) => Some(raw),
+        Correction::Absent | Correction::Unchanged => None,
     }
 }
 
@@ -30,11 +30,11 @@ fn mended(file: &CorrectedFile, n: u64) -> Option<String> {
 fn found(file: &CorrectedFile, items: &[Entry]) -> Vec<(String, String)> {
     let mut findings = Findings::of(file);
     items.iter().for_each(|item| findings.meet(item));
-    let said = |issue: longshore_domain::job::JobError| {
+    let reported = |issue: longshore_domain::job::JobError| {
         let numbers = issue.message.split(['(', ')']).nth(1).unwrap_or_default().to_owned();
         (issue.code, numbers)
     };
-    findings.issues().into_iter().map(said).collect()
+    findings.issues().into_iter().map(reported).collect()
 }
 
 #[test]
@@ -49,14 +49,14 @@ fn a_row_becomes_a_record_of_the_jobs_own_dialect() {
         ("row,name,id\n7,Ann\n", ",Ann"),
         ("row,id,name\n7,\"1,2\",\"\"\n", "\"1,2\","),
     ] {
-        assert_eq!(mended(&parse(file), 7).as_deref(), Some(expected), "{file:?}");
-        assert_eq!(mended(&parse(file), 8), None, "{file:?}");
+        assert_eq!(correction(&parse(file), 7).as_deref(), Some(expected), "{file:?}");
+        assert_eq!(correction(&parse(file), 8), None, "{file:?}");
         assert_eq!(found(&parse(file), &[failed(7, "", false)]), [], "{file:?}");
     }
 }
 
 #[test]
-fn a_row_in_doubt_changes_nothing_and_is_told() {
+fn a_row_in_doubt_changes_nothing_and_is_reported() {
     for (file, codes) in [
         ("row,id,name\n7,1,a\n7,2,b\n7,3,c\n9,1,a\n", vec![("corrected_rows_repeated", "7")]),
         ("row,id,name\n7,1,a,torn\n9,1,a\n", vec![("corrected_rows_unreadable", "2")]),
@@ -76,14 +76,17 @@ fn a_row_in_doubt_changes_nothing_and_is_told() {
         ),
     ] {
         let read = parse(file);
-        assert_eq!((mended(&read, 7), mended(&read, 9).as_deref()), (None, Some("1,a")), "{file:?}");
+        assert_eq!((correction(&read, 7), correction(&read, 9).as_deref()), (None, Some("1,a")), "{file:?}");
         let expected: Vec<_> = codes.into_iter().map(|(code, rows)| (code.to_owned(), rows.to_owned())).collect();
         assert_eq!(found(&read, &[failed(7, "", false), failed(9, "", false)]), expected, "{file:?}");
     }
     let mut latin = b"row,id,name\n7,1,\xe4\n9,1,a\n".to_vec();
     latin.extend(format!("10,1,{}\n", "x".repeat(100)).bytes());
     let read = CorrectedFile::parse(latin, columns(), 100).unwrap();
-    assert_eq!((mended(&read, 7), mended(&read, 10), mended(&read, 9).as_deref()), (None, None, Some("1,a")));
+    assert_eq!(
+        (correction(&read, 7), correction(&read, 10), correction(&read, 9).as_deref()),
+        (None, None, Some("1,a"))
+    );
 }
 
 #[test]
@@ -96,19 +99,22 @@ fn an_item_that_did_not_fail_is_none_of_the_files() {
 #[test]
 fn a_damaged_item_runs_only_if_somebody_has_corrected_it() {
     for (raw, row, expected) in [
-        ("1,\u{fffd}", "7,1,\u{fffd}", Mended::Unchanged),
-        ("1,\u{fffd}", "7,1,ä", Mended::As("1,ä".into())),
-        ("", "7,,", Mended::Unchanged),
-        ("1,\"never closed,\nat all", "7,1,\"never closed,\nat all\"", Mended::Unchanged),
-        ("1,\"never closed", "7,1,closed", Mended::As("1,closed".into())),
-        ("1,=\u{fffd},more", "7,1,\"'=\u{fffd},more\"", Mended::Unchanged),
+        ("1,\u{fffd}", "7,1,\u{fffd}", Correction::Unchanged),
+        ("1,\u{fffd}", "7,1,ä", Correction::As("1,ä".into())),
+        ("", "7,,", Correction::Unchanged),
+        ("1,\"never closed,\nat all", "7,1,\"never closed,\nat all\"", Correction::Unchanged),
+        ("1,\"never closed", "7,1,closed", Correction::As("1,closed".into())),
+        ("1,=\u{fffd},more", "7,1,\"'=\u{fffd},more\"", Correction::Unchanged),
     ] {
         let (file, item) = (parse(&format!("row,id,name\n{row}\n")), failed(7, raw, true));
-        assert_eq!(file.mend(&item), expected, "{raw:?} {row:?}");
+        assert_eq!(file.correction(&item), expected, "{raw:?} {row:?}");
         let codes = found(&file, std::slice::from_ref(&item));
-        let expected = if expected == Mended::Unchanged { vec!["corrected_rows_unchanged"] } else { vec![] };
+        let expected = if expected == Correction::Unchanged { vec!["corrected_rows_unchanged"] } else { vec![] };
         assert_eq!(codes.iter().map(|(code, _)| code.as_str()).collect::<Vec<_>>(), expected);
-        assert!(matches!(file.mend(&Entry { damaged: false, ..item }), Mended::As(_)), "what is whole runs as it is");
+        assert!(
+            matches!(file.correction(&Entry { damaged: false, ..item }), Correction::As(_)),
+            "what is whole runs as it is"
+        );
     }
 }
 
@@ -116,9 +122,9 @@ fn a_damaged_item_runs_only_if_somebody_has_corrected_it() {
 fn a_json_line_is_taken_as_it_stands() {
     let file = "row;item;code\n1;\"{\"\"a\"\": 1}\";x\n2;'=no json;x\n3;\n";
     let file = CorrectedFile::parse(file.as_bytes().to_vec(), Columns::Raw, 100).unwrap();
-    assert_eq!(mended(&file, 1).as_deref(), Some("{\"a\": 1}"));
-    assert_eq!(mended(&file, 2).as_deref(), Some("=no json"));
-    assert_eq!(mended(&file, 3).as_deref(), Some(""));
+    assert_eq!(correction(&file, 1).as_deref(), Some("{\"a\": 1}"));
+    assert_eq!(correction(&file, 2).as_deref(), Some("=no json"));
+    assert_eq!(correction(&file, 3).as_deref(), Some(""));
 }
 
 /// A row of a report that nobody has touched, saved with any delimiter, is the item's own cells again.
@@ -136,7 +142,7 @@ fn a_round_trip_changes_no_cell() {
                 let shown = [b"7".to_vec(), harmless(second.as_bytes()).into(), harmless(first.as_bytes()).into()];
                 writer.write_record(shown).unwrap();
                 let file = CorrectedFile::parse(writer.into_inner().unwrap(), columns(), 100).unwrap();
-                let raw = mended(&file, 7).unwrap_or_else(|| panic!("{first:?} {second:?} is lost"));
+                let raw = correction(&file, 7).unwrap_or_else(|| panic!("{first:?} {second:?} is lost"));
                 let mut reader = CellReader::default();
                 let cells: Vec<_> = reader.read(raw.as_bytes()).iter().map(<[u8]>::to_vec).collect();
                 assert_eq!(cells, [first.into_bytes(), second.into_bytes()]);

@@ -3,7 +3,7 @@
 use longshore_domain::job::JobError;
 use longshore_domain::work_file::{End, Entry};
 
-use super::{CorrectedFile, Mended};
+use super::{CorrectedFile, Correction};
 
 /// Numbers that a message names: enough to find the fault, few enough to be read.
 const NAMED: usize = 5;
@@ -37,7 +37,7 @@ impl Listed {
 pub struct Findings<'a> {
     file: &'a CorrectedFile,
     /// For each row whether it has met its item.
-    met: Vec<bool>,
+    observed: Vec<bool>,
     unchanged: Vec<u64>,
     /// Not every item that failed was met, or there were too many.
     left_off: bool,
@@ -46,15 +46,15 @@ pub struct Findings<'a> {
 impl<'a> Findings<'a> {
     /// No item was met yet.
     pub fn of(file: &'a CorrectedFile) -> Self {
-        Self { file, met: vec![false; file.rows.len()], unchanged: Vec::new(), left_off: false }
+        Self { file, observed: vec![false; file.rows.len()], unchanged: Vec::new(), left_off: false }
     }
 
     /// Meets an item, if it failed. In any order.
     pub fn meet(&mut self, entry: &Entry) {
         let Ok(row) = self.file.rows.binary_search_by_key(&entry.n, |row| row.number) else { return };
         if matches!(entry.end, End::Failed(_)) {
-            self.met[row] = true;
-            if entry.damaged && self.file.mend(entry) == Mended::Unchanged {
+            self.observed[row] = true;
+            if entry.damaged && self.file.correction(entry) == Correction::Unchanged {
                 self.unchanged.push(entry.n);
             }
         }
@@ -68,8 +68,8 @@ impl<'a> Findings<'a> {
     /// The issues, once every item that failed was met.
     pub fn issues(mut self) -> Vec<JobError> {
         let (mut unknown, mut unchanged) = (Listed::default(), Listed::default());
-        let rows = self.file.rows.iter().zip(&self.met);
-        rows.filter(|(_, met)| !**met).for_each(|(row, _)| unknown.note(row.number));
+        let rows = self.file.rows.iter().zip(&self.observed);
+        rows.filter(|(_, observed)| !**observed).for_each(|(row, _)| unknown.note(row.number));
         self.unchanged.sort_unstable();
         self.unchanged.iter().for_each(|number| unchanged.note(*number));
         let issues = [

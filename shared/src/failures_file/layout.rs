@@ -10,7 +10,7 @@ use crate::formula::original;
 use crate::handler::CellReader;
 
 /// First bytes of a file that hold its first line: twice what the longest header of a source takes.
-pub const OPENING_BYTES: u64 = 512 << 10;
+pub const HEAD_BYTES: u64 = 512 << 10;
 
 /// What spreadsheets put between cells.
 const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
@@ -39,13 +39,13 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Finds the columns by a file's first bytes: up to [`OPENING_BYTES`] of them, or the file as a whole.
+    /// Finds the columns by a file's first bytes: up to [`HEAD_BYTES`] of them, or the file as a whole.
     ///
     /// # Errors
     /// If it is no text, or its first line does not have the column of numbers and all of the item's own.
-    pub fn find(opening: &[u8], whole: bool, columns: &Columns) -> Result<Self, NotAFailuresFile> {
-        let bom_len = sniff(opening, whole).map_err(|error| NotAFailuresFile(error.to_string()))?.bom_len;
-        let text = &opening[bom_len..];
+    pub fn find(header: &[u8], whole: bool, columns: &Columns) -> Result<Self, NotAFailuresFile> {
+        let bom_len = sniff(header, whole).map_err(|error| NotAFailuresFile(error.to_string()))?.bom_len;
+        let text = &header[bom_len..];
         let mut best: Option<Header> = None;
         for delimiter in DELIMITERS {
             let header = Header::read(text, whole, delimiter)?;

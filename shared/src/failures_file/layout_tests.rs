@@ -57,9 +57,9 @@ fn what_is_no_failures_file_says_what_is_missing_and_the_way_out() {
 }
 
 #[test]
-fn a_first_line_that_goes_on_behind_the_opening_is_refused_and_one_that_ends_in_it_is_not() {
+fn a_first_line_that_goes_on_behind_the_header_is_refused_and_one_that_ends_in_it_is_not() {
     let columns = named(&["id", "name"]);
-    for (opening, taken) in [("row,id,name", false), ("row,id,name\n", false), ("row,id,name\n1", true)] {
-        assert_eq!(Layout::find(opening.as_bytes(), false, &columns).is_ok(), taken, "{opening:?}");
+    for (header, taken) in [("row,id,name", false), ("row,id,name\n", false), ("row,id,name\n1", true)] {
+        assert_eq!(Layout::find(header.as_bytes(), false, &columns).is_ok(), taken, "{header:?}");
     }
 }

@@ -16,10 +16,10 @@ mod corrected;
 mod findings;
 mod layout;
 
-pub use columns::{Columns, SAID, free_name};
-pub use corrected::{CorrectedFile, Mended};
+pub use columns::{Columns, REPORT_COLUMNS, free_name};
+pub use corrected::{CorrectedFile, Correction};
 pub use findings::Findings;
-pub use layout::{Layout, NotAFailuresFile, OPENING_BYTES};
+pub use layout::{HEAD_BYTES, Layout, NotAFailuresFile};
 
 /// Bytes of the largest corrected file. It is held in memory by row number, with up to sixteen bytes beside each row, in a
 /// function of 512 MB: shorter rows than any real one still fit. Whoever has more corrects it in parts, for rows that do

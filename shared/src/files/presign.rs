@@ -115,8 +115,8 @@ mod tests {
             let name = "files::presign::tests::only_signed_headers_are_handed_out";
             let mut again = Command::new(std::env::current_exe().unwrap());
             let output = again.args(["--exact", name]).envs(TRACE).output().unwrap();
-            let said = String::from_utf8_lossy(&output.stdout);
-            assert!(output.status.success() && said.contains("1 passed"), "{said}");
+            let reported = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && reported.contains("1 passed"), "{reported}");
         }
         let credentials = Credentials::new("key", "secret", None, None, "test");
         let aws = Aws::new(Region::from_static("eu-central-1"), credentials, None);

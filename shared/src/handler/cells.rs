@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_within_a_file_is_a_letter() {
+    fn a_byte_order_mark_within_a_file_is_a_dead_letter() {
         assert_eq!(cells("\u{feff}a,\u{feff}b"), ["\u{feff}a", "\u{feff}b"]);
         assert_eq!(cells("\u{feff}"), ["\u{feff}"]);
         assert_eq!(cells("\u{feff}\"a,b\""), ["\u{feff}\"a", "b\""]);

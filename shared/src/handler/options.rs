@@ -27,12 +27,12 @@ pub(super) fn read<T: DeserializeOwned>(options: &Value) -> (Option<T>, Vec<Fiel
             Ok(read) => return (Some(read), errors),
             Err(fault) => fault,
         };
-        let mended = mend::<T>(&options, &fault.pointer);
-        if !is_told(&errors, &fault.pointer) {
+        let repaired = repair::<T>(&options, &fault.pointer);
+        if !is_reported(&errors, &fault.pointer) {
             errors.push(fault);
         }
-        match mended {
-            Some(mended) => options = mended,
+        match repaired {
+            Some(repaired) => options = repaired,
             None => break,
         }
     }
@@ -40,7 +40,7 @@ pub(super) fn read<T: DeserializeOwned>(options: &Value) -> (Option<T>, Vec<Fiel
 }
 
 /// Whether something is said already of what a pointer names, or of what it is a part of.
-pub(super) fn is_told(errors: &[FieldError], pointer: &str) -> bool {
+pub(super) fn is_reported(errors: &[FieldError], pointer: &str) -> bool {
     errors
         .iter()
         .any(|error| pointer.strip_prefix(&*error.pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
@@ -63,12 +63,12 @@ fn parse<T: DeserializeOwned>(options: &Value) -> Result<T, FieldError> {
 
 /// The same options with something else at the pointer, or nothing, so that the next mistake shows. Nothing comes last:
 /// a member that must be there would be missed only after all others were read.
-fn mend<T: DeserializeOwned>(options: &Value, pointer: &str) -> Option<Value> {
+fn repair<T: DeserializeOwned>(options: &Value, pointer: &str) -> Option<Value> {
     let path = pointer.strip_prefix("/options").filter(|path| !path.is_empty())?;
     let empty =
         [Value::from(""), Value::from(0), Value::from(false), Value::Array(Vec::new()), Value::Object(Map::new())];
     let mut tries = empty.into_iter().map(Some).chain([None]).filter_map(|stand_in| put(options, path, stand_in));
-    tries.find(|mended| parse::<T>(mended).map_or_else(|fault| fault.pointer != pointer, |_| true))
+    tries.find(|repaired| parse::<T>(repaired).map_or_else(|fault| fault.pointer != pointer, |_| true))
 }
 
 /// The options with this value at the path, or without the member; none if there is no such place. Nothing is taken out
@@ -102,7 +102,7 @@ mod tests {
         #[serde(default)]
         kind: Kind,
         #[serde(default)]
-        places: Vec<Place>,
+        places: Vec<Position>,
     }
 
     #[derive(Deserialize, Debug, Default)]
@@ -122,7 +122,7 @@ mod tests {
     #[derive(Deserialize, Debug)]
     #[serde(deny_unknown_fields)]
     #[allow(dead_code)]
-    struct Place {
+    struct Position {
         x: f64,
         up: bool,
     }
@@ -135,12 +135,12 @@ mod tests {
         faults
     }
 
-    fn told(faults: &[(&str, &str)]) -> Vec<(String, String)> {
+    fn described(faults: &[(&str, &str)]) -> Vec<(String, String)> {
         faults.iter().map(|(pointer, code)| ((*pointer).to_owned(), (*code).to_owned())).collect()
     }
 
     #[test]
-    fn every_mistake_is_told_at_once_and_where_it_is() {
+    fn every_mistake_is_reported_at_once_and_where_it_is() {
         for (options, expected) in [
             (json!({"name": "n", "count": 1}), vec![]),
             (json!({}), vec![("/options/count", "required"), ("/options/name", "required")]),
@@ -172,13 +172,13 @@ mod tests {
                 ],
             ),
         ] {
-            assert_eq!(faults::<Options>(options.clone()), told(&expected), "{options}");
+            assert_eq!(faults::<Options>(options.clone()), described(&expected), "{options}");
         }
     }
 
     #[test]
-    fn a_member_that_nothing_can_stand_in_for_is_told_once() {
-        let expected = told(&[("/options/kind", "invalid_option"), ("/options/name", "invalid_option")]);
+    fn a_member_that_nothing_can_stand_in_for_is_reported_once() {
+        let expected = described(&[("/options/kind", "invalid_option"), ("/options/name", "invalid_option")]);
         assert_eq!(faults::<Strict>(json!({"kind": "small", "name": 1})), expected);
     }
 
@@ -191,12 +191,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_part_of_something_wrong_is_told_with_it() {
+    fn what_is_part_of_something_wrong_is_reported_with_it() {
         let errors = [FieldError::new("/options/a", "invalid_option", "")];
         for (pointer, expected) in
             [("/options/a", true), ("/options/a/b", true), ("/options/ab", false), ("/options", false)]
         {
-            assert_eq!(is_told(&errors, pointer), expected, "{pointer}");
+            assert_eq!(is_reported(&errors, pointer), expected, "{pointer}");
         }
     }
 }

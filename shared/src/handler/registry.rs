@@ -124,7 +124,7 @@ impl<T: JobType> AnyJobType for Arc<T> {
     fn prepare(&self, options: &Value) -> Result<Box<dyn PreparedJob>, Vec<FieldError>> {
         let (options, mut errors) = options::read::<T::Options>(options);
         let more = options.as_ref().map(|options| self.check(options)).unwrap_or_default();
-        let more: Vec<_> = more.into_iter().filter(|error| !options::is_told(&errors, &error.pointer)).collect();
+        let more: Vec<_> = more.into_iter().filter(|error| !options::is_reported(&errors, &error.pointer)).collect();
         errors.extend(more);
         match options {
             Some(options) if errors.is_empty() => Ok(Box::new(Prepared { job_type: Arc::clone(self), options })),

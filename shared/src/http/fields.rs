@@ -113,15 +113,15 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_said_at_once() {
+    fn everything_that_is_wrong_is_reported_at_once() {
         let mut fields = fields(json!({"a": "x", "c": null, "e/f": 1}));
         assert_eq!(fields.required("a", number), None);
         assert_eq!(fields.required("b", number), None);
         assert_eq!(fields.optional("c", number), None);
         assert!(!fields.is_right());
         let problem = fields.finish().unwrap_err();
-        let said: Vec<_> = problem.errors.iter().map(|e| (e.pointer.as_str(), e.code.as_str())).collect();
-        assert_eq!(said, [("/a", "invalid_type"), ("/b", "required"), ("/e~1f", "unknown_field")]);
+        let reported: Vec<_> = problem.errors.iter().map(|e| (e.pointer.as_str(), e.code.as_str())).collect();
+        assert_eq!(reported, [("/a", "invalid_type"), ("/b", "required"), ("/e~1f", "unknown_field")]);
     }
 
     #[test]

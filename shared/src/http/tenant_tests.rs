@@ -42,7 +42,7 @@ async fn the_tenant_is_the_named_claim_of_the_token() {
 }
 
 #[tokio::test]
-async fn a_caller_without_the_claim_is_refused_and_told_what_to_do() {
+async fn a_caller_without_the_claim_is_refused_and_reported_what_to_do() {
     for parts in [call(Some(json!({"sub": "u-1"}))), call(None), Request::new(Body::empty()).into_parts().0] {
         let (status, kind, detail) = whose(by("custom:tenant"), parts).await.unwrap_err();
         assert_eq!((status, kind), (403, "no-tenant"));

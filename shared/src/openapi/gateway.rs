@@ -24,15 +24,15 @@ pub(super) fn responses() -> BTreeMap<String, RefOr<Response>> {
     let too_many = "More calls than the deployment allows. The gateway's own answer; wait a second.";
     let unavailable = "No function could be started, or none answered in time. The gateway's own answer; ask again.";
     [
-        ("NoToken", said(no_token, "Unauthorized").header("WWW-Authenticate", challenge)),
-        ("TooMany", said(too_many, "Too Many Requests")),
-        ("Unavailable", said(unavailable, "Service Unavailable")),
+        ("NoToken", reported(no_token, "Unauthorized").header("WWW-Authenticate", challenge)),
+        ("TooMany", reported(too_many, "Too Many Requests")),
+        ("Unavailable", reported(unavailable, "Service Unavailable")),
     ]
     .map(|(name, response)| (name.to_owned(), RefOr::T(response.build())))
     .into()
 }
 
-fn said(description: &str, message: &str) -> ResponseBuilder {
+fn reported(description: &str, message: &str) -> ResponseBuilder {
     ResponseBuilder::new().description(description).content("application/json", body(message))
 }
 

@@ -31,7 +31,7 @@ pub const TOKEN: &str = "token";
 
 /// The whole document, made of what each function says of its own calls.
 pub fn document(parts: impl IntoIterator<Item = OpenApi>) -> OpenApi {
-    parts.into_iter().fold(Base::openapi(), OpenApi::merge_from)
+    parts.into_iter().fold(CarriedOver::openapi(), OpenApi::merge_from)
 }
 
 /// What no function says alone.
@@ -54,7 +54,7 @@ pub fn document(parts: impl IntoIterator<Item = OpenApi>) -> OpenApi {
     components(schemas(ProblemDocument, FieldError, GatewayError)),
     modifiers(&Shared),
 )]
-struct Base;
+struct CarriedOver;
 
 /// Adds what the derive has no words for.
 struct Shared;

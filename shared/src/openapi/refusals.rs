@@ -74,20 +74,20 @@ pub fn refused_publicly(kinds: &[Kind]) -> Responses {
 }
 
 fn response(status: u16, kinds: &[Kind]) -> Response {
-    let said: Vec<_> = kinds.iter().map(|kind| format!("`{}`: {}", kind.name(), kind.about().meaning)).collect();
+    let reported: Vec<_> = kinds.iter().map(|kind| format!("`{}`: {}", kind.name(), kind.about().meaning)).collect();
     let mut response = ResponseBuilder::new().content("application/problem+json", problem(kinds));
     if matches!(status, 429 | 503) || kinds.contains(&Kind::UploadIncomplete) {
         let come_again = HeaderBuilder::new().schema(Some(ComeAgainSeconds::schema()));
         response = response.header("Retry-After", come_again.description(Some("Of a problem: seconds.")).build());
     }
-    let (said, response) = match gateways(status) {
-        None => (said.join("\n\n"), response),
+    let (reported, response) = match gateways(status) {
+        None => (reported.join("\n\n"), response),
         Some(message) => {
-            let also = format!("{}\n\nAs `application/json` the gateway's own answer.", said.join("\n\n"));
+            let also = format!("{}\n\nAs `application/json` the gateway's own answer.", reported.join("\n\n"));
             (also, response.content("application/json", gateway::body(message)))
         }
     };
-    response.description(said).build()
+    response.description(reported).build()
 }
 
 /// What the gateway says with a status that functions answer too.

@@ -111,11 +111,11 @@ impl Problem {
     pub fn invalid(mut errors: Vec<FieldError>) -> Self {
         let more = errors.len().saturating_sub(MAX_ERRORS);
         errors.truncate(MAX_ERRORS);
-        let said = |error: &FieldError| match error.pointer.as_str() {
+        let reported = |error: &FieldError| match error.pointer.as_str() {
             "" => error.detail.clone(),
             pointer => format!("{pointer}: {}", error.detail),
         };
-        let mut detail = errors.iter().map(said).collect::<Vec<_>>().join("; ");
+        let mut detail = errors.iter().map(reported).collect::<Vec<_>>().join("; ");
         if more > 0 {
             detail.push_str(&format!("; and {more} more"));
         }

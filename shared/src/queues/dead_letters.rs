@@ -49,18 +49,18 @@ impl DeadLetterQueues for SqsDeadLetters {
     }
 
     /// DeleteMessage.
-    async fn delete(&self, letter: &Received) -> PortResult<()> {
-        let call = self.client.delete_message().queue_url(self.url(letter.queue, "delete")?);
-        call.receipt_handle(&letter.handle).send().await.map(|_| ()).map_err(failed("delete"))
+    async fn delete(&self, dead_letter: &Received) -> PortResult<()> {
+        let call = self.client.delete_message().queue_url(self.url(dead_letter.queue, "delete")?);
+        call.receipt_handle(&dead_letter.handle).send().await.map(|_| ()).map_err(failed("delete"))
     }
 
     /// ChangeMessageVisibilityBatch to nothing. Of what it refuses, the visibility ends by itself.
-    async fn show(&self, letters: &[&Received]) -> PortResult<()> {
-        for batch in letters.chunks(CALL_MESSAGES) {
+    async fn show(&self, dead_letters: &[&Received]) -> PortResult<()> {
+        for batch in dead_letters.chunks(CALL_MESSAGES) {
             let Some(first) = batch.first() else { break };
-            let entry = |(n, letter): (usize, &&Received)| {
+            let entry = |(n, dead_letter): (usize, &&Received)| {
                 let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(n.to_string());
-                entry.receipt_handle(&letter.handle).visibility_timeout(0).build().map_err(failed("show"))
+                entry.receipt_handle(&dead_letter.handle).visibility_timeout(0).build().map_err(failed("show"))
             };
             let entries: PortResult<Vec<_>> = batch.iter().enumerate().map(entry).collect();
             let call = self.client.change_message_visibility_batch().queue_url(self.url(first.queue, "show")?);

@@ -12,7 +12,9 @@ use longshore_domain::ports::{PortResult, Queues};
 use serde::Serialize;
 
 use super::body::body;
-use super::{Backlog, DeadLetter, DeadLetterQueues, DeadLetters, PutBack, Received, Unreadable, failed};
+use super::{
+    DeadLetterQueues, DeadLetterRecord, DeadLetters, QueueDepth, Received, RedriveToSource, Unreadable, failed,
+};
 use crate::aws_limits::sqs::{Sent, check_message};
 
 /// Queues in memory; clones share their messages.
@@ -30,7 +32,7 @@ struct Messages {
     unreadable: Vec<Unreadable>,
     dead: Vec<Received>,
     hidden: BTreeSet<String>,
-    put_back: Vec<(Queue, String)>,
+    redrive_to_source: Vec<(Queue, String)>,
 }
 
 /// A chunk message as it was sent.
@@ -74,13 +76,13 @@ impl MemoryQueues {
     }
 
     /// Something that is no message, in every dead-letter queue.
-    pub fn bury_unreadable(&self, letter: Unreadable) {
-        self.messages().unreadable.push(letter);
+    pub fn bury_unreadable(&self, dead_letter: Unreadable) {
+        self.messages().unreadable.push(dead_letter);
     }
 
     /// A message that was received too often, as its dead-letter queue has it.
-    pub fn bury(&self, letter: Received) {
-        self.messages().dead.push(letter);
+    pub fn bury(&self, dead_letter: Received) {
+        self.messages().dead.push(dead_letter);
     }
 
     /// Ends the visibility timeout of all dead-letter messages that were received.
@@ -90,12 +92,12 @@ impl MemoryQueues {
 
     /// Ids of the messages in the dead-letter queues.
     pub fn buried(&self) -> Vec<String> {
-        self.messages().dead.iter().map(|letter| letter.message_id.clone()).collect()
+        self.messages().dead.iter().map(|dead_letter| dead_letter.message_id.clone()).collect()
     }
 
     /// Takes all bodies that were put back, each with the queue in which it had died.
     pub fn take_put_back(&self) -> Vec<(Queue, String)> {
-        std::mem::take(&mut self.messages().put_back)
+        std::mem::take(&mut self.messages().redrive_to_source)
     }
 
     fn messages(&self) -> MutexGuard<'_, Messages> {
@@ -137,57 +139,60 @@ impl Queues for MemoryQueues {
     }
 }
 
-impl Backlog for MemoryQueues {
+impl QueueDepth for MemoryQueues {
     async fn chunks(&self, priority: Priority) -> PortResult<u64> {
         Ok(self.messages().chunks.iter().filter(|sent| sent.message.priority == priority).count() as u64)
     }
 }
 
 impl DeadLetters for MemoryQueues {
-    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
+    async fn creates(&self) -> PortResult<Vec<DeadLetterRecord<CreateMessage>>> {
         let messages = self.messages();
-        Ok(letters(&messages.dead_creates, &messages.unreadable))
+        Ok(dead_letters(&messages.dead_creates, &messages.unreadable))
     }
 
-    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
+    async fn chunks(&self) -> PortResult<Vec<DeadLetterRecord<ChunkMessage>>> {
         let messages = self.messages();
-        Ok(letters(&messages.dead_chunks, &messages.unreadable))
+        Ok(dead_letters(&messages.dead_chunks, &messages.unreadable))
     }
 }
 
 impl DeadLetterQueues for MemoryQueues {
     async fn receive(&self, queue: Queue) -> PortResult<Vec<Received>> {
         let mut messages = self.messages();
-        let is_hidden = |letter: &&Received| messages.hidden.contains(&letter.message_id);
+        let is_hidden = |dead_letter: &&Received| messages.hidden.contains(&dead_letter.message_id);
         // FIFO queues: one call returns several messages of a group, and the next one none while these are in flight.
-        let in_flight = messages.dead.iter().filter(|letter| letter.queue == queue && queue != Queue::Chunk);
-        let in_flight: BTreeSet<_> = in_flight.filter(is_hidden).filter_map(|letter| letter.group_id.clone()).collect();
-        let is_next = |letter: &&Received| letter.group_id.as_ref().is_none_or(|group| !in_flight.contains(group));
-        let visible = |letter: &&Received| letter.queue == queue && !is_hidden(letter) && is_next(letter);
+        let in_flight = messages.dead.iter().filter(|dead_letter| dead_letter.queue == queue && queue != Queue::Chunk);
+        let in_flight: BTreeSet<_> =
+            in_flight.filter(is_hidden).filter_map(|dead_letter| dead_letter.group_id.clone()).collect();
+        let is_next =
+            |dead_letter: &&Received| dead_letter.group_id.as_ref().is_none_or(|group| !in_flight.contains(group));
+        let visible =
+            |dead_letter: &&Received| dead_letter.queue == queue && !is_hidden(dead_letter) && is_next(dead_letter);
         let received: Vec<_> = messages.dead.iter().filter(visible).take(10).cloned().collect();
-        messages.hidden.extend(received.iter().map(|letter| letter.message_id.clone()));
+        messages.hidden.extend(received.iter().map(|dead_letter| dead_letter.message_id.clone()));
         Ok(received)
     }
 
-    async fn delete(&self, letter: &Received) -> PortResult<()> {
-        self.messages().dead.retain(|other| other.message_id != letter.message_id);
+    async fn delete(&self, dead_letter: &Received) -> PortResult<()> {
+        self.messages().dead.retain(|other| other.message_id != dead_letter.message_id);
         Ok(())
     }
 
-    async fn show(&self, letters: &[&Received]) -> PortResult<()> {
+    async fn show(&self, dead_letters: &[&Received]) -> PortResult<()> {
         let mut messages = self.messages();
-        for letter in letters {
-            messages.hidden.remove(&letter.message_id);
+        for dead_letter in dead_letters {
+            messages.hidden.remove(&dead_letter.message_id);
         }
         Ok(())
     }
 }
 
-impl PutBack for MemoryQueues {
-    async fn put_back(&self, letter: &dead_letter::DeadLetter, body: &str) -> PortResult<()> {
-        let sent = Sent { body, group_id: letter.group_id.as_deref(), ..Sent::default() };
+impl RedriveToSource for MemoryQueues {
+    async fn redrive_to_source(&self, dead_letter: &dead_letter::DeadLetterRecord, body: &str) -> PortResult<()> {
+        let sent = Sent { body, group_id: dead_letter.group_id.as_deref(), ..Sent::default() };
         check_message(&sent).map_err(failed("put_back"))?;
-        self.messages().put_back.push((letter.queue, body.to_owned()));
+        self.messages().redrive_to_source.push((dead_letter.queue, body.to_owned()));
         Ok(())
     }
 }
@@ -209,7 +214,7 @@ fn check_chunk(message: &ChunkMessage, delay_s: i32) -> PortResult<()> {
     check_message(&sent).map_err(failed("send_chunks"))
 }
 
-fn letters<T: Clone>(dead: &[T], unreadable: &[Unreadable]) -> Vec<DeadLetter<T>> {
+fn dead_letters<T: Clone>(dead: &[T], unreadable: &[Unreadable]) -> Vec<DeadLetterRecord<T>> {
     let readable = dead.iter().cloned().map(Ok);
     readable.chain(unreadable.iter().cloned().map(Err)).collect()
 }

@@ -20,7 +20,7 @@ pub use memory::{MemoryQueues, SentChunk};
 pub use sqs::{QueueUrls, SqsQueues};
 
 /// How much waits.
-pub trait Backlog: Send + Sync {
+pub trait QueueDepth: Send + Sync {
     /// Chunk messages of this priority that are waiting, being worked, or delayed. Approximate, and some seconds old: zero twice in a
     /// row means that a chunk without progress has lost its message.
     fn chunks(&self, priority: Priority) -> impl Future<Output = PortResult<u64>> + Send;
@@ -52,16 +52,16 @@ pub struct Unreadable {
 }
 
 /// One message of a dead-letter queue, or why it cannot be read.
-pub type DeadLetter<T> = Result<T, Unreadable>;
+pub type DeadLetterRecord<T> = Result<T, Unreadable>;
 
 /// Messages that were received too often, as a sweep accounts for them. They stay to be looked at, replayed or discarded. Those of
 /// completion need no account: their jobs are unfinished, and so in the sweeper's sight. A call returns some of them, the same one
 /// perhaps twice; another sweep sees the others.
 pub trait DeadLetters: Send + Sync {
     /// Jobs whose splitter fails again and again.
-    fn creates(&self) -> impl Future<Output = PortResult<Vec<DeadLetter<CreateMessage>>>> + Send;
+    fn creates(&self) -> impl Future<Output = PortResult<Vec<DeadLetterRecord<CreateMessage>>>> + Send;
     /// Chunks whose worker dies again and again.
-    fn chunks(&self) -> impl Future<Output = PortResult<Vec<DeadLetter<ChunkMessage>>>> + Send;
+    fn chunks(&self) -> impl Future<Output = PortResult<Vec<DeadLetterRecord<ChunkMessage>>>> + Send;
 }
 
 /// A message of a dead-letter queue, as it was received.
@@ -91,15 +91,19 @@ pub trait DeadLetterQueues: Send + Sync {
     /// unless it is shown again.
     fn receive(&self, queue: Queue) -> impl Future<Output = PortResult<Vec<Received>>> + Send;
     /// Takes a message out for good.
-    fn delete(&self, letter: &Received) -> impl Future<Output = PortResult<()>> + Send;
+    fn delete(&self, dead_letter: &Received) -> impl Future<Output = PortResult<()>> + Send;
     /// Shows messages of one queue again to whoever looks; of them only queue and handle are read.
-    fn show(&self, letters: &[&Received]) -> impl Future<Output = PortResult<()>> + Send;
+    fn show(&self, dead_letters: &[&Received]) -> impl Future<Output = PortResult<()>> + Send;
 }
 
 /// Messages that nobody can read, back to where they came from.
-pub trait PutBack: Send + Sync {
+pub trait RedriveToSource: Send + Sync {
     /// Sends a letter's body as it is to the queue that it came from. Sent twice it arrives twice.
-    fn put_back(&self, letter: &dead_letter::DeadLetter, body: &str) -> impl Future<Output = PortResult<()>> + Send;
+    fn redrive_to_source(
+        &self,
+        dead_letter: &dead_letter::DeadLetterRecord,
+        body: &str,
+    ) -> impl Future<Output = PortResult<()>> + Send;
 }
 
 /// Names the failed operation in the port's words.

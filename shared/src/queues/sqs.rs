@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 
 use aws_sdk_sqs::types::{BatchResultErrorEntry, QueueAttributeName, SendMessageBatchRequestEntry};
-use longshore_domain::dead_letter::{DeadLetter, Queue};
+use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{PortResult, Queues};
 use serde::Serialize;
 
 use super::body::body;
-use super::{Backlog, InFlight, PutBack, Visibility, failed};
+use super::{InFlight, QueueDepth, RedriveToSource, Visibility, failed};
 use crate::aws_limits::sqs::{self, BATCH_MESSAGES};
 use crate::back_off::{self, BackOff};
 use crate::config::{ConfigError, names, text};
@@ -141,7 +141,7 @@ impl Queues for SqsQueues {
     }
 }
 
-impl Backlog for SqsQueues {
+impl QueueDepth for SqsQueues {
     /// GetQueueAttributes of the queue of this priority.
     async fn chunks(&self, priority: Priority) -> PortResult<u64> {
         use QueueAttributeName as Name;
@@ -173,15 +173,16 @@ impl Visibility for SqsQueues {
     }
 }
 
-impl PutBack for SqsQueues {
+impl RedriveToSource for SqsQueues {
     /// SendMessage. Of a chunk whose queue is not known, to that of normal priority.
-    async fn put_back(&self, letter: &DeadLetter, body: &str) -> PortResult<()> {
-        let url = match letter.queue {
+    async fn redrive_to_source(&self, dead_letter: &DeadLetterRecord, body: &str) -> PortResult<()> {
+        let url = match dead_letter.queue {
             Queue::Create => url(&self.urls.create, names::CREATE_QUEUE, "put_back")?,
             Queue::Complete => url(&self.urls.complete, names::COMPLETE_QUEUE, "put_back")?,
             Queue::Chunk => {
-                let came_from =
-                    |url: &&String| letter.source.as_deref().is_some_and(|name| url.rsplit('/').next() == Some(name));
+                let came_from = |url: &&String| {
+                    dead_letter.source.as_deref().is_some_and(|name| url.rsplit('/').next() == Some(name))
+                };
                 match self.urls.chunks.values().find(came_from) {
                     Some(url) => url,
                     None => self.urls.of_chunks(Priority::Normal, "put_back")?,
@@ -189,11 +190,11 @@ impl PutBack for SqsQueues {
             }
         };
         let mut send = self.client.send_message().queue_url(url).message_body(body);
-        send = send.set_message_group_id(letter.group_id.clone());
-        if letter.queue != Queue::Chunk {
+        send = send.set_message_group_id(dead_letter.group_id.clone());
+        if dead_letter.queue != Queue::Chunk {
             send = send
-                .message_group_id(letter.group_id.as_deref().unwrap_or(&letter.id))
-                .message_deduplication_id(&letter.id);
+                .message_group_id(dead_letter.group_id.as_deref().unwrap_or(&dead_letter.id))
+                .message_deduplication_id(&dead_letter.id);
         }
         send.send().await.map(|_| ()).map_err(failed("put_back"))
     }

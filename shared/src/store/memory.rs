@@ -2,8 +2,8 @@
 //!
 //! It passes the conformance suite of the DynamoDB store, so that what a handler's test proves on it holds there.
 
+mod concurrency;
 mod dead_letters;
-mod gates;
 mod records;
 mod sweeps;
 
@@ -81,8 +81,8 @@ impl MemoryStore {
     /// The second half, its read: others may have written since. `write` says when it was written, and whether it took.
     pub fn written_group(&self, id: JobId, plan: &GroupPlan, write: (Timestamp, bool)) -> Transition {
         let records = self.records();
-        let met = |of_job: &JobRecords| of_job.written_group(plan, write.0, write.1);
-        records.jobs.get(&id).map_or(Transition::Refused, met)
+        let outcome = |of_job: &JobRecords| of_job.written_group(plan, write.0, write.1);
+        records.jobs.get(&id).map_or(Transition::Refused, outcome)
     }
 
     fn records(&self) -> MutexGuard<'_, Records> {
@@ -240,8 +240,8 @@ impl JobTransitions for MemoryStore {
         self.transition(("delete", seen.job_id), make, |job| replay::deleted(job, now))
     }
 
-    async fn checkpoint(&self, id: JobId, wish: &MoveCheckpoint) -> PortResult<Transition> {
-        self.transition(("checkpoint", id), |job| job.move_checkpoint(wish), |job| replay::checkpointed(job, wish))
+    async fn checkpoint(&self, id: JobId, update: &MoveCheckpoint) -> PortResult<Transition> {
+        self.transition(("checkpoint", id), |job| job.move_checkpoint(update), |job| replay::checkpointed(job, update))
     }
 
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
@@ -320,7 +320,7 @@ impl Ledger for MemoryStore {
         }))
     }
 
-    async fn called(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()> {
+    async fn chunk_woken(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()> {
         if let Some(group) = self.records().group(id, group).filter(|group| group.open && group.progressed_at < now) {
             (group.progressed_at, group.sent_at) = (now, now);
         }

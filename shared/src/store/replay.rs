@@ -50,8 +50,8 @@ pub fn deleted(job: &Job, now: Timestamp) -> bool {
 }
 
 /// `checkpoint` took: its token is the caller's.
-pub fn checkpointed(job: &Job, wish: &MoveCheckpoint) -> bool {
-    job.generation == wish.generation && job.checkpoint.as_ref() == Some(&wish.to)
+pub fn checkpointed(job: &Job, request: &MoveCheckpoint) -> bool {
+    job.generation == request.generation && job.checkpoint.as_ref() == Some(&request.to)
 }
 
 /// `finish` took: the final status, its time and its report are the caller's.
@@ -62,8 +62,8 @@ pub fn finished(job: &Job, finish: &Finish) -> bool {
 
 /// `reopen` took: the next generation was opened at the caller's time, with the caller's corrected file or dead letters.
 pub fn reopened(job: &Job, reopen: &Reopen) -> bool {
-    let same_wish = job.corrected == reopen.corrected && job.only == reopen.only;
-    same_wish && (job.generation, job.stage, job.updated_at) == (reopen.generation + 1, Stage::Queued, reopen.at)
+    let same_request = job.corrected == reopen.corrected && job.selected_chunks == reopen.selected_chunks;
+    same_request && (job.generation, job.stage, job.updated_at) == (reopen.generation + 1, Stage::Queued, reopen.at)
 }
 
 /// What a job that was to be started from another came to, once that one refused: it was started by this very call

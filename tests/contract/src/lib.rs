@@ -18,7 +18,7 @@ pub static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
 const EVERYWHERE: [&str; 4] = ["content-type", "content-length", "date", "traceparent"];
 
 /// Headers by which this API says something: an answer that has one must be documented with it.
-const SAID: [&str; 5] = ["location", "retry-after", "etag", "link", "vary"];
+const REPORT_COLUMNS: [&str; 5] = ["location", "retry-after", "etag", "link", "vary"];
 
 /// An answer and what was asked.
 #[derive(Copy, Clone, Debug)]
@@ -92,9 +92,10 @@ impl Answer<'_> {
                 return self.wrong(format!("the document says otherwise of {name}: {text}"));
             }
         }
-        let said = self.headers.iter().map(|(name, _)| name.to_lowercase());
+        let reported = self.headers.iter().map(|(name, _)| name.to_lowercase());
         let is_documented = |name: &str| documented.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
-        let mut unknown = said.filter(|name| SAID.contains(&name.as_str()) && !EVERYWHERE.contains(&name.as_str()));
+        let mut unknown =
+            reported.filter(|name| REPORT_COLUMNS.contains(&name.as_str()) && !EVERYWHERE.contains(&name.as_str()));
         match unknown.find(|name| !is_documented(name)) {
             Some(name) => self.wrong(format!("the document does not say that there is a header {name}")),
             None => Ok(()),
@@ -105,8 +106,8 @@ impl Answer<'_> {
         let Some(content) = response["content"].as_object() else {
             return if self.body.is_empty() { Ok(()) } else { self.wrong("the document knows no body") };
         };
-        let said = self.header("content-type").unwrap_or_default();
-        let media_type = said.split(';').next().unwrap_or_default().trim();
+        let reported = self.header("content-type").unwrap_or_default();
+        let media_type = reported.split(';').next().unwrap_or_default().trim();
         let Some(content) = content.get(media_type) else {
             return self.wrong(format!("the document knows no content of type {media_type:?}"));
         };

@@ -66,8 +66,8 @@ async fn answer(request: Request<Body>) {
     let text = |value: &axum::http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let headers: Vec<_> = parts.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
     assert!(status < 500, "{method} {path} answered {status}: {}", String::from_utf8_lossy(&body));
-    let said = contract::Answer { method: &method, path: &path, status, headers: &headers, body: &body };
-    said.check().unwrap_or_else(|wrong| panic!("{wrong}"));
+    let reported = contract::Answer { method: &method, path: &path, status, headers: &headers, body: &body };
+    reported.check().unwrap_or_else(|wrong| panic!("{wrong}"));
     if status >= 400 && method != "HEAD" {
         problem(status, &body);
     }
@@ -81,11 +81,11 @@ fn problem(status: u16, body: &[u8]) {
     assert!(problem["type"].as_str().is_some_and(|kind| kind.starts_with("/api/problems/")), "{problem}");
     assert!(problem["status"] == status && problem["requestId"] == REQUEST_ID, "{status}: {problem}");
     let errors = problem["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let is_told = |error: &Value| {
+    let is_reported = |error: &Value| {
         error["pointer"].is_string()
             && error["code"].is_string()
             && error["detail"].as_str().is_some_and(|d| !d.is_empty())
     };
-    assert!(errors.iter().all(is_told), "{problem}");
+    assert!(errors.iter().all(is_reported), "{problem}");
     assert!(status != 422 || !errors.is_empty(), "nothing is said to be wrong: {problem}");
 }

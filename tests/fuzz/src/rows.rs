@@ -3,7 +3,7 @@
 //! The first byte says how many columns there are and what stands between the cells; the rest is the record.
 
 use futures::FutureExt;
-use longshore::failures_file::{Columns, CorrectedFile, Mended};
+use longshore::failures_file::{Columns, CorrectedFile, Correction};
 use longshore::formula::{harmless, original};
 use longshore::handler::{CellReader, JobContext, Outcome, RawItem, Registry, Shape};
 use longshore::job_types::builtin;
@@ -109,9 +109,9 @@ fn there_and_back(record: &[u8], columns: &[String]) {
         let bytes = written.ok().and_then(|()| writer.into_inner().ok()).unwrap_or_default();
         let file = CorrectedFile::parse(bytes, Columns::Named(columns.to_vec()), 1 << 20);
         let file = file.unwrap_or_else(|error| panic!("a report cannot be read: {error}"));
-        let Mended::As(mended) = file.mend(&entry(7, raw)) else { panic!("the row is not found") };
-        assert_eq!(oracle::records(b',', mended.as_bytes()), [&cells[..]], "{mended:?}");
-        assert_eq!(file.mend(&entry(8, raw)), Mended::Absent);
+        let Correction::As(correction) = file.correction(&entry(7, raw)) else { panic!("the row is not found") };
+        assert_eq!(oracle::records(b',', correction.as_bytes()), [&cells[..]], "{correction:?}");
+        assert_eq!(file.correction(&entry(8, raw)), Correction::Absent);
     }
 }
 
@@ -123,7 +123,7 @@ fn entry(n: u64, raw: &str) -> Entry {
 fn corrected(bytes: &[u8], columns: &[String]) {
     let Ok(file) = CorrectedFile::parse(bytes.to_vec(), Columns::Named(columns.to_vec()), 1 << 20) else { return };
     for number in 0..20 {
-        if let Mended::As(record) = file.mend(&entry(number, "")) {
+        if let Correction::As(record) = file.correction(&entry(number, "")) {
             let records = oracle::records(b',', record.as_bytes());
             assert!(records.len() == 1 && records[0].len() == columns.len(), "{record:?}");
         }

@@ -4,7 +4,7 @@
 
 use futures::FutureExt;
 use longshore::files::MemoryFiles;
-use longshore::opening::{Opening, read_opening};
+use longshore::header::{FileHeader, read_header};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::ports::Files;
@@ -94,14 +94,14 @@ fn chunks_hold_the_records(format: Format, bytes: &[u8], spans: &[Span], limits:
 
 /// Holds the opening against what the other reader finds first.
 fn opens(format: Format, bytes: &[u8]) {
-    let found = opening(format, bytes);
+    let found = header(format, bytes);
     let bom_len = match sniff(bytes, true) {
-        Ok(opening) => opening.bom_len,
+        Ok(header) => header.bom_len,
         Err(refused) => return assert_eq!(code(&found), refused.code()),
     };
     let text = &bytes[bom_len..];
     if format == Format::JsonLines {
-        let start = found.map(|opening| opening.start).unwrap_or_else(|error| panic!("{error:?}"));
+        let start = found.map(|header| header.start).unwrap_or_else(|error| panic!("{error:?}"));
         assert!(bytes[start as usize..].starts_with(oracle::lines(text)[0]));
         return;
     }
@@ -114,7 +114,7 @@ fn opens(format: Format, bytes: &[u8]) {
         return assert_eq!(code(&found), "file_not_utf8");
     }
     let names: Vec<_> = header.iter().enumerate().map(name).collect();
-    let Ok(Opening { start, columns, .. }) = &found else {
+    let Ok(FileHeader { start, columns, .. }) = &found else {
         let twice = (1..names.len()).any(|at| names[..at].contains(&names[at]));
         assert!(twice && code(&found) == "duplicate_column", "{found:?}");
         return;
@@ -123,22 +123,22 @@ fn opens(format: Format, bytes: &[u8]) {
     assert_eq!(oracle::records(b',', &bytes[*start as usize..]), rows[1..], "the rows behind the header");
 }
 
-fn code(found: &Result<Opening, JobError>) -> &str {
+fn code(found: &Result<FileHeader, JobError>) -> &str {
     found.as_ref().err().map_or("", |error| error.code.as_str())
 }
 
 fn name((place, cell): (usize, &Vec<u8>)) -> String {
     let text = String::from_utf8_lossy(cell);
-    let text = text.trim_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}');
+    let text = text.trim_matches(|dead_letter: char| dead_letter.is_whitespace() || dead_letter == '\u{feff}');
     if text.is_empty() { format!("column_{}", place + 1) } else { text.to_owned() }
 }
 
-fn opening(format: Format, bytes: &[u8]) -> Result<Opening, JobError> {
+fn header(format: Format, bytes: &[u8]) -> Result<FileHeader, JobError> {
     let (files, key) = (MemoryFiles::default(), "file".to_owned());
     files.put(&key, bytes);
     // Nothing in memory ever waits.
     let etag = files.info(&key).now_or_never().and_then(Result::ok).flatten().map(|info| info.etag).unwrap_or_default();
     let source = SourceFile { key, size_bytes: bytes.len() as u64, etag, format, name: String::new() };
-    let found = read_opening(&files, &source).now_or_never().and_then(Result::ok);
+    let found = read_header(&files, &source).now_or_never().and_then(Result::ok);
     found.unwrap_or_else(|| panic!("files in memory fail"))
 }

@@ -1,7 +1,7 @@
 //! The HTTP functions on services in memory, and what is there before the call: an upload, a job that has failed
 //! rows, one that waits, a validation, and a dataset. Their ids are always the same, so that an input can name them.
 
-use jobs_api::{Api, Backend, Limits, Pressure};
+use jobs_api::{Api, Backend, Limits, QueueDepths};
 use longshore::files::MemoryFiles;
 use longshore::http::Access;
 use longshore::job_types::builtin;
@@ -100,7 +100,7 @@ impl World {
         let limits =
             Limits { max_file_bytes: 5 << 30, retention_days: 14, job_time_limit_s: 3_600, max_queued_chunks: 9 };
         let tenant_calls = longshore_domain::rate::Rate { per_second: 1_000, burst: 10_000 };
-        let (registry, pressure) = (builtin(records.clone()), Pressure::default());
+        let (registry, queue_depths) = (builtin(records.clone()), QueueDepths::default());
         let ports = Ports { store, queues, files };
         jobs_api::router(Api::<Memory> {
             tenant_calls,
@@ -109,7 +109,7 @@ impl World {
             registry,
             access,
             limits,
-            pressure,
+            queue_depths,
             clock: || NOW,
         })
     }

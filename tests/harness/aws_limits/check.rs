@@ -50,7 +50,7 @@ impl Checks {
     }
 
     /// Remembers the size of a part.
-    pub(super) fn note_part(&self, head: &Head, length: u64) {
+    pub(super) fn record_part(&self, head: &Head, length: u64) {
         self.parts.note(head, length);
     }
 }

@@ -49,9 +49,9 @@ impl Conflicts {
         let meets = |key: &String| {
             writes.iter().any(|other| (is_transaction || other.is_transaction) && other.keys.contains(key))
         };
-        let met: Vec<bool> = keys.iter().map(meets).collect();
-        if met.contains(&true) {
-            return Err(if is_transaction { canceled(&met) } else { conflict() });
+        let observed: Vec<bool> = keys.iter().map(meets).collect();
+        if observed.contains(&true) {
+            return Err(if is_transaction { canceled(&observed) } else { conflict() });
         }
         let id = writes.last().map_or(0, |last| last.id + 1);
         writes.push(Write { id, keys, is_transaction });
@@ -74,8 +74,9 @@ fn conflict() -> Vec<u8> {
 }
 
 /// The answer to a canceled transaction, with a reason for each of its actions.
-fn canceled(met: &[bool]) -> Vec<u8> {
-    let codes: Vec<_> = met.iter().map(|met| if *met { "TransactionConflict" } else { "None" }).collect();
+fn canceled(observed: &[bool]) -> Vec<u8> {
+    let codes: Vec<_> =
+        observed.iter().map(|observed| if *observed { "TransactionConflict" } else { "None" }).collect();
     let reason = |code: &&str| match *code {
         "None" => json!({ "Code": code }),
         _ => json!({ "Code": code, "Message": MESSAGE }),

@@ -32,12 +32,12 @@ const ANSWER_BYTES: usize = 64 * 1024;
 pub struct LimitsProxy {
     /// Where it answers, without a slash at the end.
     pub endpoint: String,
-    met: Arc<Met>,
+    observed: Arc<Observed>,
 }
 
 /// Refusals so far.
 #[derive(Debug, Default)]
-struct Met {
+struct Observed {
     limits: Mutex<Vec<String>>,
     conflicts: AtomicUsize,
 }
@@ -50,15 +50,15 @@ impl LimitsProxy {
     pub fn start(upstream: &str) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").context("no port for the proxy")?;
         let upstream = upstream.strip_prefix("http://").context("the upstream is no http:// URL")?.to_owned();
-        let proxy = Self { endpoint: format!("http://{}", listener.local_addr()?), met: Arc::default() };
+        let proxy = Self { endpoint: format!("http://{}", listener.local_addr()?), observed: Arc::default() };
         let checks = Arc::new(Checks::default());
-        let met = Arc::clone(&proxy.met);
+        let observed = Arc::clone(&proxy.observed);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let (upstream, checks, met) = (upstream.clone(), Arc::clone(&checks), Arc::clone(&met));
+                let (upstream, checks, observed) = (upstream.clone(), Arc::clone(&checks), Arc::clone(&observed));
                 thread::spawn(move || {
                     // A connection that breaks is broken for both sides.
-                    let _ = Connection { client, checks, met, in_flight: Arc::default() }.serve(&upstream);
+                    let _ = Connection { client, checks, observed, in_flight: Arc::default() }.serve(&upstream);
                 });
             }
         });
@@ -67,12 +67,12 @@ impl LimitsProxy {
 
     /// Calls that were refused so far: operation, code and message.
     pub fn refusals(&self) -> Vec<String> {
-        self.met.limits.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.observed.limits.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Number of calls refused so far because of a conflict with a transaction.
     pub fn conflicts(&self) -> usize {
-        self.met.conflicts.load(Ordering::Relaxed)
+        self.observed.conflicts.load(Ordering::Relaxed)
     }
 }
 
@@ -80,7 +80,7 @@ impl LimitsProxy {
 struct Connection {
     client: TcpStream,
     checks: Arc<Checks>,
-    met: Arc<Met>,
+    observed: Arc<Observed>,
     /// The write that is not answered yet.
     in_flight: Arc<Mutex<Option<InFlight>>>,
 }
@@ -132,7 +132,7 @@ impl Connection {
                         self.refuse(&refused)?;
                         continue;
                     }
-                    self.checks.note_part(&head, length);
+                    self.checks.record_part(&head, length);
                     upstream.write_all(&head.bytes)?;
                     std::io::copy(&mut (&mut client).take(length), &mut upstream)?;
                 }
@@ -149,9 +149,9 @@ impl Connection {
         match &refused.limit {
             Some(limit) => {
                 eprintln!("AWS would refuse: {limit}");
-                self.met.limits.lock().unwrap_or_else(PoisonError::into_inner).push(limit.clone());
+                self.observed.limits.lock().unwrap_or_else(PoisonError::into_inner).push(limit.clone());
             }
-            None => drop(self.met.conflicts.fetch_add(1, Ordering::Relaxed)),
+            None => drop(self.observed.conflicts.fetch_add(1, Ordering::Relaxed)),
         }
         Ok((&self.client).write_all(&refused.answer)?)
     }

@@ -15,7 +15,7 @@
 
 mod case;
 mod csv_files;
-mod fate;
+mod expected;
 mod generated;
 mod json_files;
 mod partition;
@@ -36,7 +36,7 @@ use run::Counts;
 /// Files of the generator in a test run, and in a whole one.
 const GENERATED: [usize; 2] = [12, 150];
 
-fn by_hand() -> Vec<File> {
+fn crafted() -> Vec<File> {
     let mut files = csv_files::files();
     files.extend(json_files::files());
     files.extend(refused_files::files());
@@ -53,7 +53,7 @@ fn every_row_of_every_nasty_file_is_in_one_part_of_its_jobs_outcome() -> Result<
     let whole = all_are_made();
     let seed = generated::seed();
     println!("LONGSHORE_SEED={seed}");
-    let sets = [("by hand", by_hand()), ("generated", generated::files(seed, GENERATED[usize::from(whole)]))];
+    let sets = [("by hand", crafted()), ("generated", generated::files(seed, GENERATED[usize::from(whole)]))];
     // No grace for workers: what they began and did not commit counts as unprocessed, and may. The largest rows take a
     // function some seconds on a busy machine.
     let parameters = vec![
@@ -81,7 +81,7 @@ fn wanted() -> String {
 
 /// Whether all files are to be had: for a proof, and for one of them again.
 fn all_are_made() -> bool {
-    figures::is_whole() || !wanted().is_empty()
+    measurements::is_whole() || !wanted().is_empty()
 }
 
 /// Works a set and leaves its figures; what was wrong.
@@ -91,12 +91,12 @@ fn worked(stack: &Stack, set: &str, files: &[File]) -> Vec<String> {
     let runs: Vec<_> = files.iter().enumerate().flat_map(|(n, file)| file.runs(n)).collect();
     let results = run::all(stack, &runs);
     let violations: Vec<_> =
-        runs.iter().zip(&results).filter_map(|(run, result)| Some(told(run, result.as_ref().err()?))).collect();
+        runs.iter().zip(&results).filter_map(|(run, result)| Some(described(run, result.as_ref().err()?))).collect();
     let counts = results.iter().flatten().fold([0; 4], sum);
     let bytes: usize = runs.iter().map(|run| run.file.bytes.len()).sum();
     let rows: usize = counts.iter().sum();
     let [succeeded, failed, skipped, unprocessed] = counts;
-    figures::row(
+    measurements::row(
         "corpus",
         &[
             ("set", &set),
@@ -125,7 +125,7 @@ fn sum(sum: Counts, counts: &Counts) -> Counts {
 }
 
 /// What differs, where, and how to see it again.
-fn told(run: &Run<'_>, error: &anyhow::Error) -> String {
+fn described(run: &Run<'_>, error: &anyhow::Error) -> String {
     let Run { file, work, end } = run;
     format!(
         "{:?} ({work:?}, {end:?}): {error:?}\n  again: LONGSHORE_SEED={} LONGSHORE_FILE={:?} cargo xtask test every_row_of_every_nasty_file",
@@ -137,7 +137,7 @@ fn told(run: &Run<'_>, error: &anyhow::Error) -> String {
 
 #[test]
 fn no_two_files_of_the_corpus_have_one_name() {
-    let files = by_hand();
+    let files = crafted();
     let names: BTreeSet<_> = files.iter().map(|file| &file.name).collect();
     assert_eq!(names.len(), files.len());
     assert!(files.len() >= 100, "{} files by hand", files.len());

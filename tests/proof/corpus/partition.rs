@@ -10,7 +10,7 @@ use longshore_tests::harness::stack::Stack;
 use serde_json::Value;
 
 use super::case::{End, File, Format, Run, Work};
-use super::fate::{Fate, by_key};
+use super::expected::{Expected, by_key};
 use super::reading::{Input, is_blank, rows};
 use super::report::{Listed, Report};
 
@@ -43,8 +43,12 @@ impl Partition {
             (take(&report.failed)?, take(&report.skipped)?, take(&report.unprocessed)?);
         let partition = Self { succeeded: rest, failed, skipped, unprocessed };
         for (name, rows) in partition.named() {
-            let told = report.count(name)?;
-            ensure!(told == rows.len() as u64, "{name}: {told} are counted, and {} are there: {rows:?}", rows.len());
+            let described = report.count(name)?;
+            ensure!(
+                described == rows.len() as u64,
+                "{name}: {described} are counted, and {} are there: {rows:?}",
+                rows.len()
+            );
         }
         ensure!(report.document["itemCount"] == all.len(), "{} items of {}", report.document["itemCount"], all.len());
         Ok(partition)
@@ -57,19 +61,19 @@ impl Partition {
     }
 
     /// Whether each row became what it should; of a stopped job any row may be unprocessed instead.
-    pub(super) fn fits(&self, run: &Run<'_>, fates: &[Fate]) -> Result<()> {
+    pub(super) fn fits(&self, run: &Run<'_>, expectations: &[Expected]) -> Result<()> {
         let whole = run.end == End::Whole;
         ensure!(!whole || self.unprocessed.is_empty(), "a job that completed left rows {:?}", self.unprocessed);
-        for (fate, number) in fates.iter().zip(1..) {
+        for (expected, number) in expectations.iter().zip(1..) {
             let fits = self.unprocessed.contains(&number)
-                || match fate {
+                || match expected {
                     // Of rows with one key an insert takes one; which one is seen below.
-                    Fate::Succeeds(_) if run.work == Work::Insert => !self.skipped.contains(&number),
-                    Fate::Succeeds(_) => self.succeeded.contains(&number),
-                    Fate::Fails | Fate::Stops => self.failed.contains(&number),
-                    Fate::IsSkipped => self.skipped.contains(&number),
+                    Expected::Succeeds(_) if run.work == Work::Insert => !self.skipped.contains(&number),
+                    Expected::Succeeds(_) => self.succeeded.contains(&number),
+                    Expected::Fails | Expected::Stops => self.failed.contains(&number),
+                    Expected::IsSkipped => self.skipped.contains(&number),
                 };
-            ensure!(fits, "row {number} should be {fate:?}, and is another: {:?}", self.part_of(number));
+            ensure!(fits, "row {number} should be {expected:?}, and is another: {:?}", self.part_of(number));
         }
         Ok(())
     }
@@ -79,8 +83,13 @@ impl Partition {
     }
 
     /// Whether the dataset holds what the rows that succeeded left there.
-    pub(super) fn fits_records(&self, run: &Run<'_>, fates: &[Fate], records: &BTreeMap<String, Value>) -> Result<()> {
-        let keys = by_key(fates);
+    pub(super) fn fits_records(
+        &self,
+        run: &Run<'_>,
+        expectations: &[Expected],
+        records: &BTreeMap<String, Value>,
+    ) -> Result<()> {
+        let keys = by_key(expectations);
         for (key, record) in records {
             ensure!(run.work != Work::Validate, "a validation has written {record}");
             let number = record["row"].as_u64().unwrap_or_default();

@@ -26,7 +26,8 @@ impl Report {
     /// Reads the result of a job whose items have so many columns.
     pub(super) fn read(client: &Client, job: &str, columns: usize) -> Result<Self> {
         let document = client.get(&format!("/api/jobs/{job}/output"))?.expect(200)?;
-        let rows = |name: &str, said| rows(client, &document["files"][name], columns, said).context(name.to_owned());
+        let rows =
+            |name: &str, reported| rows(client, &document["files"][name], columns, reported).context(name.to_owned());
         let (failed, skipped, unprocessed) = (rows("failed", 3)?, rows("skipped", 1)?, rows("unprocessed", 0)?);
         Ok(Self { failed, skipped, unprocessed, document })
     }
@@ -43,14 +44,14 @@ impl Report {
 }
 
 /// Rows of a file that says so many things of each item; none of one that was not written.
-fn rows(client: &Client, file: &Value, columns: usize, said: usize) -> Result<Vec<Listed>> {
+fn rows(client: &Client, file: &Value, columns: usize, reported: usize) -> Result<Vec<Listed>> {
     let Some(url) = file["url"].as_str() else { return Ok(Vec::new()) };
     let answer = client.get(url)?;
     ensure!(answer.status == 200, "{}: {}", answer.status, answer.text());
     // Not flexible: a row with another number of cells is an error.
     let mut reader = csv::ReaderBuilder::new().from_reader(answer.body.as_slice());
     let width = reader.headers()?.len();
-    ensure!(width == 1 + columns + said, "{width} columns for {columns} of the item");
+    ensure!(width == 1 + columns + reported, "{width} columns for {columns} of the item");
     let listed = reader.records().map(|record| {
         let mut cells: Vec<_> = record?.iter().map(str::to_owned).collect();
         cells.truncate(1 + columns);

@@ -12,7 +12,7 @@ use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 
 use super::case::{End, Run, Work};
-use super::fate::fates;
+use super::expected::expectations;
 use super::partition::{Partition, cells_are_the_inputs, chunks_are_the_files};
 use super::reading::read;
 use super::report::Report;
@@ -102,14 +102,14 @@ fn outcome(stack: &Stack, run: &Run<'_>, job: &Started) -> Result<Counts> {
     }
     let report = Report::read(&stack.client, &job.id, input.columns.len()).context("the report")?;
     let partition = Partition::of(&report, &input).context("by number")?;
-    let fates = fates(run, &input);
-    partition.fits(run, &fates).context("by outcome")?;
+    let expectations = expectations(run, &input);
+    partition.fits(run, &expectations).context("by outcome")?;
     cells_are_the_inputs(&report, &input).context("by cell")?;
     let id = JobId::parse(&job.id).context("no job id")?;
     chunks_are_the_files(stack, id, run.file, &input, &partition).context("by byte")?;
     if run.work != Work::Probe {
         let records = stack.client.records(&job.dataset)?;
-        partition.fits_records(run, &fates, &records).context("by record")?;
+        partition.fits_records(run, &expectations, &records).context("by record")?;
     }
     Ok(partition.named().map(|(_, rows)| rows.len()))
 }

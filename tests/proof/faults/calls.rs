@@ -11,9 +11,9 @@ use longshore_tests::harness::scoped_faults::Rule;
 use longshore_tests::harness::stack::Stack;
 use serde_json::json;
 
+use super::dead_letters::discard_one;
 use super::jobs::{Course, Outcome, work};
 use super::kinds::{KINDS, Kind};
-use super::letters::discard_one;
 use super::operations::{OPERATIONS, Operation};
 use super::stacks::faulty;
 
@@ -43,7 +43,7 @@ fn waves() -> Vec<Vec<Meeting>> {
         only.as_ref().is_none_or(|only| only == operation.name || only == kind.name() || *only == name)
     };
     let of_kind = |kind: Kind| OPERATIONS.iter().map(move |operation| (*operation, kind));
-    if figures::is_whole() || only.is_some() {
+    if measurements::is_whole() || only.is_some() {
         let cut = |kind| of_kind(kind).filter(&is_wanted).collect::<Vec<_>>();
         return KINDS
             .into_iter()
@@ -58,15 +58,15 @@ fn run(stack: &Stack, wave: &[Meeting]) -> Outcome {
     let began = Instant::now();
     let mut outcome = Outcome::default();
     match meet(stack, wave) {
-        Ok((met, fired)) => {
+        Ok((observed, fired)) => {
             for ((operation, kind), fired) in wave.iter().zip(fired) {
-                let violations = met.violations.len() + usize::from(fired == 0);
-                write(*operation, *kind, [&fired, &met.jobs, &met.rows, &violations]);
+                let violations = observed.violations.len() + usize::from(fired == 0);
+                write(*operation, *kind, [&fired, &observed.jobs, &observed.rows, &violations]);
                 if fired == 0 {
                     outcome.violations.push(format!("{} never met {:?}", operation.name, kind.name()));
                 }
             }
-            outcome.add(met);
+            outcome.add(observed);
         }
         Err(error) => outcome.violations.push(format!("{error:#}")),
     }
@@ -84,7 +84,7 @@ fn write(operation: Operation, kind: Kind, [fired, jobs, rows, violations]: [&dy
     let numbers =
         [("times fired", fired), ("jobs in its wave", jobs), ("rows in its wave", rows), ("violations", violations)];
     let names: [(&str, &dyn Display); 2] = [("operation", &name), ("fault", &kind.name())];
-    figures::row("faults", &[&names[..], &numbers].concat());
+    measurements::row("faults", &[&names[..], &numbers].concat());
 }
 
 /// How the jobs ended, and how often each fault struck.
@@ -102,7 +102,7 @@ fn meet(stack: &Stack, wave: &[Meeting]) -> Result<(Outcome, Vec<u64>)> {
     let is_wide = fails || wave.iter().any(|(operation, _)| operation.is_of_parts());
     let wide = [Course::Wide];
     let courses = [&[Course::Plain, Course::Deleted][..], if is_wide { &wide } else { &[] }].concat();
-    let buries = wave.iter().any(|(operation, _)| operation.is_of_letters());
+    let buries = wave.iter().any(|(operation, _)| operation.is_of_dead_letters());
     let (outcome, ()) = work(stack, &courses, |_| if buries { discard_one(stack) } else { Ok(()) })?;
     let fired: Result<Vec<_>> = rules.iter().map(Rule::fired).collect();
     let fired = fired?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use longshore_domain::ids::nonce;
 use longshore_tests::harness::client::Client;
-use longshore_tests::harness::remains::{items, objects};
+use longshore_tests::harness::leftovers::{items, objects};
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;
@@ -86,8 +86,8 @@ pub(crate) fn work<T: Send>(
                 all.add(Outcome::of(job.join().unwrap_or_else(|_| bail!("a job's thread has panicked"))));
             }
             over.store(true, Ordering::Relaxed);
-            let told = meanwhile.join().unwrap_or_else(|_| bail!("what went on meanwhile has panicked"))?;
-            Ok((all, told))
+            let described = meanwhile.join().unwrap_or_else(|_| bail!("what went on meanwhile has panicked"))?;
+            Ok((all, described))
         })
     })
 }

@@ -26,7 +26,7 @@ const VICTIMS: [&str; 7] = [
 ];
 
 /// Between two deaths at most.
-const PACE_MS: u64 = 300;
+const INTERVAL_MS: u64 = 300;
 
 /// What a killed function held comes back after half a minute: deaths for longer than this would only make jobs longer.
 const SEASON: Duration = Duration::from_secs(45);
@@ -36,8 +36,8 @@ fn functions_killed_at_random_lose_no_row() {
     let Some(stack) = faulty() else { return };
     let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(fresh_seed);
     eprintln!("{SEED}={seed}");
-    let courses = [Course::Plain, Course::Deleted].repeat(if figures::is_whole() { 6 } else { 2 });
-    let deaths = if figures::is_whole() { 60 } else { 15 };
+    let courses = [Course::Plain, Course::Deleted].repeat(if measurements::is_whole() { 6 } else { 2 });
+    let deaths = if measurements::is_whole() { 60 } else { 15 };
     let killed = work(&stack, &courses, |over| kill_some(&stack, over, (seed, deaths)));
     let (mut outcome, killed) = killed.unwrap_or_else(|error| panic!("{error:?}"));
     if killed == 0 {
@@ -50,7 +50,7 @@ fn functions_killed_at_random_lose_no_row() {
 fn kill_some(stack: &Stack, over: &AtomicBool, (seed, deaths): (u64, u64)) -> Result<u64> {
     let (mut chance, mut killed, began) = (Chance(seed), 0, Instant::now());
     while killed < deaths && !over.load(Ordering::Relaxed) && began.elapsed() < SEASON {
-        std::thread::sleep(Duration::from_millis(chance.below(PACE_MS)));
+        std::thread::sleep(Duration::from_millis(chance.below(INTERVAL_MS)));
         let victim = VICTIMS[chance.below(VICTIMS.len() as u64) as usize];
         let mut processes = stack.processes(victim)?;
         processes.sort_unstable();

@@ -11,10 +11,10 @@
 //! Each works [`jobs`] over files of 2,000 rows, and compares what became of every row with what had to.
 
 mod calls;
+mod dead_letters;
 mod jobs;
 mod kills;
 mod kinds;
-mod letters;
 mod operations;
 mod poison;
 mod restart;

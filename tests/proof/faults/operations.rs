@@ -46,7 +46,7 @@ pub(crate) const OPERATIONS: [Operation; 27] = [
 
 impl Operation {
     /// Whether only dead letters need it.
-    pub(crate) fn is_of_letters(self) -> bool {
+    pub(crate) fn is_of_dead_letters(self) -> bool {
         matches!(self.name, "ChangeMessageVisibilityBatch" | "DeleteMessage")
     }
 

@@ -8,8 +8,8 @@ use longshore_domain::ids::{JobId, nonce};
 use longshore_domain::job::Priority;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::Queues;
-use longshore_tests::harness::by_hand::unsent_chunks;
 use longshore_tests::harness::client::Client;
+use longshore_tests::harness::crafted::unsent_chunks;
 use longshore_tests::harness::stack::Stack;
 use serde_json::{Value, json};
 
@@ -144,12 +144,12 @@ fn lost(stack: &Stack, unreadable: &[(&str, &str, String)]) -> Result<Vec<String
     loop {
         let mut lost = Vec::new();
         for (queue, dead, body) in unreadable {
-            let own = if figures::is_whole() { Vec::new() } else { stack.peek(queue)? };
+            let own = if measurements::is_whole() { Vec::new() } else { stack.peek(queue)? };
             if !stack.peek(dead)?.contains(body) && !own.contains(body) {
                 lost.push(format!("{queue}: {body:?} is not in {dead}"));
             }
         }
-        if lost.is_empty() || !figures::is_whole() || Instant::now() > deadline {
+        if lost.is_empty() || !measurements::is_whole() || Instant::now() > deadline {
             return Ok(lost);
         }
         std::thread::sleep(Duration::from_millis(500));

@@ -16,7 +16,7 @@ const RESTARTS: u64 = 3;
 #[test]
 fn an_emulator_restarted_in_the_middle_of_jobs_loses_no_row() {
     let Some(mut stack) = own(true, &[]) else { return };
-    let restarts = if figures::is_whole() { RESTARTS } else { 1 };
+    let restarts = if measurements::is_whole() { RESTARTS } else { 1 };
     let outcome = jobs_through(&mut stack, restarts).unwrap_or_else(|error| panic!("{error:?}"));
     let again = "cargo test -p longshore-tests --test proof an_emulator_restarted";
     tell("emulator restarted in the middle of jobs", &restarts, &outcome, again);

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use longshore_domain::ids::nonce;
-use longshore_tests::harness::by_hand::{unsent_chunks, unsent_job};
+use longshore_tests::harness::crafted::{unsent_chunks, unsent_job};
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 
@@ -24,7 +24,7 @@ type Lost = Vec<(String, Sample)>;
 fn jobs_whose_messages_were_lost_wait_while_the_schedule_is_stopped_and_end_once_it_is_started() {
     let Some(stack) = own(false, &[]) else { return };
     let mut outcome = Outcome::default();
-    let times = if figures::is_whole() { [STILL, STILL_AFTER_A_START].as_slice() } else { &[STILL] };
+    let times = if measurements::is_whole() { [STILL, STILL_AFTER_A_START].as_slice() } else { &[STILL] };
     for still in times {
         outcome.add(stopped_and_started(&stack, *still).unwrap_or_else(|error| panic!("{error:?}")));
     }

@@ -39,7 +39,7 @@ pub(crate) fn own(persists: bool, parameters: &[(&'static str, &'static str)]) -
 
 /// Leaves a row about what is no call, and panics if it broke something.
 pub(crate) fn tell(what: &str, count: &dyn Display, outcome: &Outcome, again: &str) {
-    figures::row(
+    measurements::row(
         "faults-other",
         &[
             ("what", &what),
@@ -55,7 +55,7 @@ pub(crate) fn tell(what: &str, count: &dyn Display, outcome: &Outcome, again: &s
 fn has_own_emulator() -> bool {
     let own = std::env::var_os("LONGSHORE_ENDPOINT").is_none();
     if !own {
-        figures::skipped("it needs an emulator of its own");
+        measurements::skipped("it needs an emulator of its own");
     }
     own
 }

@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 
 /// Size of the file. The reduced file still leads to a report of two parts.
 fn file_bytes() -> usize {
-    if figures::is_whole() { 256 * MIB } else { 16 * MIB }
+    if measurements::is_whole() { 256 * MIB } else { 16 * MIB }
 }
 
 /// A canceled job as its owner sees it.
@@ -36,7 +36,7 @@ struct Canceled {
 #[test]
 fn a_large_file_that_is_canceled_after_its_first_chunk_ends_with_its_report() {
     if std::env::var_os("LONGSHORE_ENDPOINT").is_some() {
-        return figures::skipped("it needs an emulator of its own");
+        return measurements::skipped("it needs an emulator of its own");
     }
     let stack = Stack::start(&StackOptions { parameters: super::PARAMETERS.to_vec(), ..Default::default() });
     let stack = stack.unwrap_or_else(|error| panic!("the stack does not start: {error:?}"));
@@ -44,7 +44,7 @@ fn a_large_file_that_is_canceled_after_its_first_chunk_ends_with_its_report() {
     let canceled = cancel(&stack, rows).unwrap_or_else(|error| panic!("{error:?}\n{}", stack.log_tail(40)));
     let (emulator_mib, function_mib) = stack.peak_memory_mib().unwrap_or_default();
     let violations = violations(&canceled, rows);
-    figures::row(
+    measurements::row(
         "load-canceled",
         &[
             ("jobs", &1),

@@ -27,7 +27,7 @@ const PARAMETERS: [(&str, &str); 2] = [("WorkerTimeoutSeconds", "15"), ("WorkerV
 const CALLERS: usize = 8;
 
 /// Between two looks at all jobs of a caller.
-const PACE: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Longer than all of it takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(900);
@@ -37,7 +37,7 @@ const AGAIN: Duration = Duration::from_secs(60);
 
 /// Jobs, and rows of each.
 fn size() -> (usize, u64) {
-    if figures::is_whole() { (200, 1_000) } else { (12, 200) }
+    if measurements::is_whole() { (200, 1_000) } else { (12, 200) }
 }
 
 /// One job, its owner, and what must become of it.
@@ -50,7 +50,7 @@ struct Job {
 #[test]
 fn many_jobs_of_four_tenants_at_once_are_all_exact() {
     if std::env::var_os("LONGSHORE_ENDPOINT").is_some() {
-        return figures::skipped("it needs an emulator of its own");
+        return measurements::skipped("it needs an emulator of its own");
     }
     let (jobs, rows) = size();
     let stack = Stack::start(&StackOptions { parameters: PARAMETERS.to_vec(), ..Default::default() });
@@ -58,7 +58,7 @@ fn many_jobs_of_four_tenants_at_once_are_all_exact() {
     let (violations, took) = run(&stack, jobs, rows).unwrap_or_else(|error| panic!("{error:?}"));
     let (emulator_mib, function_mib) = stack.peak_memory_mib().unwrap_or_default();
     let (all, seconds) = (jobs as u64 * rows, took.as_secs_f64());
-    figures::row(
+    measurements::row(
         "load",
         &[
             ("jobs", &jobs),
@@ -71,8 +71,11 @@ fn many_jobs_of_four_tenants_at_once_are_all_exact() {
             ("violations", &violations.len()),
         ],
     );
-    let told = violations.join("\n");
-    assert!(violations.is_empty(), "{told}\nto see it again: cargo test -p longshore-tests --test proof many_jobs");
+    let described = violations.join("\n");
+    assert!(
+        violations.is_empty(),
+        "{described}\nto see it again: cargo test -p longshore-tests --test proof many_jobs"
+    );
     assert!(emulator_mib > 0 && function_mib > 0, "nobody says how much memory it took");
 }
 
@@ -126,7 +129,7 @@ fn watch(stack: &Stack, jobs: &[Result<Job>]) -> Vec<Result<Value>> {
                 Err(error) => Some(Err(error)),
             };
         }
-        thread::sleep(PACE);
+        thread::sleep(POLL_INTERVAL);
     }
     ends.into_iter().flatten().collect()
 }

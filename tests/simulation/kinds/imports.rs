@@ -15,12 +15,12 @@ use longshore_domain::ports::{Page, PortResult};
 use serde_json::{Value, json};
 
 use super::Ended;
+use crate::faults::{Fault, after, again, before};
 use crate::handler::{ACTIONS, bit};
 use crate::run::run;
 use crate::stepwise::Stepwise;
 use crate::trace::Voice;
 use crate::unguarded::{Unguarded, without};
-use crate::weather::{Fault, after, again, before};
 
 /// Records whose single writes can be interrupted, refused and made twice.
 type Records = Stepwise<Unguarded<MemoryRecords>>;
@@ -107,8 +107,8 @@ pub(super) fn check(records: &MemoryRecords, rule: Rule, ended: &Ended<'_>) {
         let action = ACTIONS.iter().position(|name| name == key).expect("a key is an action");
         assert!((1..=possible.len()).contains(&row) && asked(row, action), "row {row} never had the key {key}");
         // A corrected row may have left a record under its earlier key.
-        let told = duplicate(&row) && possible[row - 1].count_ones() == 1;
-        assert!(!told, "the record {key} is of row {row}, which was told that it is another's");
+        let described = duplicate(&row) && possible[row - 1].count_ones() == 1;
+        assert!(!described, "the record {key} is of row {row}, which was told that it is another's");
     }
 }
 

@@ -1,12 +1,12 @@
 //! Records whose writes have no condition, or none that is taken out.
 
 use longshore::store::memory::MemoryStore;
-use longshore_domain::dead_letter::{DeadLetter, Settled};
+use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Priority;
 use longshore_domain::ports::{
-    DeadLetterNotes, Delivered, DeliveryNotes, JobPosition, Page, PortResult, Removal, Sweeps,
+    DeadLetterRecords, Delivered, DeliveryRecords, JobPosition, Page, PortResult, Removal, Sweeps,
 };
 
 use super::{Unguarded, as_is};
@@ -18,9 +18,9 @@ impl Sweeps for Unguarded<MemoryStore> {
     }
 }
 
-impl DeliveryNotes for Unguarded<MemoryStore> {
+impl DeliveryRecords for Unguarded<MemoryStore> {
     as_is! {
-        async fn note_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()>;
+        async fn record_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()>;
         async fn deliveries(&self, tenant: &str, priority: Priority) -> PortResult<Deliveries>;
     }
 }
@@ -32,12 +32,12 @@ impl Removal for Unguarded<MemoryStore> {
     }
 }
 
-impl DeadLetterNotes for Unguarded<MemoryStore> {
+impl DeadLetterRecords for Unguarded<MemoryStore> {
     as_is! {
-        async fn note(&self, letter: &DeadLetter, body: Option<&str>) -> PortResult<()>;
-        async fn letter(&self, id: &str) -> PortResult<Option<DeadLetter>>;
-        async fn body(&self, letter: &DeadLetter) -> PortResult<Option<String>>;
-        async fn letters(&self, behind: Option<&str>, limit: usize) -> PortResult<Page<DeadLetter>>;
-        async fn settle(&self, id: &str, settled: &Settled) -> PortResult<Option<DeadLetter>>;
+        async fn record(&self, dead_letter: &DeadLetterRecord, body: Option<&str>) -> PortResult<()>;
+        async fn dead_letter(&self, id: &str) -> PortResult<Option<DeadLetterRecord>>;
+        async fn body(&self, dead_letter: &DeadLetterRecord) -> PortResult<Option<String>>;
+        async fn dead_letters(&self, behind: Option<&str>, limit: usize) -> PortResult<Page<DeadLetterRecord>>;
+        async fn resolve(&self, id: &str, resolution: &Resolution) -> PortResult<Option<DeadLetterRecord>>;
     }
 }

@@ -1,8 +1,8 @@
 //! Queues and files.
 
 use longshore::files::MemoryFiles;
-use longshore::queues::{MemoryQueues, PutBack};
-use longshore_domain::dead_letter::DeadLetter;
+use longshore::queues::{MemoryQueues, RedriveToSource};
+use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{FileInfo, Files, MultipartFiles, MultipartUpload, PortResult, Queues, Read};
@@ -25,9 +25,9 @@ impl Queues for Unguarded<MemoryQueues> {
     }
 }
 
-impl PutBack for Unguarded<MemoryQueues> {
+impl RedriveToSource for Unguarded<MemoryQueues> {
     as_is! {
-        async fn put_back(&self, letter: &DeadLetter, body: &str) -> PortResult<()>;
+        async fn redrive_to_source(&self, dead_letter: &DeadLetterRecord, body: &str) -> PortResult<()>;
     }
 }
 

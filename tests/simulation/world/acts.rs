@@ -11,7 +11,7 @@ use longshore_domain::ports::{JobStore, JobTransitions, PortError, PortResult, Q
 
 use super::function::Shared;
 use super::{World, clock};
-use crate::weather;
+use crate::faults;
 
 /// What a client asks for.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'st
             stop_job(&shared.ports, &job, &Stop::canceled(clock())).await?;
             Ok("202")
         }
-        Act::Retry { generation, .. } if generation != job.generation || !job.has_rest() => Ok("409"),
+        Act::Retry { generation, .. } if generation != job.generation || !job.has_remaining() => Ok("409"),
         Act::Retry { corrected, .. } => retry(shared, job, corrected.map(|file| *file)).await,
         Act::Delete => {
             let Transition::Made(job) = shared.ports.store.delete(job.job_id, clock()).await? else { return Ok("404") };
@@ -62,15 +62,15 @@ async fn replay(shared: &Shared, id: JobId) -> PortResult<&'static str> {
     let function = DeadLetters { ports: Ports { store, queues, files: () }, access: Access::Open, operators, clock };
     match function.replay_all(&Operator("operator".into()), id).await {
         Ok(replayed) => {
-            weather::note(match replayed.effect {
+            faults::note(match replayed.effect {
                 Effect::Generation => "replay of what was given up",
                 Effect::Message => "replay of a completion",
-                Effect::PutBack | Effect::Later | Effect::Nothing => "replay of nothing",
+                Effect::RedriveToSource | Effect::Later | Effect::Nothing => "replay of nothing",
             });
             Ok("202")
         }
         Err(Failure::Problem(_)) => {
-            weather::note("replay refused");
+            faults::note("replay refused");
             Ok("409")
         }
         Err(Failure::Ours(source)) => Err(PortError { service: "simulated", operation: "replay", source }),
@@ -83,7 +83,7 @@ async fn retry(shared: &Shared, job: Job, corrected: Option<SourceFile>) -> Port
         return Ok("409");
     }
     let deadline_at = deadline(at, job.timeout_s, job.expires_at);
-    let reopen = Reopen { generation, at, deadline_at, corrected, only: None };
+    let reopen = Reopen { generation, at, deadline_at, corrected, selected_chunks: None };
     let Reopened::Made(job) = shared.ports.store.reopen(&job, &reopen).await? else { return Ok("409") };
     // The sweeper sends it.
     drop(shared.ports.queues.send_create(&CreateMessage::of(&job)).await);
@@ -92,9 +92,9 @@ async fn retry(shared: &Shared, job: Job, corrected: Option<SourceFile>) -> Port
 
 impl World {
     /// A client that had no answer asks again, or lets it be.
-    pub(super) fn wish(&mut self, id: JobId, act: Act) {
-        if self.dice.often(500) {
-            self.wishes.push((id, act));
+    pub(super) fn request(&mut self, id: JobId, act: Act) {
+        if self.rng.often(500) {
+            self.requests.push((id, act));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Chains of messages: how long they are, and what becomes of them where Lambda stops them.
 
+use super::dead_letters::{Hops, Message};
 use super::function::Work;
-use super::letters::{Hops, Message};
 use super::{MOST_HOPS, World};
 
 impl World {

@@ -23,13 +23,13 @@ impl World {
 
     /// What a job left is run again, corrected or as it is; false if there is nothing.
     fn opens_again(&mut self) -> bool {
-        if !self.stored().is_some_and(|job| job.has_rest()) {
+        if !self.stored().is_some_and(|job| job.has_remaining()) {
             return false;
         }
-        if self.dice.often(500) && self.is_replayed() {
+        if self.rng.often(500) && self.is_replayed() {
             return true;
         }
-        if self.customer().habits.corrects > 0 && self.dice.often(500) {
+        if self.customer().habits.corrects > 0 && self.rng.often(500) {
             self.correct()
         } else {
             self.retry()
@@ -62,7 +62,7 @@ impl World {
     pub(super) fn correct(&mut self) {
         let job = self.job();
         let failed: Vec<_> =
-            if job.has_rest() { self.reported("failed.csv").into_keys().collect() } else { Vec::new() };
+            if job.has_remaining() { self.reported("failed.csv").into_keys().collect() } else { Vec::new() };
         if failed.is_empty() {
             return;
         }
@@ -74,8 +74,8 @@ impl World {
         };
         let mut csv = header.to_owned();
         for row in failed {
-            if self.dice.often(700) {
-                let action = self.dice.below(ACTIONS.len() - 1);
+            if self.rng.often(700) {
+                let action = self.rng.below(ACTIONS.len() - 1);
                 self.customer_mut().possible[row - 1] |= bit(action);
                 csv += &corrected_row(row, ACTIONS[action], dialect);
             }
@@ -100,7 +100,7 @@ impl World {
             return;
         }
         let deadline_at = deadline(at, job.timeout_s, job.expires_at);
-        let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, only: None };
+        let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, selected_chunks: None };
         if let Reopened::Made(job) = now(self.store.reopen(&job, &reopen)).unwrap() {
             now(self.queues.send_create(&CreateMessage::of(&job))).unwrap();
         }

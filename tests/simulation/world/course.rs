@@ -1,6 +1,6 @@
 //! How a world goes on: to its end, or to the moment that a story is about.
 
-use super::letters::Message;
+use super::dead_letters::Message;
 use super::{CLOCK, STALL_S, Work, World};
 use crate::trace;
 
@@ -40,8 +40,8 @@ impl World {
     pub(crate) fn overtake_the_split(&mut self) {
         self.collect();
         let Some(create) = self.visible().pop() else { return };
-        self.put_again(self.letters[&create].message.clone());
-        let again = self.letters.keys().next_back().copied().unwrap_or(create);
+        self.put_again(self.dead_letters[&create].message.clone());
+        let again = self.dead_letters.keys().next_back().copied().unwrap_or(create);
         for (splitter, message) in [create, again].into_iter().enumerate() {
             self.deliver(message, true);
             let groups = self.job().groups;
@@ -55,7 +55,7 @@ impl World {
     pub(crate) fn run_without_chunks(&mut self) {
         for _ in 0..64 {
             self.collect();
-            self.letters.retain(|_, letter| !matches!(letter.message, Message::Chunk(_)));
+            self.dead_letters.retain(|_, dead_letter| !matches!(dead_letter.message, Message::Chunk(_)));
             self.deliver_all();
             self.run_tasks();
             if self.job().status.is_final() {
@@ -79,7 +79,7 @@ impl World {
         loop {
             self.collect();
             let others = self.visible();
-            let others = others.into_iter().filter(|n| !matches!(self.letters[n].message, Message::Complete(_)));
+            let others = others.into_iter().filter(|n| !matches!(self.dead_letters[n].message, Message::Complete(_)));
             let others: Vec<_> = others.collect();
             if others.is_empty() {
                 return;

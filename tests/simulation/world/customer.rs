@@ -97,7 +97,7 @@ impl World {
             false => (Format::Csv, "file.csv"),
         };
         let source = SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name: name.into() };
-        let id = format!("{:032x}", (u128::from(self.dice.number()) << 64) | u128::from(self.dice.number()));
+        let id = format!("{:032x}", (u128::from(self.rng.number()) << 64) | u128::from(self.rng.number()));
         let at = clock();
         let job = Job::waiting(JobId::parse(&id).expect("an id"), plan.tenant, plan.kind.name(), at);
         let expires_at = plan.kept_s.map_or(job.expires_at, |kept_s| at.plus_seconds(kept_s).seconds());

@@ -8,7 +8,7 @@ use longshore_domain::job::Job;
 use longshore_domain::ports::{JobStore, Ledger};
 
 use super::{CLOCK, World, now};
-use crate::{handler, weather};
+use crate::{faults, handler};
 
 impl World {
     /// Expires some jobs: once all jobs have ended, the clock passes their expiry, and items of expired jobs are
@@ -17,7 +17,7 @@ impl World {
         if self.customers.iter().all(|customer| !customer.expires) {
             return;
         }
-        let may_pass = self.dice.often(20) && (self.tasks.is_empty() || !self.manners.nobody_dies);
+        let may_pass = self.rng.often(20) && (self.tasks.is_empty() || !self.manners.nobody_dies);
         if may_pass && self.all(|world| world.stored().is_none_or(|job| job.status.is_final())) {
             // A job ends an hour before its expiry, and nothing runs for so long.
             while !self.tasks.is_empty() {
@@ -38,17 +38,17 @@ impl World {
 
     fn expire_one(&mut self, job: &Job) {
         self.customer_mut().expired.get_or_insert(None);
-        if !self.dice.often(50) {
+        if !self.rng.often(50) {
             return;
         }
         let (groups, _) = now(self.store.progress(job.job_id)).unwrap().unwrap_or_else(|| (Vec::new(), job.clone()));
-        let item = match (groups.is_empty() || self.dice.often(300), self.dice.often(500)) {
+        let item = match (groups.is_empty() || self.rng.often(300), self.rng.often(500)) {
             (true, _) => JobItem::Job,
-            (false, true) => JobItem::Group(groups[self.dice.below(groups.len())].number),
-            (false, false) => JobItem::Manifest(self.dice.below(job.groups as usize + 1) as u32),
+            (false, true) => JobItem::Group(groups[self.rng.below(groups.len())].number),
+            (false, false) => JobItem::Manifest(self.rng.below(job.groups as usize + 1) as u32),
         };
         self.store.expire(job.job_id, item);
-        weather::note("expired");
+        faults::note("expired");
         if item == JobItem::Job {
             self.customer_mut().expired = Some(Some(self.numbers));
         }
@@ -59,8 +59,8 @@ impl World {
         let customer = self.customer();
         let Some(Some(gone)) = customer.expired else { return };
         for row in 1..=customer.possible.len() {
-            let offered = handler::was_offered_behind(customer.id, row as u64, gone);
-            assert!(!offered, "row {row} of a job that is gone has run");
+            let retried_groups = handler::was_offered_behind(customer.id, row as u64, gone);
+            assert!(!retried_groups, "row {row} of a job that is gone has run");
         }
     }
 }

@@ -15,10 +15,10 @@ use longshore::handler::Registry;
 use longshore::queues::MemoryQueues;
 use longshore_domain::ids::JobId;
 use longshore_domain::time_stamp::Timestamp;
-use sweep::{Sweep, read_letters};
+use sweep::{Sweep, read_dead_letters};
 
 use super::acts::{Act, act};
-use super::letters::Message;
+use super::dead_letters::Message;
 use super::{PART_BYTES, PATIENCE_S, SWEEP_S, Services, clock};
 use crate::stepwise::Stepwise;
 
@@ -43,7 +43,7 @@ impl Work {
     }
 
     /// As a line of a trace says it.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn described(&self) -> String {
         // The first digits of its id name a job well enough.
         let job = |id: &JobId| id.to_string().chars().take(4).collect::<String>();
         match self {
@@ -63,7 +63,7 @@ impl Work {
 }
 
 /// How a function ended.
-pub(super) enum Told {
+pub(super) enum FunctionEnd {
     Done(String),
     Failed(String),
 }
@@ -81,7 +81,7 @@ pub(super) struct Shared {
     pub(super) canceled: RefCell<BTreeSet<(JobId, u32)>>,
 }
 
-pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Output = Told>>> {
+pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Output = FunctionEnd>>> {
     Box::pin(async move {
         let Shared { ports, registry, known, retry_base_s, .. } = &*shared;
         // Waiting makes a function's time run out: it commits and sends a continuation.
@@ -90,36 +90,40 @@ pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Out
             Work::Message(Message::Create(message), failures, sent_at) => {
                 let splitter = Splitter { ports, registry, clock };
                 let delivery = Delivery { deadline: late, failures, sent_at: Some(sent_at) };
-                told(splitter.deliver(&message, delivery).await)
+                described(splitter.deliver(&message, delivery).await)
             }
             Work::Message(Message::Chunk(message), failures, sent_at) => {
                 let worker = Worker { ports, registry, known, retry_base_s: *retry_base_s, clock };
                 let delivery = Delivery { deadline: late, failures, sent_at: Some(sent_at) };
                 // Each worker is a process of its own, so every receipt is noted.
-                told(worker.deliver(&Receipts::default(), message, delivery).await)
+                described(worker.deliver(&Receipts::default(), message, delivery).await)
             }
             Work::Message(Message::Complete(message), failures, _) => {
                 let completer = Completer { ports, stop_grace_ms: 0, deadline: late, part_bytes: PART_BYTES, clock };
-                told(completer.deliver(&message, failures).await)
+                described(completer.deliver(&message, failures).await)
             }
-            Work::Client(id, wish) => told(act(&shared, id, wish).await),
+            Work::Client(id, request) => described(act(&shared, id, request).await),
             Work::Sweep => sweep(&shared, clock().plus_seconds(SWEEP_S - 5)).await,
         }
     })
 }
 
-async fn sweep(shared: &Shared, deadline: Timestamp) -> Told {
+async fn sweep(shared: &Shared, deadline: Timestamp) -> FunctionEnd {
     let (now, left_ms) = (clock(), deadline.millis_since(clock()));
     let in_time = || clock().millis_since(now) < left_ms / 4;
-    let dead_letters = read_letters(&shared.ports.store, &shared.dead_letters, now, &in_time).await;
+    let dead_letters = read_dead_letters(&shared.ports.store, &shared.dead_letters, now, &in_time).await;
     let sweep = Sweep { ports: shared.ports.clone(), dead_letters, stall_s: shared.stall_s, clock };
     let swept = sweep.run(deadline).await;
-    if swept.failures == 0 { Told::Done(format!("{swept:?}")) } else { Told::Failed(format!("{swept:?}")) }
+    if swept.failures == 0 {
+        FunctionEnd::Done(format!("{swept:?}"))
+    } else {
+        FunctionEnd::Failed(format!("{swept:?}"))
+    }
 }
 
-fn told<T: Debug, E: Error>(result: Result<T, E>) -> Told {
+fn described<T: Debug, E: Error>(result: Result<T, E>) -> FunctionEnd {
     match result {
-        Ok(end) => Told::Done(format!("{end:?}")),
-        Err(error) => Told::Failed(longshore::telemetry::chain(&error)),
+        Ok(end) => FunctionEnd::Done(format!("{end:?}")),
+        Err(error) => FunctionEnd::Failed(longshore::telemetry::chain(&error)),
     }
 }

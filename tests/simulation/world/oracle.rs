@@ -10,15 +10,15 @@ use longshore_domain::ports::{Files, JobStore, Ledger};
 use longshore_domain::progress::Progress;
 
 use super::customer::Customer;
+use super::dead_letters::Message;
 use super::function::Work;
-use super::letters::Message;
 use super::replays::LeftOut;
 use super::{Task, World, clock, now};
+use crate::faults;
 use crate::handler::{self, ACTIONS, AT_ONCE, bit, only};
 use crate::kinds::Ended;
 use crate::report;
 use crate::trace;
-use crate::weather;
 
 /// Pushes in vain before something is given up.
 const PUSHES: u32 = sweep::decide::PUSHES;
@@ -82,7 +82,7 @@ impl World {
     /// What a function says of its end is so.
     pub(super) fn check_end(&self, task: &Task, end: &str) {
         if end == "HandedOver" {
-            weather::note("report handed over");
+            faults::note("report handed over");
         }
         let Work::Message(Message::Chunk(message), ..) = &task.work else { return };
         let Some((groups, job)) = now(self.store.progress(message.job_id)).unwrap() else { return };
@@ -110,7 +110,7 @@ impl World {
         if before.as_ref().is_some_and(|job| !job.is_deleted()) {
             assert_eq!(self.stored(), before, "after a final status nothing changes");
         }
-        self.check_letters();
+        self.check_dead_letters();
     }
 
     /// Rows of one file of the report: number and action.
@@ -158,7 +158,7 @@ impl World {
                 assert!(dialect.json_lines && possible.is_empty(), "the file has rows: {job:?}");
             }
             (Status::Failed, Some("time_limit")) => {
-                weather::note("time limit met");
+                faults::note("time limit met");
                 // The clock of a sweep may be ahead.
                 let late = clock().millis_since(job.deadline_at) + self.manners.skew_ms;
                 assert!(late >= 0, "stopped before its time: {job:?}");
@@ -179,7 +179,7 @@ impl World {
 
     /// Calls that failed, functions that died, messages that were lost.
     fn failures(&self) -> u64 {
-        let (tally, _) = weather::tally();
+        let (tally, _) = faults::tally();
         ["throttled", "reply dropped", "crash", "lost", "delayed"].iter().filter_map(|kind| tally.get(kind)).sum()
     }
 
@@ -275,7 +275,10 @@ fn shown(job: &Job, groups: &[Group]) -> Progress {
 fn follows(before: &Job, job: &Job) {
     if job.generation != before.generation {
         assert!(before.status.is_final(), "a job that runs was opened again");
-        assert!(job.only.is_none() || before.status != Status::Canceled, "a replay opens what its client has canceled");
+        assert!(
+            job.selected_chunks.is_none() || before.status != Status::Canceled,
+            "a replay opens what its client has canceled"
+        );
         return assert_eq!(job.generation, before.generation + 1, "generations go one by one");
     }
     let stopped = before.stage == Stage::Stopping;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use longshore_domain::job::Job;
-use longshore_domain::ports::DeadLetterNotes;
+use longshore_domain::ports::DeadLetterRecords;
 
 use super::acts::Act;
 use super::{World, now};
@@ -42,21 +42,21 @@ impl World {
         }
         self.ask(Act::Replay);
         // Another operator, or the same one after a lost answer.
-        if self.dice.often(300) {
+        if self.rng.often(300) {
             self.ask(Act::Replay);
         }
         true
     }
 
     /// Checks that, after a sweep without faults, each dead letter in a queue is noted and still open.
-    pub(super) fn check_letters(&self) {
+    pub(super) fn check_dead_letters(&self) {
         if without("sweeper") {
             return;
         }
-        let noted = now(self.store.letters(None, usize::MAX)).unwrap().items;
-        for letter in self.queues.buried() {
-            let noted = noted.iter().find(|noted| noted.id.ends_with(&format!("-{letter}")));
-            assert!(noted.is_some_and(|noted| noted.is_open()), "the letter {letter} is settled, and still there");
+        let noted = now(self.store.dead_letters(None, usize::MAX)).unwrap().items;
+        for dead_letter in self.queues.buried() {
+            let noted = noted.iter().find(|noted| noted.id.ends_with(&format!("-{dead_letter}")));
+            assert!(noted.is_some_and(|noted| noted.is_open()), "the letter {dead_letter} is settled, and still there");
         }
     }
 
@@ -64,7 +64,7 @@ impl World {
     /// before.
     pub(super) fn left_out(&self, before: &Job, job: &Job) -> LeftOut {
         let mut failed = BTreeMap::new();
-        if job.only.is_some() && before.report.is_some() {
+        if job.selected_chunks.is_some() && before.report.is_some() {
             failed = report::codes(&self.files, before);
             failed.retain(|_, code| code != GIVEN_UP);
         }
@@ -75,8 +75,8 @@ impl World {
     pub(super) fn check_left_out(&self, job: &Job) {
         let LeftOut { generation, behind, failed } = &self.customer().seen.left_out;
         for row in failed.iter().filter(|_| *generation == job.generation) {
-            let offered = handler::was_offered_behind(job.job_id, *row as u64, *behind);
-            assert!(!offered, "row {row} had failed by itself, and a replay has run it");
+            let retried_groups = handler::was_offered_behind(job.job_id, *row as u64, *behind);
+            assert!(!retried_groups, "row {row} had failed by itself, and a replay has run it");
         }
     }
 }

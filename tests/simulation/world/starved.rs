@@ -3,7 +3,7 @@
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::Ledger;
 
-use super::letters::Message;
+use super::dead_letters::Message;
 use super::{World, now};
 use crate::plan::JobPlan;
 
@@ -34,7 +34,7 @@ impl World {
             self.collect();
             let slow = self.chunks(&|message| second % TURN_S == 0 && message.tenant == turns.slowly);
             let mut next = self.visible();
-            next.retain(|number| match &self.letters[number].message {
+            next.retain(|number| match &self.dead_letters[number].message {
                 Message::Chunk(message) => Some(message.tenant.as_str()) == turns.at_once,
                 Message::Create(_) | Message::Complete(_) => true,
             });
@@ -53,7 +53,7 @@ impl World {
 
     /// Chunk messages that may be delivered, in the order of sending.
     fn chunks(&self, may: &impl Fn(&ChunkMessage) -> bool) -> Vec<u64> {
-        let is_one = |number: &u64| match &self.letters[number].message {
+        let is_one = |number: &u64| match &self.dead_letters[number].message {
             Message::Chunk(message) => may(message),
             Message::Create(_) | Message::Complete(_) => false,
         };
@@ -61,7 +61,7 @@ impl World {
     }
 
     /// Number of a tenant's visible chunk messages.
-    pub(crate) fn waiting_of(&self, tenant: &str) -> usize {
+    pub(crate) fn parked_of(&self, tenant: &str) -> usize {
         self.chunks(&|message| message.tenant == tenant).len()
     }
 

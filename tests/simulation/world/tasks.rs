@@ -4,17 +4,17 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use super::function::{self, Told, Work};
-use super::letters::Hops;
+use super::dead_letters::Hops;
+use super::function::{self, FunctionEnd, Work};
 use super::{CLOCK, DEDUPLICATION_MS, MOST_STEPS, PATIENCE_S, RESERVE_S, SKEW, SWEEP_S, World};
 use crate::unguarded::without;
-use crate::{trace, weather};
+use crate::{faults, trace};
 
 pub(super) struct Task {
     pub(super) number: u64,
     pub(super) work: Work,
     /// The message that it processes, if that is still there.
-    pub(super) letter: Option<u64>,
+    pub(super) dead_letter: Option<u64>,
     /// Number of invocations of each function in the chain of messages that led here.
     pub(super) hops: Hops,
     /// Error of its clock.
@@ -26,32 +26,34 @@ pub(super) struct Task {
     /// Number of its calls that have failed.
     pub(super) errors: u32,
     pub(super) steps: u32,
-    pub(super) future: Pin<Box<dyn Future<Output = Told>>>,
+    pub(super) future: Pin<Box<dyn Future<Output = FunctionEnd>>>,
 }
 
 impl World {
     /// Begins a function.
-    pub(super) fn begin(&mut self, work: Work, letter: Option<u64>) {
+    pub(super) fn begin(&mut self, work: Work, dead_letter: Option<u64>) {
         let number = self.number();
         let skew_ms = self.manners.skew_ms;
-        let skew_ms = if skew_ms > 0 { self.dice.between(-skew_ms, skew_ms) } else { 0 };
+        let skew_ms = if skew_ms > 0 { self.rng.between(-skew_ms, skew_ms) } else { 0 };
         if matches!(work, Work::Sweep) {
             // The messages that the previous sweep received are visible again.
             self.queues.show_all();
         }
         if skew_ms != 0 {
-            weather::note("clock skew");
+            faults::note("clock skew");
         }
-        let slow = self.manners.slow_ones && self.dice.often(150);
+        let slow = self.manners.slow_ones && self.rng.often(150);
         let limit_s = if matches!(work, Work::Sweep) { SWEEP_S } else { PATIENCE_S + RESERVE_S };
         trace::speaker(work.name(), number);
         if trace::is_heard() {
-            trace::say(format_args!("begins: {}", work.told()));
+            trace::say(format_args!("begins: {}", work.described()));
         }
         let future = function::function(Rc::clone(&self.shared), work.clone());
         let dies_at = CLOCK.get() + limit_s * 1000;
-        let hops = letter.and_then(|letter| self.letters.get(&letter)).map_or([0; 3], |letter| letter.hops);
-        self.tasks.push(Task { number, work, letter, hops, skew_ms, slow, dies_at, errors: 0, steps: 0, future });
+        let hops = dead_letter
+            .and_then(|dead_letter| self.dead_letters.get(&dead_letter))
+            .map_or([0; 3], |dead_letter| dead_letter.hops);
+        self.tasks.push(Task { number, work, dead_letter, hops, skew_ms, slow, dies_at, errors: 0, steps: 0, future });
     }
 
     /// Runs one step of a function. Returns true if it has ended.
@@ -60,38 +62,38 @@ impl World {
         SKEW.set(running.skew_ms);
         trace::speaker(running.work.name(), running.number);
         let polled = running.future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        running.errors += weather::take_errors();
+        running.errors += faults::take_errors();
         running.steps += 1;
         assert!(running.steps < MOST_STEPS, "{} goes on for ever", running.work.name());
         SKEW.set(0);
         let hops = running.hops;
         self.take_sent(hops);
-        let Poll::Ready(told) = polled else { return false };
+        let Poll::Ready(described) = polled else { return false };
         let task = self.tasks.swap_remove(task);
-        self.ended(task, told);
+        self.ended(task, described);
         true
     }
 
-    fn ended(&mut self, task: Task, told: Told) {
-        match &told {
-            Told::Done(end) => trace::say(format_args!("ends: {end}")),
-            Told::Failed(error) => trace::say(format_args!("fails: {error}")),
+    fn ended(&mut self, task: Task, described: FunctionEnd) {
+        match &described {
+            FunctionEnd::Done(end) => trace::say(format_args!("ends: {end}")),
+            FunctionEnd::Failed(error) => trace::say(format_args!("fails: {error}")),
         }
-        let failed = match told {
-            Told::Done(end) => {
+        let failed = match described {
+            FunctionEnd::Done(end) => {
                 self.check_end(&task, &end);
-                self.letters.remove(&task.letter.unwrap_or(0));
+                self.dead_letters.remove(&task.dead_letter.unwrap_or(0));
                 false
             }
-            Told::Failed(error) => {
+            FunctionEnd::Failed(error) => {
                 assert!(task.errors > 0, "{} failed over healthy services: {error}", task.work.name());
-                self.deliver_later(task.letter.unwrap_or(0));
+                self.deliver_later(task.dead_letter.unwrap_or(0));
                 true
             }
         };
         match task.work {
             Work::Sweep => self.troubles += u32::from(failed),
-            Work::Client(id, act) if failed => self.wish(id, act),
+            Work::Client(id, act) if failed => self.request(id, act),
             Work::Client(..) | Work::Message(..) => {}
         }
     }
@@ -101,10 +103,10 @@ impl World {
         let Task { number, work, .. } = self.tasks.swap_remove(task);
         trace::speaker(work.name(), number);
         trace::say(format_args!("dies"));
-        weather::note("crash");
+        faults::note("crash");
         match work {
             Work::Sweep => self.troubles += 1,
-            Work::Client(id, act) => self.wish(id, act),
+            Work::Client(id, act) => self.request(id, act),
             Work::Message(..) => {}
         }
     }

@@ -25,8 +25,8 @@ pub(crate) fn not_within(inner: &Value, outer: &Value) -> Vec<String> {
     let other = |name: &&str| !outer[*name].is_null() && inner[*name] != outer[*name];
     let limits = UPPER.into_iter().filter(over).chain(LOWER.into_iter().filter(under));
     let changed = limits.chain(OPAQUE.into_iter().filter(other));
-    let said = changed.map(|name| format!("{name} {} against {}", inner[name], outer[name]));
-    said.chain(values_not_within(inner, outer)).collect()
+    let reported = changed.map(|name| format!("{name} {} against {}", inner[name], outer[name]));
+    reported.chain(values_not_within(inner, outer)).collect()
 }
 
 fn values_not_within(inner: &Value, outer: &Value) -> Option<String> {

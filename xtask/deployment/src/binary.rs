@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn machine_profile_panic_and_symbols_are_told_apart() {
+    fn machine_profile_panic_and_symbols_are_reported_apart() {
         let rows = [
             (elf(62, 1, GOOD), "it is for x86_64, the function for arm64"),
             (elf(40, 1, GOOD), "it is for another machine"),

@@ -16,12 +16,12 @@ impl Settings {
         let table: Table = text.parse().context("samconfig.toml is no TOML")?;
         let found =
             table.get(environment).with_context(|| format!("samconfig.toml has no environment {environment}"))?;
-        let said = |name: &str| {
+        let reported = |name: &str| {
             let of = |command: &str| found.get(command)?.get("parameters")?.get(name);
             of("deploy").or_else(|| of("global"))
         };
-        let text = |name: &str| said(name).and_then(Value::as_str).map(str::to_owned);
-        let parameters = said("parameter_overrides").map(parameters).transpose();
+        let text = |name: &str| reported(name).and_then(Value::as_str).map(str::to_owned);
+        let parameters = reported("parameter_overrides").map(parameters).transpose();
         Ok(Self {
             stack: text("stack_name"),
             region: text("region"),

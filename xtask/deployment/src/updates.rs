@@ -69,13 +69,13 @@ pub fn findings(template: &Template, settings: &Settings) -> Vec<Finding> {
         // A parameter that an older template did not have loses nothing.
         let (old, new) = (settings.running.get(loss.name)?, template.parameter(loss.name, &after)?);
         let what = format!("from {old:?} to {new:?} means {}", loss.what);
-        loss.when.is_met(old, &new).then(|| Finding::error(loss.name, what, loss.fix))
+        loss.when.is_satisfied(old, &new).then(|| Finding::error(loss.name, what, loss.fix))
     });
     lost.collect()
 }
 
 impl When {
-    fn is_met(self, old: &str, new: &str) -> bool {
+    fn is_satisfied(self, old: &str, new: &str) -> bool {
         match self {
             Self::Changed => old != new,
             Self::Replaced => old != new && !old.is_empty() && !new.is_empty(),

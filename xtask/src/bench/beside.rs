@@ -51,7 +51,7 @@ pub(super) fn measure(bench: &Bench<'_>, api: &Api) -> Result<(Beside, Large)> {
     let step = progress::step("50 rows, high, beside 1 M rows, low");
     let large = input(bench, LARGE_ROWS, "large")?;
     let url = create(api, &large, "low")?;
-    let begun = wait_for_backlog(api, &url)?;
+    let begun = wait_for_queue(api, &url)?;
     let beside: Result<Vec<_>> = (0..RUNS).map(|_| seconds(api, &small)).collect();
     let now = api.poll(&url)?.job;
     ensure!(now.status == "running", "the large job had ended: it was not in the way to the end ({})", now.message);
@@ -74,7 +74,7 @@ impl Large {
 }
 
 /// Until every chunk of the large job waits in its queue and some are done.
-fn wait_for_backlog(api: &Api, url: &str) -> Result<u64> {
+fn wait_for_queue(api: &Api, url: &str) -> Result<u64> {
     loop {
         let job = api.poll(url)?.job;
         ensure!(matches!(job.status.as_str(), "waiting" | "running"), "the large job ended: {}", job.message);

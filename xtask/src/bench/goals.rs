@@ -10,7 +10,7 @@ use crate::api::Mode;
 pub(super) struct Goal {
     pub(super) what: &'static str,
     pub(super) measured: String,
-    pub(super) met: bool,
+    pub(super) observed: bool,
 }
 
 const ROWS_PER_SECOND: f64 = 250_000.0;
@@ -42,17 +42,17 @@ fn of_a_million(case: &Measured, results: &Results) -> [Goal; 3] {
         Goal {
             what: "validate, 1 M rows: at least 250,000 rows/s",
             measured: format!("{:.0} rows/s", run.rows_per_second()),
-            met: run.rows_per_second() >= ROWS_PER_SECOND,
+            observed: run.rows_per_second() >= ROWS_PER_SECOND,
         },
         Goal {
             what: "validate, 1 M rows: at most 4 calls per chunk by process-item",
             measured: format!("{:.2}, and the mapping's 1 receive and 1 delete", run.calls_per_chunk()),
-            met: run.calls_per_chunk() <= CALLS_PER_CHUNK,
+            observed: run.calls_per_chunk() <= CALLS_PER_CHUNK,
         },
         Goal {
             what: "validate, 1 M rows: at most $0.002",
             measured: format!("${dollars:.5}"),
-            met: dollars <= DOLLARS_PER_MILLION,
+            observed: dollars <= DOLLARS_PER_MILLION,
         },
     ]
 }
@@ -63,7 +63,7 @@ fn memory(case: &Measured) -> Goal {
     Goal {
         what: "1 GB: at most 64 MB resident in every function",
         measured: format!("{} MiB", each.join(", ")),
-        met: !peaks.is_empty() && peaks.values().all(|kib| *kib > 0 && *kib <= PEAK_KIB),
+        observed: !peaks.is_empty() && peaks.values().all(|kib| *kib > 0 && *kib <= PEAK_KIB),
     }
 }
 
@@ -72,7 +72,7 @@ fn first_progress(case: &Measured) -> Goal {
     Goal {
         what: "validate, 100 k rows: first progress within 1 s of create",
         measured: format!("{:.2} s", run.first_progress_s),
-        met: run.first_progress_s <= FIRST_PROGRESS_S,
+        observed: run.first_progress_s <= FIRST_PROGRESS_S,
     }
 }
 
@@ -84,7 +84,7 @@ fn flat(results: &Results) -> Goal {
     Goal {
         what: "validate: time per row flat or falling as rows grow",
         measured: format!("{} µs", shown.join(" → ")),
-        met: micros.len() > 1 && micros.windows(2).all(|pair| matches!(pair, [a, b] if *b <= a * FLAT)),
+        observed: micros.len() > 1 && micros.windows(2).all(|pair| matches!(pair, [a, b] if *b <= a * FLAT)),
     }
 }
 
@@ -99,7 +99,7 @@ fn cold_starts(medians: &[Median]) -> Vec<Goal> {
                 _ => "cold start of process-item: spawn to first poll at most 3 times an empty function's",
             },
             measured: format!("{ratio:.2} ({:.1} ms to {baseline:.1} ms)", median.poll_ms),
-            met: ratio <= COLD_START_RATIO,
+            observed: ratio <= COLD_START_RATIO,
         }
     };
     others.map(goal).collect()

@@ -71,7 +71,7 @@ pub(super) fn write_beside(results: &BesideResults) -> String {
 }
 
 fn goal(goal: &Goal) -> Vec<String> {
-    let verdict = if goal.met { "met" } else { "NOT MET" };
+    let verdict = if goal.observed { "met" } else { "NOT MET" };
     vec![verdict.to_owned(), goal.what.to_owned(), goal.measured.clone()]
 }
 

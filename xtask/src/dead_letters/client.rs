@@ -17,7 +17,7 @@ pub(super) struct Client {
 /// A letter of a list.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Letter {
+pub(super) struct ListedDeadLetter {
     pub(super) letter_id: String,
     pub(super) queue: String,
     pub(super) kind: String,
@@ -33,7 +33,7 @@ pub(super) struct Letter {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Page {
-    dead_letters: Vec<Letter>,
+    dead_letters: Vec<ListedDeadLetter>,
     next_cursor: Option<String>,
 }
 
@@ -56,36 +56,36 @@ impl Client {
     }
 
     /// All open letters, page by page.
-    pub(super) fn list(&self, queue: Option<&str>, job: Option<&str>) -> Result<Vec<Letter>> {
-        let (mut letters, mut cursor) = (Vec::new(), None::<String>);
+    pub(super) fn list(&self, queue: Option<&str>, job: Option<&str>) -> Result<Vec<ListedDeadLetter>> {
+        let (mut dead_letters, mut cursor) = (Vec::new(), None::<String>);
         loop {
             let mut query = String::from("?limit=100");
             for (name, value) in [("queue", queue), ("jobId", job), ("cursor", cursor.as_deref())] {
                 query.extend(value.map(|value| format!("&{name}={value}")));
             }
             let page: Page = json(self.call("GET", &query, "")?)?;
-            letters.extend(page.dead_letters);
+            dead_letters.extend(page.dead_letters);
             cursor = page.next_cursor;
             if cursor.is_none() {
-                return Ok(letters);
+                return Ok(dead_letters);
             }
         }
     }
 
-    pub(super) fn show(&self, letter: &str) -> Result<Value> {
-        json(self.call("GET", &format!("/{letter}"), "")?)
+    pub(super) fn show(&self, dead_letter: &str) -> Result<Value> {
+        json(self.call("GET", &format!("/{dead_letter}"), "")?)
     }
 
-    pub(super) fn replay(&self, letter: &str) -> Result<Replayed> {
-        json(self.call("POST", &format!("/{letter}/replay"), "")?)
+    pub(super) fn replay(&self, dead_letter: &str) -> Result<Replayed> {
+        json(self.call("POST", &format!("/{dead_letter}/replay"), "")?)
     }
 
     pub(super) fn replay_job(&self, job: &str) -> Result<Replayed> {
         json(self.call("POST", "/replay", &serde_json::json!({ "jobId": job }).to_string())?)
     }
 
-    pub(super) fn discard(&self, letter: &str) -> Result<()> {
-        self.call("DELETE", &format!("/{letter}"), "").map(|_| ())
+    pub(super) fn discard(&self, dead_letter: &str) -> Result<()> {
+        self.call("DELETE", &format!("/{dead_letter}"), "").map(|_| ())
     }
 
     /// A call that is answered as it should be.

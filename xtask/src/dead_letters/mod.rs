@@ -12,7 +12,7 @@ use crate::users::{self, OPERATOR};
 use crate::{state, tools};
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
-use client::{Client, Letter, Replayed};
+use client::{Client, ListedDeadLetter, Replayed};
 
 /// Where a token is looked for when none is named.
 const TOKEN: &str = "LONGSHORE_TOKEN";
@@ -48,12 +48,12 @@ enum Action {
     /// Print a letter as the API tells it, with its body, which may hold rows
     Show {
         #[arg(value_name = "LETTER")]
-        letter: String,
+        dead_letter: String,
     },
     /// Replay letters: their message again, or their job opened again for what failed with them
     Replay {
         #[arg(value_name = "LETTER", required_unless_present = "job")]
-        letters: Vec<String>,
+        dead_letters: Vec<String>,
         /// All open letters of this job, in one generation
         #[arg(long, value_name = "JOB", conflicts_with = "letters")]
         job: Option<String>,
@@ -61,7 +61,7 @@ enum Action {
     /// Discard letters; rows that were counted as failed with them stay failed
     Discard {
         #[arg(value_name = "LETTER", required = true)]
-        letters: Vec<String>,
+        dead_letters: Vec<String>,
     },
 }
 
@@ -71,18 +71,20 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     match &options.action {
         None => list(&client, None, None),
         Some(Action::List { queue, job }) => list(&client, queue.as_deref(), job.as_deref()),
-        Some(Action::Show { letter }) => {
-            println!("{}", serde_json::to_string_pretty(&client.show(letter)?)?);
+        Some(Action::Show { dead_letter }) => {
+            println!("{}", serde_json::to_string_pretty(&client.show(dead_letter)?)?);
             Ok(())
         }
         Some(Action::Replay { job: Some(job), .. }) => {
-            println!("{}", told(&client.replay_job(job)?));
+            println!("{}", described(&client.replay_job(job)?));
             Ok(())
         }
-        Some(Action::Replay { letters, job: None }) => each(letters, |letter| Ok(told(&client.replay(letter)?))),
-        Some(Action::Discard { letters }) => each(letters, |letter| {
-            client.discard(letter)?;
-            Ok(format!("{letter}: discarded; its queue is rid of it at the next sweep"))
+        Some(Action::Replay { dead_letters, job: None }) => {
+            each(dead_letters, |dead_letter| Ok(described(&client.replay(dead_letter)?)))
+        }
+        Some(Action::Discard { dead_letters }) => each(dead_letters, |dead_letter| {
+            client.discard(dead_letter)?;
+            Ok(format!("{dead_letter}: discarded; its queue is rid of it at the next sweep"))
         }),
     }
 }
@@ -109,40 +111,40 @@ fn client(project: &Project, options: &Options) -> Result<Client> {
 }
 
 fn list(client: &Client, queue: Option<&str>, job: Option<&str>) -> Result<()> {
-    let letters = client.list(queue, job)?;
-    if letters.is_empty() {
+    let dead_letters = client.list(queue, job)?;
+    if dead_letters.is_empty() {
         println!("There are no open dead letters{}.", if queue.or(job).is_some() { " of that kind" } else { "" });
         return Ok(());
     }
-    print!("{}", table::of(&letters));
+    print!("{}", table::of(&dead_letters));
     println!(
         "\n{} open. `show`, `replay` and `discard` take a letter; `replay --job JOB` all of a job.",
-        letters.len()
+        dead_letters.len()
     );
     Ok(())
 }
 
 /// Does something about each letter; what is refused of one does not keep the others waiting.
-fn each(letters: &[String], act: impl Fn(&str) -> Result<String>) -> Result<()> {
+fn each(dead_letters: &[String], act: impl Fn(&str) -> Result<String>) -> Result<()> {
     let mut failures = 0;
-    for letter in letters {
-        match act(letter) {
-            Ok(said) => println!("{said}"),
+    for dead_letter in dead_letters {
+        match act(dead_letter) {
+            Ok(reported) => println!("{reported}"),
             Err(error) => {
                 failures += 1;
-                eprintln!("{letter}: {error:#}");
+                eprintln!("{dead_letter}: {error:#}");
             }
         }
     }
     if failures > 0 {
-        bail!("{failures} of {} letters: nothing was done about them", letters.len());
+        bail!("{failures} of {} letters: nothing was done about them", dead_letters.len());
     }
     Ok(())
 }
 
 /// What a replay did, in a sentence.
-fn told(replayed: &Replayed) -> String {
-    let (letters, job) = (replayed.replayed.join(", "), replayed.job_id.as_deref().unwrap_or("-"));
+fn described(replayed: &Replayed) -> String {
+    let (dead_letters, job) = (replayed.replayed.join(", "), replayed.job_id.as_deref().unwrap_or("-"));
     let did = match replayed.effect.as_str() {
         "message" => format!("sent again to job {job}"),
         "generation" => {
@@ -155,7 +157,7 @@ fn told(replayed: &Replayed) -> String {
         0 => String::new(),
         n => format!("; {n} letters of the job are left"),
     };
-    format!("{letters}: {did}{left}")
+    format!("{dead_letters}: {did}{left}")
 }
 
 #[cfg(test)]
@@ -163,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_replay_is_told_by_what_it_did() {
+    fn a_replay_is_reported_by_what_it_did() {
         let replayed = |effect: &str, left: usize| Replayed {
             replayed: vec!["1-a".into(), "1-b".into()],
             left: vec!["x".into(); left],
@@ -171,8 +173,8 @@ mod tests {
             job_id: Some("j".into()),
             generation: Some(1),
         };
-        assert_eq!(told(&replayed("generation", 0)), "1-a, 1-b: job j is opened again, as attempt 2");
-        assert_eq!(told(&replayed("message", 2)), "1-a, 1-b: sent again to job j; 2 letters of the job are left");
-        assert_eq!(told(&replayed("nothing", 0)), "1-a, 1-b: replayed before; nothing was done");
+        assert_eq!(described(&replayed("generation", 0)), "1-a, 1-b: job j is opened again, as attempt 2");
+        assert_eq!(described(&replayed("message", 2)), "1-a, 1-b: sent again to job j; 2 letters of the job are left");
+        assert_eq!(described(&replayed("nothing", 0)), "1-a, 1-b: replayed before; nothing was done");
     }
 }

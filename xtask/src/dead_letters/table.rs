@@ -1,11 +1,11 @@
 //! Letters as a table that fits what it holds.
 
-use super::Letter;
+use super::ListedDeadLetter;
 
 /// One line for each letter, under a heading.
-pub(super) fn of(letters: &[Letter]) -> String {
+pub(super) fn of(dead_letters: &[ListedDeadLetter]) -> String {
     let heading = ["letter", "queue", "about", "tenant", "seen", "a replay would"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(heading).chain(letters.iter().map(row)).collect();
+    let rows: Vec<_> = std::iter::once(heading).chain(dead_letters.iter().map(row)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
     let widths = [0, 1, 2, 3, 4].map(width);
     let line = |row: &[String; 6]| {
@@ -15,25 +15,25 @@ pub(super) fn of(letters: &[Letter]) -> String {
     rows.iter().map(line).collect()
 }
 
-fn row(letter: &Letter) -> [String; 6] {
+fn row(dead_letter: &ListedDeadLetter) -> [String; 6] {
     let dash = || "-".to_owned();
     [
-        letter.letter_id.clone(),
-        letter.queue.clone(),
-        about(letter),
-        letter.tenant.clone().unwrap_or_else(dash),
-        letter.seen_at.clone(),
-        would(&letter.replay).to_owned(),
+        dead_letter.letter_id.clone(),
+        dead_letter.queue.clone(),
+        about(dead_letter),
+        dead_letter.tenant.clone().unwrap_or_else(dash),
+        dead_letter.seen_at.clone(),
+        would(&dead_letter.replay).to_owned(),
     ]
 }
 
-fn about(letter: &Letter) -> String {
-    let Some(job) = &letter.job_id else { return letter.kind.clone() };
-    let rows = match (letter.first_item, letter.item_count) {
+fn about(dead_letter: &ListedDeadLetter) -> String {
+    let Some(job) = &dead_letter.job_id else { return dead_letter.kind.clone() };
+    let rows = match (dead_letter.first_item, dead_letter.item_count) {
         (Some(first), Some(count)) => format!(", {count} rows from {first}"),
         _ => String::new(),
     };
-    format!("job {job} ({}){rows}", letter.job_status.as_deref().unwrap_or("gone"))
+    format!("job {job} ({}){rows}", dead_letter.job_status.as_deref().unwrap_or("gone"))
 }
 
 fn would(effect: &str) -> &str {
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_what_they_hold() {
-        let chunk = Letter {
+        let chunk = ListedDeadLetter {
             letter_id: "17-a".into(),
             queue: "chunk".into(),
             kind: "chunk".into(),
@@ -64,8 +64,13 @@ mod tests {
             seen_at: "now".into(),
             replay: "generation".into(),
         };
-        let lost =
-            Letter { kind: "unreadable".into(), job_id: None, tenant: None, replay: "putBack".into(), ..chunk.clone() };
+        let lost = ListedDeadLetter {
+            kind: "unreadable".into(),
+            job_id: None,
+            tenant: None,
+            replay: "putBack".into(),
+            ..chunk.clone()
+        };
         let expected = "\
 letter  queue  about                             tenant  seen  a replay would
 17-a    chunk  job j (completed), 50 rows from 51  acme    now   open the job again

@@ -1,6 +1,6 @@
 //! Questions of `deploy-check` to AWS or to an emulator.
 
-use crate::account::{Account, Standing};
+use crate::account::{Account, SessionState};
 use crate::project::Project;
 use crate::tools;
 use anyhow::Result;
@@ -33,11 +33,11 @@ impl Answers {
 
     /// Asks AWS, or the emulator at `endpoint`.
     pub(super) fn ask(project: &Project, endpoint: Option<&str>, stack: Option<&str>) -> Self {
-        let standing = tools::ensure(project).and_then(|tools| {
-            Account { project, tools: &tools, emulator: endpoint }.standing(stack.unwrap_or_default())
+        let session_state = tools::ensure(project).and_then(|tools| {
+            Account { project, tools: &tools, emulator: endpoint }.session_state(stack.unwrap_or_default())
         });
-        let answers = match standing {
-            Ok(Standing { quota, parameters }) => Self { quota: Some(quota), stack: Some(parameters) },
+        let answers = match session_state {
+            Ok(SessionState { quota, parameters }) => Self { quota: Some(quota), stack: Some(parameters) },
             Err(error) => {
                 let reason = format!("{error:#}");
                 Self { quota: Some(Err(reason.clone())), stack: Some(Err(reason)) }

@@ -83,7 +83,7 @@ fn at_once(fuzzer: &Fuzzer<'_>, targets: &[String], (seconds, seed): (u32, Optio
                     let outcome =
                         fuzzer.fuzz(target, (seconds, seed), &|pulse| step.detail(&format!("{target} {pulse}")));
                     if let Ok(outcome) = &outcome {
-                        eprintln!("  {target}: {}", outcome.told(fuzzer.project, target));
+                        eprintln!("  {target}: {}", outcome.described(fuzzer.project, target));
                     }
                     if let Ok(mut outcomes) = outcomes.lock() {
                         outcomes.push(outcome);

@@ -31,13 +31,13 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// For the person who waits.
-    pub(super) fn told(&self, project: &Project, target: &str) -> String {
+    pub(super) fn described(&self, project: &Project, target: &str) -> String {
         let Self { executions, per_second, pulse, crash } = self;
         let figures = format!("{executions} executions, {per_second}/s, {pulse}");
-        let Some((path, said)) = crash else { return figures };
+        let Some((path, reported)) = crash else { return figures };
         let path = project.short(path);
         let again = format!("cargo xtask fuzz {target} --input {path}");
-        format!("{figures}\n{}\n  BROKEN by {path}\n  again: {again}", said.join("\n"))
+        format!("{figures}\n{}\n  BROKEN by {path}\n  again: {again}", reported.join("\n"))
     }
 
     fn read(&mut self, line: &str) {
@@ -96,14 +96,14 @@ impl Fuzzer<'_> {
         command.arg(format!("-artifact_prefix={}/{target}-", artifacts.display())).arg("-print_final_stats=1");
         let mut child = command.arg(self.found(target)?).arg(self.committed(target)).stderr(Stdio::piped()).spawn()?;
         let output = child.stderr.take().context("libFuzzer has no output")?;
-        let (mut outcome, mut said) = (Outcome::default(), Vec::new());
+        let (mut outcome, mut reported) = (Outcome::default(), Vec::new());
         for line in BufReader::new(output).lines().map_while(Result::ok) {
             outcome.read(&line);
             watch(&outcome.pulse);
-            if said.len() < 12
-                && (!said.is_empty() || line.contains("panicked at") || line.contains("ERROR: libFuzzer"))
+            if reported.len() < 12
+                && (!reported.is_empty() || line.contains("panicked at") || line.contains("ERROR: libFuzzer"))
             {
-                said.push(format!("  | {line}"));
+                reported.push(format!("  | {line}"));
             }
         }
         if child.wait()?.success() {
@@ -113,8 +113,8 @@ impl Fuzzer<'_> {
             let (path, _) = outcome
                 .crash
                 .take()
-                .with_context(|| format!("{target} ended, and left no input\n{}", said.join("\n")))?;
-            outcome.crash = Some((path, said));
+                .with_context(|| format!("{target} ended, and left no input\n{}", reported.join("\n")))?;
+            outcome.crash = Some((path, reported));
         }
         Ok(outcome)
     }

@@ -4,7 +4,7 @@
 //! become tables. With a condition taken out the proof must fail, and with a redundant layer taken out it must not:
 //! else it would prove nothing.
 
-mod figures;
+mod metrics;
 mod part;
 mod release;
 mod report;
@@ -39,7 +39,7 @@ pub(crate) struct Options {
 /// The conditions and layers by name, with what each of them says.
 pub(crate) fn removable() -> impl clap::builder::TypedValueParser<Value = String> {
     use clap::builder::TypedValueParser;
-    let all = ::figures::CONDITIONS.iter().chain(&::figures::LAYERS);
+    let all = ::measurements::CONDITIONS.iter().chain(&::measurements::LAYERS);
     clap::builder::PossibleValuesParser::new(all.map(|(name, help)| PossibleValue::new(*name).help(*help)))
         .map(|name| name)
 }
@@ -76,13 +76,13 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         without: options.without.as_deref(),
     };
     let outcomes: Vec<Outcome> = parts.iter().map(|part| run.part(*part)).collect::<Result<_>>()?;
-    let tables = figures::read(&folder)?;
+    let tables = metrics::read(&folder)?;
     let text = report::write(&machine::describe(project)?, &outcomes, &tables);
     println!("\n{text}");
     if options.is_whole() {
         record(project, &text)?;
     }
-    conclude(&outcomes, figures::violations(&tables), options.without.as_deref())?;
+    conclude(&outcomes, metrics::violations(&tables), options.without.as_deref())?;
     complete(&parts, &tables, options.without.as_deref())
 }
 
@@ -111,7 +111,7 @@ fn record(project: &Project, text: &str) -> Result<()> {
 }
 
 /// What left no figures proved nothing. Without something, the tests of what is taken out have nothing to do.
-fn complete(parts: &[Part], tables: &BTreeMap<String, figures::Table>, without: Option<&str>) -> Result<()> {
+fn complete(parts: &[Part], tables: &BTreeMap<String, metrics::Table>, without: Option<&str>) -> Result<()> {
     let missing: Vec<&str> =
         parts.iter().flat_map(|part| part.tables()).copied().filter(|name| !tables.contains_key(*name)).collect();
     if missing.is_empty() || without.is_some() {

@@ -128,7 +128,7 @@ impl Run<'_> {
         let log = self.folder.join(format!("{}.log", part.name()));
         let passed = watch(&mut self.command(part)?, &log, |line| step.detail(line))?;
         if part == Part::SecondEngine {
-            second_engine::leave_figures(self.folder, &log)?;
+            second_engine::leave_metrics(self.folder, &log)?;
         }
         let took = started.elapsed();
         if passed {
@@ -147,10 +147,10 @@ impl Run<'_> {
         let [package, target, filter] = part.tests();
         let mut tests = cargo::command(self.project);
         tests.args(["test", "--package", package, "--test", target, "--", "--test-threads", "2", filter]);
-        tests.env(figures::FOLDER, self.folder).env("LONGSHORE_FUNCTIONS_DIR", self.project.functions_dir());
+        tests.env(measurements::FOLDER, self.folder).env("LONGSHORE_FUNCTIONS_DIR", self.project.functions_dir());
         // What narrows a run by hand would narrow the proof.
         for name in [
-            figures::WITHOUT,
+            measurements::WITHOUT,
             "LONGSHORE_SEED",
             "LONGSHORE_SEEDS",
             "LONGSHORE_SEED_FROM",
@@ -160,8 +160,8 @@ impl Run<'_> {
             tests.env_remove(name);
         }
         tests.envs(self.venv.map(|venv| ("LONGSHORE_VENV", venv)));
-        tests.envs(self.probe.filter(|_| part == Part::Release).map(|probe| (figures::PROBE, probe)));
-        tests.envs(self.without.map(|name| (figures::WITHOUT, name)));
+        tests.envs(self.probe.filter(|_| part == Part::Release).map(|probe| (measurements::PROBE, probe)));
+        tests.envs(self.without.map(|name| (measurements::WITHOUT, name)));
         Ok(tests)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::figures::Table;
+use super::metrics::Table;
 use super::part::Outcome;
 use crate::markdown::table;
 
@@ -45,9 +45,9 @@ pub(super) fn write(
     table(&mut text, "Parts", &["part", "", "seconds"], outcomes.iter().map(part).collect());
     let named = TITLES.iter().filter_map(|(name, title)| Some((*title, tables.get(*name)?)));
     let others = tables.iter().filter(|(name, _)| TITLES.iter().all(|(known, _)| known != name));
-    for (title, figures) in named.chain(others.map(|(name, figures)| (name.as_str(), figures))) {
-        let columns: Vec<&str> = figures.columns.iter().map(String::as_str).collect();
-        table(&mut text, title, &columns, figures.rows.clone());
+    for (title, metrics) in named.chain(others.map(|(name, metrics)| (name.as_str(), metrics))) {
+        let columns: Vec<&str> = metrics.columns.iter().map(String::as_str).collect();
+        table(&mut text, title, &columns, metrics.rows.clone());
     }
     text
 }

@@ -30,7 +30,7 @@ pub(super) fn command(project: &Project) -> Result<Command> {
 }
 
 /// Writes a row for each topic that the script's output names.
-pub(super) fn leave_figures(folder: &Path, log: &Path) -> Result<()> {
+pub(super) fn leave_metrics(folder: &Path, log: &Path) -> Result<()> {
     let text = std::fs::read_to_string(log).with_context(|| format!("cannot read {}", log.display()))?;
     let mut lines = String::new();
     for (name, Topic { passed, differing }) in topics(&text) {
@@ -85,22 +85,22 @@ mod tests {
         let dir = tempfile::tempdir()?;
         let log = dir.path().join("log");
         std::fs::write(&log, OUTPUT)?;
-        leave_figures(dir.path(), &log)?;
-        let tables = super::super::figures::read(dir.path())?;
+        leave_metrics(dir.path(), &log)?;
+        let tables = super::super::metrics::read(dir.path())?;
         assert_eq!(tables[TABLE].columns, ["topic", "tests", "passed", "differing", "violations"]);
         let rows = [["gates", "1", "1", "", "0"], ["ledger", "2", "1", "on_dynamodb::a_commit_counts_once", "1"]];
         assert_eq!(tables[TABLE].rows, rows);
-        assert_eq!(super::super::figures::violations(&tables), 1);
+        assert_eq!(super::super::metrics::violations(&tables), 1);
         Ok(())
     }
 
     #[test]
-    fn a_run_without_tests_leaves_no_figures() -> Result<()> {
+    fn a_run_without_tests_leaves_no_metrics() -> Result<()> {
         let dir = tempfile::tempdir()?;
         let log = dir.path().join("log");
         std::fs::write(&log, "error: the engine does not start\n")?;
-        leave_figures(dir.path(), &log)?;
-        assert!(super::super::figures::read(dir.path())?.is_empty());
+        leave_metrics(dir.path(), &log)?;
+        assert!(super::super::metrics::read(dir.path())?.is_empty());
         Ok(())
     }
 }

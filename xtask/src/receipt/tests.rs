@@ -87,7 +87,7 @@ fn each_byte_that_is_changed_is_found() -> Result<()> {
 }
 
 #[test]
-fn what_differs_is_said() -> Result<()> {
+fn what_differs_is_reported() -> Result<()> {
     let folder = Folder::new()?;
     for (name, text, expected) in [
         (
@@ -140,7 +140,7 @@ fn a_receipt_that_is_none_or_is_cut_off_or_contradicts_itself_is_refused() -> Re
 }
 
 #[test]
-fn names_of_a_receipt_lead_out_of_no_folder_and_an_unknown_sha256_is_said() -> Result<()> {
+fn names_of_a_receipt_lead_out_of_no_folder_and_an_unknown_sha256_is_reported() -> Result<()> {
     let folder = Folder::new()?;
     let mut receipt = receipt();
     receipt["input"] = json!({ "name": "../../p.csv", "size": INPUT.len(), "sha256": null, "basis": "gone" });

@@ -61,7 +61,7 @@ struct Course<'a> {
     soak: &'a Soak<'a>,
     bar: ProgressBar,
     begun: Instant,
-    told_at: Instant,
+    reported_at: Instant,
     reached: Reached,
     /// The rows of other soaks.
     earlier: String,
@@ -100,7 +100,7 @@ impl Soak<'_> {
             soak: self,
             bar,
             begun: Instant::now(),
-            told_at: Instant::now(),
+            reported_at: Instant::now(),
             reached: Reached { next: self.from, ..Reached::default() },
             earlier: fs::read_to_string(self.project.root.join(RECORD)).unwrap_or_else(|_| HEADER.to_owned()),
             stamp: machine::stamp(self.project, RECORD),
@@ -108,20 +108,20 @@ impl Soak<'_> {
     }
 
     /// How far it is; and how to go on, if it is not at its end.
-    fn told(&self, reached: Reached, time: Duration) -> String {
+    fn described(&self, reached: Reached, time: Duration) -> String {
         let rate = reached.done as f64 / time.as_secs_f64().max(0.001);
         let left = self.seeds.saturating_sub(reached.done);
         let violations = reached.violations;
-        let mut told = format!("{} of {} seeds, {rate:.0}/s, {violations} violations", reached.done, self.seeds);
+        let mut described = format!("{} of {} seeds, {rate:.0}/s, {violations} violations", reached.done, self.seeds);
         if left == 0 {
-            return told;
+            return described;
         }
         if let Ok(time_left) = Duration::try_from_secs_f64(left as f64 / rate) {
-            told += &format!(", {} left", HumanDuration(time_left));
+            described += &format!(", {} left", HumanDuration(time_left));
         }
         let (from, rest) = (reached.next, (self.from + self.seeds).saturating_sub(reached.next));
         let without = self.without.map(|name| format!(" --without {name}")).unwrap_or_default();
-        format!("{told}; to go on from here: cargo xtask sim --soak --from {from} --seeds {rest}{without}")
+        format!("{described}; to go on from here: cargo xtask sim --soak --from {from} --seeds {rest}{without}")
     }
 
     fn row(&self, reached: Reached, time: Duration, (date, commit): &(String, String)) -> String {
@@ -144,8 +144,8 @@ impl Course<'_> {
         self.reached = reached;
         self.bar.set_position(reached.done);
         self.bar.set_message(format!(", {} violations", reached.violations));
-        if self.told_at.elapsed() >= EVERY {
-            self.told_at = Instant::now();
+        if self.reported_at.elapsed() >= EVERY {
+            self.reported_at = Instant::now();
             self.tell_and_record()?;
         }
         Ok(())
@@ -153,7 +153,7 @@ impl Course<'_> {
 
     fn tell_and_record(&self) -> Result<()> {
         let time = self.begun.elapsed();
-        self.bar.suspend(|| println!("{}", self.soak.told(self.reached, time)));
+        self.bar.suspend(|| println!("{}", self.soak.described(self.reached, time)));
         if self.reached.next == self.soak.from || self.soak.without.is_some() {
             return Ok(());
         }
@@ -169,15 +169,15 @@ mod tests {
     use crate::project::Build;
 
     #[test]
-    fn what_is_told_goes_on_where_every_seed_before_is_done() {
+    fn what_is_reported_goes_on_where_every_seed_before_is_done() {
         let reached = Reached::read("soak 40 138 1");
         assert_eq!(reached, Some(Reached { done: 40, next: 138, violations: 1 }));
         assert_eq!(Reached::read("seed 7: something"), None);
         let project = Project::find().unwrap();
         let mut soak = Soak { project: &project, from: 100, seeds: 200, without: None };
-        let told = soak.told(reached.unwrap(), Duration::from_secs(4));
+        let described = soak.described(reached.unwrap(), Duration::from_secs(4));
         assert_eq!(
-            told,
+            described,
             "40 of 200 seeds, 10/s, 1 violations, 16 seconds left; \
              to go on from here: cargo xtask sim --soak --from 138 --seeds 162"
         );
@@ -185,18 +185,18 @@ mod tests {
         let row = soak.row(reached.unwrap(), Duration::from_secs(4), &stamp);
         assert_eq!(row, "| 2026-11-22 22:00 UTC | abc | 100 | 38 | 1 | 4 | 10 |\n");
         soak.without = Some("deduplication");
-        let told = soak.told(reached.unwrap(), Duration::from_secs(4));
-        assert!(told.ends_with("--from 138 --seeds 162 --without deduplication"), "{told}");
+        let described = soak.described(reached.unwrap(), Duration::from_secs(4));
+        assert!(described.ends_with("--from 138 --seeds 162 --without deduplication"), "{described}");
     }
 
     #[test]
     fn where_nothing_is_done_yet_it_goes_on_at_its_beginning() {
         let project = Project::find().unwrap();
         let soak = Soak { project: &project, from: 100, seeds: u64::MAX - 100, without: None };
-        let told = soak.told(soak.begin().reached, Duration::from_secs(4));
+        let described = soak.described(soak.begin().reached, Duration::from_secs(4));
         let rest = u64::MAX - 100;
         assert_eq!(
-            told,
+            described,
             format!(
                 "0 of {rest} seeds, 0/s, 0 violations; \
                  to go on from here: cargo xtask sim --soak --from 100 --seeds {rest}"

@@ -121,15 +121,15 @@ mod tests {
 
     #[test]
     fn both_errors_are_reported_the_outcome_first() {
-        let told = |outcome: Option<&'static str>, removed: Option<&'static str>| {
+        let described = |outcome: Option<&'static str>, removed: Option<&'static str>| {
             let outcome = outcome.map_or(Ok(1), |text| Err(anyhow!(text)));
             let removed = removed.map_or(Ok(()), |text| Err(anyhow!(text)));
             both(outcome, removed).map_err(|error| format!("{error:#}"))
         };
-        assert_eq!(told(None, None), Ok(1));
-        assert_eq!(told(Some("no job"), None), Err("no job".to_owned()));
-        assert_eq!(told(None, Some("left")), Err("left".to_owned()));
-        assert_eq!(told(Some("no job"), Some("left")), Err("no job\nerror: left".to_owned()));
+        assert_eq!(described(None, None), Ok(1));
+        assert_eq!(described(Some("no job"), None), Err("no job".to_owned()));
+        assert_eq!(described(None, Some("left")), Err("left".to_owned()));
+        assert_eq!(described(Some("no job"), Some("left")), Err("no job\nerror: left".to_owned()));
     }
 
     #[test]

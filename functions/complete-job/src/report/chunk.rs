@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use longshore::chunk::{ChunkError, filed_in, read_chain};
+use longshore::chunk::{ChunkError, deferred_in, read_chain};
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::ChunkPlan;
@@ -81,11 +81,11 @@ impl<F: Files> ChunkReader<'_, F> {
             match round.checked_sub(1) {
                 None => self.unread(plan, position, &mut rows).await?,
                 Some(before) => {
-                    let filed = filed_in(&chain, before).into_iter().skip(position);
-                    filed.for_each(|entry| rows.push(entry.n, entry.raw.as_bytes()));
+                    let deferred = deferred_in(&chain, before).into_iter().skip(position);
+                    deferred.for_each(|entry| rows.push(entry.n, entry.raw.as_bytes()));
                 }
             }
-            filed_in(&chain, round).into_iter().for_each(|entry| rows.push(entry.n, entry.raw.as_bytes()));
+            deferred_in(&chain, round).into_iter().for_each(|entry| rows.push(entry.n, entry.raw.as_bytes()));
             rows.open.sort_unstable_by_key(|(n, _)| *n);
         }
         let entries = chain.into_iter().flat_map(|file| file.entries);

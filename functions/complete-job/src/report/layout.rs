@@ -1,7 +1,7 @@
 //! What a report needs to know of the input before its first row: the columns, and what was never split.
 
 use longshore::failures_file::Columns;
-use longshore::opening::{Opening, read_opening};
+use longshore::header::{FileHeader, read_header};
 use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::ports::{Definition, Files, Store};
 use longshore_domain::records::Format;
@@ -50,26 +50,26 @@ impl Layout {
             let unsplit = if unsplit && job.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };
             return Ok(Self { columns: Columns::Raw, options: definition.options.to_string().into_bytes(), unsplit });
         };
-        let needs_opening =
+        let needs_header =
             (unsplit && job.groups == 0) || (source.format == Format::Csv && definition.columns.is_none());
-        let opening = if needs_opening { Some(read_opening(&ports.files, source).await?) } else { None };
-        Ok(Self::of_file(job, source, definition.columns, opening, unsplit))
+        let header = if needs_header { Some(read_header(&ports.files, source).await?) } else { None };
+        Ok(Self::of_file(job, source, definition.columns, header, unsplit))
     }
 
     fn of_file(
         job: &Job,
         source: &SourceFile,
         stored: Option<Vec<String>>,
-        opening: Option<Result<Opening, JobError>>,
+        header: Option<Result<FileHeader, JobError>>,
         unsplit: bool,
     ) -> Self {
-        let unsplit = match &opening {
+        let unsplit = match &header {
             _ if !unsplit => Unsplit::Nothing,
             Some(Err(error)) if job.groups == 0 => Unsplit::Unreadable(error.clone()),
-            Some(Ok(opening)) if job.groups == 0 => Unsplit::From(opening.start),
+            Some(Ok(header)) if job.groups == 0 => Unsplit::From(header.start),
             _ => Unsplit::From(job.split_offset),
         };
-        let read = || opening.and_then(Result::ok).and_then(|opening| opening.columns);
+        let read = || header.and_then(Result::ok).and_then(|header| header.columns);
         let columns = Columns::of(source.format, stored.or_else(read)).unwrap_or(Columns::Raw);
         Self { columns, options: Vec::new(), unsplit }
     }

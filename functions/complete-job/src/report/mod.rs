@@ -17,11 +17,11 @@
 
 mod chunk;
 mod layout;
-mod rest;
 mod row;
 mod state;
 mod table;
 mod units;
+mod unsplit;
 mod writer;
 
 use longshore::receipt::FileReceipt;

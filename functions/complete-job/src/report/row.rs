@@ -25,37 +25,37 @@ impl RowBuilder {
     }
 
     /// Appends the header as CSV; see [`RowBuilder::header`].
-    pub(crate) fn append_header(&mut self, out: &mut Vec<u8>, said: &[&str]) {
-        push_record(out, self.header(said));
+    pub(crate) fn append_header(&mut self, out: &mut Vec<u8>, reported: &[&str]) {
+        push_record(out, self.header(reported));
     }
 
     /// Appends a row as CSV; see [`RowBuilder::row`]. A row of which no cell changes is copied as it stands.
-    pub(crate) fn append(&mut self, out: &mut Vec<u8>, number: u64, raw: &[u8], said: &[&str]) {
+    pub(crate) fn append(&mut self, out: &mut Vec<u8>, number: u64, raw: &[u8], reported: &[&str]) {
         match &self.columns {
-            Columns::Named(names) if said.is_empty() && stays(raw, names.len()) => {
+            Columns::Named(names) if reported.is_empty() && stays(raw, names.len()) => {
                 push_number(out, number);
                 out.push(b',');
                 out.extend_from_slice(raw);
                 out.extend_from_slice(b"\r\n");
             }
-            _ => push_record(out, self.row(number, raw, said)),
+            _ => push_record(out, self.row(number, raw, reported)),
         }
     }
 
     /// The header: the item's number, its own columns, and what is said of it. A name of ours that is taken by the
     /// file (a report that was fixed and uploaded again has them all) gets a number: two columns of one name are refused.
-    fn header(&mut self, said: &[&str]) -> &ByteRecord {
+    fn header(&mut self, reported: &[&str]) -> &ByteRecord {
         let own = self.columns.own();
         self.record.clear();
         self.record.push_field(self.columns.number().as_bytes());
         own.iter().for_each(|name| push_safe(&mut self.record, name.as_bytes()));
-        said.iter().for_each(|name| self.record.push_field(free_name(name, &own).as_bytes()));
+        reported.iter().for_each(|name| self.record.push_field(free_name(name, &own).as_bytes()));
         &self.record
     }
 
     /// A row: the item's number, its cells out of `raw`, and what is said of it. Missing cells are empty; surplus
     /// ones go into the last cell, joined by commas. Not UTF-8 shows as U+FFFD.
-    fn row(&mut self, number: u64, raw: &[u8], said: &[&str]) -> &ByteRecord {
+    fn row(&mut self, number: u64, raw: &[u8], reported: &[&str]) -> &ByteRecord {
         self.record.clear();
         self.record.push_field(number.to_string().as_bytes());
         let text = String::from_utf8_lossy(raw);
@@ -66,7 +66,7 @@ impl RowBuilder {
                 Columns::rectangular(names.len(), cells.iter(), &mut |cell| push_safe(&mut self.record, cell));
             }
         }
-        said.iter().for_each(|cell| push_safe(&mut self.record, cell.as_bytes()));
+        reported.iter().for_each(|cell| push_safe(&mut self.record, cell.as_bytes()));
         &self.record
     }
 }

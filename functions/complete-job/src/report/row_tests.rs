@@ -28,7 +28,7 @@ fn rows_are_rectangular_and_lose_nothing() {
 }
 
 #[test]
-fn what_is_said_of_an_item_is_neutralised_too() {
+fn what_is_reported_of_an_item_is_neutralised_too() {
     assert_eq!(cells(builder(&["x"]).row(1, b"a", &["=code", "@f", "-m"])), ["1", "a", "'=code", "'@f", "'-m"]);
 }
 
@@ -46,13 +46,13 @@ fn a_raw_item_is_one_cell() {
 
 #[test]
 fn names_that_the_file_has_taken_are_numbered() {
-    let said = ["code", "field", "message"];
+    let reported = ["code", "field", "message"];
     for (own, expected) in [
         (vec!["a", "=b"], "row,a,'=b,code,field,message"),
         (vec!["row", "a", "code"], "row_2,row,a,code,code_2,field,message"),
         (vec!["row", "row_2"], "row_3,row,row_2,code,field,message"),
     ] {
-        assert_eq!(cells(builder(&own).header(&said)).join(","), expected);
+        assert_eq!(cells(builder(&own).header(&reported)).join(","), expected);
     }
 }
 
@@ -65,17 +65,17 @@ proptest::proptest! {
         raw in proptest::collection::vec(proptest::sample::select(&b"ab1,,,;\"\r\n=+-@'\t .e5\xEF\xBB\xBF\xC3\xA4\xFF"[..]), 0..24),
         columns in 1_usize..5,
         named in proptest::bool::weighted(0.8),
-        said in proptest::bool::weighted(0.3),
+        reported in proptest::bool::weighted(0.3),
     ) {
         let names: Vec<String> = (0..columns).map(|n| format!("c{n}")).collect();
         let columns = if named { Columns::Named(names) } else { Columns::Raw };
-        let (mut builder, said) = (RowBuilder::new(columns), if said { &["=a", "b,\"c\""][..] } else { &[] });
+        let (mut builder, reported) = (RowBuilder::new(columns), if reported { &["=a", "b,\"c\""][..] } else { &[] });
         let mut appended = Vec::new();
-        builder.append_header(&mut appended, said);
-        builder.append(&mut appended, 1_234, &raw, said);
+        builder.append_header(&mut appended, reported);
+        builder.append(&mut appended, 1_234, &raw, reported);
         let mut expected = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
-        expected.write_byte_record(builder.header(said)).unwrap();
-        expected.write_byte_record(builder.row(1_234, &raw, said)).unwrap();
+        expected.write_byte_record(builder.header(reported)).unwrap();
+        expected.write_byte_record(builder.row(1_234, &raw, reported)).unwrap();
         proptest::prop_assert_eq!(appended, expected.into_inner().unwrap());
     }
 }

@@ -5,8 +5,8 @@
 use longshore_domain::job::JobError;
 use serde::{Deserialize, Serialize};
 
-use super::rest::RecordAt;
 use super::table::SavedTable;
+use super::unsplit::RecordAt;
 
 /// The form of all this. Other code writes other bytes: it begins a new attempt.
 const FORMAT: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
@@ -21,7 +21,7 @@ pub(super) struct Position {
     /// Rows of the three files before that group.
     pub(super) before: [u64; 3],
     /// The next record of what was never split, once that is begun.
-    pub(super) rest: Option<RecordAt>,
+    pub(super) unsplit: Option<RecordAt>,
     /// Everything is written.
     pub(super) ended: bool,
 }
@@ -56,11 +56,11 @@ impl State {
         if state.format != FORMAT {
             return None;
         }
-        let mut rest = &bytes[end + 1..];
+        let mut unsplit = &bytes[end + 1..];
         let mut tails: [&[u8]; 3] = [&[]; 3];
         for (tail, saved) in tails.iter_mut().zip(&state.tables) {
-            (*tail, rest) = rest.split_at_checked(saved.tail)?;
+            (*tail, unsplit) = unsplit.split_at_checked(saved.tail)?;
         }
-        rest.is_empty().then_some((state, tails))
+        unsplit.is_empty().then_some((state, tails))
     }
 }

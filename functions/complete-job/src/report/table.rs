@@ -26,7 +26,7 @@ pub(super) struct Table {
     keys: TableKeys,
     rows: RowBuilder,
     /// Names of the columns that follow the item's own.
-    said: &'static [&'static str],
+    reported: &'static [&'static str],
     part_bytes: usize,
     done: Sent,
     print: Fingerprinter,
@@ -71,9 +71,9 @@ pub(super) struct Written {
 }
 
 impl Table {
-    pub(super) fn new(keys: TableKeys, columns: Columns, said: &'static [&'static str], part_bytes: usize) -> Self {
+    pub(super) fn new(keys: TableKeys, columns: Columns, reported: &'static [&'static str], part_bytes: usize) -> Self {
         let (done, print, buffer) = (Sent::default(), Fingerprinter::default(), Vec::new());
-        Self { keys, rows: RowBuilder::new(columns), said, part_bytes, done, print, buffer }
+        Self { keys, rows: RowBuilder::new(columns), reported, part_bytes, done, print, buffer }
     }
 
     /// Goes on where a saved table was; `None` if it was saved by other code.
@@ -99,19 +99,19 @@ impl Table {
     }
 
     /// Appends a row; see [`RowBuilder::append`]. Nothing is sent.
-    pub(super) fn push(&mut self, number: u64, raw: &[u8], said: &[&str]) {
+    pub(super) fn push(&mut self, number: u64, raw: &[u8], reported: &[&str]) {
         if self.done.rows == 0 {
-            self.rows.append_header(&mut self.buffer, self.said);
+            self.rows.append_header(&mut self.buffer, self.reported);
         }
-        self.rows.append(&mut self.buffer, number, raw, said);
+        self.rows.append(&mut self.buffer, number, raw, reported);
         self.done.rows += 1;
     }
 
     /// Sends every part that is full. The last part is never empty, and a file that is one part is no upload.
     pub(super) async fn send_parts<F: MultipartFiles>(&mut self, files: &F) -> Result<(), CompleteError> {
         while self.buffer.len() > self.part_len() {
-            let rest = self.buffer.split_off(self.part_len());
-            let part = std::mem::replace(&mut self.buffer, rest);
+            let unsplit = self.buffer.split_off(self.part_len());
+            let part = std::mem::replace(&mut self.buffer, unsplit);
             self.print.take(&part);
             let upload = match &self.done.upload {
                 Some(upload) => upload,

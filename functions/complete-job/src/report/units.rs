@@ -8,7 +8,7 @@ use futures::stream::FuturesOrdered;
 use longshore::chunk::CHAIN_READS;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Group, Manifest};
-use longshore_domain::job::Place;
+use longshore_domain::job::ChunkId;
 use longshore_domain::ports::{Files, Store};
 
 use super::chunk::{Chunk, ChunkReader, ChunkRows};
@@ -53,8 +53,8 @@ pub(super) fn units(ending: &Ending) -> Result<Vec<Unit<'_>>, CompleteError> {
         let take = if ending.stopped() && !group.is_done() { Take::All } else { Take::Ended };
         Unit { group, take }
     }));
-    let Place { group: from, chunk: first } = ending.job.refiled;
-    for number in from..ending.job.base.groups {
+    let ChunkId { group: from, chunk: first } = ending.job.replanned;
+    for number in from..ending.job.carried_over.groups {
         let group = ending.older.iter().find(|group| group.number == number);
         let group = group.ok_or(CompleteError::ManifestMissing(number))?;
         units.push(Unit { group, take: Take::Left(if number == from { first as usize } else { 0 }) });
@@ -81,8 +81,8 @@ impl Unit<'_> {
         let group = self.group;
         let Some(manifest) = manifest else {
             let bytes = (group.bytes / group.cursors.len().max(1) as u64).max(LEAST_BYTES);
-            let filed = group.cursors.iter().filter(|(_, cursor)| cursor.file.is_some());
-            let chunks = filed.map(|(n, cursor)| {
+            let deferred = group.cursors.iter().filter(|(_, cursor)| cursor.file.is_some());
+            let chunks = deferred.map(|(n, cursor)| {
                 let (place, bytes) = ((group.number, *n), bytes * reads_of(Some(cursor)));
                 Chunk { place, cursor: Some(cursor), plan: None, bytes }
             });
@@ -116,8 +116,8 @@ impl<'a, F: Files> ReadAhead<'a, F> {
     pub(super) fn new(reader: &'a ChunkReader<'a, F>, group: &Group, mut chunks: VecDeque<Chunk<'a>>) -> Self {
         for chunk in &mut chunks {
             let items = chunk.plan.map_or(group.items_of_a_chunk(), |plan| u64::from(plan.items));
-            let filed = chunk.cursor.filter(|cursor| cursor.file.is_some());
-            chunk.bytes += filed.map_or(0, |cursor| group.entries_bytes(cursor, items));
+            let deferred = chunk.cursor.filter(|cursor| cursor.file.is_some());
+            chunk.bytes += deferred.map_or(0, |cursor| group.entries_bytes(cursor, items));
         }
         Self { reader, waiting: chunks, reads: FuturesOrdered::new(), sizes: VecDeque::new() }
     }

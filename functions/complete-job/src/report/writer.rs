@@ -1,6 +1,6 @@
 //! The three files of a report, written from a position to the next.
 
-use longshore::failures_file::SAID;
+use longshore::failures_file::REPORT_COLUMNS;
 use longshore::ports::JobFolder;
 use longshore::receipt::{FileReceipt, download_name};
 use longshore::result::{Report, ReportFile, ReportFiles, ResultCounts};
@@ -10,10 +10,10 @@ use longshore_domain::work_file::{End, Entry};
 
 use super::chunk::{ChunkReader, ChunkRows};
 use super::layout::{Layout, Unsplit};
-use super::rest::{RecordAt, write_rest};
 use super::state::{Position, State};
 use super::table::{Table, TableKeys, Written};
 use super::units::{ReadAhead, Take, Unit, units};
+use super::unsplit::{RecordAt, write_unsplit};
 use super::{Reached, WrittenReport};
 use crate::ending::Ending;
 use crate::{CompleteError, Ports};
@@ -53,12 +53,16 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         name: ReportName<'_>,
     ) -> Self {
         let (job, folder) = (&ending.job, JobFolder::of(&ending.job));
-        let table = |file, said| {
+        let table = |file, reported| {
             let key = |name| folder.report_key(job.generation, Some(name), file);
             let keys = TableKeys { parts: key(name.attempt), whole: key(name.report) };
-            Table::new(keys, layout.columns.clone(), said, name.part_bytes)
+            Table::new(keys, layout.columns.clone(), reported, name.part_bytes)
         };
-        let tables = [table("failed.csv", &SAID[..]), table("skipped.csv", &["reason"]), table("unprocessed.csv", &[])];
+        let tables = [
+            table("failed.csv", &REPORT_COLUMNS[..]),
+            table("skipped.csv", &["reason"]),
+            table("unprocessed.csv", &[]),
+        ];
         let (store, files) = (&ports.store, &ports.files);
         let (at, source_gone, issues) = (Position::default(), false, Vec::new());
         Self { store, files, ending, layout, tables, at, source_gone, issues }
@@ -173,8 +177,8 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
 
     fn push_failed(&mut self, entry: &Entry) {
         if let End::Failed(why) = &entry.end {
-            let said = [why.code.as_str(), why.field.as_deref().unwrap_or_default(), &why.message];
-            self.tables[FAILED].push(entry.n, entry.raw.as_bytes(), &said);
+            let reported = [why.code.as_str(), why.field.as_deref().unwrap_or_default(), &why.message];
+            self.tables[FAILED].push(entry.n, entry.raw.as_bytes(), &reported);
         }
     }
 
@@ -213,16 +217,16 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
             (Unsplit::Item, _) => self.tables[UNPROCESSED].push(1, &self.layout.options, &[]),
             (Unsplit::From(start), Some(source)) => {
                 let first = RecordAt { offset: *start, number: job.item_count + 1 };
-                let at = self.at.rest.get_or_insert(first);
-                match write_rest(&mut self.tables[UNPROCESSED], (self.files, source), at, due).await? {
+                let at = self.at.unsplit.get_or_insert(first);
+                match write_unsplit(&mut self.tables[UNPROCESSED], (self.files, source), at, due).await? {
                     Some(Reached::Due) => return Ok(Reached::Due),
                     Some(Reached::End) => {}
                     None => self.issues.push(rest_unreadable()),
                 }
             }
             (Unsplit::Unreadable(error), _) => {
-                let told = job.stop.as_ref().and_then(|stop| stop.error.as_ref());
-                self.issues.extend((told != Some(error)).then(|| error.clone()));
+                let described = job.stop.as_ref().and_then(|stop| stop.error.as_ref());
+                self.issues.extend((described != Some(error)).then(|| error.clone()));
             }
             (Unsplit::Nothing | Unsplit::From(_), _) => {}
         }

@@ -8,14 +8,14 @@ use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::json;
 
+use crate::crafted_worker::{CraftedWorker, What};
 use crate::fixture::{Fixture, SOURCE_KEY, now};
-use crate::hand::{Hand, What};
 
 const PEOPLE: &str = "name,=age,note\nAda,36,\"a, \"\"b\"\"\"\nBob\nCem,1,2,3\n=Dan,-5.2,-x\nEve,1,\"two\nlines\"\n";
 
 fn worked(fixture: &Fixture, whats: &[What]) {
     for plan in fixture.split(10, None) {
-        Hand::new(fixture, &plan).work(whats, false);
+        CraftedWorker::new(fixture, &plan).work(whats, false);
     }
     fixture.roll_up();
 }
@@ -113,7 +113,7 @@ fn json_lines_are_repeated_as_they_were() {
 fn a_job_without_a_file_reports_its_options() {
     let fixture = Fixture::of_options(json!({ "n": -1 }));
     let plans = fixture.split_options();
-    Hand::new(&fixture, &plans[0]).work(&[What::Fail], false);
+    CraftedWorker::new(&fixture, &plans[0]).work(&[What::Fail], false);
     fixture.roll_up();
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Completed));
     assert_eq!(fixture.rows("failed.csv")[&1], ["{\"n\":-1}", "bad", "", "'@1 is wrong"]);

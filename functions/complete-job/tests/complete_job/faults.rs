@@ -10,8 +10,8 @@ use longshore_domain::job::Status;
 use longshore_domain::ports::Ledger;
 use longshore_domain::time_stamp::Timestamp;
 
+use crate::crafted_worker::{CraftedWorker, What};
 use crate::fixture::{Fixture, made, now};
-use crate::hand::{Hand, What};
 
 const PEOPLE: &str = "name,age\nAda,1\nBob,2\nCem,3\nDan,4\nEve,5\nFay,6\nGil,7\nHal,8\n";
 
@@ -19,9 +19,9 @@ const PEOPLE: &str = "name,age\nAda,1\nBob,2\nCem,3\nDan,4\nEve,5\nFay,6\nGil,7\
 fn worked(others: What) -> Fixture {
     let fixture = Fixture::csv(PEOPLE);
     for plan in fixture.split(4, None) {
-        let mut hand = Hand::new(&fixture, &plan);
-        hand.work(&[What::Fail, others], false);
-        hand.work(&[What::Skip, What::Ok], false);
+        let mut crafted_worker = CraftedWorker::new(&fixture, &plan);
+        crafted_worker.work(&[What::Fail, others], false);
+        crafted_worker.work(&[What::Skip, What::Ok], false);
     }
     fixture.roll_up();
     fixture

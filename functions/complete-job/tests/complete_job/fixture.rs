@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use complete_job::{CompleteEnd, CompleteError, Completer};
 use futures::FutureExt;
-use longshore::opening::read_opening;
+use longshore::header::read_header;
 use longshore::ports::{JobFolder, Ports, report_file_keys};
 use longshore::queues::MemoryQueues;
 use longshore::receipt::{RECEIPT_NAME, Receipt};
@@ -86,17 +86,17 @@ impl Fixture {
     /// Cuts the file into chunks of so many items and commits the first `groups` groups, or all and the end.
     pub(crate) fn split(&self, chunk_items: u32, groups: Option<usize>) -> Plans {
         let source = self.job().source.unwrap();
-        let opening = now(read_opening(&self.ports.files, &source)).unwrap().unwrap();
-        if let Some(columns) = &opening.columns {
+        let header = now(read_header(&self.ports.files, &source)).unwrap().unwrap();
+        if let Some(columns) = &header.columns {
             now(self.ports.store.put_columns(self.id, columns)).unwrap();
         }
         let bytes = self.ports.files.inner.get(SOURCE_KEY).unwrap();
         let limits = ChunkLimits { items: chunk_items, bytes: self.chunk_bytes, item_bytes: 40 };
         let (mut chunker, mut plans) = (Chunker::new(limits, 1), Vec::new());
-        for mut span in records(source.format, &bytes[opening.start as usize..]) {
-            span.start += opening.start;
-            span.content_end += opening.start;
-            span.end += opening.start;
+        for mut span in records(source.format, &bytes[header.start as usize..]) {
+            span.start += header.start;
+            span.content_end += header.start;
+            span.end += header.start;
             chunker.push(span, &mut |plan| plans.push(plan));
         }
         plans.extend(chunker.finish());

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
 
 mod completed;
+mod crafted_worker;
 mod faults;
 mod fixture;
-mod hand;
 mod hooked;
 mod partition;
 mod receipts;

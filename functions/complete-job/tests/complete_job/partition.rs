@@ -9,8 +9,8 @@ use longshore_domain::job::{Status, Tolerance};
 use longshore_domain::records::{Format, records};
 use proptest::prelude::*;
 
+use crate::crafted_worker::{CraftedWorker, What};
 use crate::fixture::{Fixture, Plans};
-use crate::hand::{Hand, What};
 
 /// Rows that are well-formed, ragged, quoted, dangerous, too long (over 40 bytes), or blank lines that are no rows.
 const ROWS: [&str; 12] = [
@@ -78,30 +78,30 @@ pub(crate) type Truth = BTreeMap<u64, What>;
 pub(crate) fn work(fixture: &Fixture, plans: &Plans, story: &Story, to_the_end: bool) -> Truth {
     let mut truth = Truth::new();
     for (i, plan) in plans.iter().enumerate() {
-        let mut hand = Hand::new(fixture, plan);
+        let mut crafted_worker = CraftedWorker::new(fixture, plan);
         let mut finished = false;
         for (count, whats, cut) in &story.workers[i % story.workers.len()] {
-            let numbers = hand.next_numbers(*count);
+            let numbers = crafted_worker.next_numbers(*count);
             if numbers.is_empty() {
                 break;
             }
-            hand.stray_file();
+            crafted_worker.stray_file();
             let whats = &whats[..numbers.len()];
-            finished = step(&mut hand, whats, *cut && !to_the_end, &mut truth);
+            finished = step(&mut crafted_worker, whats, *cut && !to_the_end, &mut truth);
         }
         while to_the_end && !finished {
-            let all = vec![What::Ok; hand.left()];
-            finished = step(&mut hand, &all, false, &mut truth);
+            let all = vec![What::Ok; crafted_worker.left()];
+            finished = step(&mut crafted_worker, &all, false, &mut truth);
         }
     }
     truth
 }
 
 /// Commits; true if it was the chunk's last commit.
-fn step(hand: &mut Hand<'_>, whats: &[What], cut: bool, truth: &mut Truth) -> bool {
-    truth.extend(hand.next_numbers(whats.len()).into_iter().zip(whats.iter().copied()));
-    assert!(matches!(hand.work(whats, cut), CommitOutcome::Committed(_)));
-    hand.left() == 0
+fn step(crafted_worker: &mut CraftedWorker<'_>, whats: &[What], cut: bool, truth: &mut Truth) -> bool {
+    truth.extend(crafted_worker.next_numbers(whats.len()).into_iter().zip(whats.iter().copied()));
+    assert!(matches!(crafted_worker.work(whats, cut), CommitOutcome::Committed(_)));
+    crafted_worker.left() == 0
 }
 
 /// Number and text of every item, by the definition of a record.
@@ -149,9 +149,9 @@ fn check(story: &Story, stopped: bool) {
         assert_eq!(rows.keys().copied().collect::<BTreeSet<_>>(), *expected);
     }
     let too_long: BTreeSet<u64> = plans.iter().filter(|(_, plan)| plan.oversize).map(|(_, plan)| plan.first).collect();
-    for (rows, said) in listed.iter().zip([3, 1, 0]) {
+    for (rows, reported) in listed.iter().zip([3, 1, 0]) {
         for (n, cells) in rows {
-            let own = plain(&cells[..cells.len() - said]);
+            let own = plain(&cells[..cells.len() - reported]);
             let expected = if too_long.contains(n) { String::new() } else { meaning(&input[n], format) };
             assert_eq!(own, expected, "row {n}");
         }

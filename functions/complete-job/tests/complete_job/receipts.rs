@@ -12,8 +12,8 @@ use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::json;
 
+use crate::crafted_worker::{CraftedWorker, What};
 use crate::fixture::{Fixture, SOURCE_KEY, now};
-use crate::hand::{Hand, What};
 
 const PEOPLE: &str = "name,age\nAda,36\nBob,\"1\n2\"\nCem,3\nDan,4\n";
 const WHATS: [What; 4] = [What::Fail, What::Skip, What::Ok, What::Fail];
@@ -21,7 +21,7 @@ const WHATS: [What; 4] = [What::Fail, What::Skip, What::Ok, What::Fail];
 fn worked(text: &str, whats: &[What]) -> Fixture {
     let fixture = Fixture::of_file(text.as_bytes(), Format::Csv, Tolerance::default());
     for plan in fixture.split(10, None) {
-        Hand::new(&fixture, &plan).work(whats, false);
+        CraftedWorker::new(&fixture, &plan).work(whats, false);
     }
     fixture.roll_up();
     fixture
@@ -131,7 +131,7 @@ fn the_sha256_that_the_client_gave_spares_another_read_of_the_input() {
 }
 
 #[test]
-fn what_cannot_be_known_of_the_input_is_said_and_keeps_no_job_from_its_end() {
+fn what_cannot_be_known_of_the_input_is_reported_and_keeps_no_job_from_its_end() {
     let fixture = worked(PEOPLE, &WHATS);
     fixture.lose_source();
     fixture.complete().unwrap();
@@ -152,7 +152,7 @@ fn what_cannot_be_known_of_the_input_is_said_and_keeps_no_job_from_its_end() {
 fn a_job_without_a_file_has_a_receipt_without_an_input() {
     let fixture = Fixture::of_options(json!({ "n": -1 }));
     let plans = fixture.split_options();
-    Hand::new(&fixture, &plans[0]).work(&[What::Fail], false);
+    CraftedWorker::new(&fixture, &plans[0]).work(&[What::Fail], false);
     fixture.roll_up();
     fixture.complete().unwrap();
     let receipt = fixture.receipt();

@@ -12,8 +12,8 @@ use longshore_domain::ports::{FileInfo, Files};
 use longshore_domain::time_stamp::Timestamp;
 use proptest::prelude::*;
 
+use crate::crafted_worker::{CraftedWorker, What};
 use crate::fixture::{Fixture, now};
-use crate::hand::{Hand, What};
 use crate::partition::{Story, story, work};
 
 thread_local!(static NOW: Cell<i64> = const { Cell::new(0) });
@@ -25,7 +25,7 @@ fn ticking() -> Timestamp {
 }
 
 /// The job of a story, so far as its workers came.
-fn told(story: &Story, stopped: bool) -> Fixture {
+fn described(story: &Story, stopped: bool) -> Fixture {
     let (source, format) = story.source();
     let fixture =
         Fixture { chunk_bytes: story.chunk_bytes, ..Fixture::of_file(source.as_bytes(), format, Tolerance::default()) };
@@ -39,10 +39,10 @@ fn told(story: &Story, stopped: bool) -> Fixture {
 }
 
 /// Bytes of the files by name, their receipts, and the rest.
-type Said = (BTreeMap<String, Option<Vec<u8>>>, Vec<(String, u64, Fingerprint)>, String);
+type Reports = (BTreeMap<String, Option<Vec<u8>>>, Vec<(String, u64, Fingerprint)>, String);
 
 /// What a report says: its files, their fingerprints, and all of the result but its keys and times.
-fn report(fixture: &Fixture) -> Said {
+fn report(fixture: &Fixture) -> Reports {
     let names = ["failed.csv", "skipped.csv", "unprocessed.csv"];
     let files = names.map(|name| (name.to_owned(), fixture.ports.files.inner.get(&fixture.key(name))));
     let receipts = fixture.receipt().files.into_iter().map(|file| (file.name, file.rows, file.fingerprint));
@@ -97,7 +97,7 @@ fn run(fixture: &Fixture, invocation: &Invocation) -> Option<CompleteEnd> {
 
 fn check(story: &Story, stopped: bool, invocations: &[Invocation], part_bytes: usize) {
     NOW.set(100_000);
-    let mut fixture = told(story, stopped);
+    let mut fixture = described(story, stopped);
     fixture.part_bytes = part_bytes;
     for invocation in invocations {
         run(&fixture, invocation);
@@ -108,7 +108,7 @@ fn check(story: &Story, stopped: bool, invocations: &[Invocation], part_bytes: u
         assert!(more < 500, "it does not end");
         invoke(&fixture, 8);
     }
-    let single = told(story, stopped);
+    let single = described(story, stopped);
     single.complete().unwrap();
     assert_eq!(report(&fixture), report(&single));
     assert_eq!(fixture.job().totals, single.job().totals);
@@ -135,7 +135,7 @@ fn canceled() -> Fixture {
     let rows: String = (0..ROWS).map(|n| format!("person {n},{n}\n")).collect();
     let mut fixture = Fixture::csv(&format!("name,age\n{rows}"));
     let plans = fixture.split(10, Some(3));
-    Hand::new(&fixture, &plans[0]).work(&[What::Ok, What::Fail, What::Skip], false);
+    CraftedWorker::new(&fixture, &plans[0]).work(&[What::Ok, What::Fail, What::Skip], false);
     fixture.cancel();
     fixture.part_bytes = 100;
     NOW.set(100_000);
@@ -230,7 +230,7 @@ fn of_two_completions_of_one_attempt_the_one_that_ends_the_job_says_how_it_ended
     NOW.set(100_000);
     let mut fixture = Fixture::csv("name\nAda\nBob\nCem\nDan\n");
     for plan in fixture.split(4, None) {
-        Hand::new(&fixture, &plan).work(&[What::Fail, What::Fail, What::Skip, What::Ok], false);
+        CraftedWorker::new(&fixture, &plan).work(&[What::Fail, What::Fail, What::Skip, What::Ok], false);
     }
     fixture.roll_up();
     fixture.part_bytes = 8;
@@ -289,7 +289,7 @@ fn a_checkpoint_that_other_code_has_stored_is_begun_anew() {
 fn a_small_job_makes_no_call_more_than_it_must() {
     let fixture = Fixture::csv("name,age\nAda,1\nBob,2\n");
     for plan in fixture.split(10, None) {
-        Hand::new(&fixture, &plan).work(&[What::Fail, What::Ok], false);
+        CraftedWorker::new(&fixture, &plan).work(&[What::Fail, What::Ok], false);
     }
     fixture.roll_up();
     let calls = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));

@@ -14,8 +14,8 @@ use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::json;
 
+use crate::crafted_worker::{CraftedWorker, What};
 use crate::fixture::{Fixture, made, now};
-use crate::hand::{Hand, What};
 
 const LONG: &str = "a cell that is longer than a row of these tests may be";
 
@@ -33,12 +33,12 @@ fn a_canceled_job_lists_every_item_that_has_not_ended() {
     let fixture = Fixture::csv(&numbered(20));
     let plans = fixture.split(4, Some(2));
     assert_eq!(plans.len(), 5, "two chunks and the three that are left, four items each");
-    let mut first = Hand::new(&fixture, &plans[0]);
+    let mut first = CraftedWorker::new(&fixture, &plans[0]);
     first.work(&[What::Ok, What::Fail, What::Later, What::Skip], false);
-    let mut second = Hand::new(&fixture, &plans[1]);
+    let mut second = CraftedWorker::new(&fixture, &plans[1]);
     second.work(&[What::Later, What::Ok, What::Later, What::Later], false);
     second.work(&[What::Ok, What::Later], false);
-    let mut third = Hand::new(&fixture, &plans[2]);
+    let mut third = CraftedWorker::new(&fixture, &plans[2]);
     third.work(&[What::Later, What::Ok], false);
     fixture.cancel();
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Canceled));
@@ -67,7 +67,7 @@ fn a_commit_within_the_grace_of_a_stopped_job_counts_and_its_groups_are_closed_a
     let worker = fixture.clone();
     // The first look is for the turn of the completion, the second one for the rest of the grace.
     let commit = move || {
-        let outcome = Hand::new(&worker, &plans[0]).work(&[What::Ok; 4], false);
+        let outcome = CraftedWorker::new(&worker, &plans[0]).work(&[What::Ok; 4], false);
         assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
     };
     WORKER.set(vec![Box::new(commit), Box::new(|| ())]);
@@ -81,7 +81,7 @@ fn a_commit_within_the_grace_of_a_stopped_job_counts_and_its_groups_are_closed_a
 fn the_part_that_was_never_split_is_listed() {
     let fixture = Fixture::csv(&numbered(5_000));
     let plans = fixture.split(100, Some(1));
-    Hand::new(&fixture, &plans[1]).work(&[What::Ok; 100], false);
+    CraftedWorker::new(&fixture, &plans[1]).work(&[What::Ok; 100], false);
     fixture.cancel();
     fixture.complete().unwrap();
     let rows = fixture.rows("unprocessed.csv");
@@ -135,10 +135,10 @@ fn a_row_without_end_does_not_fill_the_memory_and_is_listed_by_its_number() {
 }
 
 #[test]
-fn without_its_source_a_job_lists_numbers_and_what_its_workers_have_filed() {
+fn without_its_source_a_job_lists_numbers_and_what_its_workers_have_recorded() {
     let fixture = Fixture::csv(&numbered(30));
     let plans = fixture.split(4, Some(1));
-    Hand::new(&fixture, &plans[0]).work(&[What::Later, What::Ok], false);
+    CraftedWorker::new(&fixture, &plans[0]).work(&[What::Later, What::Ok], false);
     fixture.lose_source();
     fixture.cancel();
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Canceled));
@@ -154,12 +154,13 @@ fn of_an_earlier_generation_only_groups_in_which_items_were_skipped_are_read() {
     for (others, reads) in [(What::Ok, 1), (What::Skip, 2)] {
         let fixture = Fixture::csv(&numbered(4));
         for plan in fixture.split(4, None) {
-            Hand::new(&fixture, &plan).work(&[What::Fail, others, others, others], false);
+            CraftedWorker::new(&fixture, &plan).work(&[What::Fail, others, others, others], false);
         }
         fixture.roll_up();
         fixture.complete().unwrap();
         let at = Timestamp(70_000);
-        let reopen = Reopen { generation: 0, at, deadline_at: Timestamp(99_000), corrected: None, only: None };
+        let reopen =
+            Reopen { generation: 0, at, deadline_at: Timestamp(99_000), corrected: None, selected_chunks: None };
         let Reopened::Made(job) = now(fixture.ports.store.reopen(&fixture.job(), &reopen)).unwrap() else { panic!() };
         let stop = Stop { status: Status::Canceled, error: None, at };
         made(now(fixture.ports.store.stop(fixture.id, 1, &stop)).unwrap());
@@ -199,7 +200,7 @@ fn json_lines_and_options_are_listed_as_they_were() {
 fn a_job_that_is_stopped_after_its_last_item_has_nothing_unprocessed() {
     let fixture = Fixture::csv(&numbered(2));
     let plans = fixture.split(4, None);
-    Hand::new(&fixture, &plans[0]).work(&[What::Ok, What::Fail], false);
+    CraftedWorker::new(&fixture, &plans[0]).work(&[What::Ok, What::Fail], false);
     fixture.roll_up();
     fixture.cancel();
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Canceled));
@@ -210,7 +211,7 @@ fn a_job_that_is_stopped_after_its_last_item_has_nothing_unprocessed() {
 fn a_worker_that_comes_after_the_closing_commits_nothing() {
     let fixture = Fixture::csv(&numbered(8));
     let plans = fixture.split(4, None);
-    let mut late = Hand::new(&fixture, &plans[1]);
+    let mut late = CraftedWorker::new(&fixture, &plans[1]);
     late.work(&[What::Fail], false);
     fixture.cancel();
     fixture.complete().unwrap();

@@ -11,7 +11,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use complete_job::{CompleteEnd, Completer};
-use figures::{is_whole, row};
 use futures::FutureExt;
 use longshore::ports::{Ports, report_key};
 use longshore::queues::MemoryQueues;
@@ -26,6 +25,7 @@ use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
+use measurements::{is_whole, row};
 use serde_json::json;
 
 use generated::{BLOCK_BYTES, Generated, KEY, ROWS_IN_BLOCK};
@@ -94,7 +94,7 @@ impl Large {
     /// Commits the whole of a chunk, of which the last work file is this.
     fn commit(&self, (group, chunk): (u32, u32), counts: Counts, file: Option<String>) {
         let (round, position, token) = (0, 0, format!("attempt{chunk}"));
-        let to = Cursor { round, position, token, file, filed: 0, due: None, finished: true, by_sweeper: false };
+        let to = Cursor { round, position, token, file, deferred: 0, due: None, finished: true, by_sweeper: false };
         let commit = Commit { chunk, from: None, to, counts, at: Timestamp::now() };
         let outcome = now(self.ports.store.commit(self.id, group, &commit)).unwrap();
         assert!(matches!(outcome, CommitOutcome::Committed(_)));

@@ -14,7 +14,7 @@ use longshore::store::records::MemoryRecords;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, Place, Reopen, SourceFile, Status};
+use longshore_domain::job::{ChunkId, Finish, Job, Reopen, SourceFile, Status};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::outcome::{Counts, Rejection};
 use longshore_domain::ports::{
@@ -164,7 +164,7 @@ impl World {
         let round = header.as_ref().map_or(0, |header| header.round);
         let last = header.and_then(|header| header.prev).map_or(0, |prev| prev.parse::<u32>().unwrap() + 1);
         let (token, file) = (format!("a{}", place.1), Some(last.to_string()));
-        let to = Cursor { round, position: 0, token, file, filed: 0, due: None, finished: true, by_sweeper: false };
+        let to = Cursor { round, position: 0, token, file, deferred: 0, due: None, finished: true, by_sweeper: false };
         let commit = Commit { chunk: place.1, from: None, to, counts, at: clock() };
         let outcome = now(self.ports.store.commit(self.id, place.0, &commit)).unwrap();
         assert!(matches!(outcome, CommitOutcome::Committed(_)));
@@ -179,13 +179,14 @@ impl World {
     }
 
     /// Opens the job again for all that failed, for the rows of a corrected file, or for the dead letters of chunks.
-    pub(crate) fn retry(&self, corrected: Option<&str>, only: Option<BTreeSet<Place>>) {
+    pub(crate) fn retry(&self, corrected: Option<&str>, selected_chunks: Option<BTreeSet<ChunkId>>) {
         let corrected = corrected.map(|text| {
             self.ports.files.0.put(CORRECTED_KEY, text);
             source(&self.ports.files, CORRECTED_KEY)
         });
         let (job, at) = (self.job(), clock());
-        let reopen = Reopen { generation: job.generation, at, deadline_at: Timestamp(i64::MAX), corrected, only };
+        let reopen =
+            Reopen { generation: job.generation, at, deadline_at: Timestamp(i64::MAX), corrected, selected_chunks };
         assert!(matches!(now(self.ports.store.reopen(&job, &reopen)).unwrap(), Reopened::Made(_)));
     }
 
@@ -215,7 +216,8 @@ impl World {
 
     /// Number of items that the present generation runs again.
     pub(crate) fn again(&self) -> usize {
-        let (groups, job) = now(self.ports.store.progress_from(self.id, self.job().base.groups)).unwrap().unwrap();
+        let (groups, job) =
+            now(self.ports.store.progress_from(self.id, self.job().carried_over.groups)).unwrap().unwrap();
         let files = groups.iter().flat_map(|group| {
             let files = group.cursors.iter().filter_map(|(chunk, cursor)| Some((*chunk, cursor.file.as_deref()?)));
             files.map(|(chunk, file)| JobFolder::of(&job).work_key((group.number, chunk), file))

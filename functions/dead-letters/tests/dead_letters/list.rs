@@ -1,6 +1,6 @@
-//! `GET /api/dead-letters`, `GET /api/dead-letters/{letterId}`, and who may call.
+//! `GET /api/dead-dead_letters`, `GET /api/dead-dead_letters/{letterId}`, and who may call.
 
-use longshore_domain::dead_letter::{DeadLetter, Queue};
+use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::job::Status;
 use longshore_domain::ports::JobTransitions;
 use serde_json::{Value, json};
@@ -10,11 +10,14 @@ use crate::world::{NOW, World, path};
 #[tokio::test]
 async fn nobody_but_an_operator_is_answered_anything() {
     for (world, groups) in [(World::default(), "[tellers]"), (World::default(), ""), (World::open(), "[operators]")] {
-        let letter = world.chunk(&world.job("acme").await, 0).await;
+        let dead_letter = world.chunk(&world.job("acme").await, 0).await;
         for (method, route) in dead_letters::ROUTES {
-            let to = route.replace("{letterId}", &letter.id);
-            let body =
-                if route.ends_with("letters/replay") { json!({"jobId": letter.letter.job_id()}) } else { Value::Null };
+            let to = route.replace("{letterId}", &dead_letter.id);
+            let body = if route.ends_with("letters/replay") {
+                json!({"jobId": dead_letter.message.job_id()})
+            } else {
+                Value::Null
+            };
             let reply = world.call_as(groups, (method, &to), &body).await;
             reply.is_problem(403, "not-an-operator");
             assert!(!reply.body.to_string().contains("acme"), "{}", reply.body);
@@ -23,7 +26,7 @@ async fn nobody_but_an_operator_is_answered_anything() {
 }
 
 #[tokio::test]
-async fn the_list_tells_all_about_each_open_letter_but_its_rows() {
+async fn the_list_tells_all_about_each_open_dead_letter_but_its_rows() {
     let world = World::default();
     let job = world.job("acme").await;
     let chunk = world.chunk(&job, 1).await;
@@ -54,8 +57,8 @@ async fn the_list_tells_all_about_each_open_letter_but_its_rows() {
 async fn what_a_replay_would_do_follows_the_job() {
     let world = World::default();
     let job = world.job("acme").await;
-    let letter = world.chunk(&job, 1).await;
-    let replay = async || world.get(&path(&letter)).await.body["deadLetter"]["replay"].clone();
+    let dead_letter = world.chunk(&job, 1).await;
+    let replay = async || world.get(&path(&dead_letter)).await.body["deadLetter"]["replay"].clone();
     assert_eq!(replay().await, "later");
     world.give_up(&job, &[1]).await;
     assert_eq!(replay().await, "later");
@@ -66,17 +69,19 @@ async fn what_a_replay_would_do_follows_the_job() {
 }
 
 #[tokio::test]
-async fn letters_are_listed_by_queue_and_job_and_in_pages_newest_first() {
+async fn dead_letters_are_listed_by_queue_and_job_and_in_pages_newest_first() {
     let world = World::default();
     let (one, two) = (world.job("acme").await, world.job("umbrella").await);
     let all = [world.chunk(&one, 0).await, world.chunk(&two, 0).await, world.chunk(&one, 1).await];
     let lost = world.note(Queue::Complete, "{}").await;
     let listed = async |query: &str| {
         let reply = world.get(&format!("/api/dead-letters?{query}")).await;
-        let letters = reply.body["deadLetters"].as_array().unwrap();
-        letters.iter().map(|letter| letter["letterId"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        let dead_letters = reply.body["deadLetters"].as_array().unwrap();
+        dead_letters.iter().map(|dead_letter| dead_letter["letterId"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    let ids = |letters: &[&DeadLetter]| letters.iter().map(|letter| letter.id.clone()).collect::<Vec<_>>();
+    let ids = |dead_letters: &[&DeadLetterRecord]| {
+        dead_letters.iter().map(|dead_letter| dead_letter.id.clone()).collect::<Vec<_>>()
+    };
     assert_eq!(listed("queue=complete").await, ids(&[&lost]));
     assert_eq!(listed(&format!("jobId={}", one.job_id)).await, ids(&[&all[2], &all[0]]));
     let (mut to, mut found) = ("/api/dead-letters?queue=chunk&limit=2".to_owned(), 0);
@@ -96,10 +101,10 @@ async fn letters_are_listed_by_queue_and_job_and_in_pages_newest_first() {
 }
 
 #[tokio::test]
-async fn one_letter_is_shown_with_its_body_and_none_is_not_found() {
+async fn one_dead_letter_is_shown_with_its_body_and_none_is_not_found() {
     let world = World::default();
-    let letter = world.chunk(&world.job("acme").await, 2).await;
-    let reply = world.get(&path(&letter)).await;
+    let dead_letter = world.chunk(&world.job("acme").await, 2).await;
+    let reply = world.get(&path(&dead_letter)).await;
     assert!(reply.body["body"].as_str().unwrap().contains("a row"), "{}", reply.body);
     world.get("/api/dead-letters/1700000000000-none").await.is_problem(404, "not-found");
 }

@@ -5,5 +5,5 @@
 mod alarms;
 mod list;
 mod replay;
-mod settle;
+mod resolve;
 mod world;

@@ -1,45 +1,46 @@
-//! `POST /api/dead-letters/{letterId}/replay`, `POST /api/dead-letters/replay`.
+//! `POST /api/dead-dead_letters/{letterId}/replay`, `POST /api/dead-dead_letters/replay`.
 
-use longshore_domain::dead_letter::{DeadLetter, Queue};
-use longshore_domain::job::{Finish, Job, JobError, Place, Reopen, Status, Stop};
+use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
+use longshore_domain::job::{ChunkId, Finish, Job, JobError, Reopen, Status, Stop};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{DeadLetterNotes, JobTransitions, Reopened};
+use longshore_domain::ports::{DeadLetterRecords, JobTransitions, Reopened};
 use serde_json::{Value, json};
 
 use crate::world::{NOW, Reply, World, path};
 
-async fn replay(world: &World, letter: &DeadLetter) -> Reply {
-    world.post(&format!("{}/replay", path(letter))).await
+async fn replay(world: &World, dead_letter: &DeadLetterRecord) -> Reply {
+    world.post(&format!("{}/replay", path(dead_letter))).await
 }
 
 async fn replay_job(world: &World, job: &Job) -> Reply {
     world.call("POST", "/api/dead-letters/replay", &json!({"jobId": job.job_id})).await
 }
 
-async fn is_open(world: &World, letter: &DeadLetter) -> bool {
-    world.store.letter(&letter.id).await.unwrap().unwrap().is_open()
+async fn is_open(world: &World, dead_letter: &DeadLetterRecord) -> bool {
+    world.store.dead_letter(&dead_letter.id).await.unwrap().unwrap().is_open()
 }
 
 /// The sweep that has noted the letter is about to account for it: a message that was sent again would be too late.
 #[tokio::test]
 async fn a_chunk_of_a_job_that_runs_waits_for_its_end() {
     let world = World::default();
-    let letter = world.chunk(&world.job("acme").await, 1).await;
-    replay(&world, &letter).await.is_problem(409, "not-ended");
+    let dead_letter = world.chunk(&world.job("acme").await, 1).await;
+    replay(&world, &dead_letter).await.is_problem(409, "not-ended");
     assert_eq!(world.queues.take_chunks().len(), 0);
-    assert!(is_open(&world, &letter).await);
+    assert!(is_open(&world, &dead_letter).await);
 }
 
 #[tokio::test]
-async fn a_job_that_has_ended_opens_again_for_the_chunk_of_the_letter_and_of_its_copies() {
+async fn a_job_that_has_ended_opens_again_for_the_chunk_of_the_dead_letter_and_of_its_copies() {
     let world = World::default();
     let job = world.job("acme").await;
-    let [letter, copy, other] = [world.chunk(&job, 1).await, world.chunk(&job, 1).await, world.chunk(&job, 2).await];
+    let [dead_letter, copy, other] =
+        [world.chunk(&job, 1).await, world.chunk(&job, 1).await, world.chunk(&job, 2).await];
     world.give_up(&job, &[0, 1, 2]).await;
-    replay(&world, &letter).await.is_problem(409, "not-ended");
+    replay(&world, &dead_letter).await.is_problem(409, "not-ended");
     world.end(&job, Status::Completed, 30).await;
-    let reply = replay(&world, &letter).await;
+    let reply = replay(&world, &dead_letter).await;
     assert_eq!(
         (reply.status, &reply.body["effect"], &reply.body["generation"]),
         (202, &json!("generation"), &json!(1))
@@ -48,9 +49,9 @@ async fn a_job_that_has_ended_opens_again_for_the_chunk_of_the_letter_and_of_its
         (&reply.body["tenant"], &reply.body["links"]["job"]),
         (&json!("acme"), &json!(format!("/api/jobs/{}", job.job_id)))
     );
-    assert_eq!(reply.body["replayed"], json!([copy.id, letter.id]));
+    assert_eq!(reply.body["replayed"], json!([copy.id, dead_letter.id]));
     let stored = world.stored(&job).await;
-    assert_eq!((stored.generation, &stored.only), (1, &Some([Place { group: 0, chunk: 1 }].into())));
+    assert_eq!((stored.generation, &stored.selected_chunks), (1, &Some([ChunkId { group: 0, chunk: 1 }].into())));
     assert_eq!(stored.deadline_at, NOW.plus_seconds(60));
     assert_eq!(
         world.queues.take_creates().iter().map(|m| (m.job_id, m.generation)).collect::<Vec<_>>(),
@@ -61,19 +62,19 @@ async fn a_job_that_has_ended_opens_again_for_the_chunk_of_the_letter_and_of_its
 }
 
 #[tokio::test]
-async fn all_letters_of_a_job_are_replayed_in_one_generation() {
+async fn all_dead_letters_of_a_job_are_replayed_in_one_generation() {
     let world = World::default();
     let job = world.job("acme").await;
-    let letters = [world.chunk(&job, 0).await, world.chunk(&job, 2).await];
+    let dead_letters = [world.chunk(&job, 0).await, world.chunk(&job, 2).await];
     let elsewhere = world.chunk(&world.job("acme").await, 0).await;
     world.give_up(&job, &[0, 2]).await;
     world.end(&job, Status::Completed, 20).await;
     let reply = replay_job(&world, &job).await;
     assert_eq!((reply.status, &reply.body["left"]), (202, &json!([])));
-    let only = world.stored(&job).await.only.unwrap();
-    assert_eq!(only.iter().map(|place| place.chunk).collect::<Vec<_>>(), [0, 2]);
-    for letter in &letters {
-        assert!(!is_open(&world, letter).await);
+    let selected_chunks = world.stored(&job).await.selected_chunks.unwrap();
+    assert_eq!(selected_chunks.iter().map(|place| place.chunk).collect::<Vec<_>>(), [0, 2]);
+    for dead_letter in &dead_letters {
+        assert!(!is_open(&world, dead_letter).await);
     }
     assert!(is_open(&world, &elsewhere).await);
     replay_job(&world, &job).await.is_problem(404, "not-found");
@@ -86,7 +87,7 @@ async fn all_letters_of_a_job_are_replayed_in_one_generation() {
 async fn a_replay_that_died_half_way_is_only_noted_by_the_next_one() {
     let world = World::default();
     let job = world.job("acme").await;
-    let letter = world.chunk(&job, 1).await;
+    let dead_letter = world.chunk(&job, 1).await;
     world.give_up(&job, &[1]).await;
     world.end(&job, Status::Completed, 10).await;
     let ended = world.stored(&job).await;
@@ -95,15 +96,15 @@ async fn a_replay_that_died_half_way_is_only_noted_by_the_next_one() {
         at: NOW,
         deadline_at: NOW.plus_seconds(60),
         corrected: None,
-        only: Some([Place { group: 0, chunk: 1 }].into()),
+        selected_chunks: Some([ChunkId { group: 0, chunk: 1 }].into()),
     };
     assert!(matches!(world.store.reopen(&ended, &reopen).await.unwrap(), Reopened::Made(_)));
-    let reply = replay(&world, &letter).await;
+    let reply = replay(&world, &dead_letter).await;
     assert_eq!(
         (reply.status, &reply.body["effect"], &reply.body["replayed"]),
-        (202, &json!("nothing"), &json!([letter.id]))
+        (202, &json!("nothing"), &json!([dead_letter.id]))
     );
-    assert_eq!((world.stored(&job).await.generation, is_open(&world, &letter).await), (1, false));
+    assert_eq!((world.stored(&job).await.generation, is_open(&world, &dead_letter).await), (1, false));
 }
 
 #[tokio::test]
@@ -111,16 +112,16 @@ async fn of_a_job_that_is_gone_or_canceled_only_a_discard_is_left() {
     let world = World::default();
     for status in [Status::Canceled, Status::Completed] {
         let job = world.job("acme").await;
-        let letter = world.chunk(&job, 1).await;
+        let dead_letter = world.chunk(&job, 1).await;
         world.give_up(&job, &[1]).await;
         world.end(&job, status, 10).await;
         if status == Status::Completed {
             world.store.delete(job.job_id, NOW).await.unwrap();
         }
-        let reply = replay(&world, &letter).await;
+        let reply = replay(&world, &dead_letter).await;
         reply.is_problem(409, "nothing-to-replay");
         assert!(reply.body["detail"].as_str().unwrap().contains("discard"), "{}", reply.body);
-        assert_eq!(world.delete(&path(&letter)).await.status, 204);
+        assert_eq!(world.delete(&path(&dead_letter)).await.status, 204);
     }
 }
 
@@ -129,8 +130,8 @@ async fn control_messages_are_sent_again_under_a_number_that_their_queue_has_not
     let world = World::default();
     let job = world.job("acme").await;
     let complete = CompleteMessage::of(&job);
-    let letter = world.note(Queue::Complete, &serde_json::to_string(&complete).unwrap()).await;
-    assert_eq!(replay(&world, &letter).await.body["effect"], "message");
+    let dead_letter = world.note(Queue::Complete, &serde_json::to_string(&complete).unwrap()).await;
+    assert_eq!(replay(&world, &dead_letter).await.body["effect"], "message");
     assert_eq!(world.queues.take_completes(), [CompleteMessage { resend: 1, ..complete }]);
 }
 
@@ -143,42 +144,43 @@ async fn a_retry_that_could_not_be_split_opens_again_for_all_that_it_was_opened_
         CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 1, position: 0, resend: 0, failures: 0 };
     world.end(&job, Status::Failed, 10).await;
     let ended = world.stored(&job).await;
-    let reopen = Reopen { generation: 0, at: NOW, deadline_at: NOW.plus_seconds(60), corrected: None, only: None };
+    let reopen =
+        Reopen { generation: 0, at: NOW, deadline_at: NOW.plus_seconds(60), corrected: None, selected_chunks: None };
     world.store.reopen(&ended, &reopen).await.unwrap();
-    let letter = world.note(Queue::Create, &serde_json::to_string(&create).unwrap()).await;
-    replay(&world, &letter).await.is_problem(409, "not-ended");
+    let dead_letter = world.note(Queue::Create, &serde_json::to_string(&create).unwrap()).await;
+    replay(&world, &dead_letter).await.is_problem(409, "not-ended");
     assert_eq!(world.queues.take_creates(), []);
-    let letter = world.note(Queue::Create, &serde_json::to_string(&create).unwrap()).await;
+    let dead_letter = world.note(Queue::Create, &serde_json::to_string(&create).unwrap()).await;
     world.store.stop(job.job_id, 1, &stop).await.unwrap();
-    replay(&world, &letter).await.is_problem(409, "not-ended");
+    replay(&world, &dead_letter).await.is_problem(409, "not-ended");
     // Ten of its items were never processed.
     let totals = Counts { succeeded: 20, ..Counts::default() };
     let finish = Finish { generation: 1, status: Status::Failed, totals, report: None, error: None, at: NOW };
     world.store.finish(job.job_id, &finish).await.unwrap();
-    assert_eq!(replay(&world, &letter).await.body["effect"], "generation");
-    assert_eq!(world.stored(&job).await.only, None);
+    assert_eq!(replay(&world, &dead_letter).await.body["effect"], "generation");
+    assert_eq!(world.stored(&job).await.selected_chunks, None);
 }
 
 #[tokio::test]
 async fn a_tenant_with_no_room_for_another_job_has_none_opened() {
     let world = World::default();
     let job = world.job("acme").await;
-    let letter = world.chunk(&job, 1).await;
+    let dead_letter = world.chunk(&job, 1).await;
     world.give_up(&job, &[1]).await;
     world.end(&job, Status::Completed, 10).await;
     for _ in 0..2 {
         world.job("acme").await;
     }
-    replay(&world, &letter).await.is_problem(429, "too-many-jobs");
-    assert!(is_open(&world, &letter).await);
+    replay(&world, &dead_letter).await.is_problem(429, "too-many-jobs");
+    assert!(is_open(&world, &dead_letter).await);
 }
 
 #[tokio::test]
 async fn what_is_unreadable_goes_back_as_it_is() {
     let world = World::default();
-    let letter = world.note(Queue::Complete, "{\"newer\": 1}").await;
-    let reply = replay(&world, &letter).await;
+    let dead_letter = world.note(Queue::Complete, "{\"newer\": 1}").await;
+    let reply = replay(&world, &dead_letter).await;
     assert_eq!((reply.status, &reply.body["effect"], &reply.body["jobId"]), (202, &json!("putBack"), &Value::Null));
     assert_eq!(world.queues.take_put_back(), [(Queue::Complete, "{\"newer\": 1}".to_owned())]);
-    assert!(!is_open(&world, &letter).await);
+    assert!(!is_open(&world, &dead_letter).await);
 }

@@ -13,13 +13,13 @@ use longshore::ports::Ports;
 use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::cursor::Cursor;
-use longshore_domain::dead_letter::{DeadLetter, KEPT_S, Letter, Queue};
+use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, KEPT_S, Queue};
 use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, Status};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{DeadLetterNotes, Definition, JobStore, JobTransitions, Ledger, TenantLimits};
+use longshore_domain::ports::{DeadLetterRecords, Definition, JobStore, JobTransitions, Ledger, TenantLimits};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
 
@@ -130,8 +130,16 @@ impl World {
     pub(crate) async fn give_up(&self, job: &Job, chunks: &[u32]) {
         for chunk in chunks {
             let (token, file) = (format!("t{chunk}"), Some(format!("t{chunk}")));
-            let to =
-                Cursor { round: 0, position: 0, token, file, filed: 0, due: None, finished: true, by_sweeper: false };
+            let to = Cursor {
+                round: 0,
+                position: 0,
+                token,
+                file,
+                deferred: 0,
+                due: None,
+                finished: true,
+                by_sweeper: false,
+            };
             let counts = Counts { failed: 10, ..Counts::default() };
             let commit = Commit { chunk: *chunk, from: None, to, counts, at: NOW };
             self.store.commit(job.job_id, 0, &commit).await.unwrap();
@@ -152,28 +160,28 @@ impl World {
     }
 
     /// A letter, noted as the sweeper does; each is sent a second after the one before.
-    pub(crate) async fn note(&self, queue: Queue, body: &str) -> DeadLetter {
+    pub(crate) async fn note(&self, queue: Queue, body: &str) -> DeadLetterRecord {
         static SENT: AtomicU32 = AtomicU32::new(0);
         let sent_at = NOW.plus_seconds(SENT.fetch_add(1, Ordering::Relaxed).into());
-        let letter = DeadLetter {
-            id: DeadLetter::id_of(sent_at, "8f1d2c3b"),
+        let dead_letter = DeadLetterRecord {
+            id: DeadLetterRecord::id_of(sent_at, "8f1d2c3b"),
             queue,
-            letter: Letter::read(queue, body),
+            message: DeadLetterMessage::read(queue, body),
             sent_at,
             seen_at: sent_at,
             receives: 6,
             size_bytes: body.len() as u64,
             source: None,
             group_id: None,
-            settled: None,
+            resolution: None,
             expires_at: NOW.plus_seconds(KEPT_S).seconds(),
         };
-        self.store.note(&letter, Some(body)).await.unwrap();
-        letter
+        self.store.record(&dead_letter, Some(body)).await.unwrap();
+        dead_letter
     }
 
     /// The letter of a chunk of the job's only group.
-    pub(crate) async fn chunk(&self, job: &Job, chunk: u32) -> DeadLetter {
+    pub(crate) async fn chunk(&self, job: &Job, chunk: u32) -> DeadLetterRecord {
         let first = u64::from(chunk) * 10 + 1;
         let plan = ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false };
         let message = ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::of(job, (0, chunk), &plan) };
@@ -182,6 +190,6 @@ impl World {
 }
 
 /// The path of a letter.
-pub(crate) fn path(letter: &DeadLetter) -> String {
-    format!("/api/dead-letters/{}", letter.id)
+pub(crate) fn path(dead_letter: &DeadLetterRecord) -> String {
+    format!("/api/dead-letters/{}", dead_letter.id)
 }

@@ -17,7 +17,7 @@ use super::rows::RowNumbers;
 const FILES: [&str; 3] = ["failed.csv", "skipped.csv", "unprocessed.csv"];
 
 /// Rows of a file that are told one by one because they are of no item, or of one that has a row.
-const TOLD: usize = 10;
+const REPORTED: usize = 10;
 
 /// One file, as the result has it.
 struct Expected<'a> {
@@ -151,7 +151,7 @@ impl<F: Files> ReportAudit<'_, F> {
                 items.take(number);
                 by_group.take(number);
             }
-            other if strange.len() < TOLD => strange.push(other),
+            other if strange.len() < REPORTED => strange.push(other),
             _ => {}
         };
         let mut block = |block: &[u8]| {

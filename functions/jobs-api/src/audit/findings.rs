@@ -7,7 +7,7 @@ use longshore_domain::job::Job;
 use super::document::{AuditDocument, Check, Difference, Unchecked};
 
 /// Differences that are told one by one: whoever has more than these has one cause, and an answer has an end.
-const TOLD: usize = 100;
+const REPORTED: usize = 100;
 
 /// What has been compared so far.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ impl Findings {
     }
 
     fn differs(&mut self, name: &str, place: impl Display, expected: impl Display, found: impl Display) {
-        if self.differences.len() < TOLD {
+        if self.differences.len() < REPORTED {
             let (check, place) = (name.to_owned(), place.to_string());
             let (expected, found) = (expected.to_string(), found.to_string());
             self.differences.push(Difference { check, place, expected, found });
@@ -126,9 +126,9 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_differences_the_first_are_told_and_all_count() {
+    fn of_very_many_differences_the_first_are_reported_and_all_count() {
         let mut findings = Findings::default();
         (0..1_000).for_each(|n| findings.count("items", n, 1, 0));
-        assert_eq!((findings.differences.len(), findings.checks[0].found), (TOLD, 0));
+        assert_eq!((findings.differences.len(), findings.checks[0].found), (REPORTED, 0));
     }
 }

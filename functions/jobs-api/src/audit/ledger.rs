@@ -48,8 +48,8 @@ impl Records {
     fn check_bases(&self, findings: &mut Findings) {
         let mut before = Counts::default();
         self.groups.iter().filter(|(group, _)| !self.job.owns(group.number)).for_each(|(g, _)| before += g.counts);
-        findings.count("base_succeeded", "job", self.job.base.counts.succeeded, before.succeeded);
-        findings.count("base_skipped", "job", self.job.base.counts.skipped, before.skipped);
+        findings.count("base_succeeded", "job", self.job.carried_over.counts.succeeded, before.succeeded);
+        findings.count("base_skipped", "job", self.job.carried_over.counts.skipped, before.skipped);
     }
 
     /// The totals of a job that has ended are the sum of its groups.
@@ -66,7 +66,8 @@ impl Records {
         findings.count("skipped", "job", totals.skipped, found.skipped);
         if job.status == Status::Completed {
             findings.count("completed_items", "job", job.item_count, found.done());
-            let (own, done) = (job.groups.saturating_sub(job.base.groups), job.done_groups.range(job.base.groups..));
+            let (own, done) =
+                (job.groups.saturating_sub(job.carried_over.groups), job.done_groups.range(job.carried_over.groups..));
             findings.count("done_groups", "job", own.into(), done.count() as u64);
         } else {
             findings.at_most("progress", "job", job.item_count, found.done());
@@ -77,7 +78,7 @@ impl Records {
     fn check_plan(&self, findings: &mut Findings) {
         let (mut next, mut end) = (1, 0);
         for (group, manifest) in self.planned().filter(|(_, manifest)| !manifest.chunks.is_empty()) {
-            if self.is_refiled(manifest, next) {
+            if self.is_replanned(manifest, next) {
                 continue;
             }
             findings.count("group_bytes", place(group), manifest.bytes(), group.bytes);
@@ -96,7 +97,7 @@ impl Records {
     }
 
     /// What a retry files again are items that the file's chunks had before.
-    fn is_refiled(&self, manifest: &Manifest, next: u64) -> bool {
+    fn is_replanned(&self, manifest: &Manifest, next: u64) -> bool {
         self.job.generation > 0 && manifest.chunks.first().is_some_and(|chunk| chunk.first < next)
     }
 }
@@ -127,7 +128,7 @@ fn passed_of(group: &Group, chunk: u32, plan: &ChunkPlan) -> Option<u64> {
     match group.cursors.get(&chunk) {
         None => Some(0),
         Some(cursor) if cursor.finished => Some(plan.items.into()),
-        Some(cursor) if cursor.round == 0 => Some(u64::from(cursor.position.saturating_sub(cursor.filed))),
+        Some(cursor) if cursor.round == 0 => Some(u64::from(cursor.position.saturating_sub(cursor.deferred))),
         Some(_) => None,
     }
 }

@@ -78,8 +78,8 @@ mod tests {
 
     #[tokio::test]
     async fn an_audit_that_waits_for_a_service_for_too_long_is_unavailable() {
-        let met = within::<()>(Duration::ZERO, pending()).await.unwrap_err();
-        let Failure::Problem(problem) = met else { panic!("{met:?}") };
+        let observed = within::<()>(Duration::ZERO, pending()).await.unwrap_err();
+        let Failure::Problem(problem) = observed else { panic!("{observed:?}") };
         assert_eq!((problem.status(), problem.retry_after_s.map(u32::from)), (503, Some(10)));
     }
 }

@@ -53,10 +53,10 @@ impl<F: Files> ReportAudit<'_, F> {
     async fn check_inputs(&mut self, receipt: &Receipt) -> PortResult<()> {
         let job = &self.records.job;
         let of = |file: &Option<SourceFile>| file.as_ref().map_or("no file", |file| &file.name).to_owned();
-        let told = |input: &Option<InputReceipt>| input.as_ref().map_or("no file", |input| &input.name).to_owned();
+        let described = |input: &Option<InputReceipt>| input.as_ref().map_or("no file", |input| &input.name).to_owned();
         let (input, corrected) = (of(&job.source), of(&job.corrected));
-        self.findings.text("input_name", RECEIPT_NAME, &input, Some(&told(&receipt.input)));
-        self.findings.text("corrected_name", RECEIPT_NAME, &corrected, Some(&told(&receipt.corrected)));
+        self.findings.text("input_name", RECEIPT_NAME, &input, Some(&described(&receipt.input)));
+        self.findings.text("corrected_name", RECEIPT_NAME, &corrected, Some(&described(&receipt.corrected)));
         match &receipt.input {
             Some(input) => self.check_input(input).await,
             None => Ok(()),
@@ -113,7 +113,7 @@ impl<F: Files> ReportAudit<'_, F> {
         self.findings.text("receipt", RECEIPT_NAME, &job.job_id.to_string(), Some(&receipt.job_id.to_string()));
         self.findings.count("receipt_generation", RECEIPT_NAME, job.generation.into(), receipt.generation.into());
         self.findings.count("receipt_items", RECEIPT_NAME, result.item_count, receipt.item_count);
-        let (expected, found) = (said(&result.counts), said(&receipt.counts));
+        let (expected, found) = (summary(&result.counts), summary(&receipt.counts));
         self.findings.text("receipt_counts", RECEIPT_NAME, &expected, Some(&found));
         Ok(Some(receipt))
     }
@@ -142,7 +142,7 @@ impl<F: Files> ReportAudit<'_, F> {
 }
 
 /// Counts as one text.
-fn said(counts: &ResultCounts) -> String {
+fn summary(counts: &ResultCounts) -> String {
     let ResultCounts { succeeded, failed, skipped, unprocessed } = counts;
     format!("{succeeded} succeeded, {failed} failed, {skipped} skipped, {unprocessed} unprocessed")
 }

@@ -12,7 +12,7 @@ use longshore_domain::ports::{Files, PortResult, Read};
 use super::findings::Findings;
 use super::ledger::{Records, place};
 use super::report::Reported;
-use super::work_lines::{Chain, Filed};
+use super::work_lines::{Chain, RecordedLine};
 
 /// Groups whose work files are read at the same time at most.
 const READS: u64 = 16;
@@ -31,8 +31,8 @@ pub(super) struct WorkAudit<'a, F> {
 /// Bytes of the largest chunk of a group, with all entries that its work files may have.
 pub(super) fn largest_chunk(group: &Group, manifest: &Manifest) -> u64 {
     let chunks = (0..).zip(&manifest.chunks).map(|(chunk, plan)| {
-        let filed = group.cursors.get(&chunk).filter(|cursor| cursor.file.is_some());
-        plan.end - plan.start + filed.map_or(0, |cursor| group.entries_bytes(cursor, u64::from(plan.items)))
+        let deferred = group.cursors.get(&chunk).filter(|cursor| cursor.file.is_some());
+        plan.end - plan.start + deferred.map_or(0, |cursor| group.entries_bytes(cursor, u64::from(plan.items)))
     });
     chunks.max().unwrap_or(0)
 }
@@ -44,7 +44,7 @@ struct GroupWork {
     ended: u64,
     /// Items that chunks have filed in their present round.
     waiting: u64,
-    filed: Filed,
+    deferred: RecordedLine,
     /// Numbers of the chunks whose work files cannot be understood.
     damaged: Vec<u32>,
     absent: bool,
@@ -63,14 +63,14 @@ impl<F: Files> WorkAudit<'_, F> {
         let groups: Vec<_> = self.records.planned().collect();
         let reads: Vec<_> = groups.iter().map(|(group, manifest)| self.read_group(group, manifest).boxed()).collect();
         let mut reads = stream::iter(reads).buffered(self.at_once());
-        let (mut own, mut all) = (Filed::default(), Filed::default());
+        let (mut own, mut all) = (RecordedLine::default(), RecordedLine::default());
         let (mut absent, mut out_of_time, mut whole) = (false, false, true);
         for (group, _) in &groups {
             let Some(work) = reads.next().await.transpose()? else { break };
             check_group(group, &work, findings);
-            all.add(&work.filed);
+            all.add(&work.deferred);
             if self.records.job.owns(group.number) {
-                own.add(&work.filed);
+                own.add(&work.deferred);
             }
             absent |= work.absent;
             out_of_time |= work.out_of_time;
@@ -85,11 +85,11 @@ impl<F: Files> WorkAudit<'_, F> {
         if whole {
             // The report has what failed in the present generation, and what was skipped in all of them.
             let sides = [("failed.csv", &reported.failed, own.failed), ("skipped.csv", &reported.skipped, all.skipped)];
-            for (name, reported, filed) in sides {
+            for (name, reported, deferred) in sides {
                 let Some(reported) = reported else { continue };
-                findings.count("work_rows", name, filed.items(), reported.items());
+                findings.count("work_rows", name, deferred.items(), reported.items());
                 let items = "the items that the work files name";
-                findings.text("work_items", name, items, Some(if *reported == filed { items } else { "others" }));
+                findings.text("work_items", name, items, Some(if *reported == deferred { items } else { "others" }));
             }
         }
         Ok(())
@@ -111,7 +111,7 @@ impl<F: Files> WorkAudit<'_, F> {
                 None => work.damaged.push(chunk),
             }
             work.waiting += chain.waiting(cursor.round);
-            work.filed.add(&chain.filed);
+            work.deferred.add(&chain.deferred);
         }
         Ok(work)
     }
@@ -149,9 +149,9 @@ fn check_group(group: &Group, work: &GroupWork, findings: &mut Findings) {
         return;
     }
     let counts = group.counts;
-    let present = group.cursors.values().map(|cursor| u64::from(cursor.filed)).sum();
+    let present = group.cursors.values().map(|cursor| u64::from(cursor.deferred)).sum();
     findings.count("work_ended", place(group), counts.done(), work.ended);
-    findings.count("work_failed", place(group), counts.failed, work.filed.failed.items());
-    findings.count("work_skipped", place(group), counts.skipped, work.filed.skipped.items());
+    findings.count("work_failed", place(group), counts.failed, work.deferred.failed.items());
+    findings.count("work_skipped", place(group), counts.skipped, work.deferred.skipped.items());
     findings.count("work_waiting", place(group), present, work.waiting);
 }

@@ -11,12 +11,12 @@ use super::numbers::ItemSet;
 
 /// Items that ended otherwise than by success.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
-pub(super) struct Filed {
+pub(super) struct RecordedLine {
     pub(super) failed: ItemSet,
     pub(super) skipped: ItemSet,
 }
 
-impl Filed {
+impl RecordedLine {
     /// Those of others too.
     pub(super) fn add(&mut self, other: &Self) {
         self.failed.add(other.failed);
@@ -27,7 +27,7 @@ impl Filed {
 /// The work files of a chunk.
 #[derive(Debug, Default)]
 pub(super) struct Chain {
-    pub(super) filed: Filed,
+    pub(super) deferred: RecordedLine,
     /// Items that each round has filed for the next one.
     transient: BTreeMap<u32, u64>,
 }
@@ -55,8 +55,8 @@ impl Chain {
         for line in lines.filter(|line| !line.is_empty()) {
             let Line { n, end } = serde_json::from_slice(line)?;
             match end {
-                End::Failed => self.filed.failed.take(n),
-                End::Skipped => self.filed.skipped.take(n),
+                End::Failed => self.deferred.failed.take(n),
+                End::Skipped => self.deferred.skipped.take(n),
                 End::Transient => *self.transient.entry(round).or_default() += 1,
             }
         }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn items_that_have_ended_are_those_that_are_passed_and_not_filed_again() {
+    fn items_that_have_ended_are_those_that_are_passed_and_not_recorded_again() {
         let mut chain = Chain::default();
         assert_eq!(chain.take(FIRST.as_bytes()).unwrap(), None);
         assert_eq!(ended(&chain, "0.3.t1.a1.2.-"), Some(1), "7 has failed");
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(chain.take(SECOND.as_bytes()).unwrap().as_deref(), Some("a1"));
         assert_eq!(ended(&chain, "1.1.t2.b1.0.9"), Some(4), "9 waits");
         assert_eq!(ended(&chain, "1.F.t3.b1.0.-"), Some(5));
-        assert_eq!((chain.filed.failed.items(), chain.filed.skipped.items()), (1, 1));
+        assert_eq!((chain.deferred.failed.items(), chain.deferred.skipped.items()), (1, 1));
         assert!(chain.take(b"{\"round\":1}\n{\"n\":1}\n").is_err());
         assert!(chain.take(b"").is_err());
     }

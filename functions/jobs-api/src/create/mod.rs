@@ -24,7 +24,7 @@ use self::request::{BadRequest, Draft, JobRequest};
 use crate::document::path;
 use crate::openapi::examples;
 use crate::openapi::refusals::CreateRefusals;
-use crate::pressure::{day_is_full, too_many_jobs};
+use crate::queue_depths::{day_is_full, too_many_jobs};
 use crate::{Api, Backend, JobDocument};
 
 /// The largest body: a schema of up to 64 KiB and room for the rest. A definition is one item of up to 400 KB.
@@ -105,8 +105,8 @@ pub(crate) async fn create<B: Backend>(
 impl<B: Backend> Api<B> {
     /// Reports every error of a request at once, including those of its file.
     async fn refusal(&self, tenant: &Tenant, BadRequest { problem, file }: BadRequest) -> Failure {
-        let told = problem.errors.iter().any(|error| error.pointer == "/fileGuid");
-        if let Some(file) = file.filter(|_| !told) {
+        let described = problem.errors.iter().any(|error| error.pointer == "/fileGuid");
+        if let Some(file) = file.filter(|_| !described) {
             match self.source(tenant, file).await {
                 Err(Failure::Problem(more)) => {
                     return Problem::invalid([problem.errors, more.errors].concat()).into();

@@ -73,15 +73,15 @@ impl Layout {
     /// The item of a row.
     pub(super) fn failure(&self, row: &Row) -> Result<FailureDocument, Damaged> {
         let own = own(row)?;
-        let said = |n: usize| row.cells.get(BEFORE + own.len() + n).map(|cell| text(cell)).unwrap_or_default();
+        let reported = |n: usize| row.cells.get(BEFORE + own.len() + n).map(|cell| text(cell)).unwrap_or_default();
         let number = row.cells.first().and_then(|cell| text(cell).parse().ok()).ok_or(Damaged)?;
         let value = if row.cut { None } else { Some(self.value(own)?) };
         let value = value.filter(|value| value.to_string().len() <= ITEM_BYTES);
         Ok(FailureDocument {
             number,
-            code: said(0),
-            field: Some(said(1)).filter(|field| !field.is_empty()),
-            message: said(2),
+            code: reported(0),
+            field: Some(reported(1)).filter(|field| !field.is_empty()),
+            message: reported(2),
             row: value,
         })
     }

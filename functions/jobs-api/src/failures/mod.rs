@@ -11,8 +11,8 @@
 mod cursor;
 mod document;
 mod page;
+mod request;
 mod rows;
-mod wish;
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use longshore_domain::ports::PortError;
 pub use self::document::{FailureDocument, FailuresDocument};
 
 use self::page::FailedFile;
-use self::wish::Wish;
+use self::request::FailuresRequest;
 use crate::document::failures_path;
 use crate::openapi::examples;
 use crate::openapi::parameters::{FailuresQuery, JobIdInPath};
@@ -106,7 +106,7 @@ pub(crate) async fn list<B: Backend>(
     headers: HeaderMap,
 ) -> Answer {
     let job = api.job(&tenant, &id).await?;
-    let wish = Wish::read(&query, &headers)?;
+    let request = FailuresRequest::read(&query, &headers)?;
     if !job.status.is_final() {
         return Err(not_finished(&job).into());
     }
@@ -116,16 +116,16 @@ pub(crate) async fn list<B: Backend>(
         None if job.totals.is_none_or(|totals| totals.failed > 0) => return Err(no_report().into()),
         None => None,
     };
-    match (wish, file) {
-        (Wish::File, None) => {
+    match (request, file) {
+        (FailuresRequest::File, None) => {
             Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], about(None), NO_ROWS).into_response())
         }
-        (Wish::File, Some(file)) => {
+        (FailuresRequest::File, Some(file)) => {
             let link = Linker { files, job: &job, now: (api.clock)() }.link(file).await?;
             Ok((StatusCode::SEE_OTHER, [(header::LOCATION, link.url)], about(None)).into_response())
         }
-        (Wish::Page { .. }, None) => Ok(answer(&job, 0, FailuresDocument::default())),
-        (Wish::Page { limit, after }, Some(ReportFile { key, rows })) => {
+        (FailuresRequest::Page { .. }, None) => Ok(answer(&job, 0, FailuresDocument::default())),
+        (FailuresRequest::Page { limit, after }, Some(ReportFile { key, rows })) => {
             let file = FailedFile { files, job: &job, key: &key, rows };
             let page = file.page(limit, after).await?;
             Ok(answer(&job, limit, page))

@@ -9,7 +9,7 @@ use csv_core::{ReadFieldResult, Reader};
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Cells at the end of a row that are kept however long the row is: code, field, message.
-const SAID: usize = 3;
+const REPORT_COLUMNS: usize = 3;
 
 /// The cells of one row, as they stand in the file.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
@@ -39,7 +39,7 @@ impl Row {
             self.dropping = true;
             self.forget(last);
         }
-        for own in 1..(last + 1).saturating_sub(SAID) {
+        for own in 1..(last + 1).saturating_sub(REPORT_COLUMNS) {
             if self.kept > KEPT_BYTES {
                 self.forget(own);
             }

@@ -101,7 +101,7 @@ fn affordable(mut page: JobsPage) -> JobsPage {
 }
 
 fn groups_to_read(job: &Job) -> u32 {
-    if job.status == Status::Completed { 0 } else { job.groups.saturating_sub(job.base.groups) }
+    if job.status == Status::Completed { 0 } else { job.groups.saturating_sub(job.carried_over.groups) }
 }
 
 #[cfg(test)]

@@ -149,12 +149,12 @@ async fn with_report(world: &World) -> JobId {
 
 /// Audits a job over files with this many faults.
 async fn audit(world: &World, id: JobId, fault: Fault, faults: u32) -> Reply {
-    let Api { ports, records, registry, access, limits, tenant_calls, pressure, clock } =
+    let Api { ports, records, registry, access, limits, tenant_calls, queue_depths, clock } =
         world.api::<Fakes>(world.queues.clone());
     let Ports { store, queues, files: inner } = ports;
     let files = Faulty { inner, fault, left: Arc::new(AtomicU32::new(faults)), store: store.clone(), job: id };
     let ports = Ports { store, queues, files };
-    let api = Api::<OnFaulty> { ports, records, registry, access, limits, tenant_calls, pressure, clock };
+    let api = Api::<OnFaulty> { ports, records, registry, access, limits, tenant_calls, queue_depths, clock };
     let request = Request::get(format!("/api/jobs/{id}/audit")).body(Body::empty()).unwrap();
     world.ask(router(api), world.signed_in(request)).await
 }
@@ -169,8 +169,8 @@ async fn an_audit_goes_on_where_a_stream_broke_off() {
     assert_eq!(rows["found"], 3_000, "{rows}");
     for fault in [Fault::Breaks, Fault::EndsEarly] {
         for faults in 1..=3 {
-            let met = audit(&world, id, fault, faults).await;
-            assert_eq!((met.status, &met.body), (200, &sound.body), "{fault:?} {faults}");
+            let observed = audit(&world, id, fault, faults).await;
+            assert_eq!((observed.status, &observed.body), (200, &sound.body), "{fault:?} {faults}");
         }
     }
 }
@@ -180,10 +180,10 @@ async fn an_audit_whose_files_cannot_be_read_is_answered_503() {
     for fault in [Fault::Breaks, Fault::EndsEarly, Fault::IsWrittenAnew, Fault::IsRefused] {
         let world = World::default();
         let id = with_report(&world).await;
-        let met = audit(&world, id, fault, ALWAYS).await;
-        assert_eq!(met.status, 503, "{fault:?} {}", met.text);
-        met.is_problem(503, "unavailable");
-        assert_eq!(met.header("retry-after"), "10", "{fault:?}");
+        let observed = audit(&world, id, fault, ALWAYS).await;
+        assert_eq!(observed.status, 503, "{fault:?} {}", observed.text);
+        observed.is_problem(503, "unavailable");
+        assert_eq!(observed.header("retry-after"), "10", "{fault:?}");
     }
 }
 

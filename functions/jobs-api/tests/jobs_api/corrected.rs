@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use jobs_api::{Api, Backend, DownloadUrls};
-use longshore::failures_file::OPENING_BYTES;
+use longshore::failures_file::HEAD_BYTES;
 use longshore::files::{MemoryFiles, MemoryStream};
 use longshore::ports::Ports;
 use longshore::queues::MemoryQueues;
@@ -213,15 +213,15 @@ impl Backend for BreakingFiles {
 async fn retry_over(faults: &[Fault]) -> (Reply, Vec<Range>) {
     let world = World::default();
     let id = failed(&world).await;
-    let rows = "2;1;Ann\r\n".repeat(OPENING_BYTES as usize / 8);
+    let rows = "2;1;Ann\r\n".repeat(HEAD_BYTES as usize / 8);
     let file = file(&world, &format!("{FILE}{rows}")).await;
     let (inner, faults) = (world.files.clone(), Arc::new(Mutex::new(faults.to_vec())));
     let files = Breaking { inner, faults, opened: Arc::default() };
-    let Api { ports, records, registry, access, mut limits, tenant_calls, pressure, clock } =
+    let Api { ports, records, registry, access, mut limits, tenant_calls, queue_depths, clock } =
         world.api::<Fakes>(world.queues.clone());
-    limits.max_file_bytes = 2 * OPENING_BYTES;
+    limits.max_file_bytes = 2 * HEAD_BYTES;
     let ports = Ports { store: ports.store, queues: ports.queues, files: files.clone() };
-    let api = Api::<BreakingFiles> { ports, records, registry, access, limits, tenant_calls, pressure, clock };
+    let api = Api::<BreakingFiles> { ports, records, registry, access, limits, tenant_calls, queue_depths, clock };
     let (path, body) = (format!("/api/jobs/{id}/retry"), json!({ "fileGuid": file }));
     let reply = world.send_to(jobs_api::router(api), &path, &body).await;
     let opened = files.opened.lock().unwrap().clone();
@@ -229,11 +229,11 @@ async fn retry_over(faults: &[Fault]) -> (Reply, Vec<Range>) {
 }
 
 #[tokio::test]
-async fn the_opening_of_a_file_alone_is_read_and_read_again_if_its_stream_breaks_off() {
+async fn the_header_of_a_file_alone_is_read_and_read_again_if_its_stream_breaks_off() {
     for faults in [vec![], vec![Fault::Breaks; 3], vec![Fault::EndsEarly; 3]] {
         let (reply, opened) = retry_over(&faults).await;
         assert_eq!(reply.status, 202, "{faults:?}: {}", reply.body);
-        assert_eq!(opened, vec![(0, Some(OPENING_BYTES)); faults.len() + 1], "{faults:?}");
+        assert_eq!(opened, vec![(0, Some(HEAD_BYTES)); faults.len() + 1], "{faults:?}");
     }
 }
 

@@ -61,13 +61,13 @@ async fn a_job_without_a_file_is_accepted() {
 #[tokio::test]
 async fn a_job_has_the_priority_that_its_client_says_and_else_the_normal_one() {
     let world = World::default();
-    for (said, priority) in [
+    for (reported, priority) in [
         (json!("high"), Priority::High),
         (json!("normal"), Priority::Normal),
         (json!("low"), Priority::Low),
         (Value::Null, Priority::Normal),
     ] {
-        let reply = world.create(&json!({"jobType": "ping", "priority": said})).await;
+        let reply = world.create(&json!({"jobType": "ping", "priority": reported})).await;
         assert_eq!((reply.status, &reply.body["priority"]), (202, &json!(priority)), "{}", reply.body);
         assert_eq!(stored(&world, &reply.body).await.priority, priority);
     }
@@ -260,7 +260,7 @@ async fn a_key_that_cannot_be_kept_is_refused() {
 }
 
 #[tokio::test]
-async fn a_flood_of_bad_fields_is_told_as_far_as_an_answer_has_room() {
+async fn a_flood_of_bad_fields_is_reported_as_far_as_an_answer_has_room() {
     let body: serde_json::Map<_, _> = (0..5_000).map(|n| (format!("x{n}"), json!(n))).collect();
     let reply = World::default().create(&Value::Object(body)).await;
     reply.is_problem(422, "invalid-request");

@@ -5,7 +5,7 @@ use axum::http::Request;
 use jobs_api::{Backend, router};
 use lambda_http::tower::ServiceExt;
 use longshore::files::MemoryFiles;
-use longshore::queues::Backlog;
+use longshore::queues::QueueDepth;
 use longshore::store::memory::MemoryStore;
 use longshore::store::records::MemoryRecords;
 use longshore_domain::job::{Priority, Stage};
@@ -37,7 +37,7 @@ impl Queues for Closed {
     }
 }
 
-impl Backlog for Closed {
+impl QueueDepth for Closed {
     async fn chunks(&self, _: Priority) -> PortResult<u64> {
         Err(PortError { service: "queues", operation: "backlog", source: "closed".into() })
     }

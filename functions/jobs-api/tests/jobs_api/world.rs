@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, HeaderValue, Request};
-use jobs_api::{Api, Backend, Limits, Pressure, router};
+use jobs_api::{Api, Backend, Limits, QueueDepths, router};
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
 use lambda_http::{Context, RequestExt};
@@ -150,9 +150,9 @@ impl World {
             job_time_limit_s: 3_600,
             max_queued_chunks: MAX_QUEUED_CHUNKS,
         };
-        let (ports, pressure) = (Ports { store, queues, files }, Pressure::default());
+        let (ports, queue_depths) = (Ports { store, queues, files }, QueueDepths::default());
         let tenant_calls = self.tenant_calls.unwrap_or(Rate { per_second: 1_000, burst: 10_000 });
-        Api { ports, records, registry, access, limits, tenant_calls, pressure, clock: || NOW }
+        Api { ports, records, registry, access, limits, tenant_calls, queue_depths, clock: || NOW }
     }
 
     /// The same services, called by somebody of another tenant.

@@ -61,7 +61,7 @@ async fn the_same_request_under_one_key_makes_one_upload() {
 }
 
 #[tokio::test]
-async fn a_day_has_so_many_bytes_and_who_has_none_left_is_told_when_the_next_one_begins() {
+async fn a_day_has_so_many_bytes_and_who_has_none_left_is_reported_when_the_next_one_begins() {
     let (_, uploads) = uploads(MemoryFiles::default());
     let post = ("POST", "/api/uploads");
     let of_size = |size: u64| {

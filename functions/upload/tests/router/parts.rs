@@ -190,8 +190,8 @@ async fn a_list_of_parts_that_is_wrong_is_refused_with_every_fault() {
         let (code, problem) = large.call("POST", "/url", body.to_string()).await;
         let word = |error: &Value, name: &str| error[name].as_str().unwrap().to_owned();
         let errors = problem["errors"].as_array().unwrap().iter();
-        let said: Vec<_> = errors.map(|e| format!("{} {}", word(e, "pointer"), word(e, "code"))).collect();
-        assert_eq!((code, said), (422, expected.into_iter().map(str::to_owned).collect()), "{problem}");
+        let reported: Vec<_> = errors.map(|e| format!("{} {}", word(e, "pointer"), word(e, "code"))).collect();
+        assert_eq!((code, reported), (422, expected.into_iter().map(str::to_owned).collect()), "{problem}");
     }
     assert_eq!(large.call("POST", "/url", "{").await.0, 400);
     assert_eq!(large.call("POST", "/url", " ".repeat(64 * 1024 + 1)).await.0, 413);
@@ -321,7 +321,7 @@ async fn who_completes_an_upload_second_finds_it_complete() {
         let parts = files.received_parts(&multipart.id).unwrap();
         files.complete_parts(&upload.key, &multipart.id, &parts).unwrap();
     };
-    for (by, says, expected, said) in [
+    for (by, says, expected, reported) in [
         (by_another as fn(&MemoryFiles, &Upload, &Multipart), None, 200, ""),
         (by_another, Some(Completion::Changed), 200, ""),
         (|files, _, multipart| files.put_part(&multipart.id, 1, vec![b'x'; bytes_of(1).len()]), None, 409, "put again"),
@@ -335,6 +335,6 @@ async fn who_completes_an_upload_second_finds_it_complete() {
         let (code, document) = large.call("POST", "/complete", "").await;
         assert_eq!(code, expected, "{document}");
         assert!(code == 200 || document["type"] == "/api/problems/upload-incomplete", "{document}");
-        assert!(document["detail"].as_str().unwrap_or_default().contains(said), "{document}");
+        assert!(document["detail"].as_str().unwrap_or_default().contains(reported), "{document}");
     }
 }

@@ -5,9 +5,9 @@
 //! limited to the items given up with the letter. For a completion, the complete message is sent again. After a crash
 //! in the middle every answer can be found again: the job stores what its generation was opened for.
 
-use super::Letter;
+use super::DeadLetterMessage;
 use crate::cursor::Cursor;
-use crate::job::{Job, Place, Status, has_time};
+use crate::job::{ChunkId, Job, Status, has_time};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 
@@ -15,7 +15,7 @@ use crate::time_stamp::Timestamp;
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Replay {
     /// Its body goes back to the queue that it came from: nobody knows what it says.
-    PutBack,
+    RedriveToSource,
     /// Its message is sent again.
     SendAgain,
     /// The job opens again, as its next generation.
@@ -43,18 +43,18 @@ pub enum Nothing {
 
 /// Decides what a replay of this letter would do, by the job as it is stored and, for a letter about a chunk, the
 /// chunk's cursor.
-pub fn replay(letter: &Letter, job: Option<&Job>, cursor: Option<&Cursor>, now: Timestamp) -> Replay {
-    if matches!(letter, Letter::Unreadable { .. }) {
-        return Replay::PutBack;
+pub fn replay(dead_letter: &DeadLetterMessage, job: Option<&Job>, cursor: Option<&Cursor>, now: Timestamp) -> Replay {
+    if matches!(dead_letter, DeadLetterMessage::Unreadable { .. }) {
+        return Replay::RedriveToSource;
     }
     let Some(job) = job.filter(|job| !job.is_deleted() && has_time(now, job.expires_at)) else {
         return Replay::Nothing(Nothing::JobGone);
     };
-    match letter {
-        Letter::Create(message) => create(message, job),
-        Letter::Chunk(message) => chunk(message, job, cursor),
-        Letter::Complete(message) => complete(message, job),
-        Letter::Unreadable { .. } => Replay::PutBack,
+    match dead_letter {
+        DeadLetterMessage::Create(message) => create(message, job),
+        DeadLetterMessage::Chunk(message) => chunk(message, job, cursor),
+        DeadLetterMessage::Complete(message) => complete(message, job),
+        DeadLetterMessage::Unreadable { .. } => Replay::RedriveToSource,
     }
 }
 
@@ -69,11 +69,11 @@ fn create(message: &CreateMessage, job: &Job) -> Replay {
 }
 
 fn chunk(message: &ChunkMessage, job: &Job, cursor: Option<&Cursor>) -> Replay {
-    let place = Place { group: message.group, chunk: message.chunk };
-    if job.only.as_ref().is_some_and(|only| only.contains(&place)) {
+    let place = ChunkId { group: message.group, chunk: message.chunk };
+    if job.selected_chunks.as_ref().is_some_and(|selected_chunks| selected_chunks.contains(&place)) {
         return Replay::Done;
     }
-    if message.group < job.base.offered {
+    if message.group < job.carried_over.retried_groups {
         return Replay::Nothing(Nothing::RunAgain);
     }
     let finished = cursor.filter(|cursor| cursor.finished);
@@ -95,7 +95,7 @@ fn after_the_end(job: &Job) -> Replay {
     match job.status {
         Status::Waiting | Status::Running => Replay::Wait,
         Status::Canceled => Replay::Nothing(Nothing::Canceled),
-        Status::Completed | Status::Failed if job.has_rest() => Replay::Open,
+        Status::Completed | Status::Failed if job.has_remaining() => Replay::Open,
         Status::Completed | Status::Failed => Replay::Nothing(Nothing::WasDone),
     }
 }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::group::ChunkPlan;
     use crate::ids::JobId;
-    use crate::job::{Base, Stage};
+    use crate::job::{CarriedOver, Stage};
     use crate::outcome::Counts;
 
     fn job(status: Status) -> Job {
@@ -117,12 +117,12 @@ mod tests {
 
     fn cursor(finished: bool, file: Option<&str>) -> Cursor {
         let file = file.map(str::to_owned);
-        Cursor { round: 0, position: 0, token: "t1".into(), file, filed: 0, due: None, finished, by_sweeper: false }
+        Cursor { round: 0, position: 0, token: "t1".into(), file, deferred: 0, due: None, finished, by_sweeper: false }
     }
 
     fn of_chunk(group: u32, job: &Job, cursor: Option<&Cursor>) -> Replay {
         let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-        replay(&Letter::Chunk(ChunkMessage::of(job, (group, 5), &plan)), Some(job), cursor, Timestamp(0))
+        replay(&DeadLetterMessage::Chunk(ChunkMessage::of(job, (group, 5), &plan)), Some(job), cursor, Timestamp(0))
     }
 
     #[test]
@@ -153,13 +153,21 @@ mod tests {
     #[test]
     fn of_an_older_generation_a_chunk_is_replayed_unless_it_was_offered_again() {
         let given_up = cursor(true, Some("f"));
-        let base = |offered| Base { groups: 4, offered, ..Base::default() };
-        let only = Some([Place { group: 3, chunk: 5 }].into());
+        let carried_over = |retried_groups| CarriedOver { groups: 4, retried_groups, ..CarriedOver::default() };
+        let selected_chunks = Some([ChunkId { group: 3, chunk: 5 }].into());
         for (what, job, expected) in [
-            ("it was left out", Job { base: base(3), ..job(Status::Completed) }, Replay::Open),
-            ("all was offered", Job { base: base(4), ..job(Status::Completed) }, Replay::Nothing(Nothing::RunAgain)),
-            ("a later one runs", Job { base: base(3), ..job(Status::Running) }, Replay::Wait),
-            ("that is for it", Job { base: base(3), only, ..job(Status::Running) }, Replay::Done),
+            ("it was left out", Job { carried_over: carried_over(3), ..job(Status::Completed) }, Replay::Open),
+            (
+                "all was offered",
+                Job { carried_over: carried_over(4), ..job(Status::Completed) },
+                Replay::Nothing(Nothing::RunAgain),
+            ),
+            ("a later one runs", Job { carried_over: carried_over(3), ..job(Status::Running) }, Replay::Wait),
+            (
+                "that is for it",
+                Job { carried_over: carried_over(3), selected_chunks, ..job(Status::Running) },
+                Replay::Done,
+            ),
         ] {
             assert_eq!(of_chunk(3, &job, Some(&given_up)), expected, "{what}");
         }
@@ -168,7 +176,7 @@ mod tests {
     #[test]
     fn control_messages_are_for_their_own_generation_only() {
         let create = |generation| {
-            Letter::Create(CreateMessage {
+            DeadLetterMessage::Create(CreateMessage {
                 tenant: String::new(),
                 job_id: JobId(uuid::Uuid::nil()),
                 generation,
@@ -178,7 +186,7 @@ mod tests {
             })
         };
         let complete = |generation| {
-            Letter::Complete(CompleteMessage {
+            DeadLetterMessage::Complete(CompleteMessage {
                 job_id: JobId(uuid::Uuid::nil()),
                 generation,
                 resend: 0,
@@ -189,7 +197,7 @@ mod tests {
         };
         let splitting = |status| Job { split_ended: false, ..job(status) };
         let (past, done) = (Replay::Nothing(Nothing::RunAgain), Replay::Nothing(Nothing::WasDone));
-        for (letter, job, expected) in [
+        for (dead_letter, job, expected) in [
             (create(1), splitting(Status::Waiting), Replay::Wait),
             (create(1), splitting(Status::Failed), Replay::Open),
             (create(1), splitting(Status::Canceled), Replay::Nothing(Nothing::Canceled)),
@@ -199,14 +207,19 @@ mod tests {
             (complete(1), job(Status::Failed), done),
             (complete(0), job(Status::Running), past),
         ] {
-            assert_eq!(replay(&letter, Some(&job), None, Timestamp(0)), expected, "{letter:?} {:?}", job.status);
+            assert_eq!(
+                replay(&dead_letter, Some(&job), None, Timestamp(0)),
+                expected,
+                "{dead_letter:?} {:?}",
+                job.status
+            );
         }
     }
 
     #[test]
     fn a_job_that_is_gone_leaves_nothing_to_replay_and_what_is_unreadable_is_put_back() {
         let gone = Replay::Nothing(Nothing::JobGone);
-        let letter = Letter::Complete(CompleteMessage {
+        let dead_letter = DeadLetterMessage::Complete(CompleteMessage {
             job_id: JobId(uuid::Uuid::nil()),
             generation: 1,
             resend: 0,
@@ -217,9 +230,9 @@ mod tests {
         let deleted = Job { deleted_at: Some(Timestamp(1)), ..job(Status::Running) };
         let expired = Job { expires_at: 9, ..job(Status::Running) };
         for job in [None, Some(&deleted), Some(&expired)] {
-            assert_eq!(replay(&letter, job, None, Timestamp(9_000)), gone);
+            assert_eq!(replay(&dead_letter, job, None, Timestamp(9_000)), gone);
         }
-        let unreadable = Letter::Unreadable { reason: "no JSON".into() };
-        assert_eq!(replay(&unreadable, None, None, Timestamp(0)), Replay::PutBack);
+        let unreadable = DeadLetterMessage::Unreadable { reason: "no JSON".into() };
+        assert_eq!(replay(&unreadable, None, None, Timestamp(0)), Replay::RedriveToSource);
     }
 }

@@ -36,15 +36,15 @@ pub struct MoveCheckpoint {
 impl Job {
     /// Moves the checkpoint: the completion is alive, and no push before was in vain, if it has got on. Refused if another completion has moved
     /// it, if the job has ended, and for another generation.
-    pub fn move_checkpoint(&mut self, wish: &MoveCheckpoint) -> Transition {
-        if self.status.is_final() || self.generation != wish.generation || self.checkpoint != wish.from {
+    pub fn move_checkpoint(&mut self, request: &MoveCheckpoint) -> Transition {
+        if self.status.is_final() || self.generation != request.generation || self.checkpoint != request.from {
             return Transition::Refused;
         }
-        self.checkpoint = Some(wish.to.clone());
-        if wish.is_progress {
+        self.checkpoint = Some(request.to.clone());
+        if request.is_progress {
             self.resends = 0;
         }
-        self.touch(wish.at)
+        self.touch(request.at)
     }
 }
 
@@ -58,8 +58,8 @@ mod tests {
         for (is_progress, resends) in [(true, 0), (false, 3)] {
             let mut job = Job { resends: 3, ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0)) };
             let to = Checkpoint { attempt: "a".into(), token: "t".into(), step: 1 };
-            let wish = MoveCheckpoint { generation: 0, from: None, to, is_progress, at: Timestamp(1) };
-            assert!(matches!(job.move_checkpoint(&wish), Transition::Made(_)));
+            let request = MoveCheckpoint { generation: 0, from: None, to, is_progress, at: Timestamp(1) };
+            assert!(matches!(job.move_checkpoint(&request), Transition::Made(_)));
             assert_eq!(job.resends, resends);
         }
     }

@@ -14,7 +14,7 @@ use crate::time_stamp::Timestamp;
 /// What the generations before leave to a job's present one.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Base {
+pub struct CarriedOver {
     /// Items that ended for good: succeeded and skipped ones.
     pub counts: Counts,
     /// Groups of all generations before; the first group of this one has this number.
@@ -22,16 +22,16 @@ pub struct Base {
     /// The whole file was counted before.
     pub split_ended: bool,
     /// The first chunk of which this generation files again what is left.
-    #[serde(default)]
-    pub refiled: Place,
+    #[serde(default, rename = "refiled")]
+    pub replanned: ChunkId,
     /// What failed in the groups below this number has been offered again, all of it, by a generation that followed.
-    #[serde(default)]
-    pub offered: u32,
+    #[serde(default, rename = "offered")]
+    pub retried_groups: u32,
 }
 
 /// A chunk's place among all chunks of a job; the order is that of the groups, then of the chunks.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default, Serialize, Deserialize)]
-pub struct Place {
+pub struct ChunkId {
     /// Number of its group.
     pub group: u32,
     /// Its number within the group.
@@ -51,7 +51,7 @@ pub struct Reopen {
     pub corrected: Option<SourceFile>,
     /// The chunks whose dead letters are replayed: of the failed items, only those that were given up with them run
     /// again. If absent, all of them do.
-    pub only: Option<BTreeSet<Place>>,
+    pub selected_chunks: Option<BTreeSet<ChunkId>>,
 }
 
 /// What the codes of all issues begin with that are about a corrected file: they are of one generation only.
@@ -60,7 +60,7 @@ pub const CORRECTED_ISSUES: &str = "corrected_";
 impl Job {
     /// Whether the job has ended and left something: items that failed or were never processed. One that is deleted has
     /// left nothing to anybody.
-    pub fn has_rest(&self) -> bool {
+    pub fn has_remaining(&self) -> bool {
         let kept = self.kept().done();
         self.status.is_final() && !self.is_deleted() && !(self.item_count_final() && kept == self.item_count)
     }
@@ -73,7 +73,7 @@ impl Job {
     /// A new generation over what failed or was never processed. Refused unless this very generation has ended and has
     /// left something.
     pub fn reopen(&mut self, reopen: &Reopen) -> Transition {
-        if self.generation != reopen.generation || !self.has_rest() {
+        if self.generation != reopen.generation || !self.has_remaining() {
             return Transition::Refused;
         }
         *self = self.reopened(reopen);
@@ -83,23 +83,23 @@ impl Job {
     /// The job as [`Job::reopen`] leaves it, for a store that writes it on the same condition.
     #[must_use]
     pub fn reopened(&self, reopen: &Reopen) -> Self {
-        let offers_all = reopen.corrected.is_none() && reopen.only.is_none();
-        let base = Base {
+        let offers_all = reopen.corrected.is_none() && reopen.selected_chunks.is_none();
+        let carried_over = CarriedOver {
             counts: self.kept(),
             groups: self.groups,
             split_ended: self.item_count_final(),
-            refiled: self.refiled,
-            offered: if offers_all { self.groups } else { self.base.offered },
+            replanned: self.replanned,
+            retried_groups: if offers_all { self.groups } else { self.carried_over.retried_groups },
         };
-        let mut spent = self.spent.clone();
-        spent.extend(self.corrected.as_ref().and_then(SourceFile::upload));
+        let mut used_corrections = self.used_corrections.clone();
+        used_corrections.extend(self.corrected.as_ref().and_then(SourceFile::upload));
         let of_this_generation = |issue: &&JobError| issue.code.starts_with(CORRECTED_ISSUES);
         Self {
             generation: reopen.generation + 1,
-            base,
+            carried_over,
             corrected: reopen.corrected.clone(),
-            only: reopen.only.clone(),
-            spent,
+            selected_chunks: reopen.selected_chunks.clone(),
+            used_corrections,
             issues: self.issues.iter().filter(|issue| !of_this_generation(issue)).cloned().collect(),
             status: Status::Waiting,
             stage: Stage::Queued,
@@ -136,15 +136,18 @@ mod tests {
     }
 
     const REOPEN: Reopen =
-        Reopen { generation: 0, at: Timestamp(5), deadline_at: Timestamp(9), corrected: None, only: None };
+        Reopen { generation: 0, at: Timestamp(5), deadline_at: Timestamp(9), corrected: None, selected_chunks: None };
 
     #[test]
     fn a_retry_keeps_what_ended_for_good_and_opens_the_rest() {
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 3, skipped: 1 });
-        assert!(!Job { deleted_at: Some(Timestamp(1)), ..job.clone() }.has_rest());
+        assert!(!Job { deleted_at: Some(Timestamp(1)), ..job.clone() }.has_remaining());
         assert!(matches!(job.reopen(&REOPEN), Transition::Made(_)));
         let counts = Counts { succeeded: 6, failed: 0, skipped: 1 };
-        assert_eq!(job.base, Base { counts, groups: 2, split_ended: true, refiled: Place::default(), offered: 2 });
+        assert_eq!(
+            job.carried_over,
+            CarriedOver { counts, groups: 2, split_ended: true, replanned: ChunkId::default(), retried_groups: 2 }
+        );
         assert_eq!((job.generation, job.status, job.stage), (1, Status::Waiting, Stage::Queued));
         assert!(job.item_count_final() && !job.split_ended && !job.all_done());
         assert_eq!(job.reopen(&REOPEN), Transition::Refused);
@@ -176,14 +179,14 @@ mod tests {
             name: "f.csv".into(),
         };
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 4, skipped: 0 });
-        (job.source, job.refiled) = (Some(file(1)), Place { group: 2, chunk: 0 });
+        (job.source, job.replanned) = (Some(file(1)), ChunkId { group: 2, chunk: 0 });
         job.issues = vec![JobError::new("column_not_in_schema", "")];
-        let wish = |generation, corrected| Reopen { generation, corrected, ..REOPEN };
-        job.reopen(&wish(0, Some(file(2))));
-        assert_eq!((job.corrected.as_ref(), job.base.refiled), (Some(&file(2)), job.refiled));
+        let request = |generation, corrected| Reopen { generation, corrected, ..REOPEN };
+        job.reopen(&request(0, Some(file(2))));
+        assert_eq!((job.corrected.as_ref(), job.carried_over.replanned), (Some(&file(2)), job.replanned));
         job.issues.push(JobError::new("corrected_rows_unknown", ""));
         (job.status, job.totals) = (Status::Failed, Some(Counts::default()));
-        job.reopen(&wish(1, None));
+        job.reopen(&request(1, None));
         assert_eq!((job.generation, &job.corrected), (2, &None));
         assert_eq!(job.uploads(), [upload(1), upload(2)].into());
         assert_eq!(job.issues, [JobError::new("column_not_in_schema", "")]);
@@ -192,12 +195,16 @@ mod tests {
     #[test]
     fn only_a_retry_of_all_that_failed_has_offered_it_all() {
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 4, skipped: 0 });
-        let only = Some([Place { group: 1, chunk: 3 }].into());
-        job.reopen(&Reopen { only: only.clone(), ..REOPEN });
-        assert_eq!((&job.only, job.base.offered), (&only, 0), "the others that failed were left out");
+        let selected_chunks = Some([ChunkId { group: 1, chunk: 3 }].into());
+        job.reopen(&Reopen { selected_chunks: selected_chunks.clone(), ..REOPEN });
+        assert_eq!(
+            (&job.selected_chunks, job.carried_over.retried_groups),
+            (&selected_chunks, 0),
+            "the others that failed were left out"
+        );
         (job.status, job.totals, job.groups) = (Status::Completed, Some(Counts { failed: 2, ..Counts::default() }), 3);
         job.reopen(&Reopen { generation: 1, ..REOPEN });
-        assert_eq!((&job.only, job.base.offered), (&None, 3));
+        assert_eq!((&job.selected_chunks, job.carried_over.retried_groups), (&None, 3));
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Job {
     pub fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> Transition {
         let begins_here = match plan.source {
             Source::File { from, .. } => self.split_offset == from,
-            Source::Refiled { from, .. } => self.refiled == from,
+            Source::Refiled { from, .. } => self.replanned == from,
         };
         let is_next = self.generation == plan.generation && self.groups == plan.manifest.group && begins_here;
         if self.stage != Stage::Splitting || !is_next {
@@ -86,7 +86,7 @@ impl Job {
                 self.item_count += plan.manifest.items();
                 self.split_offset = upto;
             }
-            Source::Refiled { upto, .. } => self.refiled = upto,
+            Source::Refiled { upto, .. } => self.replanned = upto,
         }
         self.resends = 0;
         self.touch(now)

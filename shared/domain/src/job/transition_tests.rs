@@ -113,7 +113,7 @@ fn a_job_is_deleted_once_and_stays_in_the_sweepers_sight() {
 }
 
 #[test]
-fn issues_are_replaced_by_their_codes_and_said_twice_are_the_same() {
+fn issues_are_replaced_by_their_codes_and_reported_twice_are_the_same() {
     let issue = |code: &str, message: &str| JobError::new(code, message);
     let mut job = job(Status::Running, Stage::Splitting);
     job.issues = vec![issue("a", "old"), issue("b", "kept")];

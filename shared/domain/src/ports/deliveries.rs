@@ -21,9 +21,9 @@ pub struct Delivered<'a> {
 }
 
 /// Notes of deliveries, by tenant and priority.
-pub trait DeliveryNotes: Send + Sync {
+pub trait DeliveryRecords: Send + Sync {
     /// Notes a receipt, unless a message that was sent later is noted for its slot. Harmless twice, and in any order.
-    fn note_delivery(&self, delivered: &Delivered<'_>) -> impl Future<Output = PortResult<()>> + Send;
+    fn record_delivery(&self, delivered: &Delivered<'_>) -> impl Future<Output = PortResult<()>> + Send;
     /// Reads the notes of one tenant and priority, consistently.
     fn deliveries(&self, tenant: &str, priority: Priority) -> impl Future<Output = PortResult<Deliveries>> + Send;
 }

@@ -9,7 +9,7 @@ use super::{Encoding, FileKind, Unreadable};
 
 /// How a readable file opens.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub struct Opening {
+pub struct Sniffed {
     /// Bytes of the UTF-8 byte order mark: 3 or 0. The first record is to be sought behind it.
     pub bom_len: usize,
 }
@@ -43,7 +43,7 @@ const UTF16_PROBE_BYTES: usize = 8;
 /// # Errors
 /// [`Unreadable`], in this order: a foreign byte order mark, the opening bytes of a known binary format, UTF-16 without
 /// a mark, any NUL byte in the block, and - of a whole file only - nothing but white space.
-pub fn sniff(first_block: &[u8], whole_file: bool) -> Result<Opening, Unreadable> {
+pub fn sniff(first_block: &[u8], whole_file: bool) -> Result<Sniffed, Unreadable> {
     refuse_foreign_mark(first_block)?;
     refuse_known_binary(first_block)?;
     refuse_nul(first_block)?;
@@ -51,7 +51,7 @@ pub fn sniff(first_block: &[u8], whole_file: bool) -> Result<Opening, Unreadable
     if whole_file && first_block[bom_len..].trim_ascii().is_empty() {
         return Err(Unreadable::Empty);
     }
-    Ok(Opening { bom_len })
+    Ok(Sniffed { bom_len })
 }
 
 /// The text of a record that must be UTF-8 for the whole file to make sense: the header.

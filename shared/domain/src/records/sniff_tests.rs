@@ -18,7 +18,7 @@ fn text_is_readable_with_and_without_a_byte_order_mark() {
         (b"PK,name\n", 0),
     ];
     for (block, bom_len) in table {
-        assert_eq!(sniff(block, true), Ok(Opening { bom_len }), "{block:?}");
+        assert_eq!(sniff(block, true), Ok(Sniffed { bom_len }), "{block:?}");
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) enum Action {
     /// It does, but never hears of it, and will do it again.
     LoseReply { run: usize },
     /// It dies.
-    Crash { run: usize, fate: Fate },
+    Crash { run: usize, redelivery: Redelivery },
     /// Its message comes again while it lives.
     Duplicate { run: usize },
     /// Its time is nearly over.
@@ -22,9 +22,9 @@ pub(crate) enum Action {
     /// The client has what is left run again; `sent` if the API lived to send the message.
     Retry { sent: bool },
     /// An operator replays this dead letter.
-    Replay { letter: Message },
+    Replay { dead_letter: Message },
     /// The sweeper reads this dead letter, and gives up what it asks for.
-    GiveUp { letter: Message },
+    GiveUp { dead_letter: Message },
     /// The sweeper finds what the ledger says is unfinished and sends it.
     Sweep,
     /// A status call reads the groups.
@@ -35,7 +35,7 @@ pub(crate) enum Action {
 
 /// What becomes of the message of a function that dies.
 #[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
-pub(crate) enum Fate {
+pub(crate) enum Redelivery {
     /// It comes again.
     Again,
     /// It does not.

@@ -38,7 +38,7 @@ pub(crate) enum Nature {
     /// Fails for good, in every generation.
     Bad,
     /// Fails, and succeeds in the next generation.
-    Mended,
+    Correction,
     /// Is skipped.
     Unwanted,
     /// Transient in so many rounds, then succeeds.
@@ -52,8 +52,8 @@ impl Nature {
     pub(crate) fn marks(self, round: u32) -> &'static [Mark] {
         match self {
             Self::Bad => &[Mark::Failed],
-            Self::Mended if round == 0 => &[Mark::Failed],
-            Self::Good | Self::Mended => &[Mark::Ok],
+            Self::Correction if round == 0 => &[Mark::Failed],
+            Self::Good | Self::Correction => &[Mark::Ok],
             Self::Unwanted => &[Mark::Skipped],
             Self::Busy(rounds) if round < rounds => &[Mark::Transient],
             Self::Busy(_) => &[Mark::Ok],

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use figures::row;
+use measurements::row;
 use stateright::{Checker, HasDiscoveries, Model};
 
 use crate::protocol::Protocol;

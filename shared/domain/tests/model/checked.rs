@@ -3,7 +3,7 @@
 //! Where a condition or a layer is taken out (`cargo xtask prove --without`), every configuration runs without it: to show
 //! that the checks bite, or that what is taken out is redundant.
 
-use figures::{is_whole, row};
+use measurements::{is_whole, row};
 use stateright::{Checker, Expectation, HasDiscoveries, Model};
 
 use crate::flaw::Flaw;
@@ -59,13 +59,13 @@ pub(crate) fn holds_at_large(name: &str, protocol: Protocol) {
 
 /// The configuration without the condition or the layer that `cargo xtask prove --without` takes out.
 pub(crate) fn asked_for(protocol: Protocol) -> Protocol {
-    let flaw = figures::without().and_then(|condition| Flaw::without(&condition));
+    let flaw = measurements::without().and_then(|condition| Flaw::without(&condition));
     without_layer(Protocol { flaw: flaw.unwrap_or(protocol.flaw), ..protocol })
 }
 
 /// The configuration without the layer that is taken out, if it is a layer. What is to be seen of the sweeper is not, then.
 pub(crate) fn without_layer(protocol: Protocol) -> Protocol {
-    match figures::without().as_deref() {
+    match measurements::without().as_deref() {
         Some("sweeper") if protocol.sweeper => Protocol { sweeper: false, sights: &[], ..protocol },
         Some("deduplication") => Protocol { deduplication: false, ..protocol },
         _ => protocol,

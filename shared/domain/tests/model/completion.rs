@@ -10,7 +10,7 @@ use crate::flaw::Flaw;
 use crate::protocol::Protocol;
 use crate::report::{chain, place};
 use crate::step::{Step, View};
-use crate::world::{Place, Report, World};
+use crate::world::{ItemEnd, Report, World};
 
 /// The step after this one; `None` if the message is acknowledged.
 pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step: &Step) -> Option<Step> {
@@ -35,7 +35,7 @@ fn read(protocol: &Protocol, world: &World, generation: u32) -> Option<Step> {
         _ if job.generation != generation => None,
         Stage::Done => None,
         Stage::Stopping if protocol.flaw == Flaw::StatusBeforeClose => Some(stopped(world, view)),
-        Stage::Stopping => close_from(view.base.groups, view).or_else(|| Some(stopped(world, view))),
+        Stage::Stopping => close_from(view.carried_over.groups, view).or_else(|| Some(stopped(world, view))),
         _ => protocol.all_done(job).then_some(Step::Report { status: Status::Completed, view }),
     }
 }
@@ -66,7 +66,7 @@ fn finish(protocol: &Protocol, world: &mut World, (status, totals): (Status, Cou
             world.record.finishes += 1;
             world.record.reports.extend(world.job.report.clone());
             world.record.sealed.get_or_insert(world.readable());
-            close_from(view.base.groups, view).filter(|_| protocol.flaw == Flaw::StatusBeforeClose)
+            close_from(view.carried_over.groups, view).filter(|_| protocol.flaw == Flaw::StatusBeforeClose)
         }
         Transition::Refused => (protocol.flaw != Flaw::CompletionGivesUp).then_some(Step::Read),
     }
@@ -111,18 +111,18 @@ fn place_all(protocol: &Protocol, world: &World, view: &View, unvouched: bool) -
 
 /// The place in which a generation sees an item that a chunk has put here: an item that ended for good in an older
 /// generation keeps its place, one that was filed again is in another chunk, and the rest has not been processed.
-fn seen_by(view: &View, (group, chunk): (u32, u32), place: Place) -> Option<Place> {
-    let ended = matches!(place, Place::Succeeded | Place::Skipped);
-    if ended || group >= view.base.groups {
+fn seen_by(view: &View, (group, chunk): (u32, u32), place: ItemEnd) -> Option<ItemEnd> {
+    let ended = matches!(place, ItemEnd::Succeeded | ItemEnd::Skipped);
+    if ended || group >= view.carried_over.groups {
         return Some(place);
     }
-    (job::Place { group, chunk } >= view.refiled).then_some(Place::Unprocessed)
+    (job::ChunkId { group, chunk } >= view.replanned).then_some(ItemEnd::Unprocessed)
 }
 
 /// Items behind the last part of the file that was split.
 fn unsplit(report: &mut Report, view: &View) {
     let split = (view.split_offset / crate::protocol::ITEM_BYTES) as usize;
     for places in report.iter_mut().skip(split) {
-        places.push(Place::Unprocessed);
+        places.push(ItemEnd::Unprocessed);
     }
 }

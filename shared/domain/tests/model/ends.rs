@@ -63,11 +63,11 @@ fn no_state_comes_back_and_every_run_ends_at_a_final_status() {
 #[test]
 fn so_it_is_with_a_retry_and_a_dead_letter() {
     let retries = Bounds { retries: 1, crashes: 1, deadlines: 1, ..Bounds::default() };
-    let letters = Bounds { dead_letters: 1, replays: 1, crashes: 1, ..Bounds::default() };
-    let file = vec![vec![vec![Busy(1), Mended]], vec![vec![Good]]];
+    let dead_letters = Bounds { dead_letters: 1, replays: 1, crashes: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Busy(1), Correction]], vec![vec![Good]]];
     ends("ends, retry", Protocol { bounds: retries, runs: [1, 1, 1], ..Protocol::of(file) });
-    let file = vec![vec![vec![Busy(1), Mended]]];
-    ends("ends, replay", Protocol { bounds: letters, sweeper: true, ..Protocol::of(file) });
+    let file = vec![vec![vec![Busy(1), Correction]]];
+    ends("ends, replay", Protocol { bounds: dead_letters, sweeper: true, ..Protocol::of(file) });
 }
 
 /// A condition is never taken out here: without one there may be no end to walk to.

@@ -1,6 +1,6 @@
 //! The ways to get the protocol wrong that the model must find, by the names under which `cargo xtask prove` takes them out.
 
-use figures::CONDITIONS;
+use measurements::CONDITIONS;
 
 /// A way to get the protocol wrong; the model must find each.
 #[derive(Clone, Copy, Eq, PartialEq, Debug)]

@@ -133,7 +133,7 @@ fn a_group_that_is_committed_wherever_the_split_cursor_is_is_there_twice() {
 /// Two splitters of a retry: one files a chunk again, the other the next one, and then the first reads how far the job is.
 #[test]
 fn a_splitter_that_goes_on_from_what_another_has_written_files_a_chunk_twice() {
-    let file = vec![vec![vec![Mended], vec![Mended]]];
+    let file = vec![vec![vec![Correction], vec![Correction]]];
     let protocol = broken(Flaw::GoesOnFromAnothersState, Bounds { retries: 1, ..A_DUPLICATE });
     caught("goes-on-from-anothers-state", COUNTS, Protocol { file, runs: [2, 1, 1], ..protocol });
 }
@@ -165,21 +165,21 @@ fn an_answer_with_totals_of_groups_that_it_did_not_read_does_not_add_up() {
 /// A zombie of the generation before ends the split of the next one, or the job itself, before anything is filed again.
 #[test]
 fn a_ledger_that_takes_writes_of_any_generation_completes_a_job_without_its_rest() {
-    let file = vec![vec![vec![Mended]]];
+    let file = vec![vec![vec![Correction]]];
     let protocol = broken(Flaw::AnyGeneration, Bounds { retries: 1, ..A_DUPLICATE });
     caught("any-generation", WHOLE, Protocol { file, runs: [2, 1, 2], ..protocol });
 }
 
 #[test]
 fn a_retry_that_files_again_what_succeeded_counts_it_twice() {
-    let file = vec![vec![vec![Good, Mended]]];
+    let file = vec![vec![vec![Good, Correction]]];
     let protocol = broken(Flaw::RefilesAll, Bounds { retries: 1, ..NOTHING });
     caught("refiles-all", COUNTS, Protocol { file, ..protocol });
 }
 
 #[test]
 fn a_replay_that_runs_all_that_failed_works_what_was_to_stay_failed() {
-    let file = vec![vec![vec![Good], vec![Mended]]];
+    let file = vec![vec![vec![Good], vec![Correction]]];
     let protocol = broken(Flaw::ReplayRunsAll, Bounds { dead_letters: 1, replays: 1, ..NOTHING });
     let property = "what a replay leaves out stays failed";
     caught("replay-runs-all", property, Protocol { file, sweeper: true, ..protocol });

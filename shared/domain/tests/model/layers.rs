@@ -1,6 +1,6 @@
 //! What only saves work or time while something else holds: without it nothing is wrong.
 
-use figures::row;
+use measurements::row;
 
 use crate::bounds::{Bounds, Nature::*};
 use crate::checked::{Checked, check};
@@ -16,7 +16,7 @@ fn nothing_is_wrong(layer: &str, protocol: Protocol) {
 
 #[test]
 fn without_deduplication_messages_come_more_often_and_nothing_else() {
-    let file = || vec![vec![vec![Good]], vec![vec![Mended]]];
+    let file = || vec![vec![vec![Good]], vec![vec![Correction]]];
     let faults = Bounds { crashes: 1, deadlines: 1, stops: 1, ..Bounds::default() };
     let off = |bounds| Protocol { deduplication: false, bounds, ..Protocol::of(file()) };
     nothing_is_wrong("deduplication", off(faults));
@@ -43,7 +43,7 @@ fn without_the_sweeper_every_job_ends_where_no_message_is_lost_for_good() {
 fn a_splitter_that_was_overtaken_is_stopped_by_the_place_and_by_the_answer() {
     for (layer, flaw) in [("place of the split", Flaw::PlaceNotAsked), ("answer of a commit", Flaw::AnswerNotChecked)] {
         let bounds = Bounds { retries: 1, duplicates: 1, ..Bounds::default() };
-        let file = vec![vec![vec![Mended], vec![Mended]]];
+        let file = vec![vec![vec![Correction], vec![Correction]]];
         nothing_is_wrong(layer, Protocol { flaw, bounds, runs: [2, 1, 1], ..Protocol::of(file) });
     }
 }

@@ -31,7 +31,7 @@ mod layers;
 mod properties;
 mod protocol;
 mod record;
-mod refile;
+mod replan;
 mod report;
 mod retries;
 mod retry;

@@ -14,7 +14,7 @@ use crate::record::Record;
 use crate::report;
 use crate::sights::SIGHTS;
 use crate::step::View;
-use crate::world::{Place, Report, World};
+use crate::world::{ItemEnd, Report, World};
 
 /// Something that can be said of a state.
 pub(crate) type Condition = fn(&Protocol, &World) -> bool;
@@ -71,7 +71,7 @@ fn report_is_exact(_: &Protocol, world: &World) -> bool {
 fn successes_happened(protocol: &Protocol, world: &World) -> bool {
     let places = build(protocol, world, &View::of(&world.job));
     let happened = |item: usize| world.record.effects & (1 << item) != 0;
-    places.iter().enumerate().all(|(item, places)| !places.contains(&Place::Succeeded) || happened(item))
+    places.iter().enumerate().all(|(item, places)| !places.contains(&ItemEnd::Succeeded) || happened(item))
 }
 
 /// Without the sweeper, what waits for a message that no queue brings again waits for ever.
@@ -92,7 +92,7 @@ fn closed_counts_stand(_: &Protocol, world: &World) -> bool {
 
 fn left_out_stays_failed(protocol: &Protocol, world: &World) -> bool {
     let left_out = |item: usize| world.record.left_failed & (1 << item) != 0;
-    let worked = |places: &[Place]| places.contains(&Place::Succeeded) || places.contains(&Place::Skipped);
+    let worked = |places: &[ItemEnd]| places.contains(&ItemEnd::Succeeded) || places.contains(&ItemEnd::Skipped);
     world.record.left_failed == 0
         || !build(protocol, world, &View::of(&world.job)).iter().enumerate().any(|(i, p)| left_out(i) && worked(p))
 }

@@ -123,10 +123,10 @@ impl Model for Protocol {
         (0..world.runs.len()).for_each(|i| runs::actions(self, world, i, actions));
         let unsent = world.left.losses > 0;
         let (stoppable, retriable) = (client::may_stop(world), retry::may_retry(world));
-        let replays = world.dead.iter().filter(|letter| retry::may_replay(world, **letter));
-        actions.extend(replays.map(|letter| Action::Replay { letter: *letter }));
-        let letters = world.dead.iter().filter(|letter| sweeper::may_give_up(self, world, **letter));
-        actions.extend(letters.map(|letter| Action::GiveUp { letter: *letter }));
+        let replays = world.dead.iter().filter(|dead_letter| retry::may_replay(world, **dead_letter));
+        actions.extend(replays.map(|dead_letter| Action::Replay { dead_letter: *dead_letter }));
+        let dead_letters = world.dead.iter().filter(|dead_letter| sweeper::may_give_up(self, world, **dead_letter));
+        actions.extend(dead_letters.map(|dead_letter| Action::GiveUp { dead_letter: *dead_letter }));
         for (allowed, action) in [
             (stoppable, Action::Stop { sent: true }),
             (stoppable && unsent, Action::Stop { sent: false }),
@@ -150,7 +150,7 @@ impl Model for Protocol {
             }
             Action::Next { run, choice } => runs::advance(self, &mut world, run, choice),
             Action::LoseReply { run } => runs::lose_reply(self, &mut world, run),
-            Action::Crash { run, fate } => runs::crash(self, &mut world, run, fate),
+            Action::Crash { run, redelivery } => runs::crash(self, &mut world, run, redelivery),
             Action::Duplicate { run } => {
                 world.left.duplicates -= 1;
                 world.send(last.runs[run].message);
@@ -158,8 +158,8 @@ impl Model for Protocol {
             Action::HandOver { run } => runs::hand_over(&mut world, run),
             Action::Stop { sent } => client::stop(self, &mut world, sent),
             Action::Retry { sent } => retry::retry(self, &mut world, sent),
-            Action::Replay { letter } => retry::replay(self, &mut world, letter),
-            Action::GiveUp { letter } => sweeper::give_up(self, &mut world, letter),
+            Action::Replay { dead_letter } => retry::replay(self, &mut world, dead_letter),
+            Action::GiveUp { dead_letter } => sweeper::give_up(self, &mut world, dead_letter),
             Action::Sweep => sweeper::sweep(self, &mut world),
             Action::ReadGroups => world.reading = Some(world.groups.clone()),
             Action::ReadJob => client::answer(self, &mut world),

@@ -6,7 +6,7 @@
 use longshore_domain::cursor::Cursor;
 use longshore_domain::outcome::Counts;
 
-use crate::world::{File, Mark, Place, Report, World};
+use crate::world::{File, ItemEnd, Mark, Report, World};
 
 /// Items of a round, in order: the chunk's own ones, or those that the round before filed.
 pub(crate) fn items_of_round(chain: &[&File], own: &[u8], round: u32) -> Vec<u8> {
@@ -28,13 +28,13 @@ pub(crate) fn chain<'a>(world: &'a World, cursor: Option<&Cursor>) -> Vec<&'a Fi
 
 /// Puts the items of one chunk where the cursor and its files say.
 pub(crate) fn place(report: &mut Report, own: &[u8], cursor: Option<&Cursor>, files: &[&File]) {
-    let Some(cursor) = cursor else { return own.iter().for_each(|i| put(report, *i, Place::Unprocessed)) };
+    let Some(cursor) = cursor else { return own.iter().for_each(|i| put(report, *i, ItemEnd::Unprocessed)) };
     for round in 0..=cursor.round {
         let items = items_of_round(files, own, round);
         let ended = round < cursor.round || cursor.finished;
         let passed = if ended { items.len() } else { cursor.position as usize };
         for item in &items[passed.min(items.len())..] {
-            put(report, *item, Place::Unprocessed);
+            put(report, *item, ItemEnd::Unprocessed);
         }
         for item in &items[..passed.min(items.len())] {
             place_passed(report, *item, files, round, ended);
@@ -43,30 +43,30 @@ pub(crate) fn place(report: &mut Report, own: &[u8], cursor: Option<&Cursor>, fi
 }
 
 fn place_passed(report: &mut Report, item: u8, files: &[&File], round: u32, ended: bool) {
-    let mut filed = false;
+    let mut deferred = false;
     for (_, mark) in entries(files, round).filter(|(i, _)| *i == item) {
-        filed = true;
+        deferred = true;
         match mark {
-            Mark::Failed => put(report, item, Place::Failed),
-            Mark::Skipped => put(report, item, Place::Skipped),
-            Mark::Transient if !ended => put(report, item, Place::Unprocessed),
+            Mark::Failed => put(report, item, ItemEnd::Failed),
+            Mark::Skipped => put(report, item, ItemEnd::Skipped),
+            Mark::Transient if !ended => put(report, item, ItemEnd::Unprocessed),
             Mark::Transient | Mark::Ok => {}
         }
     }
-    if !filed {
-        put(report, item, Place::Succeeded);
+    if !deferred {
+        put(report, item, ItemEnd::Succeeded);
     }
 }
 
 /// Counts of the items that are in one place each; `None` if an item is nowhere, or in two places.
-pub(crate) fn counts(report: &[Vec<Place>]) -> Option<Counts> {
+pub(crate) fn counts(report: &[Vec<ItemEnd>]) -> Option<Counts> {
     let mut counts = Counts::default();
     for places in report {
         match places.as_slice() {
-            [Place::Succeeded] => counts.succeeded += 1,
-            [Place::Failed] => counts.failed += 1,
-            [Place::Skipped] => counts.skipped += 1,
-            [Place::Unprocessed] => {}
+            [ItemEnd::Succeeded] => counts.succeeded += 1,
+            [ItemEnd::Failed] => counts.failed += 1,
+            [ItemEnd::Skipped] => counts.skipped += 1,
+            [ItemEnd::Unprocessed] => {}
             _ => return None,
         }
     }
@@ -77,6 +77,6 @@ fn entries<'a>(files: &'a [&File], round: u32) -> impl Iterator<Item = (u8, Mark
     files.iter().filter(move |f| f.round == round).flat_map(|f| f.entries.iter().copied())
 }
 
-fn put(report: &mut Report, item: u8, place: Place) {
+fn put(report: &mut Report, item: u8, place: ItemEnd) {
     report[item as usize].push(place);
 }

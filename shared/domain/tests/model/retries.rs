@@ -8,7 +8,7 @@ use crate::protocol::Protocol;
 fn a_worker_of_the_generation_before_is_still_at_work() {
     let sights = &["retried and all succeeded", "a zombie worker outlives its generation"];
     let bounds = Bounds { retries: 1, duplicates: 1, crashes: 1, ..Bounds::default() };
-    let small = Protocol { bounds, sights, checkpoint: 1, ..Protocol::of(vec![vec![vec![Good, Mended]]]) };
+    let small = Protocol { bounds, sights, checkpoint: 1, ..Protocol::of(vec![vec![vec![Good, Correction]]]) };
     holds("retry, zombie worker", small.clone());
     let bounds = Bounds { retries: 2, duplicates: 1, crashes: 1, lost_replies: 1, ..Bounds::default() };
     holds_at_large("retries, zombie workers", Protocol { bounds, ..small });
@@ -18,7 +18,7 @@ fn a_worker_of_the_generation_before_is_still_at_work() {
 fn a_splitter_of_the_generation_before_is_still_at_work() {
     let sights = &["retried and all succeeded", "a zombie splitter outlives its generation"];
     let bounds = Bounds { retries: 1, duplicates: 1, ..Bounds::default() };
-    let file = vec![vec![vec![Mended]], vec![vec![Good]]];
+    let file = vec![vec![vec![Correction]], vec![vec![Good]]];
     let small = Protocol { bounds, sights, runs: [2, 1, 1], ..Protocol::of(file) };
     holds("retry, zombie splitter", small.clone());
     let bounds = Bounds { retries: 1, duplicates: 1, stops: 1, ..Bounds::default() };
@@ -29,7 +29,7 @@ fn a_splitter_of_the_generation_before_is_still_at_work() {
 fn a_completion_of_the_generation_before_is_still_at_work() {
     let sights = &["retried and all succeeded", "a zombie completion outlives its generation"];
     let bounds = Bounds { retries: 1, duplicates: 1, crashes: 1, stops: 1, ..Bounds::default() };
-    let small = Protocol { bounds, sights, runs: [1, 1, 2], ..Protocol::of(vec![vec![vec![Mended, Good]]]) };
+    let small = Protocol { bounds, sights, runs: [1, 1, 2], ..Protocol::of(vec![vec![vec![Correction, Good]]]) };
     holds("retry, zombie completion", small.clone());
     let bounds = Bounds { retries: 2, duplicates: 2, stops: 2, ..Bounds::default() };
     holds_at_large("retries, zombie completions", Protocol { bounds, ..small });
@@ -39,7 +39,7 @@ fn a_completion_of_the_generation_before_is_still_at_work() {
 fn a_job_is_stopped_and_retried_and_stopped_again() {
     let sights = &["retried and all succeeded", "stopped while it files again"];
     let bounds = Bounds { retries: 1, stops: 2, ..Bounds::default() };
-    let file = vec![vec![vec![Mended]], vec![vec![Busy(1)]]];
+    let file = vec![vec![vec![Correction]], vec![vec![Busy(1)]]];
     let small = Protocol { bounds, sights, runs: [1, 1, 1], ..Protocol::of(file) };
     holds("retry, stops", small.clone());
     holds_at_large("retry, stops, two workers", Protocol { runs: [1, 2, 1], ..small });
@@ -49,7 +49,7 @@ fn a_job_is_stopped_and_retried_and_stopped_again() {
 fn the_message_of_a_retry_is_lost() {
     let sights = &["retried and all succeeded", "completed after a sweep"];
     let bounds = Bounds { retries: 1, losses: 1, duplicates: 1, ..Bounds::default() };
-    let file = vec![vec![vec![Mended, Good]]];
+    let file = vec![vec![vec![Correction, Good]]];
     holds("retry, swept", Protocol { bounds, sights, sweeper: true, ..Protocol::of(file) });
 }
 
@@ -57,7 +57,7 @@ fn the_message_of_a_retry_is_lost() {
 fn every_answer_of_a_retried_job_adds_up() {
     let sights = &["retried and all succeeded"];
     let bounds = Bounds { retries: 1, reads: 2, stops: 1, ..Bounds::default() };
-    holds("retry, answers", Protocol { bounds, sights, ..Protocol::of(vec![vec![vec![Good, Mended]]]) });
+    holds("retry, answers", Protocol { bounds, sights, ..Protocol::of(vec![vec![vec![Good, Correction]]]) });
 }
 
 #[test]
@@ -80,11 +80,11 @@ fn a_dead_splitter_fails_its_job_and_is_retried() {
 }
 
 #[test]
-fn a_dead_letter_is_replayed_and_mends_its_chunk_alone() {
+fn a_dead_letter_is_replayed_and_corrects_its_chunk_alone() {
     let sights =
         &["a letter is replayed while the job runs", "a replay mends its chunk", "a replay leaves a failed item alone"];
     let bounds = Bounds { dead_letters: 1, replays: 1, ..Bounds::default() };
-    let file = vec![vec![vec![Good], vec![Mended]]];
+    let file = vec![vec![vec![Good], vec![Correction]]];
     let small = Protocol { bounds, sights, sweeper: true, ..Protocol::of(file) };
     holds("replay", small.clone());
     let bounds = Bounds { dead_letters: 1, replays: 1, duplicates: 1, ..Bounds::default() };

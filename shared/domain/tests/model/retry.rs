@@ -9,21 +9,21 @@ use longshore_domain::time_stamp::Timestamp;
 use crate::completion::build;
 use crate::protocol::Protocol;
 use crate::step::{Message, View};
-use crate::world::{Place, World};
+use crate::world::{ItemEnd, World};
 
 /// The client may have the job run again.
 pub(crate) fn may_retry(world: &World) -> bool {
-    world.left.retries > 0 && world.job.has_rest()
+    world.left.retries > 0 && world.job.has_remaining()
 }
 
 /// The replay of this letter would do something: the job runs, or items of its chunk have failed.
-pub(crate) fn may_replay(world: &World, letter: Message) -> bool {
-    let repairs = match letter {
+pub(crate) fn may_replay(world: &World, dead_letter: Message) -> bool {
+    let repairs = match dead_letter {
         Message::Chunk(group, chunk) => world.job.owns(group) && has_failed(world, (group, chunk)),
         Message::Create(generation) => generation == world.job.generation,
         Message::Complete(_) => false,
     };
-    world.left.replays > 0 && (!world.job.status.is_final() || (repairs && world.job.has_rest()))
+    world.left.replays > 0 && (!world.job.status.is_final() || (repairs && world.job.has_remaining()))
 }
 
 /// Opens the next generation. `sent` if the API then lived to send its message.
@@ -37,22 +37,24 @@ pub(crate) fn retry(protocol: &Protocol, world: &mut World, sent: bool) {
 }
 
 /// Takes the letter out of the dead-letter queue, and has it done again.
-pub(crate) fn replay(protocol: &Protocol, world: &mut World, letter: Message) {
+pub(crate) fn replay(protocol: &Protocol, world: &mut World, dead_letter: Message) {
     world.left.replays -= 1;
-    world.dead.remove(&letter);
-    match letter {
-        letter if !world.job.status.is_final() => world.send(letter),
+    world.dead.remove(&dead_letter);
+    match dead_letter {
+        dead_letter if !world.job.status.is_final() => world.send(dead_letter),
         Message::Chunk(group, chunk) => reopen(protocol, world, Some((group, chunk)), true),
         Message::Create(_) | Message::Complete(_) => reopen(protocol, world, None, true),
     }
 }
 
-fn reopen(protocol: &Protocol, world: &mut World, only: Option<(u32, u32)>, sent: bool) {
-    let left_failed = only.map_or(0, |only| failed_beside(protocol, world, only));
+fn reopen(protocol: &Protocol, world: &mut World, selected_chunks: Option<(u32, u32)>, sent: bool) {
+    let left_failed = selected_chunks.map_or(0, |selected_chunks| failed_beside(protocol, world, selected_chunks));
     let (generation, deadline_at) = (world.job.generation, Timestamp(i64::MAX));
     let at = Timestamp(i64::from(generation + 1) * 2);
-    let only = only.map(|(group, chunk)| [job::Place { group, chunk }].into());
-    if world.job.reopen(&Reopen { generation, at, deadline_at, corrected: None, only }) == Transition::Refused {
+    let selected_chunks = selected_chunks.map(|(group, chunk)| [job::ChunkId { group, chunk }].into());
+    if world.job.reopen(&Reopen { generation, at, deadline_at, corrected: None, selected_chunks })
+        == Transition::Refused
+    {
         return;
     }
     world.record.left_failed = left_failed;
@@ -66,13 +68,13 @@ fn reopen(protocol: &Protocol, world: &mut World, only: Option<(u32, u32)>, sent
 
 fn has_failed(world: &World, (group, chunk): (u32, u32)) -> bool {
     let items = &world.manifests[group as usize][chunk as usize];
-    world.report().is_some_and(|(report, _)| items.iter().any(|item| report[*item as usize].contains(&Place::Failed)))
+    world.report().is_some_and(|(report, _)| items.iter().any(|item| report[*item as usize].contains(&ItemEnd::Failed)))
 }
 
 /// The failed items that are not of this chunk, as bits.
 fn failed_beside(protocol: &Protocol, world: &World, (group, chunk): (u32, u32)) -> u64 {
     let own = &world.manifests[group as usize][chunk as usize];
     let report = build(protocol, world, &View::of(&world.job));
-    let failed = (0..).zip(&report).filter(|(item, places)| places.contains(&Place::Failed) && !own.contains(item));
+    let failed = (0..).zip(&report).filter(|(item, places)| places.contains(&ItemEnd::Failed) && !own.contains(item));
     failed.fold(0, |bits, (item, _)| bits | 1 << item)
 }

@@ -1,6 +1,6 @@
 //! Functions at work: how a run starts, goes on, dies, and is deceived by a lost reply.
 
-use crate::action::{Action, Fate};
+use crate::action::{Action, Redelivery};
 use crate::flaw::Flaw;
 use crate::protocol::Protocol;
 use crate::step::{Cut, Message, Run, Step};
@@ -47,9 +47,9 @@ pub(crate) fn actions(protocol: &Protocol, world: &World, i: usize, actions: &mu
     let queued = !run.gives_up;
     for (allowed, action) in [
         (left.lost_replies > 0 && writes, Action::LoseReply { run: i }),
-        (left.crashes > 0, Action::Crash { run: i, fate: Fate::Again }),
-        (left.losses > 0 && queued, Action::Crash { run: i, fate: Fate::Lost }),
-        (left.dead_letters > 0 && queued, Action::Crash { run: i, fate: Fate::Dead }),
+        (left.crashes > 0, Action::Crash { run: i, redelivery: Redelivery::Again }),
+        (left.losses > 0 && queued, Action::Crash { run: i, redelivery: Redelivery::Lost }),
+        (left.dead_letters > 0 && queued, Action::Crash { run: i, redelivery: Redelivery::Dead }),
         (left.duplicates > 0 && queued, Action::Duplicate { run: i }),
     ] {
         actions.extend(allowed.then_some(action));
@@ -96,10 +96,10 @@ pub(crate) fn lose_reply(protocol: &Protocol, world: &mut World, i: usize) {
 
 /// The run dies. The sweeper has no message: the letter that it read stays where it is, and
 /// no queue brings it.
-pub(crate) fn crash(protocol: &Protocol, world: &mut World, i: usize, fate: Fate) {
+pub(crate) fn crash(protocol: &Protocol, world: &mut World, i: usize, redelivery: Redelivery) {
     let run = world.runs.remove(i);
-    match fate {
-        Fate::Again => {
+    match redelivery {
+        Redelivery::Again => {
             world.left.crashes -= 1;
             if run.gives_up {
                 world.record.losses += 1;
@@ -107,11 +107,11 @@ pub(crate) fn crash(protocol: &Protocol, world: &mut World, i: usize, fate: Fate
                 world.send(run.message);
             }
         }
-        Fate::Lost => {
+        Redelivery::Lost => {
             world.left.losses -= 1;
             world.record.losses += 1;
         }
-        Fate::Dead => {
+        Redelivery::Dead => {
             world.left.dead_letters -= 1;
             world.record.losses += 1;
             world.dead.insert(run.message);

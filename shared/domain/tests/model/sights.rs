@@ -23,10 +23,14 @@ pub(crate) const SIGHTS: [(&str, Condition); 20] = [
     ("a dead chunk is given up", |_, world| is(world, Status::Completed) && given_up(world)),
     ("a dead splitter fails the job", |_, w| is(w, Status::Failed) && w.dead.contains(&Message::Create(0))),
     ("a letter is replayed while the job runs", |p, w| w.left.replays < p.bounds.replays && w.job.generation == 0),
-    ("a replay mends its chunk", |_, w| is(w, Status::Completed) && w.job.only.is_some() && succeeded_more(w)),
+    ("a replay mends its chunk", |_, w| {
+        is(w, Status::Completed) && w.job.selected_chunks.is_some() && succeeded_more(w)
+    }),
     ("a replay leaves a failed item alone", |_, w| is(w, Status::Completed) && w.record.left_failed != 0),
     ("retried and all succeeded", |p, w| w.job.generation > 0 && succeeded(w) == p.item_count() as u64),
-    ("stopped while it files again", |_, w| is(w, Status::Canceled) && w.job.refiled.group < w.job.base.groups),
+    ("stopped while it files again", |_, w| {
+        is(w, Status::Canceled) && w.job.replanned.group < w.job.carried_over.groups
+    }),
     ("a zombie worker outlives its generation", zombie_worker),
     ("a zombie splitter outlives its generation", zombie_splitter),
     ("a zombie completion outlives its generation", zombie_completion),
@@ -48,7 +52,7 @@ fn has_some_of_both(protocol: &Protocol, world: &World) -> bool {
 }
 
 fn given_up(world: &World) -> bool {
-    let finished = |letter: &Message| match letter {
+    let finished = |dead_letter: &Message| match dead_letter {
         Message::Chunk(g, c) => world.groups[*g as usize].cursors.get(c).is_some_and(|c| c.finished),
         _ => false,
     };
@@ -60,7 +64,7 @@ fn succeeded(world: &World) -> u64 {
 }
 
 fn succeeded_more(world: &World) -> bool {
-    succeeded(world) > world.job.base.counts.succeeded
+    succeeded(world) > world.job.carried_over.counts.succeeded
 }
 
 fn zombie_worker(_: &Protocol, world: &World) -> bool {

@@ -13,7 +13,7 @@ use longshore_domain::job::{Job, Stage, Transition};
 
 use crate::flaw::Flaw;
 use crate::protocol::{ITEM_BYTES, Protocol};
-use crate::refile;
+use crate::replan;
 use crate::step::{Cut, Message, Step};
 use crate::world::World;
 
@@ -59,8 +59,8 @@ fn look(protocol: &Protocol, world: &World, generation: u32) -> Option<Step> {
 
 /// What comes next in a job: what older generations have left, then the rest of the file.
 fn next_cut(protocol: &Protocol, world: &World, job: &Job) -> Cut {
-    let part = || protocol.part_at(job.split_offset).filter(|_| !job.base.split_ended);
-    let rest = refile::next(world, job).map(|chunk| Cut::Refile { from: job.refiled, chunk });
+    let part = || protocol.part_at(job.split_offset).filter(|_| !job.carried_over.split_ended);
+    let rest = replan::next(world, job).map(|chunk| Cut::RetryPlanner { from: job.replanned, chunk });
     rest.or_else(|| part().map(Cut::Part)).unwrap_or(Cut::End)
 }
 
@@ -83,7 +83,7 @@ fn commit_group(protocol: &Protocol, world: &mut World, generation: u32, (groups
     };
     let now = world.now();
     let (mut plan, items) = match cut {
-        Cut::Refile { from, chunk } => refile::plan(protocol, world, (generation, number), (from, chunk)),
+        Cut::RetryPlanner { from, chunk } => replan::plan(protocol, world, (generation, number), (from, chunk)),
         Cut::Part(part) => plan_of_file(protocol, (generation, number), part),
         Cut::End => return None,
     };
@@ -91,7 +91,7 @@ fn commit_group(protocol: &Protocol, world: &mut World, generation: u32, (groups
     if protocol.flaw.asks_for_no_place() {
         plan.source = match upto {
             Source::File { upto, .. } => Source::File { from: world.job.split_offset, upto },
-            Source::Refiled { upto, .. } => Source::Refiled { from: world.job.refiled, upto },
+            Source::Refiled { upto, .. } => Source::Refiled { from: world.job.replanned, upto },
         };
     }
     match world.job.commit_group(&plan, now) {
@@ -112,7 +112,7 @@ fn read_back(protocol: &Protocol, world: &World, generation: u32, (group, upto):
     }
     let place = match upto {
         Source::File { upto, .. } => Job { split_offset: upto, groups: group + 1, ..job.clone() },
-        Source::Refiled { upto, .. } => Job { refiled: upto, ..job.clone() },
+        Source::Refiled { upto, .. } => Job { replanned: upto, ..job.clone() },
     };
     let cut = next_cut(protocol, world, &place);
     Some(Step::Send { group, chunk: 0, groups: place.groups, cut, own: true })

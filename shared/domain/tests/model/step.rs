@@ -4,7 +4,7 @@
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Group, Source};
-use longshore_domain::job::{Base, Job, Place, Status};
+use longshore_domain::job::{CarriedOver, ChunkId, Job, Status};
 use longshore_domain::outcome::Counts;
 
 /// A message by what it asks for. Copies are counted, none is told from another.
@@ -30,7 +30,7 @@ pub(crate) struct Attempt {
 #[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
 pub(crate) enum Cut {
     /// What this chunk of an older generation has left, as a group of its own, behind what was filed before.
-    Refile { from: Place, chunk: Place },
+    RetryPlanner { from: ChunkId, chunk: ChunkId },
     /// This part of the file, as a group.
     Part(usize),
     /// The end of the split.
@@ -41,21 +41,21 @@ pub(crate) enum Cut {
 #[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
 pub(crate) struct View {
     pub(crate) generation: u32,
-    pub(crate) base: Base,
+    pub(crate) carried_over: CarriedOver,
     pub(crate) groups: u32,
-    pub(crate) refiled: Place,
+    pub(crate) replanned: ChunkId,
     pub(crate) split_offset: u64,
 }
 
 impl View {
     pub(crate) fn of(job: &Job) -> Self {
-        let &Job { generation, base, groups, refiled, split_offset, .. } = job;
-        Self { generation, base, groups, refiled, split_offset }
+        let &Job { generation, carried_over, groups, replanned, split_offset, .. } = job;
+        Self { generation, carried_over, groups, replanned, split_offset }
     }
 
     /// Sums as the domain does, over the groups that were read.
     pub(crate) fn counts(&self, job: &Job, groups: &[Group]) -> Counts {
-        let seen = Job { base: self.base, ..job.clone() };
+        let seen = Job { carried_over: self.carried_over, ..job.clone() };
         longshore_domain::progress::counts(&seen, &groups[..self.groups as usize])
     }
 }

@@ -2,7 +2,7 @@
 
 use longshore_domain::group::Group;
 
-use crate::action::{Action, Fate};
+use crate::action::{Action, Redelivery};
 use crate::step::{Cut, Message, Run, Step};
 use crate::world::World;
 
@@ -25,15 +25,17 @@ fn sentence(world: &World, action: Action) -> String {
         Action::Next { run: i, .. } => format!("{} {}", run(i), what(&world.runs[i])),
         Action::LoseReply { run: i } => format!("{} {}, and the reply is lost", run(i), what(&world.runs[i])),
         Action::Crash { run: i, .. } if world.runs[i].gives_up => format!("{} dies", run(i)),
-        Action::Crash { run: i, fate: Fate::Again } => format!("{} dies; its message comes again", run(i)),
-        Action::Crash { run: i, fate: Fate::Lost } => format!("{} dies; its message is lost", run(i)),
-        Action::Crash { run: i, fate: Fate::Dead } => format!("{} dies once too often; its message is dead", run(i)),
+        Action::Crash { run: i, redelivery: Redelivery::Again } => format!("{} dies; its message comes again", run(i)),
+        Action::Crash { run: i, redelivery: Redelivery::Lost } => format!("{} dies; its message is lost", run(i)),
+        Action::Crash { run: i, redelivery: Redelivery::Dead } => {
+            format!("{} dies once too often; its message is dead", run(i))
+        }
         Action::Duplicate { run: i } => format!("the message of {} comes again while it lives", run(i)),
         Action::HandOver { run: i } => format!("{} has hardly any time left", run(i)),
         Action::Stop { sent } => "the client cancels the job".to_owned() + unless(sent),
         Action::Retry { sent } => "the client has the job run again".to_owned() + unless(sent),
-        Action::Replay { letter } => format!("an operator replays the message of {}", whose(letter)),
-        Action::GiveUp { letter } => format!("the sweeper reads the dead message of {}", whose(letter)),
+        Action::Replay { dead_letter } => format!("an operator replays the message of {}", whose(dead_letter)),
+        Action::GiveUp { dead_letter } => format!("the sweeper reads the dead message of {}", whose(dead_letter)),
         Action::Sweep => "the sweeper sends what is unfinished".into(),
         Action::ReadGroups => "a status call reads the groups".into(),
         Action::ReadJob => "the status call reads the job, and answers".into(),
@@ -66,7 +68,7 @@ fn what(run: &Run) -> String {
         Step::Send { group, chunk, .. } => format!("sends chunk {group}.{chunk}"),
         Step::Advance { cut: Cut::End, .. } => "records the end of the split".into(),
         Step::Advance { groups, cut: Cut::Part(_), .. } => format!("commits group {groups}"),
-        Step::Advance { groups, cut: Cut::Refile { chunk: of, .. }, .. } => {
+        Step::Advance { groups, cut: Cut::RetryPlanner { chunk: of, .. }, .. } => {
             format!("commits group {groups} of what chunk {}.{} has left", of.group, of.chunk)
         }
         Step::ReadBack { group, .. } => format!("reads the job back after group {group}"),

@@ -28,7 +28,7 @@ pub(crate) fn sweep(protocol: &Protocol, world: &mut World) {
 
 /// Rolls up full groups, sends the unfinished chunks of the others, and the complete message if all is done.
 fn chunks(protocol: &Protocol, world: &mut World) {
-    for g in world.job.base.groups as usize..world.groups.len() {
+    for g in world.job.carried_over.groups as usize..world.groups.len() {
         if world.groups[g].is_done() {
             world.job.group_done(g as u32, world.now());
             continue;
@@ -51,9 +51,9 @@ fn complete(world: &mut World) {
 }
 
 /// Giving up what this letter asks for would change something, and no sweep is at it.
-pub(crate) fn may_give_up(protocol: &Protocol, world: &World, letter: Message) -> bool {
-    let at_it = world.runs.iter().any(|run| run.gives_up && run.message == letter);
-    let changes = match letter {
+pub(crate) fn may_give_up(protocol: &Protocol, world: &World, dead_letter: Message) -> bool {
+    let at_it = world.runs.iter().any(|run| run.gives_up && run.message == dead_letter);
+    let changes = match dead_letter {
         Message::Create(generation) => {
             world.job.is_live() && world.job.generation == generation && !world.job.split_ended
         }
@@ -67,11 +67,11 @@ pub(crate) fn may_give_up(protocol: &Protocol, world: &World, letter: Message) -
 }
 
 /// A dead chunk's items fail, by the steps of a worker; over a dead splitter the job does.
-pub(crate) fn give_up(protocol: &Protocol, world: &mut World, letter: Message) {
-    match letter {
+pub(crate) fn give_up(protocol: &Protocol, world: &mut World, dead_letter: Message) {
+    match dead_letter {
         Message::Chunk(group, chunk) => {
             let step = worker::start(protocol, world, (group, chunk), Mode::GiveUp);
-            world.runs.extend(step.map(|step| Run { message: letter, step, gives_up: true }));
+            world.runs.extend(step.map(|step| Run { message: dead_letter, step, gives_up: true }));
         }
         Message::Create(generation) => {
             world.job.stop(generation, &Stop { status: Status::Failed, error: None, at: world.now() });

@@ -3,7 +3,7 @@
 //! Seeded: the same walks each time. Each draws a file, a setting and many faults of all kinds, and walks to the end of
 //! everything; the invariants are held against each state on the way.
 
-use figures::{is_whole, row};
+use measurements::{is_whole, row};
 use stateright::Model;
 
 use crate::action::Action;
@@ -21,9 +21,9 @@ const WALKS: [u64; 2] = [1_000, 20_000];
 const LONGEST: usize = 10_000;
 
 /// Numbers by chance (`SplitMix64`).
-struct Dice(u64);
+struct Rng(u64);
 
-impl Dice {
+impl Rng {
     fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -40,15 +40,15 @@ impl Dice {
     }
 }
 
-fn nature(dice: &mut Dice) -> Nature {
-    [Nature::Good, Nature::Bad, Nature::Mended, Nature::Unwanted, Nature::Busy(1), Nature::Busy(2), Nature::Fickle]
-        [dice.below(7)]
+fn nature(rng: &mut Rng) -> Nature {
+    [Nature::Good, Nature::Bad, Nature::Correction, Nature::Unwanted, Nature::Busy(1), Nature::Busy(2), Nature::Fickle]
+        [rng.below(7)]
 }
 
 /// A configuration: up to three groups of three chunks of four items, and up to three faults of each kind.
-fn configuration(dice: &mut Dice) -> Protocol {
-    let file = dice.many(3, |dice| dice.many(3, |dice| dice.many(4, nature)));
-    let mut few = || dice.up_to(3);
+fn configuration(rng: &mut Rng) -> Protocol {
+    let file = rng.many(3, |rng| rng.many(3, |rng| rng.many(4, nature)));
+    let mut few = || rng.up_to(3);
     let bounds = Bounds {
         crashes: few(),
         losses: few(),
@@ -61,21 +61,21 @@ fn configuration(dice: &mut Dice) -> Protocol {
         replays: few(),
         reads: few(),
     };
-    let runs = [1 + dice.below(2), 1 + dice.below(4), 1 + dice.below(2)];
-    let checkpoint = 1 + dice.below(4);
+    let runs = [1 + rng.below(2), 1 + rng.below(4), 1 + rng.below(2)];
+    let checkpoint = 1 + rng.below(4);
     Protocol { bounds, runs, checkpoint, sweeper: true, ..Protocol::of(file) }
 }
 
 /// Of all that can happen, what does: a fault less often than the next step of somebody.
-fn choose(dice: &mut Dice, actions: &[Action]) -> Action {
+fn choose(rng: &mut Rng, actions: &[Action]) -> Action {
     let goes_on = |action: &Action| matches!(action, Action::Take { .. } | Action::Next { .. });
     let (steps, others): (Vec<_>, Vec<_>) = actions.iter().copied().partition(goes_on);
-    let among = if others.is_empty() || (!steps.is_empty() && dice.below(8) > 0) { steps } else { others };
-    among[dice.below(among.len())]
+    let among = if others.is_empty() || (!steps.is_empty() && rng.below(8) > 0) { steps } else { others };
+    among[rng.below(among.len())]
 }
 
 /// Walks to the end. How many steps; or what did not hold, and how it came to that.
-fn walk(protocol: &Protocol, dice: &mut Dice) -> Result<usize, String> {
+fn walk(protocol: &Protocol, rng: &mut Rng) -> Result<usize, String> {
     let mut world = protocol.init_states().remove(0);
     let mut path: Vec<(World, Option<Action>)> = Vec::new();
     for steps in 0..LONGEST {
@@ -89,7 +89,7 @@ fn walk(protocol: &Protocol, dice: &mut Dice) -> Result<usize, String> {
         if actions.is_empty() {
             return Ok(steps);
         }
-        let action = choose(dice, &actions);
+        let action = choose(rng, &actions);
         let next = protocol.next_state(&world, action).ok_or("an action leads nowhere")?;
         path.push((std::mem::replace(&mut world, next), Some(action)));
     }
@@ -101,9 +101,9 @@ fn long_walks_with_many_faults_of_all_kinds_break_nothing() {
     let walks = WALKS[usize::from(is_whole())];
     let (mut steps, mut longest, mut broken) = (0, 0, Vec::new());
     for seed in 0..walks {
-        let mut dice = Dice(seed);
-        let protocol = asked_for(configuration(&mut dice));
-        match walk(&protocol, &mut dice) {
+        let mut rng = Rng(seed);
+        let protocol = asked_for(configuration(&mut rng));
+        match walk(&protocol, &mut rng) {
             Ok(taken) => (steps, longest) = (steps + taken, longest.max(taken)),
             Err(story) => broken.push(format!("walk {seed} over {:?}, {story}", protocol.file)),
         }

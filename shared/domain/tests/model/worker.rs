@@ -145,29 +145,29 @@ fn write_file(
         Flaw::FilesShareNames => format!("{}-{}-{round}-{}", chunk.0, chunk.1, from.map_or(0, |c| c.position)),
         _ => token.clone(),
     };
-    let filed = entries.iter().filter(|(_, mark)| *mark == Mark::Transient).count() as u32;
+    let deferred = entries.iter().filter(|(_, mark)| *mark == Mark::Transient).count() as u32;
     world.files.insert(name.clone(), File { chunk, round, prev, entries });
-    (token, Some(name), filed)
+    (token, Some(name), deferred)
 }
 
 /// The cursor after a run: further in the round, at the start of the next one, or finished.
 fn to(from: Option<&Cursor>, passed: u32, file: (String, Option<String>, u32), round_ends: bool) -> Cursor {
-    let (round, position, filed) = from.map_or((0, 0, 0), |c| (c.round, c.position, c.filed));
-    let (token, file, filed) = (file.0, file.1, filed + file.2);
+    let (round, position, deferred) = from.map_or((0, 0, 0), |c| (c.round, c.position, c.deferred));
+    let (token, file, deferred) = (file.0, file.1, deferred + file.2);
     let moved = Cursor {
         round,
         position: position + passed,
         token,
         file,
-        filed,
+        deferred,
         due: None,
         finished: false,
         by_sweeper: false,
     };
-    match (round_ends, filed) {
+    match (round_ends, deferred) {
         (false, _) => moved,
         (true, 0) => Cursor { position: 0, finished: true, ..moved },
-        (true, _) => Cursor { round: round + 1, position: 0, filed: 0, ..moved },
+        (true, _) => Cursor { round: round + 1, position: 0, deferred: 0, ..moved },
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct File {
 
 /// Where the report puts an item. An item that is in several places is the fault that the model looks for.
 #[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
-pub(crate) enum Place {
+pub(crate) enum ItemEnd {
     Succeeded,
     Failed,
     Skipped,
@@ -43,7 +43,7 @@ pub(crate) enum Place {
 }
 
 /// The places of every item, by its index.
-pub(crate) type Report = Vec<Vec<Place>>;
+pub(crate) type Report = Vec<Vec<ItemEnd>>;
 
 /// One state.
 #[derive(Clone, PartialEq, Debug)]
@@ -96,7 +96,7 @@ impl World {
     /// Everything that the generations before this one have left, as one number.
     pub(crate) fn history(&self) -> u64 {
         let (mut hasher, job) = (DefaultHasher::new(), &self.job);
-        self.groups[..job.base.groups as usize].iter().for_each(|g| hash_group(g, &mut hasher));
+        self.groups[..job.carried_over.groups as usize].iter().for_each(|g| hash_group(g, &mut hasher));
         let named = self.record.reports.iter().take(job.generation as usize);
         named.for_each(|name| self.reports.get(name).hash(&mut hasher));
         hasher.finish()
@@ -163,15 +163,15 @@ impl World {
             let names = |c: &Cursor| c.token == token || c.file.as_deref() == Some(token);
             self.files.contains_key(token) || self.cursors().any(names)
         };
-        let letters = ('a'..='z').map(String::from);
-        letters.chain((0_u32..).map(|n| format!("z{n}"))).find(|token| !used(token)).unwrap_or_default()
+        let dead_letters = ('a'..='z').map(String::from);
+        dead_letters.chain((0_u32..).map(|n| format!("z{n}"))).find(|token| !used(token)).unwrap_or_default()
     }
 
     fn hash_readable(&self, state: &mut impl Hasher) {
         let job = &self.job;
         (job.status, job.stage, job.groups, job.sent_groups, job.split_ended, job.item_count).hash(state);
         (&job.done_groups, job.stop.is_some(), job.totals, job.resends, job.updated_at).hash(state);
-        (job.generation, job.base, &job.only, job.refiled, job.split_offset).hash(state);
+        (job.generation, job.carried_over, &job.selected_chunks, job.replanned, job.split_offset).hash(state);
         self.groups.iter().for_each(|g| hash_group(g, state));
         self.report().hash(state);
     }

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_key_column_is_told_with_the_way_out() {
+    fn a_missing_key_column_is_reported_with_the_way_out() {
         let (code, message) = error("email", None, &["name", " E-Mail"]);
         assert_eq!(code, "key_not_in_header");
         assert_eq!(

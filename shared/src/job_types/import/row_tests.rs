@@ -90,7 +90,7 @@ fn a_key_is_text_an_integer_or_a_boolean() {
 }
 
 #[test]
-fn what_the_table_cannot_hold_is_told() {
+fn what_the_table_cannot_hold_is_reported() {
     let options = options("upsert", Value::Null);
     let large = "x".repeat(410_000);
     assert_eq!(fault(row(&options, "id,a", &format!("1,{large}"))).0, "record_too_large");
@@ -145,7 +145,7 @@ fn a_line_of_millions_of_values_is_refused_before_it_is_parsed() {
 }
 
 #[test]
-fn a_large_row_with_many_errors_is_told_the_first_and_keeps_no_others() {
+fn a_large_row_with_many_errors_is_reported_the_first_and_keeps_no_others() {
     let columns: Vec<_> = (0..1_000).map(|n| format!("c{n}")).collect();
     let options = options("upsert", json!({"additionalProperties": {"type": "integer"}}));
     let cells = vec!["x"; 1_000].join(",");

@@ -25,9 +25,9 @@ pub(super) async fn write(records: &impl RecordStore, target: &Target<'_>, items
     let senders: Vec<Writer> = chosen.iter().map(|record| record.writer).collect();
     let written = records.put(&target.dataset, rule, chosen).await;
     let fates = rows.into_iter().map_while(|(writer, sent)| {
-        let fate = written.get(sent).cloned().unwrap_or(Written::Untried);
-        let fate = if senders[sent] == writer { fate } else { follow(rule, fate, senders[sent]) };
-        outcome(own(fate, writer), writer, target.key)
+        let written = written.get(sent).cloned().unwrap_or(Written::Untried);
+        let written = if senders[sent] == writer { written } else { follow(rule, written, senders[sent]) };
+        outcome(own(written, writer), writer, target.key)
     });
     fates.collect()
 }
@@ -65,8 +65,8 @@ fn follow(rule: Rule, sent: Written, sender: Writer) -> Written {
 
 /// Outcome of a row whose own record is in the table: stored, whichever row of its key was sent. A worker that died
 /// between its write and its commit has left the record there.
-fn own(fate: Written, writer: Writer) -> Written {
-    match fate {
+fn own(written: Written, writer: Writer) -> Written {
+    match written {
         Written::Taken(Some(holder)) | Written::Superseded(holder) if holder == writer => Written::Stored,
         other => other,
     }
@@ -74,8 +74,8 @@ fn own(fate: Written, writer: Writer) -> Written {
 
 /// What a row is told; `None` if it was not tried. That a later row of the same file stands in its place is what an
 /// upsert is meant to do; that another job's does is worth telling.
-fn outcome(fate: Written, writer: Writer, key: &str) -> Option<Outcome> {
-    Some(match fate {
+fn outcome(written: Written, writer: Writer, key: &str) -> Option<Outcome> {
+    Some(match written {
         Written::Stored => Outcome::Ok,
         Written::Superseded(holder) if holder.job == writer.job => Outcome::Ok,
         Written::Superseded(holder) => {

@@ -100,17 +100,17 @@ fn an_insert_takes_exactly_one_row_of_each_key_and_says_so_again() {
     for seed in 0..500 {
         let (file, deliveries) = deliveries(&mut Chance(seed));
         let (records, job) = (MemoryRecords::default(), JobId::generate());
-        let mut told: BTreeMap<u64, String> = BTreeMap::new();
+        let mut described: BTreeMap<u64, String> = BTreeMap::new();
         for chunk in &deliveries {
             for ((number, _), outcome) in chunk.iter().zip(deliver(&records, Rule::Insert, job, chunk)) {
-                let before = told.insert(*number, code(&outcome).to_owned());
+                let before = described.insert(*number, code(&outcome).to_owned());
                 assert!(before.is_none_or(|before| before == code(&outcome)), "seed {seed}, row {number}");
             }
         }
         let stored = all(&records);
         for (number, key) in file {
             let winner = stored[&key].writer == Some(Writer { job, row: number });
-            assert_eq!(told[&number], if winner { "ok" } else { "duplicate_key" }, "seed {seed}, row {number}");
+            assert_eq!(described[&number], if winner { "ok" } else { "duplicate_key" }, "seed {seed}, row {number}");
         }
     }
 }
@@ -135,21 +135,25 @@ fn an_insert_gives_each_key_to_the_one_row_that_wrote_its_record_whatever_died_i
         let mut chance = Chance(seed);
         let file: Numbered = (1..=16).map(|number| (number, format!("k{}", chance.below(4)))).collect();
         let (records, job) = (MemoryRecords::default(), JobId::generate());
-        let mut told: BTreeMap<u64, Outcome> = BTreeMap::new();
+        let mut described: BTreeMap<u64, Outcome> = BTreeMap::new();
         let mut deliveries = gathered(&mut chance, &file);
         deliveries.push((file.clone(), false));
         for (rows, dies) in deliveries {
             // What was told to have succeeded is offered to nobody again.
-            let rows: Numbered = rows.into_iter().filter(|(n, _)| told.get(n) != Some(&Outcome::Ok)).collect();
+            let rows: Numbered = rows.into_iter().filter(|(n, _)| described.get(n) != Some(&Outcome::Ok)).collect();
             let outcomes = deliver(&records, Rule::Insert, job, &rows);
             if !dies {
-                told.extend(rows.iter().map(|(number, _)| *number).zip(outcomes));
+                described.extend(rows.iter().map(|(number, _)| *number).zip(outcomes));
             }
         }
         let stored = all(&records);
         for (number, key) in &file {
             let wrote = stored[key].writer == Some(Writer { job, row: *number });
-            assert_eq!(code(&told[number]), if wrote { "ok" } else { "duplicate_key" }, "seed {seed}, row {number}");
+            assert_eq!(
+                code(&described[number]),
+                if wrote { "ok" } else { "duplicate_key" },
+                "seed {seed}, row {number}"
+            );
         }
     }
 }
@@ -205,19 +209,19 @@ impl RecordStore for Answers {
 #[test]
 fn a_row_never_succeeds_by_another_that_did_not() {
     let twice = [(1, String::from("a")), (2, String::from("a"))];
-    let told = |rule, written| {
+    let described = |rule, written| {
         let outcomes = deliver(&Answers(written), rule, JobId::generate(), &twice);
         outcomes.iter().map(code).map(str::to_owned).collect::<Vec<_>>()
     };
     let unknown = || Written::Unknown("throttled".into());
     let refused = || Written::Refused("no".into());
     let throttled = || Written::Throttled("no capacity".into());
-    assert_eq!(told(Rule::Upsert, throttled()), ["busy", "busy"]);
-    assert_eq!(told(Rule::Insert, throttled()), ["busy", "busy"]);
-    assert_eq!(told(Rule::Upsert, unknown()), ["retry", "retry"]);
-    assert_eq!(told(Rule::Insert, unknown()), ["retry", "retry"]);
-    assert_eq!(told(Rule::Upsert, refused()), ["retry", "record_refused"]);
-    assert_eq!(told(Rule::Insert, refused()), ["record_refused", "retry"]);
-    assert_eq!(told(Rule::Upsert, Written::Untried), [""; 0]);
-    assert_eq!(told(Rule::Insert, Written::Taken(None)), ["duplicate_key", "duplicate_key"]);
+    assert_eq!(described(Rule::Upsert, throttled()), ["busy", "busy"]);
+    assert_eq!(described(Rule::Insert, throttled()), ["busy", "busy"]);
+    assert_eq!(described(Rule::Upsert, unknown()), ["retry", "retry"]);
+    assert_eq!(described(Rule::Insert, unknown()), ["retry", "retry"]);
+    assert_eq!(described(Rule::Upsert, refused()), ["retry", "record_refused"]);
+    assert_eq!(described(Rule::Insert, refused()), ["record_refused", "retry"]);
+    assert_eq!(described(Rule::Upsert, Written::Untried), [""; 0]);
+    assert_eq!(described(Rule::Insert, Written::Taken(None)), ["duplicate_key", "duplicate_key"]);
 }

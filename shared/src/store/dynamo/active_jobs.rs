@@ -60,14 +60,14 @@ impl DynamoStore {
         let active = self.active_of(listed).await?;
         let ended: Vec<_> = listed.iter().filter(|id| !active.contains(*id)).cloned().collect();
         if !ended.is_empty() {
-            let wish = Update {
+            let update = Update {
                 operation: OPERATION,
                 key: Key::active_jobs(tenant),
                 update: "DELETE #jobs :ended".into(),
                 condition: "attribute_exists(#PK) AND #changes = :seen".into(),
                 values: vec![(":ended", AttributeValue::Ss(ended)), (":seen", seen(&set)?)],
             };
-            self.update(wish).await?;
+            self.update(update).await?;
         }
         Ok(active.len() as u64)
     }

@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use longshore_domain::group::{Group, GroupPlan, Source};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Place, Transition};
+use longshore_domain::job::{ChunkId, Job, Transition};
 use longshore_domain::ports::{JobStore, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 
@@ -61,9 +61,9 @@ impl DynamoStore {
             }
             Source::Refiled { from, upto } => {
                 set.push_str(", #refiled = :upto");
-                let place = |place: Place| nested(&place).map_err(failed(OPERATION));
+                let place = |place: ChunkId| nested(&place).map_err(failed(OPERATION));
                 // A job that was stored before there were retries has none.
-                let or_none = if from == Place::default() { " OR attribute_not_exists(#refiled)" } else { "" };
+                let or_none = if from == ChunkId::default() { " OR attribute_not_exists(#refiled)" } else { "" };
                 condition.push_str(&format!(" AND (#refiled = :from{or_none})"));
                 values.extend([(":from", place(from)?), (":upto", place(upto)?)]);
             }

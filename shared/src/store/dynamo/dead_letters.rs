@@ -3,8 +3,8 @@
 //! The body of a letter about a job lies among the job's own items and goes with them: rows of a job that was deleted are in
 //! no note.
 
-use longshore_domain::dead_letter::{DeadLetter, Settled};
-use longshore_domain::ports::{DeadLetterNotes, Page, PortResult};
+use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
+use longshore_domain::ports::{DeadLetterRecords, Page, PortResult};
 
 use super::item::{Item, ItemError, nested, number, read_number, read_text, text};
 use super::keys::{DEAD_LETTERS, Key, SK};
@@ -12,48 +12,51 @@ use super::retry::unanswered;
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed};
 
-const LETTER: &str = "letter";
-const SETTLED: &str = "settled";
+const MESSAGE: &str = "letter";
+const RESOLUTION: &str = "settled";
 
-impl DeadLetterNotes for DynamoStore {
+impl DeadLetterRecords for DynamoStore {
     /// UpdateItem of the body, which says the same each time, then of `DEADLETTERS` / `id`, if absent: a note has its body.
-    async fn note(&self, letter: &DeadLetter, body: Option<&str>) -> PortResult<()> {
+    async fn record(&self, dead_letter: &DeadLetterRecord, body: Option<&str>) -> PortResult<()> {
         if let Some(body) = body {
-            let wish = Update {
+            let update = Update {
                 operation: "note",
-                key: Key::dead_letter_body(letter),
+                key: Key::dead_letter_body(dead_letter),
                 update: "SET #body = :body, #expiresAt = :expires".into(),
                 condition: String::new(),
-                values: vec![(":body", text(body)), (":expires", number(letter.expires_at))],
+                values: vec![(":body", text(body)), (":expires", number(dead_letter.expires_at))],
             };
-            self.update(wish).await?;
+            self.update(update).await?;
         }
-        let wish = Update {
+        let update = Update {
             operation: "note",
-            key: Key::dead_letter(&letter.id),
+            key: Key::dead_letter(&dead_letter.id),
             update: "SET #letter = :letter, #expiresAt = :expires".into(),
             condition: "attribute_not_exists(#PK)".into(),
-            values: vec![(":letter", nested(letter).map_err(failed("note"))?), (":expires", number(letter.expires_at))],
+            values: vec![
+                (":letter", nested(dead_letter).map_err(failed("note"))?),
+                (":expires", number(dead_letter.expires_at)),
+            ],
         };
-        self.update(wish).await.map(|_| ())
+        self.update(update).await.map(|_| ())
     }
 
     /// Consistent GetItem of `DEADLETTERS` / `id`.
-    async fn letter(&self, id: &str) -> PortResult<Option<DeadLetter>> {
+    async fn dead_letter(&self, id: &str) -> PortResult<Option<DeadLetterRecord>> {
         let item = self.get("letter", Key::dead_letter(id)).await?;
-        item.map(|item| letter_of(&item)).transpose().map_err(failed("letter"))
+        item.map(|item| record_of(&item)).transpose().map_err(failed("letter"))
     }
 
     /// Consistent GetItem of the body.
-    async fn body(&self, letter: &DeadLetter) -> PortResult<Option<String>> {
-        let item = self.get("body", Key::dead_letter_body(letter)).await?;
+    async fn body(&self, dead_letter: &DeadLetterRecord) -> PortResult<Option<String>> {
+        let item = self.get("body", Key::dead_letter_body(dead_letter)).await?;
         let body = item.map(|item| read_text(&item, "body").map(str::to_owned));
         body.transpose().map_err(failed("body"))
     }
 
     /// Consistent Query of `DEADLETTERS`, backwards. What another version of this program noted and this one cannot read is
     /// left out.
-    async fn letters(&self, behind: Option<&str>, limit: usize) -> PortResult<Page<DeadLetter>> {
+    async fn dead_letters(&self, behind: Option<&str>, limit: usize) -> PortResult<Page<DeadLetterRecord>> {
         let query = self.client.query().table_name(&self.table).consistent_read(true).scan_index_forward(false);
         let query = query
             .key_condition_expression("PK = :letters")
@@ -67,33 +70,37 @@ impl DeadLetterNotes for DynamoStore {
     }
 
     /// UpdateItem of `DEADLETTERS` / `id`, if it is there and not settled.
-    async fn settle(&self, id: &str, settled: &Settled) -> PortResult<Option<DeadLetter>> {
-        let wish = Update {
+    async fn resolve(&self, id: &str, resolution: &Resolution) -> PortResult<Option<DeadLetterRecord>> {
+        let update = Update {
             operation: "settle",
             key: Key::dead_letter(id),
             update: "SET #settled = :settled".into(),
             condition: "attribute_exists(#PK) AND attribute_not_exists(#settled)".into(),
-            values: vec![(":settled", nested(settled).map_err(failed("settle"))?)],
+            values: vec![(":settled", nested(resolution).map_err(failed("settle"))?)],
         };
-        match self.update(wish).await? {
-            Updated::Took(item) | Updated::Refused(item) => letter_of(&item).map(Some).map_err(failed("settle")),
+        match self.update(update).await? {
+            Updated::Took(item) | Updated::Refused(item) => record_of(&item).map(Some).map_err(failed("settle")),
             Updated::Absent => Ok(None),
         }
     }
 }
 
-fn readable(item: &Item) -> Option<DeadLetter> {
-    let letter = letter_of(item);
-    if let Err(error) = &letter {
+fn readable(item: &Item) -> Option<DeadLetterRecord> {
+    let dead_letter = record_of(item);
+    if let Err(error) = &dead_letter {
         tracing::warn!(%error, "the note of a dead letter cannot be read");
     }
-    letter.ok()
+    dead_letter.ok()
 }
 
 /// DynamoDB removes what has expired up to days later; the expiry of the item is the note's.
-fn letter_of(item: &Item) -> Result<DeadLetter, ItemError> {
-    let letter = item.get(LETTER).ok_or(ItemError::Attribute(LETTER))?;
-    let letter: DeadLetter = serde_dynamo::from_attribute_value(letter.clone())?;
-    let settled = item.get(SETTLED).map(|settled| serde_dynamo::from_attribute_value(settled.clone()));
-    Ok(DeadLetter { settled: settled.transpose()?, expires_at: read_number(item, "expiresAt")?, ..letter })
+fn record_of(item: &Item) -> Result<DeadLetterRecord, ItemError> {
+    let dead_letter = item.get(MESSAGE).ok_or(ItemError::Attribute(MESSAGE))?;
+    let dead_letter: DeadLetterRecord = serde_dynamo::from_attribute_value(dead_letter.clone())?;
+    let resolution = item.get(RESOLUTION).map(|resolution| serde_dynamo::from_attribute_value(resolution.clone()));
+    Ok(DeadLetterRecord {
+        resolution: resolution.transpose()?,
+        expires_at: read_number(item, "expiresAt")?,
+        ..dead_letter
+    })
 }

@@ -3,9 +3,9 @@
 //! A slot's attribute holds `slot.sent` in digits of fixed width, so that one comparison of texts keeps the newer slot, and in
 //! one slot the newer message. The item stays below one write unit.
 
-use longshore_domain::deliveries::{Deliveries, SLOTS};
+use longshore_domain::deliveries::{Deliveries, INTERVALS};
 use longshore_domain::job::Priority;
-use longshore_domain::ports::{Delivered, DeliveryNotes, PortResult};
+use longshore_domain::ports::{Delivered, DeliveryRecords, PortResult};
 
 use super::DynamoStore;
 use super::item::{Item, number, text};
@@ -17,21 +17,21 @@ const OPERATION: &str = "note_delivery";
 /// Seconds for which notes are kept after the last one.
 const KEPT_S: i64 = 86_400;
 
-impl DeliveryNotes for DynamoStore {
+impl DeliveryRecords for DynamoStore {
     /// UpdateItem of `TENANT#tenant` / `DELIVERED#priority`, if the slot is unused, older, or knows of no message that was
     /// sent as late. A refusal means that there is nothing to note.
-    async fn note_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()> {
-        let slot = Deliveries::slot(delivered.at);
-        let name = format!("#s{}", slot.rem_euclid(SLOTS));
-        let note = format!("{slot:010}.{:011}", delivered.sent_at.seconds());
-        let wish = Update {
+    async fn record_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()> {
+        let interval = Deliveries::interval(delivered.at);
+        let name = format!("#s{}", interval.rem_euclid(INTERVALS));
+        let note = format!("{interval:010}.{:011}", delivered.sent_at.seconds());
+        let update = Update {
             operation: OPERATION,
             key: Key::deliveries(delivered.tenant, delivered.priority),
             update: format!("SET {name} = :note, #expiresAt = :expiry"),
             condition: format!("attribute_not_exists({name}) OR {name} < :note"),
             values: vec![(":note", text(note)), (":expiry", number(delivered.at.plus_seconds(KEPT_S).seconds()))],
         };
-        self.update(wish).await.map(|_| ())
+        self.update(update).await.map(|_| ())
     }
 
     /// Consistent GetItem of `TENANT#tenant` / `DELIVERED#priority`. What cannot be read is left out: nothing is decided by
@@ -46,11 +46,11 @@ fn from_item(item: &Item) -> Deliveries {
     let mut notes: Vec<(i64, i64)> = item.values().filter_map(|value| parse(value.as_s().ok()?)).collect();
     notes.sort_unstable();
     let mut deliveries = Deliveries::default();
-    notes.into_iter().for_each(|(slot, sent_s)| deliveries.insert(slot, sent_s));
+    notes.into_iter().for_each(|(interval, sent_s)| deliveries.insert(interval, sent_s));
     deliveries
 }
 
 fn parse(note: &str) -> Option<(i64, i64)> {
-    let (slot, sent_s) = note.split_once('.')?;
-    Some((slot.parse().ok()?, sent_s.parse().ok()?))
+    let (interval, sent_s) = note.split_once('.')?;
+    Some((interval.parse().ok()?, sent_s.parse().ok()?))
 }

@@ -12,7 +12,7 @@ fn longest_cursor() -> Cursor {
         position: 99_999,
         token: "abcdefgh899".into(),
         file: Some("abcdefgh898".into()),
-        filed: 99_999,
+        deferred: 99_999,
         due: Some(Timestamp(9_999_999_999_000)),
         finished: false,
         by_sweeper: true,

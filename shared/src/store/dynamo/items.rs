@@ -1,6 +1,6 @@
 //! Checks of items before they are stored in memory, under DynamoDB's limits.
 
-use longshore_domain::dead_letter::DeadLetter;
+use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
@@ -63,14 +63,14 @@ pub(in crate::store) fn check_progress(id: JobId, group: &Group) -> PortResult<(
 }
 
 /// Checks the note of a dead letter and its body.
-pub(in crate::store) fn check_letter(letter: &DeadLetter, body: Option<&str>) -> PortResult<()> {
-    let note = nested(letter).map(|value| {
-        let mut item = Key::dead_letter(&letter.id).attributes();
-        item.extend([("letter".to_owned(), value), ("expiresAt".to_owned(), number(letter.expires_at))]);
+pub(in crate::store) fn check_dead_letter(dead_letter: &DeadLetterRecord, body: Option<&str>) -> PortResult<()> {
+    let note = nested(dead_letter).map(|value| {
+        let mut item = Key::dead_letter(&dead_letter.id).attributes();
+        item.extend([("letter".to_owned(), value), ("expiresAt".to_owned(), number(dead_letter.expires_at))]);
         item
     });
     check(note).map_err(failed("note"))?;
-    let mut item = Key::dead_letter_body(letter).attributes();
+    let mut item = Key::dead_letter_body(dead_letter).attributes();
     item.extend(body.map(|body| ("body".to_owned(), text(body))));
     check(Ok(item)).map_err(failed("note"))
 }

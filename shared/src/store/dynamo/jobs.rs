@@ -27,9 +27,9 @@ impl JobStore for DynamoStore {
         let mut writes = vec![self.put_if_absent(upload_item::to_item(upload))?];
         writes.extend(of.map(|of| self.put_key(of)).transpose()?);
         let daily = self.bytes_of_upload(upload);
-        let met = self.transact_within(OPERATION, writes, Some(&daily)).await?;
-        Ok(match self.created(&met, of).await? {
-            Some(met) => met,
+        let outcome = self.transact_within(OPERATION, writes, Some(&daily)).await?;
+        Ok(match self.created(&outcome, of).await? {
+            Some(outcome) => outcome,
             None => Created::OverDailyBytes(self.counted_bytes(&daily).await?),
         })
     }
@@ -56,11 +56,11 @@ impl JobStore for DynamoStore {
             let mut writes = self.puts_of(job, definition)?;
             writes.extend(of.map(|of| self.put_key(of)).transpose()?);
             let (bytes, daily) = (writes.len(), self.bytes_of_job(job, job.created_at));
-            let met = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
-            if let Some(met) = self.created(&met, of).await? {
-                return Ok(met);
+            let outcome = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
+            if let Some(outcome) = self.created(&outcome, of).await? {
+                return Ok(outcome);
             }
-            if let Some(daily) = daily.filter(|_| met.refused_at(bytes)) {
+            if let Some(daily) = daily.filter(|_| outcome.refused_at(bytes)) {
                 return Ok(Created::OverDailyBytes(self.counted_bytes(&daily).await?));
             }
             let active = self.forget_ended(&job.tenant).await?;
@@ -151,16 +151,20 @@ impl DynamoStore {
     /// What a create met; none if it was the limit. A refusal need not name every condition that did not hold, so the
     /// key is asked for first: who comes again is told what the first call made, whether there is room or not. Else, if
     /// the thing itself was in the way, it is this very call's: ids are unique.
-    async fn created<Id: Keyed>(&self, met: &Transacted, of: Option<KeyOf<'_, Id>>) -> PortResult<Option<Created<Id>>> {
-        if matches!(met, Transacted::Took) {
+    async fn created<Id: Keyed>(
+        &self,
+        outcome: &Transacted,
+        of: Option<KeyOf<'_, Id>>,
+    ) -> PortResult<Option<Created<Id>>> {
+        if matches!(outcome, Transacted::Took) {
             return Ok(Some(Created::New));
         }
         if let Some(of) = of
-            && let Some(met) = self.who_was_first(of).await?
+            && let Some(outcome) = self.who_was_first(of).await?
         {
-            return Ok(Some(met));
+            return Ok(Some(outcome));
         }
-        Ok(met.refused_at(0).then_some(Created::New))
+        Ok(outcome.refused_at(0).then_some(Created::New))
     }
 
     /// A put of `UPLOAD#upload` / `JOB#id`, without a condition: it says the same each time.

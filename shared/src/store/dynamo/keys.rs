@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use longshore_domain::dead_letter::DeadLetter;
-use longshore_domain::gate::Waiting;
+use longshore_domain::concurrency::ParkedChunk;
+use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Priority;
 use longshore_domain::ports::CallWindow;
@@ -25,7 +25,7 @@ pub(super) const GROUP: &str = "GROUP#";
 pub(super) const USE: &str = "JOB#";
 
 /// What the sort keys of a gate's slots begin with.
-pub(super) const SLOT: &str = "SLOT#";
+pub(super) const PERMIT: &str = "SLOT#";
 
 /// What the sort keys of the chunks that wait at a gate begin with.
 pub(super) const WAIT: &str = "WAIT#";
@@ -69,12 +69,12 @@ impl Key {
         Self { pk: upload_pk(upload), sk: format!("{USE}{job}") }
     }
 
-    pub(super) fn slot(job_type: &str, slot: u32) -> Self {
-        Self { pk: gate_pk(job_type), sk: format!("{SLOT}{slot:05}") }
+    pub(super) fn permit(job_type: &str, permit: u32) -> Self {
+        Self { pk: concurrency_pk(job_type), sk: format!("{PERMIT}{permit:05}") }
     }
 
-    pub(super) fn waiting(job_type: &str, waiting: &Waiting) -> Self {
-        Self { pk: gate_pk(job_type), sk: format!("{WAIT}{}", waiting.name()) }
+    pub(super) fn parked(job_type: &str, parked: &ParkedChunk) -> Self {
+        Self { pk: concurrency_pk(job_type), sk: format!("{WAIT}{}", parked.name()) }
     }
 
     /// `made` is the kind of what keys make: those of jobs and of uploads are apart. Tenants are never client input, so
@@ -88,11 +88,11 @@ impl Key {
     }
 
     /// Among the items of its job, with which it is removed.
-    pub(super) fn dead_letter_body(letter: &DeadLetter) -> Self {
-        let of_letter = format!("LETTER#{}", letter.id);
-        match letter.letter.job_id() {
-            Some(job) => Self::of_job(job, of_letter),
-            None => Self { pk: of_letter, sk: "BODY".into() },
+    pub(super) fn dead_letter_body(dead_letter: &DeadLetterRecord) -> Self {
+        let of_dead_letter = format!("LETTER#{}", dead_letter.id);
+        match dead_letter.message.job_id() {
+            Some(job) => Self::of_job(job, of_dead_letter),
+            None => Self { pk: of_dead_letter, sk: "BODY".into() },
         }
     }
 
@@ -134,7 +134,7 @@ pub(super) fn upload_pk(id: FileGuid) -> String {
 }
 
 /// The partition of the gate of a job type.
-pub(super) fn gate_pk(job_type: &str) -> String {
+pub(super) fn concurrency_pk(job_type: &str) -> String {
     format!("GATE#{job_type}")
 }
 

@@ -46,7 +46,7 @@ impl Ledger for DynamoStore {
 
     /// UpdateItem of `JOB`, if `status` is not final: `ADD` to a set, harmless twice.
     async fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<Transition> {
-        let wish = Update {
+        let update = Update {
             operation: "group_done",
             key: Key::job(id),
             update: "ADD #doneGroups :group SET #updatedAt = :now".into(),
@@ -58,7 +58,7 @@ impl Ledger for DynamoStore {
                 (":now", time(now)),
             ],
         };
-        self.transition(wish, |_| false).await
+        self.transition(update, |_| false).await
     }
 
     /// One consistent Query, paged, over `GROUP#` to `JOB`: groups first, so that no count is newer than the job's.
@@ -94,41 +94,41 @@ impl Ledger for DynamoStore {
 
     /// UpdateItem of `GROUP#g`: removes `open`, harmless twice.
     async fn close(&self, id: JobId, group: u32) -> PortResult<Option<Group>> {
-        let wish = Update {
+        let update = Update {
             operation: "close",
             key: Key::group(id, group),
             update: "REMOVE #open".into(),
             condition: "attribute_exists(#PK)".into(),
             values: vec![],
         };
-        match self.update(wish).await? {
+        match self.update(update).await? {
             Updated::Took(item) => Ok(Some(group_item::from_item(&item).map_err(failed("close"))?)),
             Updated::Refused(_) | Updated::Absent => Ok(None),
         }
     }
 
     /// UpdateItem of `GROUP#g`, if it is open and was last touched before.
-    async fn called(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()> {
-        let wish = Update {
+    async fn chunk_woken(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()> {
+        let update = Update {
             operation: "called",
             key: Key::group(id, group),
             update: "SET #progressedAt = :now, #sentAt = :now".into(),
             condition: "attribute_exists(#PK) AND attribute_exists(#open) AND #progressedAt < :now".into(),
             values: vec![(":now", time(now))],
         };
-        self.update(wish).await.map(|_| ())
+        self.update(update).await.map(|_| ())
     }
 
     /// UpdateItem of `GROUP#g`, if `resends` is as it was seen. A lost reply reads as false.
     async fn count_group_resend(&self, id: JobId, group: u32, seen: u32, now: Timestamp) -> PortResult<bool> {
-        let wish = Update {
+        let update = Update {
             operation: "count_group_resend",
             key: Key::group(id, group),
             update: "SET #resends = :next, #sentAt = :now".into(),
             condition: "attribute_exists(#PK) AND #resends = :seen".into(),
             values: vec![(":seen", number(seen)), (":next", number(seen + 1)), (":now", time(now))],
         };
-        Ok(matches!(self.update(wish).await?, Updated::Took(_)))
+        Ok(matches!(self.update(update).await?, Updated::Took(_)))
     }
 }
 
@@ -181,7 +181,7 @@ impl DynamoStore {
 fn commit_update(id: JobId, group: u32, commit: &Commit) -> Update {
     let cursor = format!("#cur.#{}", commit.chunk);
     let set = format!("SET {cursor} = :to, #progressedAt = :at, #resends = :zero");
-    let mut wish = Update {
+    let mut update = Update {
         operation: "commit",
         key: Key::group(id, group),
         update: format!("ADD #succeeded :succeeded, #failed :failed, #skipped :skipped {set}"),
@@ -196,8 +196,8 @@ fn commit_update(id: JobId, group: u32, commit: &Commit) -> Update {
         ],
     };
     if let Some(from) = &commit.from {
-        wish.condition = format!("attribute_exists(#PK) AND attribute_exists(#open) AND {cursor} = :from");
-        wish.values.push((":from", text(from.to_string())));
+        update.condition = format!("attribute_exists(#PK) AND attribute_exists(#open) AND {cursor} = :from");
+        update.values.push((":from", text(from.to_string())));
     }
-    wish
+    update
 }

@@ -27,11 +27,11 @@
 
 mod active_jobs;
 mod commit_group;
+mod concurrency;
 mod daily_bytes;
 mod dead_letters;
 mod deliveries;
 mod expression;
-mod gates;
 mod group_item;
 mod idempotency;
 mod item;

@@ -20,7 +20,7 @@ impl DynamoStore {
     /// absent - then all that was read stands - counts the job as active and the bytes of its file, if there is room, and notes
     /// that it uses its corrected file's upload.
     pub(super) async fn reopen_counted(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
-        if job.generation != reopen.generation || !job.has_rest() {
+        if job.generation != reopen.generation || !job.has_remaining() {
             return Ok(Reopened::Refused);
         }
         let next = job.reopened(reopen);
@@ -29,15 +29,15 @@ impl DynamoStore {
             let upload = next.corrected.as_ref().and_then(SourceFile::upload);
             writes.extend(upload.map(|upload| self.put_use(&next, upload)).transpose()?);
             let (bytes, daily) = (writes.len(), self.bytes_of_job(&next, reopen.at));
-            let met = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
-            if matches!(met, Transacted::Took) {
+            let outcome = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
+            if matches!(outcome, Transacted::Took) {
                 return Ok(Reopened::Made(Box::new(next)));
             }
-            if met.refused_at(0) {
+            if outcome.refused_at(0) {
                 let stored = self.job(job.job_id).await?.filter(|job| replay::reopened(job, reopen));
                 return Ok(stored.map_or(Reopened::Refused, |job| Reopened::Made(Box::new(job))));
             }
-            if let Some(daily) = daily.filter(|_| met.refused_at(bytes)) {
+            if let Some(daily) = daily.filter(|_| outcome.refused_at(bytes)) {
                 return Ok(Reopened::OverDailyBytes(self.counted_bytes(&daily).await?));
             }
             let active = self.forget_ended(&job.tenant).await?;
@@ -62,10 +62,10 @@ impl DynamoStore {
             values: vec![
                 (":ended", number(reopen.generation)),
                 (":next", number(next.generation)),
-                (":base", nested(&next.base).map_err(failed(OPERATION))?),
+                (":base", nested(&next.carried_over).map_err(failed(OPERATION))?),
                 (":corrected", nested(&next.corrected).map_err(failed(OPERATION))?),
-                (":only", nested(&next.only).map_err(failed(OPERATION))?),
-                (":spent", nested(&next.spent).map_err(failed(OPERATION))?),
+                (":only", nested(&next.selected_chunks).map_err(failed(OPERATION))?),
+                (":spent", nested(&next.used_corrections).map_err(failed(OPERATION))?),
                 (":issues", nested(&next.issues).map_err(failed(OPERATION))?),
                 (":waiting", word(Status::Waiting, OPERATION)?),
                 (":running", word(Status::Running, OPERATION)?),

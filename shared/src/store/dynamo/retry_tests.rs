@@ -115,7 +115,7 @@ async fn single_writes_that_meet_a_transaction_are_repeated() {
 }
 
 #[tokio::test]
-async fn a_throttled_call_is_told_from_one_that_fails() {
+async fn a_throttled_call_is_reported_from_one_that_fails() {
     for (code, is_busy) in THROTTLED.into_iter().map(|code| (code, true)).chain([("AccessDeniedException", false)]) {
         let (store, id) = (store_on(Refusing(code)), job().job_id);
         let read = store.job(id).await.unwrap_err();

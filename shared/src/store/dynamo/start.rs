@@ -24,17 +24,17 @@ impl DynamoStore {
         for _ in 0..TRIES {
             let mut writes = self.puts_of(job, definition)?;
             let note = writes.len();
-            writes.push(self.note_start(from, job)?);
+            writes.push(self.record_start(from, job)?);
             let (bytes, daily) = (writes.len(), self.bytes_of_job(job, job.created_at));
-            let met = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
-            if matches!(met, Transacted::Took) {
+            let outcome = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
+            if matches!(outcome, Transacted::Took) {
                 return Ok(Started::New);
             }
             match replay::started(self.job(from).await?.as_ref(), job.job_id) {
-                Started::Refused if !met.refused_at(note) => {}
+                Started::Refused if !outcome.refused_at(note) => {}
                 started => return Ok(started),
             }
-            if let Some(daily) = daily.filter(|_| met.refused_at(bytes)) {
+            if let Some(daily) = daily.filter(|_| outcome.refused_at(bytes)) {
                 return Ok(Started::OverDailyBytes(self.counted_bytes(&daily).await?));
             }
             let active = self.forget_ended(&job.tenant).await?;
@@ -45,7 +45,7 @@ impl DynamoStore {
         Ok(Started::OverLimit(self.limits.active_jobs))
     }
 
-    fn note_start(&self, from: JobId, job: &Job) -> PortResult<TransactWriteItem> {
+    fn record_start(&self, from: JobId, job: &Job) -> PortResult<TransactWriteItem> {
         self.update_of(Update {
             operation: OPERATION,
             key: Key::job(from),

@@ -28,14 +28,14 @@ impl Sweeps for DynamoStore {
             ),
             None => ("REMOVE #jobId, #age", Vec::new()),
         };
-        let wish = Update {
+        let update = Update {
             operation: "set_sweep_position",
             key: Key::sweep_position(),
             update: update.into(),
             condition: String::new(),
             values,
         };
-        self.update(wish).await.map(|_| ())
+        self.update(update).await.map(|_| ())
     }
 }
 

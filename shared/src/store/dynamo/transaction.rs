@@ -63,17 +63,17 @@ impl DynamoStore {
     }
 
     /// A conditional update as one of a transaction's writes.
-    pub(super) fn update_of(&self, wish: Update) -> PortResult<TransactWriteItem> {
-        let values = wish.values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    pub(super) fn update_of(&self, update: Update) -> PortResult<TransactWriteItem> {
+        let values = update.values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let update = UpdateOfOne::builder()
             .table_name(&self.table)
-            .set_key(Some(wish.key.attributes()))
-            .set_expression_attribute_names(Some(names(&[&wish.update, &wish.condition])))
+            .set_key(Some(update.key.attributes()))
+            .set_expression_attribute_names(Some(names(&[&update.update, &update.condition])))
             .set_expression_attribute_values(Some(values))
-            .update_expression(wish.update)
-            .condition_expression(wish.condition)
+            .update_expression(update.update)
+            .condition_expression(update.condition)
             .build()
-            .map_err(failed(wish.operation))?;
+            .map_err(failed(update.operation))?;
         Ok(TransactWriteItem::builder().update(update).build())
     }
 }

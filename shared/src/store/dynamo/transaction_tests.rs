@@ -60,7 +60,7 @@ async fn a_transaction_whose_reply_is_lost_comes_again_under_its_own_token() {
     let started = Job { started_from: Some(job.job_id), ..Job::waiting(JobId::generate(), "t", "import", AT) };
     assert_eq!(store.start_job(&started, &definition).await.unwrap(), Started::New);
     let ended = Job { status: Status::Failed, ..job.clone() };
-    let reopen = Reopen { generation: 0, at: AT, deadline_at: AT, corrected: None, only: None };
+    let reopen = Reopen { generation: 0, at: AT, deadline_at: AT, corrected: None, selected_chunks: None };
     assert!(matches!(store.reopen(&ended, &reopen).await.unwrap(), Reopened::Made(_)));
     let upload = Upload {
         file_guid: FileGuid::generate(),

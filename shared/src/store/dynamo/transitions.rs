@@ -15,7 +15,7 @@ use crate::store::replay;
 impl JobTransitions for DynamoStore {
     /// If `status` is waiting and `stage` queued.
     async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
-        let wish = Update {
+        let update = Update {
             operation: "begin",
             key: Key::job(id),
             update: "SET #status = :running, #stage = :splitting, #startedAt = :now, #updatedAt = :now".into(),
@@ -28,19 +28,19 @@ impl JobTransitions for DynamoStore {
                 (":now", time(now)),
             ],
         };
-        self.transition(wish, |job| replay::began(job, now)).await
+        self.transition(update, |job| replay::began(job, now)).await
     }
 
     /// UpdateItem of `JOB#id` / `DEFINITION`, if it exists; `if_not_exists` keeps the first names.
     async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()> {
-        let wish = Update {
+        let update = Update {
             operation: "put_columns",
             key: Key::definition(id),
             update: "SET #columns = if_not_exists(#columns, :columns)".into(),
             condition: "attribute_exists(#PK)".into(),
             values: vec![(":columns", nested(&columns).map_err(failed("put_columns"))?)],
         };
-        self.update(wish).await.map(|_| ())
+        self.update(update).await.map(|_| ())
     }
 
     async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
@@ -52,7 +52,7 @@ impl JobTransitions for DynamoStore {
     async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
         let set =
             "SET #stage = :processing, #splitEnded = :true, #sentGroups = :groups, #resends = :zero, #updatedAt = :now";
-        let wish = Update {
+        let update = Update {
             operation: "end_split",
             key: Key::job(job.job_id),
             update: format!("{set}, #issues = :issues"),
@@ -70,7 +70,7 @@ impl JobTransitions for DynamoStore {
                 (":now", time(now)),
             ],
         };
-        self.transition(wish, |job| replay::split_ended(job, groups, issues, now)).await
+        self.transition(update, |job| replay::split_ended(job, groups, issues, now)).await
     }
 
     /// If `generation` is the caller's, `status` not final and `stage` not stopping.
@@ -80,8 +80,8 @@ impl JobTransitions for DynamoStore {
 
     /// The same, and if `status`, `stage`, `generation` and `updatedAt` are as they were seen.
     async fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> PortResult<Transition> {
-        let wish = as_seen(stop_update(seen.job_id, seen.generation, stop)?, seen)?;
-        self.transition(wish, |job| replay::stopped(job, stop)).await
+        let update = as_seen(stop_update(seen.job_id, seen.generation, stop)?, seen)?;
+        self.transition(update, |job| replay::stopped(job, stop)).await
     }
 
     /// If `deletedAt` is absent. `unfinished` puts a job that has ended back on the index.
@@ -91,8 +91,8 @@ impl JobTransitions for DynamoStore {
 
     /// The same, and if `status`, `stage`, `generation` and `updatedAt` are as they were seen.
     async fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> PortResult<Transition> {
-        let wish = as_seen(delete_update(seen.job_id, now), seen)?;
-        self.transition(wish, |job| replay::deleted(job, now)).await
+        let update = as_seen(delete_update(seen.job_id, now), seen)?;
+        self.transition(update, |job| replay::deleted(job, now)).await
     }
 
     /// If `status` is not final, `generation` is the one that ends, and no stopping job would be completed. A job that
@@ -107,7 +107,7 @@ impl JobTransitions for DynamoStore {
 
     /// If the checkpoint is the one from which this completion went on, the generation its own, and the status not final.
     async fn checkpoint(&self, id: JobId, move_to: &MoveCheckpoint) -> PortResult<Transition> {
-        let mut wish = Update {
+        let mut update = Update {
             operation: "checkpoint",
             key: Key::job(id),
             update: "SET #checkpoint = :to, #updatedAt = :at".into(),
@@ -121,17 +121,17 @@ impl JobTransitions for DynamoStore {
             ],
         };
         if move_to.is_progress {
-            wish.update.push_str(", #resends = :zero");
-            wish.values.push((":zero", number(0)));
+            update.update.push_str(", #resends = :zero");
+            update.values.push((":zero", number(0)));
         }
         match &move_to.from {
-            None => wish.condition.push_str(" AND attribute_not_exists(#checkpoint)"),
+            None => update.condition.push_str(" AND attribute_not_exists(#checkpoint)"),
             Some(from) => {
-                wish.condition.push_str(" AND #checkpoint.#token = :from");
-                wish.values.push((":from", text(&from.token)));
+                update.condition.push_str(" AND #checkpoint.#token = :from");
+                update.values.push((":from", text(&from.token)));
             }
         }
-        self.transition(wish, |job| replay::checkpointed(job, move_to)).await
+        self.transition(update, |job| replay::checkpointed(job, move_to)).await
     }
 
     /// See `reopen_counted`.
@@ -142,7 +142,7 @@ impl JobTransitions for DynamoStore {
     /// If `resends` and `generation` are as they were seen, and the status is not final: a sweep that saw the job before
     /// must not change it.
     async fn count_resend(&self, job: &Job, now: Timestamp) -> PortResult<Transition> {
-        let wish = Update {
+        let update = Update {
             operation: "count_resend",
             key: Key::job(job.job_id),
             update: "SET #resends = :next, #updatedAt = :now".into(),
@@ -158,7 +158,7 @@ impl JobTransitions for DynamoStore {
                 (":now", time(now)),
             ],
         };
-        self.transition(wish, |stored| replay::resend_counted(stored, job, now)).await
+        self.transition(update, |stored| replay::resend_counted(stored, job, now)).await
     }
 }
 
@@ -166,7 +166,7 @@ impl DynamoStore {
     async fn finish_if(&self, id: JobId, finish: &Finish, also: &str, state: &str) -> PortResult<Transition> {
         let set = "SET #status = :status, #stage = :done, #totals = :totals, #report = :report, #error = :error";
         let live = "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation";
-        let mut wish = Update {
+        let mut update = Update {
             operation: "finish",
             key: Key::job(id),
             update: format!("{set}, #finishedAt = :at, #updatedAt = :at {also}"),
@@ -184,17 +184,17 @@ impl DynamoStore {
             ],
         };
         if finish.status == Status::Completed {
-            wish.condition.push_str(" AND #stage <> :stopping");
-            wish.values.push((":stopping", word(Stage::Stopping, "finish")?));
+            update.condition.push_str(" AND #stage <> :stopping");
+            update.values.push((":stopping", word(Stage::Stopping, "finish")?));
         }
-        self.transition(wish, |job| replay::finished(job, finish)).await
+        self.transition(update, |job| replay::finished(job, finish)).await
     }
 
     /// An update of a job. A refusal by what this very call wrote before (its reply was lost) is no refusal.
-    pub(super) async fn transition(&self, wish: Update, own: impl Fn(&Job) -> bool) -> PortResult<Transition> {
-        let operation = wish.operation;
+    pub(super) async fn transition(&self, update: Update, own: impl Fn(&Job) -> bool) -> PortResult<Transition> {
+        let operation = update.operation;
         let read = |item| job_item::from_item(item).map_err(failed(operation));
-        match self.update(wish).await? {
+        match self.update(update).await? {
             Updated::Took(item) => Ok(Transition::Made(Box::new(read(item)?))),
             Updated::Absent => Ok(Transition::Refused),
             Updated::Refused(item) => {
@@ -234,17 +234,17 @@ fn delete_update(id: JobId, now: Timestamp) -> Update {
 }
 
 /// See [`Job::is_as_seen`].
-fn as_seen(mut wish: Update, seen: &Job) -> PortResult<Update> {
-    wish.condition.push_str(
+fn as_seen(mut update: Update, seen: &Job) -> PortResult<Update> {
+    update.condition.push_str(
         " AND #generation = :seenGeneration AND #status = :seenStatus AND #stage = :seenStage AND #updatedAt = :seenAt",
     );
-    wish.values.extend([
+    update.values.extend([
         (":seenGeneration", number(seen.generation)),
-        (":seenStatus", word(seen.status, wish.operation)?),
-        (":seenStage", word(seen.stage, wish.operation)?),
+        (":seenStatus", word(seen.status, update.operation)?),
+        (":seenStage", word(seen.stage, update.operation)?),
         (":seenAt", time(seen.updated_at)),
     ]);
-    Ok(wish)
+    Ok(update)
 }
 
 /// A status or stage as it is stored.

@@ -35,22 +35,22 @@ pub(super) enum Updated {
 impl DynamoStore {
     /// UpdateItem that returns the item: the new one if it took, the one in its way if not. An SDK retry of an
     /// update whose reply was lost comes back as `Refused`; the caller compares.
-    pub(super) async fn update(&self, wish: Update) -> PortResult<Updated> {
-        let values = wish.values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Item>();
+    pub(super) async fn update(&self, update: Update) -> PortResult<Updated> {
+        let values = update.values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Item>();
         let call = self
             .client
             .update_item()
             .table_name(&self.table)
-            .set_key(Some(wish.key.attributes()))
-            .set_expression_attribute_names(Some(names(&[&wish.update, &wish.condition])))
+            .set_key(Some(update.key.attributes()))
+            .set_expression_attribute_names(Some(names(&[&update.update, &update.condition])))
             .set_expression_attribute_values(Some(values).filter(|values| !values.is_empty()))
-            .update_expression(wish.update)
-            .set_condition_expression(Some(wish.condition).filter(|condition| !condition.is_empty()))
+            .update_expression(update.update)
+            .set_condition_expression(Some(update.condition).filter(|condition| !condition.is_empty()))
             .return_values(ReturnValue::AllNew)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
         match self.write(|| call.clone().send()).await {
             Ok(output) => Ok(Updated::Took(output.attributes.unwrap_or_default())),
-            Err(error) => refusal(error).map_err(|error| unwritten(wish.operation, *error)),
+            Err(error) => refusal(error).map_err(|error| unwritten(update.operation, *error)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use longshore_domain::dead_letter::DeadLetter;
+use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
@@ -13,7 +13,7 @@ use longshore_domain::ports::{
 };
 use longshore_domain::time_stamp::Timestamp;
 
-use super::gates::GateRecords;
+use super::concurrency::ConcurrencyRecords;
 use crate::store::dynamo::items;
 use crate::store::replay::{self, CommittedGroup};
 
@@ -26,9 +26,9 @@ pub(super) struct Records {
     pub(super) uploads: BTreeMap<FileGuid, Upload>,
     pub(super) jobs: BTreeMap<JobId, JobRecords>,
     /// By job type.
-    pub(super) gates: BTreeMap<String, GateRecords>,
+    pub(super) limiters: BTreeMap<String, ConcurrencyRecords>,
     /// By id, each with its body.
-    pub(super) dead_letters: BTreeMap<String, (DeadLetter, Option<String>)>,
+    pub(super) dead_letters: BTreeMap<String, (DeadLetterRecord, Option<String>)>,
     pub(super) job_keys: TakenKeys<JobId>,
     pub(super) upload_keys: TakenKeys<FileGuid>,
     /// Bytes that were promised to a tenant in the day that ends then.
@@ -47,13 +47,13 @@ pub(super) struct Records {
 
 impl Default for Records {
     fn default() -> Self {
-        let (uploads, jobs, gates, dead_letters) = Default::default();
+        let (uploads, jobs, limiters, dead_letters) = Default::default();
         let (job_keys, upload_keys, promised, job_bytes, calls, limits, uses) = Default::default();
         let (sweep_position, deliveries) = Default::default();
         Self {
             uploads,
             jobs,
-            gates,
+            limiters,
             dead_letters,
             job_keys,
             upload_keys,
@@ -98,7 +98,7 @@ impl<Id> Default for TakenKeys<Id> {
 
 impl<Id: Copy + PartialEq> TakenKeys<Id> {
     /// What a key says to a caller who wants to make `own`; none if it is free.
-    fn met(&self, tenant: &str, key: &IdempotencyKey, own: Id) -> Option<Created<Id>> {
+    fn outcome(&self, tenant: &str, key: &IdempotencyKey, own: Id) -> Option<Created<Id>> {
         self.taken(tenant, key).map(|taken| replay::key_taken(key, own, &taken.request_hash, taken.made))
     }
 
@@ -126,8 +126,8 @@ impl Records {
     /// Upload, its bytes and key, unless the key is taken and has not expired, or the day has no room for it.
     pub(super) fn create_upload(&mut self, upload: &Upload, key: Option<&IdempotencyKey>) -> Created<FileGuid> {
         let id = upload.file_guid;
-        if let Some(met) = key.and_then(|key| self.upload_keys.met(&upload.tenant, key, id)) {
-            return met;
+        if let Some(outcome) = key.and_then(|key| self.upload_keys.outcome(&upload.tenant, key, id)) {
+            return outcome;
         }
         if self.uploads.contains_key(&id) {
             return Created::New;
@@ -154,8 +154,8 @@ impl Records {
         definition: &Definition,
         key: Option<&IdempotencyKey>,
     ) -> Created<JobId> {
-        if let Some(met) = key.and_then(|key| self.job_keys.met(&job.tenant, key, job.job_id)) {
-            return met;
+        if let Some(outcome) = key.and_then(|key| self.job_keys.outcome(&job.tenant, key, job.job_id)) {
+            return outcome;
         }
         if self.jobs.contains_key(&job.job_id) {
             return Created::New;

@@ -2,7 +2,7 @@
 
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::job::Priority;
-use longshore_domain::ports::{Delivered, DeliveryNotes, JobPosition, PortResult, Sweeps};
+use longshore_domain::ports::{Delivered, DeliveryRecords, JobPosition, PortResult, Sweeps};
 
 use super::MemoryStore;
 
@@ -17,8 +17,8 @@ impl Sweeps for MemoryStore {
     }
 }
 
-impl DeliveryNotes for MemoryStore {
-    async fn note_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()> {
+impl DeliveryRecords for MemoryStore {
+    async fn record_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()> {
         let key = (delivered.tenant.to_owned(), delivered.priority);
         self.records().deliveries.entry(key).or_default().note(delivered.sent_at, delivered.at);
         Ok(())

@@ -17,12 +17,12 @@ use crate::aws_limits::dynamodb::{BATCH_STATEMENTS, Call, Item, check_call, chec
 /// Records of all datasets; clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryRecords {
-    records: Arc<Mutex<BTreeMap<Place, Stored>>>,
+    records: Arc<Mutex<BTreeMap<RecordKey, Stored>>>,
     datasets: Arc<Mutex<BTreeMap<Dataset, Timestamp>>>,
 }
 
 /// In the order in which the table is walked.
-type Place = (Dataset, u8, String);
+type RecordKey = (Dataset, u8, String);
 
 #[derive(Clone, Debug)]
 struct Stored {
@@ -42,7 +42,7 @@ impl MemoryRecords {
         self.lock().is_empty()
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Place, Stored>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<RecordKey, Stored>> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

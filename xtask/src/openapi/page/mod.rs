@@ -172,12 +172,12 @@ impl Call<'_> {
 }
 
 fn example(media_type: &str, content: &Value) -> Markup {
-    let said = match &content["example"] {
+    let reported = match &content["example"] {
         Value::Null => return html! {},
         Value::String(text) => text.clone(),
         value => serde_json::to_string_pretty(value).unwrap_or_default(),
     };
-    html! { details { summary { "Example of " (media_type) } pre { code { (said) } } } }
+    html! { details { summary { "Example of " (media_type) } pre { code { (reported) } } } }
 }
 
 /// The items of an array; none of anything else.

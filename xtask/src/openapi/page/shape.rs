@@ -47,7 +47,7 @@ pub(super) fn properties(document: &Value, schema: &Value) -> Markup {
 /// What is said of a property; of one that may be null it stands with the other form.
 fn meaning(property: &Value) -> &str {
     let forms = array(&property["oneOf"]).iter().map(|form| text(&form["description"]));
-    [text(&property["description"])].into_iter().chain(forms).find(|said| !said.is_empty()).unwrap_or_default()
+    [text(&property["description"])].into_iter().chain(forms).find(|reported| !reported.is_empty()).unwrap_or_default()
 }
 
 /// What a value may be, in a line.

@@ -121,8 +121,8 @@ impl Audited {
 
     /// Check, place, expected and found of each difference.
     pub(super) fn differences(&self) -> Vec<String> {
-        let told = self.audit().differences;
-        told.iter().map(|d| format!("{} of {}: {} {}", d.check, d.place, d.expected, d.found)).collect()
+        let described = self.audit().differences;
+        described.iter().map(|d| format!("{} of {}: {} {}", d.check, d.place, d.expected, d.found)).collect()
     }
 }
 
@@ -175,7 +175,7 @@ pub(super) fn group(number: u32, chunks: &[(u64, u32, u64, u64)], counts: Counts
 }
 
 pub(super) fn cursor(round: u32, position: u32, finished: bool) -> Cursor {
-    Cursor { round, position, token: "n1".into(), file: None, filed: 0, due: None, finished, by_sweeper: false }
+    Cursor { round, position, token: "n1".into(), file: None, deferred: 0, due: None, finished, by_sweeper: false }
 }
 
 pub(super) type Tampering = (&'static str, fn(&mut Audited), &'static [&'static str]);

@@ -1,6 +1,6 @@
 //! What the table says: of a job that has ended, of one that runs, and of a retry.
 
-use longshore_domain::job::{Base, Stage, Status};
+use longshore_domain::job::{CarriedOver, Stage, Status};
 use longshore_domain::outcome::Counts;
 
 use super::audited::*;
@@ -146,11 +146,11 @@ fn of_a_retry_the_base_is_what_the_generations_before_have_done() {
     let retried = || {
         let mut audited = Audited::sound();
         let job = &mut audited.records.job;
-        job.base = Base {
+        job.carried_over = CarriedOver {
             counts: Counts { succeeded: 4, failed: 0, skipped: 1 },
             groups: 2,
             split_ended: true,
-            ..Base::default()
+            ..CarriedOver::default()
         };
         (job.generation, job.groups, job.done_groups) = (1, 3, [0, 1, 2].into());
         job.totals = Some(Counts { succeeded: 5, failed: 1, skipped: 1 });
@@ -161,7 +161,7 @@ fn of_a_retry_the_base_is_what_the_generations_before_have_done() {
     };
     assert_eq!(unchecked(&retried()), (None, vec!["report".to_owned()]));
     let mut audited = retried();
-    audited.records.job.base.counts.succeeded = 3;
+    audited.records.job.carried_over.counts.succeeded = 3;
     assert_eq!(places(&audited)[..2], ["base_succeeded of job", "succeeded of job"]);
     let mut audited = retried();
     audited.records.groups[0].0.counts.skipped = 0;

@@ -22,7 +22,7 @@ fn put_input(audited: &mut Audited, text: &str) {
 }
 
 #[test]
-fn a_chunk_counts_with_the_entries_that_it_may_have_filed() {
+fn a_chunk_counts_with_the_entries_that_it_may_have_recorded() {
     let mut audited = Audited::sound();
     let largest = |audited: &Audited| {
         let (group, manifest) = audited.records.planned().next().unwrap();

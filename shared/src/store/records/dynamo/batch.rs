@@ -1,7 +1,7 @@
 //! Records into statements, up to 25 in one call, and again for those that are not settled, until all are or patience
 //! ends.
 //!
-//! How many are in flight follows the table's answers ([`Pace`]). What the table had no capacity for was not written and goes
+//! How many are in flight follows the table's answers ([`WriteRate`]). What the table had no capacity for was not written and goes
 //! again after a wait; in the end its row is offered again later, and no try of it is spent.
 
 use std::collections::VecDeque;
@@ -14,8 +14,8 @@ use futures::stream::FuturesUnordered;
 use longshore_domain::ids::fraction;
 use longshore_domain::time_stamp::Timestamp;
 
-use super::pace::{Pace, STATEMENTS};
 use super::statement::{Next, Pending, Step};
+use super::write_rate::{STATEMENTS, WriteRate};
 use crate::back_off::full_jitter;
 use crate::store::records::{Dataset, NewRecord, Rule, Written, size};
 
@@ -98,7 +98,7 @@ pub(super) struct Way<'a> {
 /// A write of records under one rule.
 pub(super) struct Batch<'a, C> {
     calls: &'a C,
-    pace: &'a Pace,
+    write_rate: &'a WriteRate,
     rule: Rule,
     began: Duration,
     waiting: VecDeque<Waiting>,
@@ -130,14 +130,14 @@ struct Answer {
 
 impl<'a, C: Calls> Batch<'a, C> {
     /// Nothing is sent yet.
-    pub(super) fn new(calls: &'a C, pace: &'a Pace, way: Way<'_>, records: Vec<NewRecord>) -> Self {
+    pub(super) fn new(calls: &'a C, write_rate: &'a WriteRate, way: Way<'_>, records: Vec<NewRecord>) -> Self {
         let now = Timestamp::now();
         let waiting = records.into_iter().enumerate().map(|(index, record)| {
             let bytes = size::bytes(&record.key, &record.data);
             let pending = Pending::new(way.into, index, record, way.first, now);
             Waiting { pending, tried: Tried { bytes, ..Tried::default() } }
         });
-        Self { calls, pace, rule: way.rule, began: calls.now(), waiting: waiting.collect(), done: Vec::new() }
+        Self { calls, write_rate, rule: way.rule, began: calls.now(), waiting: waiting.collect(), done: Vec::new() }
     }
 
     /// Sends statements until every record's fate is known; where it is not in the end, says so.
@@ -145,7 +145,7 @@ impl<'a, C: Calls> Batch<'a, C> {
         let mut calls = FuturesUnordered::new();
         let (mut in_flight, mut throttled_in_a_row) = (0, 0);
         loop {
-            let room = self.pace.statements().saturating_sub(in_flight);
+            let room = self.write_rate.statements().saturating_sub(in_flight);
             // Many small calls cost more than a few full ones.
             let next =
                 if in_flight == 0 || room >= STATEMENTS { self.take(room.clamp(1, STATEMENTS)) } else { Vec::new() };
@@ -157,9 +157,9 @@ impl<'a, C: Calls> Batch<'a, C> {
             let Some(answer) = calls.next().await else { break };
             let sent = answer.sent.len();
             in_flight -= sent;
-            let throttled = self.settle(answer);
+            let throttled = self.resolve(answer);
             throttled_in_a_row = if throttled { throttled_in_a_row + 1 } else { 0 };
-            self.pace.met(throttled, calls.len());
+            self.write_rate.observe(throttled, calls.len());
         }
         self.done
     }
@@ -185,7 +185,7 @@ impl<'a, C: Calls> Batch<'a, C> {
     }
 
     /// Takes out the records that are settled; true if the table had no capacity for some of the others.
-    fn settle(&mut self, Answer { sent, result }: Answer) -> bool {
+    fn resolve(&mut self, Answer { sent, result }: Answer) -> bool {
         let mut any_throttled = false;
         // The last one first, so that they are in front in their order.
         for (position, mut waiting) in sent.into_iter().enumerate().rev() {

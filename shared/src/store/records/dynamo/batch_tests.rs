@@ -13,7 +13,7 @@ use futures::task::noop_waker;
 use longshore_domain::ids::JobId;
 use serde_json::Map;
 
-use super::{Batch, CallError, Calls, Pace, Pending, Rule, Step, Way, Written};
+use super::{Batch, CallError, Calls, Pending, Rule, Step, Way, WriteRate, Written};
 use crate::store::records::{Dataset, NewRecord, Writer};
 
 thread_local! {
@@ -147,11 +147,11 @@ fn way(rule: Rule, into: &Dataset) -> Way<'_> {
 
 /// One worker: writes rows until each is stored, as chunks of a thousand do. Rows that were filed for a later round.
 async fn work(table: &Limited, rows: usize) -> usize {
-    let pace = Pace::default();
-    let (mut left, mut filed) = (rows, 0);
+    let write_rate = WriteRate::default();
+    let (mut left, mut written) = (rows, 0);
     while left > 0 {
         let offered = left.min(1_000);
-        let done = Batch::new(table, &pace, way(Rule::Upsert, &dataset()), records(offered)).run().await;
+        let done = Batch::new(table, &write_rate, way(Rule::Upsert, &dataset()), records(offered)).run().await;
         assert_eq!(done.len(), offered, "each record has one answer");
         for done in done {
             match done.written {
@@ -159,13 +159,13 @@ async fn work(table: &Limited, rows: usize) -> usize {
                 Written::Untried => {}
                 Written::Throttled(reason) => {
                     assert!(!reason.is_empty());
-                    filed += 1;
+                    written += 1;
                 }
                 other => panic!("{other:?}"),
             }
         }
     }
-    filed
+    written
 }
 
 #[test]
@@ -174,23 +174,24 @@ fn no_row_fails_on_a_table_that_is_too_slow_and_the_rate_stays_near_its_limit() 
         [(1_000.0, 1, 20_000, false), (1_000.0, 4, 10_000, true), (4_000.0, 10, 10_000, false), (200.0, 2, 3_000, true)]
     {
         let table = Limited { refuses_calls, ..Limited::new(rate) };
-        let filed: usize = run(join_all((0..workers).map(|_| work(&table, rows)))).into_iter().sum();
+        let written: usize = run(join_all((0..workers).map(|_| work(&table, rows)))).into_iter().sum();
         let bucket = table.state.lock().unwrap();
         let used = bucket.taken as f64 / NOW.get().as_secs_f64() / rate;
         let refused = bucket.refused as f64 / bucket.taken as f64;
-        let told = format!("rate {rate}: {used:.2} used, {refused:.2} refused, {filed} of {} filed", workers * rows);
-        println!("{told}");
-        assert!(used > 0.7, "{told}");
-        assert!(refused < 0.8, "{told}");
-        assert!(filed * 10 < workers * rows, "{told}");
+        let described =
+            format!("rate {rate}: {used:.2} used, {refused:.2} refused, {written} of {} filed", workers * rows);
+        println!("{described}");
+        assert!(used > 0.7, "{described}");
+        assert!(refused < 0.8, "{described}");
+        assert!(written * 10 < workers * rows, "{described}");
     }
 }
 
 #[test]
-fn a_table_without_any_room_is_left_alone_soon_and_no_row_is_said_to_be_written() {
+fn a_table_without_any_room_is_left_alone_soon_and_no_row_is_reported_to_be_written() {
     let table = Limited::new(0.0);
-    let pace = Pace::default();
-    let done = run(Batch::new(&table, &pace, way(Rule::Insert, &dataset()), records(1_000)).run());
+    let write_rate = WriteRate::default();
+    let done = run(Batch::new(&table, &write_rate, way(Rule::Insert, &dataset()), records(1_000)).run());
     let count = |wanted: fn(&Written) -> bool| done.iter().filter(|done| wanted(&done.written)).count();
     let (throttled, untried) =
         (count(|written| matches!(written, Written::Throttled(_))), count(|written| *written == Written::Untried));
@@ -198,7 +199,7 @@ fn a_table_without_any_room_is_left_alone_soon_and_no_row_is_said_to_be_written(
     assert!(throttled > 0 && done.iter().any(|done| done.index == 0 && done.written != Written::Untried));
     assert!(NOW.get() < Duration::from_secs(6), "{:?}", NOW.get());
     assert!(table.state.lock().unwrap().refused < 1_000);
-    assert!(pace.statements() <= 50, "{} at once", pace.statements());
+    assert!(write_rate.statements() <= 50, "{} at once", write_rate.statements());
 }
 
 #[test]
@@ -206,7 +207,7 @@ fn records_that_meet_no_limit_are_written_with_full_calls() {
     let table = Limited::new(1e9);
     NOW.set(Duration::ZERO);
     table.state.lock().unwrap().tokens = 1e6;
-    let done = run(Batch::new(&table, &Pace::default(), way(Rule::Upsert, &dataset()), records(1_000)).run());
+    let done = run(Batch::new(&table, &WriteRate::default(), way(Rule::Upsert, &dataset()), records(1_000)).run());
     assert!(
         done.iter().all(|done| done.written == Written::Stored && done.was_present == done.index.is_multiple_of(3))
     );
@@ -215,7 +216,7 @@ fn records_that_meet_no_limit_are_written_with_full_calls() {
 }
 
 #[test]
-fn a_call_that_found_no_capacity_is_told_from_one_that_failed() {
+fn a_call_that_found_no_capacity_is_reported_from_one_that_failed() {
     for code in ["ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"] {
         assert_eq!(CallError::of(Some(code), String::new()), CallError::Throttled(code.into()));
     }

@@ -7,8 +7,8 @@
 mod batch;
 mod datasets;
 mod list;
-mod pace;
 mod statement;
+mod write_rate;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -21,8 +21,8 @@ use aws_sdk_dynamodb::types::BatchStatementResponse;
 use longshore_domain::ports::{Page, PortResult};
 
 use self::batch::{Batch, CallError, Calls, Way};
-use self::pace::Pace;
 use self::statement::{Pending, Step};
+use self::write_rate::WriteRate;
 use super::{Dataset, KnownDataset, ListError, NewRecord, RecordStore, Rule, StoredRecord, Written};
 use crate::telemetry;
 
@@ -43,7 +43,7 @@ pub struct DynamoRecords {
     /// importing the same file again costs one statement a row and not two. Only a hint, wrong at no harm.
     mostly_present: AtomicBool,
     noted: datasets::Noted,
-    pace: Pace,
+    write_rate: WriteRate,
     /// What time is counted from.
     began: Instant,
 }
@@ -63,7 +63,7 @@ impl DynamoRecords {
             table: table.into(),
             mostly_present: AtomicBool::new(false),
             noted: datasets::Noted::default(),
-            pace: Pace::default(),
+            write_rate: WriteRate::default(),
             began: Instant::now(),
         }
     }
@@ -81,7 +81,8 @@ impl RecordStore for DynamoRecords {
         if let Err(error) = datasets::note(self, into).await {
             return vec![error.into(); count];
         }
-        let done = Batch::new(self, &self.pace, Way { into, rule, first: self.first_step(rule) }, records).run().await;
+        let done =
+            Batch::new(self, &self.write_rate, Way { into, rule, first: self.first_step(rule) }, records).run().await;
         let mut written = vec![Written::Untried; count];
         let mut present = 0;
         for done in done {

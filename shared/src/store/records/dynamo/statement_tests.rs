@@ -66,17 +66,17 @@ fn a_refusal_that_never_shows_its_reason_comes_to_an_end() {
     for rule in [Rule::Insert, Rule::Upsert] {
         let mut pending = pending(Writer { job: JobId::generate(), row: 1 }, Step::Insert);
         let answers = [Code::DuplicateItem, Code::ConditionalCheckFailed].map(|code| error(code, None));
-        let mut met: Vec<Next> = Vec::new();
+        let mut observed: Vec<Next> = Vec::new();
         for answer in answers.iter().cycle().take(4) {
             let next = pending.next(rule, Some(answer));
             if let Next::Go(step) = next {
                 pending.step = step;
             }
-            met.push(next);
+            observed.push(next);
         }
         let go = Next::Go;
-        assert_eq!(met[..3], [go(Step::Update), go(Step::Insert), go(Step::Update)]);
-        assert!(matches!(met[3], Next::Done(Written::Unknown(_))), "the row is offered again: {met:?}");
+        assert_eq!(observed[..3], [go(Step::Update), go(Step::Insert), go(Step::Update)]);
+        assert!(matches!(observed[3], Next::Done(Written::Unknown(_))), "the row is offered again: {observed:?}");
     }
 }
 

@@ -1,0 +1,109 @@
+//! The part of the source that was never split because the job was stopped before: streamed record by record.
+
+use longshore::files::ResumingReader;
+use longshore_domain::job::SourceFile;
+use longshore_domain::ports::{Files, MultipartFiles, Read};
+use longshore_domain::records::{Cutter, Format, Span};
+use serde::{Deserialize, Serialize};
+
+use super::Reached;
+use super::table::Table;
+use crate::CompleteError;
+
+/// A longer record is listed by its number alone, so that one endless row does not fill the memory. The same as the
+/// longest item that a job type takes by default.
+const ROW_BYTES: u64 = 16 << 20;
+
+/// A record of the source: its first byte, and its number.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct RecordAt {
+    pub(super) offset: u64,
+    pub(super) number: u64,
+}
+
+/// Writes a row for each record of the source from `at` on, which moves along; `None` if the source is not there any more as
+/// it was.
+pub(super) async fn write_unsplit<F: Files + MultipartFiles>(
+    table: &mut Table,
+    (files, source): (&F, &SourceFile),
+    at: &mut RecordAt,
+    due: &(impl Fn() -> bool + Sync),
+) -> Result<Option<Reached>, CompleteError> {
+    let mut unsplit = UnsplitRows::starting_at(source.format, at.offset);
+    let mut reader = ResumingReader::new(files, source, at.offset);
+    let begin = at.offset;
+    loop {
+        match reader.next().await? {
+            Read::Found(Some(block)) => unsplit.feed(&block, table, at),
+            Read::Found(None) => break,
+            Read::Absent | Read::Changed => return Ok(None),
+        }
+        table.send_parts(files).await?;
+        // A turn that writes nothing would be followed by another one without end.
+        if at.offset > begin && due() && !unsplit.is_endless() {
+            return Ok(Some(Reached::Due));
+        }
+    }
+    unsplit.finish(table, at, source.size_bytes);
+    table.send_parts(files).await?;
+    Ok(Some(Reached::End))
+}
+
+struct UnsplitRows {
+    cutter: Cutter,
+    spans: Vec<Span>,
+    /// Bytes from `kept_from` to the cutter's offset: a block, and before it the record that was open.
+    kept: Vec<u8>,
+    kept_from: u64,
+}
+
+impl UnsplitRows {
+    fn starting_at(format: Format, offset: u64) -> Self {
+        let cutter = Cutter::starting_at(format, offset);
+        Self { cutter, spans: Vec::new(), kept: Vec::new(), kept_from: offset }
+    }
+
+    /// Takes a block; the records that have ended with it become rows.
+    fn feed(&mut self, block: &[u8], table: &mut Table, at: &mut RecordAt) {
+        self.kept.extend_from_slice(block);
+        self.spans.clear();
+        let spans = &mut self.spans;
+        self.cutter.feed(block, &mut |span| spans.push(span));
+        for span in &self.spans {
+            table.push(at.number, self.content(*span), &[]);
+            at.number += 1;
+        }
+        at.offset = self.cutter.open_since().unwrap_or(self.cutter.offset());
+        self.forget();
+    }
+
+    /// The stream is over: the last record, if one is open.
+    fn finish(&mut self, table: &mut Table, at: &mut RecordAt, end: u64) {
+        if let Some(span) = self.cutter.finish() {
+            table.push(at.number, self.content(span), &[]);
+            at.number += 1;
+        }
+        at.offset = end;
+    }
+
+    /// A record's bytes; none of one that is too long.
+    fn content(&self, span: Span) -> &[u8] {
+        let range = span.start.checked_sub(self.kept_from).zip(span.content_end.checked_sub(self.kept_from));
+        let kept = range.and_then(|(start, end)| self.kept.get(start as usize..end as usize));
+        kept.filter(|bytes| bytes.len() as u64 <= ROW_BYTES).unwrap_or_default()
+    }
+
+    /// The open record is too long to be kept. Reading it again would take as long: nobody stops within it.
+    fn is_endless(&self) -> bool {
+        // Two bytes may be a terminator of which the end is not yet known.
+        self.cutter.open_since().is_some_and(|since| self.cutter.offset() - since > ROW_BYTES + 2)
+    }
+
+    /// Drops what is not needed again, and the beginning of a record that is too long already.
+    fn forget(&mut self) {
+        let needed = self.cutter.open_since().unwrap_or(self.cutter.offset());
+        let keep_from = if self.is_endless() { self.cutter.offset() } else { needed };
+        self.kept.drain(..(keep_from.saturating_sub(self.kept_from)) as usize);
+        self.kept_from = keep_from;
+    }
+}

@@ -1,0 +1,145 @@
+//! A worker by hand: it commits exactly what a test tells it to, with the files that a worker would write.
+
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome};
+use longshore_domain::outcome::{Counts, Rejection};
+use longshore_domain::ports::Ledger;
+use longshore_domain::records::records;
+use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::work_file::{End, Entry, Header, WorkFile};
+
+use crate::fixture::{Fixture, now};
+
+/// What becomes of an item.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(crate) enum What {
+    Ok,
+    Fail,
+    Skip,
+    Later,
+}
+
+pub(crate) struct CraftedWorker<'a> {
+    fixture: &'a Fixture,
+    place: (u32, u32),
+    cursor: Option<Cursor>,
+    /// Items of this round, in order.
+    todo: Vec<(u64, String)>,
+    position: usize,
+    deferred: Vec<(u64, String)>,
+    commits: u32,
+}
+
+impl<'a> CraftedWorker<'a> {
+    pub(crate) fn new(fixture: &'a Fixture, (place, plan): &((u32, u32), ChunkPlan)) -> Self {
+        let texts = texts(fixture, plan);
+        let todo = (plan.first..).zip(texts).collect();
+        Self { fixture, place: *place, cursor: None, todo, position: 0, deferred: Vec::new(), commits: 0 }
+    }
+
+    /// How many items of this round are left.
+    pub(crate) fn left(&self) -> usize {
+        self.todo.len() - self.position
+    }
+
+    /// The numbers of the next items.
+    pub(crate) fn next_numbers(&self, count: usize) -> Vec<u64> {
+        self.todo.iter().skip(self.position).take(count).map(|(n, _)| *n).collect()
+    }
+
+    /// Works the next items and commits; the commit of the last item ends the round unless `stop` cuts it off.
+    pub(crate) fn work(&mut self, whats: &[What], stop: bool) -> CommitOutcome {
+        let (mut counts, mut entries, round) = (Counts::default(), Vec::new(), self.round());
+        for what in whats {
+            let (n, raw) = self.todo[self.position].clone();
+            self.position += 1;
+            let end = match what {
+                What::Ok => {
+                    counts.succeeded += 1;
+                    continue;
+                }
+                What::Fail => {
+                    counts.failed += 1;
+                    End::Failed(Rejection::new("bad", (n % 2 == 0).then_some("name"), format!("@{n} is wrong")))
+                }
+                What::Skip => {
+                    counts.skipped += 1;
+                    End::Skipped { reason: "asked, \"politely\"".into() }
+                }
+                What::Later => {
+                    self.deferred.push((n, raw.clone()));
+                    End::Transient { attempts: round + 1, reason: "busy".into() }
+                }
+            };
+            entries.push(Entry { n, end, raw, damaged: false });
+        }
+        self.commit(counts, entries, self.position == self.todo.len() && !stop)
+    }
+
+    /// A file of a worker that died before its commit, or lost: nobody may read it.
+    pub(crate) fn stray_file(&self) {
+        let end = End::Failed(Rejection::new("stray", None, "no commit vouches for this"));
+        let entries = self
+            .todo
+            .iter()
+            .map(|(n, raw)| Entry { n: *n, end: end.clone(), raw: raw.clone(), damaged: false })
+            .collect();
+        self.write(&format!("stray{}", self.commits), entries);
+    }
+
+    fn round(&self) -> u32 {
+        self.cursor.as_ref().map_or(0, |c| c.round)
+    }
+
+    fn write(&self, token: &str, entries: Vec<Entry>) {
+        let prev = self.cursor.as_ref().and_then(|c| c.file.clone());
+        let file = WorkFile { header: Header::behind(self.round(), prev, None), entries };
+        let key = self.fixture.folder().work_key(self.place, token);
+        self.fixture.ports.files.inner.put(&key, file.to_bytes().unwrap());
+    }
+
+    fn commit(&mut self, counts: Counts, entries: Vec<Entry>, end_of_round: bool) -> CommitOutcome {
+        self.commits += 1;
+        let token = format!("hand{}", self.commits);
+        let mut file = self.cursor.as_ref().and_then(|c| c.file.clone());
+        if !entries.is_empty() {
+            self.write(&token, entries);
+            file = Some(token.clone());
+        }
+        let (round, deferred) = (self.round(), self.deferred.len() as u32);
+        let here = Cursor {
+            round,
+            position: self.position as u32,
+            token,
+            file,
+            deferred,
+            due: None,
+            finished: false,
+            by_sweeper: false,
+        };
+        let to = match (end_of_round, deferred) {
+            (false, _) => here,
+            (true, 0) => Cursor { position: 0, finished: true, ..here },
+            (true, _) => Cursor { round: round + 1, position: 0, deferred: 0, due: Some(Timestamp(30_000)), ..here },
+        };
+        if to.round > round {
+            self.todo = std::mem::take(&mut self.deferred);
+            self.todo.sort();
+            self.position = 0;
+        }
+        let commit =
+            Commit { chunk: self.place.1, from: self.cursor.replace(to.clone()), to, counts, at: Timestamp(7_000) };
+        now(self.fixture.ports.store.commit(self.fixture.id, self.place.0, &commit)).unwrap()
+    }
+}
+
+/// The items of a chunk as a worker files them.
+fn texts(fixture: &Fixture, plan: &ChunkPlan) -> Vec<String> {
+    let Some(source) = fixture.job().source else { return vec![r#"{"n":-1}"#.into()] };
+    if plan.oversize {
+        return vec![String::new()];
+    }
+    let bytes = fixture.ports.files.inner.get(&source.key).unwrap();
+    let bytes = &bytes[plan.start as usize..plan.end as usize];
+    records(source.format, bytes).map(|span| String::from_utf8_lossy(span.content(bytes)).into_owned()).collect()
+}

@@ -1,0 +1,175 @@
+//! Dead letters that are replayed: which items were given up with their chunks.
+//!
+//! What a letter took is read from the work files of its own chunk, whatever generation that is of, so that nothing of it
+//! has to be written down. It is read when an item comes that the letter may have taken: a delivery that files a few chunks
+//! reads few letters, however many there are.
+
+use std::mem;
+use std::ops::RangeInclusive;
+
+use futures::{StreamExt, TryStreamExt, stream};
+use longshore::chunk::{ChunkError, DEAD_LETTERED, read_chain};
+use longshore::ports::JobFolder;
+use longshore_domain::group::{ChunkPlan, Group, Manifest};
+use longshore_domain::job::{ChunkId, Job};
+use longshore_domain::outcome::Rejection;
+use longshore_domain::ports::{Files, Queues, Store};
+use longshore_domain::work_file::{End, Entry};
+
+use crate::chains::at_once;
+use crate::splitter::{Halt, SplitError, Splitter};
+
+/// Items that were given up with chunks, as far as the letters are read.
+#[derive(Debug, Default)]
+pub(crate) struct DeadItems {
+    unread: Vec<TakenChunk>,
+    /// Numbers of the items: runs, in order.
+    taken: Vec<RangeInclusive<u64>>,
+}
+
+/// A letter that is not read yet.
+#[derive(Clone, Eq, PartialEq, Debug)]
+struct TakenChunk {
+    place: ChunkId,
+    items: Items,
+    /// Token of the last work file of its chunk.
+    last: String,
+    /// The first round that the workers of its chunk have written.
+    from_round: u32,
+    /// Maximum memory of the chunk's entries.
+    bytes: u64,
+}
+
+/// The items that a letter may have taken.
+#[derive(Clone, Eq, PartialEq, Debug)]
+enum Items {
+    /// Those of its chunk alone, which this generation files again.
+    OfChunk,
+    /// A run of them.
+    Run(RangeInclusive<u64>),
+    /// Any: its chunk was filed from a work file.
+    Any,
+}
+
+impl TakenChunk {
+    /// The letter of this chunk, unless the chunk has filed nothing.
+    fn of(job: &Job, group: &Group, chunk: u32, plan: &ChunkPlan) -> Option<Self> {
+        let cursor = group.cursors.get(&chunk)?;
+        let (place, was_deferred) = (ChunkId { group: group.number, chunk }, job.source.is_some() && plan.end == 0);
+        let items = match was_deferred {
+            // Every item is in one chunk of those that are filed again.
+            _ if place >= job.carried_over.replanned => Items::OfChunk,
+            true => Items::Any,
+            false => Items::Run(plan.first..=plan.first + u64::from(plan.items).saturating_sub(1)),
+        };
+        Some(Self {
+            place,
+            items,
+            last: cursor.file.clone()?,
+            // The file with which a chunk was filed again counts as round 0: what stays failed in it was not given up with
+            // this chunk.
+            from_round: u32::from(was_deferred),
+            bytes: group.entries_bytes(cursor, u64::from(plan.items)),
+        })
+    }
+
+    /// True if it may have taken one of these items of a chunk that is filed again.
+    fn may_have_taken(&self, of: ChunkId, dead: &[u64]) -> bool {
+        !dead.is_empty()
+            && match &self.items {
+                Items::OfChunk => self.place == of,
+                Items::Run(run) => dead.iter().any(|n| run.contains(n)),
+                Items::Any => true,
+            }
+    }
+
+    /// True if every item of its chunk that was given up was given up with it.
+    fn took_all_of(&self, of: ChunkId) -> bool {
+        self.place == of && self.from_round == 0
+    }
+}
+
+impl DeadItems {
+    /// Takes the letters that are to be read before these items of a chunk are filed again.
+    fn due(&mut self, of: ChunkId, entries: &[Entry]) -> Vec<TakenChunk> {
+        let dead: Vec<u64> = given_up(entries).collect();
+        let (due, unread) =
+            mem::take(&mut self.unread).into_iter().partition(|dead_letter| dead_letter.may_have_taken(of, &dead));
+        self.unread = unread;
+        due
+    }
+
+    /// Adds items that a letter took.
+    pub(crate) fn add(&mut self, numbers: impl IntoIterator<Item = u64>) {
+        let mut runs = mem::take(&mut self.taken);
+        runs.extend(numbers.into_iter().map(|n| n..=n));
+        runs.sort_unstable_by_key(|run| *run.start());
+        for run in runs {
+            match self.taken.last_mut() {
+                Some(last) if *run.start() <= *last.end() + 1 => *last = *last.start()..=*last.end().max(run.end()),
+                _ => self.taken.push(run),
+            }
+        }
+    }
+
+    /// True if an item that has failed so is one of them.
+    pub(crate) fn took(&self, n: u64, why: &Rejection) -> bool {
+        let run = self.taken.partition_point(|run| *run.end() < n);
+        why.code == DEAD_LETTERED && self.taken.get(run).is_some_and(|run| run.contains(&n))
+    }
+}
+
+/// Numbers of the items that were given up with a chunk.
+fn given_up(entries: &[Entry]) -> impl Iterator<Item = u64> {
+    let dead = |entry: &&Entry| matches!(&entry.end, End::Failed(why) if why.code == DEAD_LETTERED);
+    entries.iter().filter(dead).map(|entry| entry.n)
+}
+
+impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
+    /// The letters that the job's present generation replays. None of them is read.
+    pub(crate) async fn dead_items(&self, job: &Job) -> Result<DeadItems, Halt> {
+        let places = job.selected_chunks.iter().flatten();
+        let first = places.clone().next().map_or(0, |place| place.group);
+        let (groups, _) = self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;
+        let (mut items, mut manifest) = (DeadItems::default(), None::<Manifest>);
+        for place in places {
+            let Some(group) = groups.iter().find(|group| group.number == place.group) else { continue };
+            let read = match manifest.take().filter(|manifest| manifest.group == place.group) {
+                Some(manifest) => Some(manifest),
+                None => self.ports.store.manifest(job.job_id, place.group).await?,
+            };
+            let chunks = manifest.insert(read.ok_or(SplitError::ManifestMissing(place.group))?);
+            let plan = chunks.chunks.get(place.chunk as usize);
+            items.unread.extend(plan.and_then(|plan| TakenChunk::of(job, group, place.chunk, plan)));
+        }
+        Ok(items)
+    }
+
+    /// Reads the letters that may have taken one of these items of a chunk that is filed again.
+    pub(crate) async fn read_dead_letters(
+        &self,
+        job: &Job,
+        of: ChunkId,
+        entries: &[Entry],
+        items: &mut DeadItems,
+    ) -> Result<(), Halt> {
+        let (known, unread): (Vec<_>, Vec<_>) =
+            items.due(of, entries).into_iter().partition(|dead_letter| dead_letter.took_all_of(of));
+        if !known.is_empty() {
+            items.add(given_up(entries));
+        }
+        let at_once = at_once(unread.iter().map(|dead_letter| dead_letter.bytes).max().unwrap_or(0));
+        let reads: Vec<_> = unread.iter().map(|dead_letter| self.taken_by(job, dead_letter)).collect();
+        let taken: Vec<Vec<u64>> = stream::iter(reads).buffer_unordered(at_once).try_collect().await?;
+        items.add(taken.into_iter().flatten());
+        Ok(())
+    }
+
+    /// The items that were given up with this letter's chunk.
+    async fn taken_by(&self, job: &Job, dead_letter: &TakenChunk) -> Result<Vec<u64>, ChunkError> {
+        let TakenChunk { place, last, from_round, .. } = dead_letter;
+        let (files, at) = (&self.ports.files, (place.group, place.chunk));
+        let chain = read_chain(files, JobFolder::of(job), at, Some(last), *from_round).await?;
+        Ok(chain.iter().flat_map(|file| given_up(&file.entries)).collect())
+    }
+}

@@ -1,0 +1,207 @@
+//! Files again what the generation before left, chunk by chunk, into groups of the new one.
+//!
+//! A chunk that nobody began is taken over as it is. The failed and the waiting items of the others are gathered into
+//! work files, each the whole of a new chunk, whose cursor stands at the beginning of a round over that file: a worker
+//! takes them as it takes items that it filed itself. An item that no retry can fix stays failed, and so does one that
+//! a corrected file or a replay of dead letters leaves out.
+//!
+//! Resumed from the job's own place: what is committed is passed over. A work file whose group was never committed is
+//! never read.
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use longshore::chunk::{ChunkError, Remaining, read_remaining, roll_up};
+use longshore::ports::JobFolder;
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{CHUNKS_PER_GROUP, ChunkPlan, Group, GroupPlan, Manifest, Replanned, Source};
+use longshore_domain::ids::nonce;
+use longshore_domain::job::{ChunkId, Job};
+use longshore_domain::ports::{Files, Queues, Store};
+use longshore_domain::split::{ChunkLimits, Growth};
+use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::work_file::{End, Entry, Header, WorkFile};
+
+use crate::retry_selection::RetrySelection;
+use crate::splitter::{Halt, SplitError, Splitter};
+
+/// Room that an old chunk needs in its group: for its unread items, and for a file.
+const ROOM_OF_ONE: usize = 2;
+
+/// One pass over the generation before.
+pub(crate) struct RetryPlanner<'a, S, Q, F> {
+    splitter: &'a Splitter<'a, S, Q, F>,
+    job: Job,
+    limits: ChunkLimits,
+    /// Items that neither succeeded nor were skipped before.
+    remaining: u64,
+    deadline: Timestamp,
+    retry_selection: RetrySelection,
+    /// The job's place as the last group of this pass left it.
+    committed: ChunkId,
+    chunks: Vec<ChunkPlan>,
+    replanned: BTreeMap<u32, Replanned>,
+    /// The file that is being gathered.
+    entries: Vec<Entry>,
+    entry_bytes: u64,
+}
+
+impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
+    pub(crate) fn new(splitter: &'a Splitter<'a, S, Q, F>, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Self {
+        // Chunks as for a file of the rest's size: few items are to be spread over workers as if they were all.
+        let remaining = job.item_count.saturating_sub(job.carried_over.counts.done());
+        let size_bytes = job.source.as_ref().map_or(0, |source| source.size_bytes);
+        let rest_bytes = (size_bytes as f64 * remaining as f64 / job.item_count.max(1) as f64) as u64;
+        let limits = limits.for_file(rest_bytes);
+        let (chunks, replanned, entries) = Default::default();
+        let (committed, retry_selection) = (job.replanned, RetrySelection::All);
+        Self {
+            splitter,
+            job,
+            limits,
+            remaining,
+            deadline,
+            retry_selection,
+            committed,
+            chunks,
+            replanned,
+            entries,
+            entry_bytes: 0,
+        }
+    }
+
+    /// Of the items that failed only these run again.
+    pub(crate) fn of(self, retry_selection: RetrySelection) -> Self {
+        Self { retry_selection, ..self }
+    }
+
+    /// The job once everything is filed.
+    pub(crate) async fn run(mut self) -> Result<Job, Halt> {
+        let (from, end) = (self.job.replanned, self.job.carried_over.groups);
+        if from.group >= end {
+            return Ok(self.job);
+        }
+        let store = &self.splitter.ports.store;
+        let (groups, _) = store.progress_from(self.job.job_id, from.group).await?.ok_or(Halt::Refused)?;
+        for number in from.group..end {
+            let group = groups.iter().find(|group| group.number == number).ok_or(Halt::Refused)?;
+            if leaves_nothing(group) {
+                continue;
+            }
+            let manifest = store.manifest(self.job.job_id, number).await?;
+            let manifest = manifest.ok_or(SplitError::ManifestMissing(number))?;
+            let first = if number == from.group { from.chunk } else { 0 };
+            for (chunk, plan) in (0..).zip(&manifest.chunks).skip(first as usize) {
+                self.chunk(group, chunk, plan).await?;
+                let over = (self.splitter.clock)() >= self.deadline;
+                // Failures that are thinly scattered fill a group only after very many reads: what there is goes out in
+                // time, and the next delivery goes on behind it.
+                if over || self.chunks.len() + ROOM_OF_ONE > CHUNKS_PER_GROUP {
+                    let committed = self.commit(ChunkId { group: number, chunk: chunk + 1 }).await?;
+                    if over && committed {
+                        return Err(Halt::End(self.splitter.go_on_later(&self.job, self.job.groups).await?));
+                    }
+                }
+            }
+        }
+        self.commit(ChunkId { group: end, chunk: 0 }).await?;
+        Ok(self.job)
+    }
+
+    async fn chunk(&mut self, group: &Group, chunk: u32, plan: &ChunkPlan) -> Result<(), Halt> {
+        let cursor = group.cursors.get(&chunk);
+        if cursor.is_some_and(|cursor| cursor.finished && cursor.file.is_none()) {
+            return Ok(());
+        }
+        let files = &self.splitter.ports.files;
+        let Remaining { entries, unread } =
+            match read_remaining(files, &self.job, (group.number, chunk), cursor, plan).await? {
+                Ok(remaining) => remaining,
+                Err(error) => return Err(self.splitter.fail(&self.job, error).await),
+            };
+        self.chunks.extend(unread);
+        if let RetrySelection::Dead(items) = &mut self.retry_selection {
+            let place = ChunkId { group: group.number, chunk };
+            self.splitter.read_dead_letters(&self.job, place, &entries, items).await?;
+        }
+        for entry in entries {
+            let entry = self.retry_selection.again(entry);
+            self.entry_bytes += entry.raw.len() as u64;
+            self.entries.push(entry);
+            if self.is_full() {
+                self.file().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// True if the file being gathered is as large as a chunk should be, and the group has room for one more that holds
+    /// the rest of the old chunk.
+    fn is_full(&self) -> bool {
+        if self.chunks.len() + 1 >= CHUNKS_PER_GROUP {
+            return false;
+        }
+        let (job, growth) = (&self.job, Growth::of(&self.job));
+        let corrected = job.corrected.as_ref().map_or(0, |file| file.size_bytes);
+        let limits = growth.replanned(self.limits, self.remaining, growth.size_bytes + corrected);
+        self.entries.len() >= limits.items as usize || self.entry_bytes >= limits.bytes
+    }
+
+    /// Writes the file that was gathered: a chunk of its own.
+    async fn file(&mut self) -> Result<(), Halt> {
+        let Some(first) = self.entries.first().map(|entry| entry.n) else { return Ok(()) };
+        let chunk = u32::try_from(self.chunks.len()).unwrap_or(u32::MAX);
+        let number = self.job.groups;
+        let token = Cursor::token(&nonce(), 0);
+        let entries = mem::take(&mut self.entries);
+        let items = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+        let failed = entries.iter().filter(|entry| matches!(entry.end, End::Failed(_))).count() as u64;
+        let file = WorkFile { header: Header::default(), entries };
+        let key = JobFolder::of(&self.job).work_key((number, chunk), &token);
+        let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
+        self.splitter.ports.files.write(&key, "application/x-ndjson", bytes).await?;
+        let finished = failed == u64::from(items);
+        let file = Some(token.clone());
+        let cursor = Cursor {
+            round: u32::from(!finished),
+            position: 0,
+            token,
+            file,
+            deferred: 0,
+            due: None,
+            finished,
+            by_sweeper: false,
+        };
+        self.replanned.insert(chunk, Replanned { cursor, failed, bytes: mem::take(&mut self.entry_bytes) });
+        self.chunks.push(ChunkPlan { first, items, start: 0, end: 0, oversize: false });
+        Ok(())
+    }
+
+    /// Commits the filed chunks as a group; false if there are none. In that case the position does not move. At most
+    /// the rest of one group was then read in vain, since every further group that is read files something.
+    async fn commit(&mut self, upto: ChunkId) -> Result<bool, Halt> {
+        self.file().await?;
+        if self.chunks.is_empty() {
+            return Ok(false);
+        }
+        let plan = GroupPlan {
+            generation: self.job.generation,
+            manifest: Manifest { group: self.job.groups, chunks: mem::take(&mut self.chunks) },
+            replanned: mem::take(&mut self.replanned),
+            source: Source::Refiled { from: self.committed, upto },
+        };
+        self.job = self.splitter.commit(&self.job, &plan, |_| None).await?;
+        self.committed = upto;
+        let now = (self.splitter.clock)();
+        if Group::planned(&plan, now).is_done() {
+            roll_up(self.splitter.ports, self.job.job_id, plan.manifest.group, now).await?;
+        }
+        Ok(true)
+    }
+}
+
+/// True if every item of the group succeeded or was skipped. The work files of such a group are not read: a turn that
+/// reads many files and finds nothing does not move the position, so the next turn would read them again.
+fn leaves_nothing(group: &Group) -> bool {
+    group.is_done() && group.counts.failed == 0
+}

@@ -1,0 +1,104 @@
+//! What a client asks of the failed items: which page, or the whole file.
+
+use axum::http::{HeaderMap, header};
+use longshore::http::{QueryText, paging};
+use longshore::problem::{FieldError, Problem};
+
+use super::cursor::Cursor;
+
+/// Failures of a page that nobody sized.
+const DEFAULT_LIMIT: usize = 100;
+
+/// Failures of the largest page; it is also bounded by bytes.
+const MAX_LIMIT: usize = 1_000;
+
+/// What a client wants.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub(super) enum FailuresRequest {
+    /// The file, as CSV.
+    File,
+    /// A page, as JSON.
+    Page {
+        /// Failures at most.
+        limit: usize,
+        /// Behind this place.
+        after: Option<Cursor>,
+    },
+}
+
+impl FailuresRequest {
+    /// Reads the parameters, and `Accept` where there is no `format`.
+    ///
+    /// # Errors
+    /// 422 with every bad one.
+    pub(super) fn read(query: &QueryText, headers: &HeaderMap) -> Result<Self, Problem> {
+        let mut errors = Vec::new();
+        let csv = match query.get("format") {
+            None => prefers_csv(headers),
+            Some("csv") => true,
+            Some("json") => false,
+            Some(_) => {
+                errors.push(FieldError::new("/format", "unknown_format", "format is json or csv"));
+                false
+            }
+        };
+        let limit = paging::limit(query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
+        let after = query.get("cursor").and_then(|text| {
+            let cursor = Cursor::decode(text);
+            errors.extend(cursor.is_none().then(paging::bad_cursor));
+            cursor
+        });
+        match csv {
+            _ if !errors.is_empty() => Err(Problem::invalid(errors)),
+            true => Ok(Self::File),
+            false => Ok(Self::Page { limit, after }),
+        }
+    }
+}
+
+/// Whether `Accept` (RFC 9110) ranks CSV above JSON.
+fn prefers_csv(headers: &HeaderMap) -> bool {
+    let lists = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let ranges: Vec<_> = lists.flat_map(|list| list.split(',')).filter_map(range).collect();
+    let quality = |names: [&str; 3]| {
+        let named = names.iter().find_map(|name| ranges.iter().find(|(media, _)| media == name));
+        named.map_or(0.0, |(_, quality)| *quality)
+    };
+    quality(["text/csv", "text/*", "*/*"]) > quality(["application/json", "application/*", "*/*"])
+}
+
+/// A media range and its quality.
+fn range(text: &str) -> Option<(String, f32)> {
+    let mut parts = text.split(';').map(str::trim);
+    let media = parts.next()?.to_ascii_lowercase();
+    let quality = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")));
+    Some((media, quality.map_or(Some(1.0), |quality| quality.parse().ok())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderValue, header};
+
+    use super::*;
+
+    #[test]
+    fn csv_is_answered_to_those_who_rank_it_higher() {
+        for (accept, expected) in [
+            ("text/csv", true),
+            ("Text/CSV; charset=utf-8", true),
+            ("text/csv, application/json;q=0.9", true),
+            ("text/csv;q=0.5, */*", false),
+            ("text/*", true),
+            ("application/json", false),
+            ("application/json, text/csv", false),
+            ("text/csv;q=0", false),
+            ("text/html", false),
+            ("*/*", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(accept))]);
+            assert_eq!(prefers_csv(&headers), expected, "{accept}");
+        }
+        assert!(!prefers_csv(&HeaderMap::new()));
+    }
+}

@@ -1,0 +1,228 @@
+//! How a source opens: where its first record is, and what its columns are called.
+//!
+//! Read once by the splitter, and again by completion when a job was stopped before its first group. A file that
+//! cannot be read at all is refused here, with a code and a sentence; a bad row later fails that row alone.
+
+use std::collections::BTreeSet;
+
+use longshore_domain::job::{JobError, SourceFile};
+use longshore_domain::ports::{FileStream, Files, PortError, PortResult, Read};
+use longshore_domain::records::{Cutter, Format, Span, Unreadable, check_utf8, sniff};
+use longshore_domain::text::{listed, quoted};
+
+use crate::chunk::{source_changed, source_missing};
+use crate::handler::CellReader;
+
+/// What is looked at to tell a text file from others, and what holds nearly every header.
+const HEAD_BYTES: u64 = 64 * 1024;
+/// A longer header is no header; its columns are kept in one item of 400 KB, beside options of up to 128 KiB.
+const HEADER_BYTES: usize = 256 * 1024;
+/// A table with more columns is none that was meant, or the file has other separators than commas.
+const MAX_COLUMNS: usize = 10_000;
+
+/// The opening of a readable file.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct FileHeader {
+    /// Where the first record that is an item is to be sought.
+    pub start: u64,
+    /// Names of the columns of CSV, in order; none for JSON Lines.
+    pub columns: Option<Vec<String>>,
+    /// What to tell the client about the header, if anything.
+    pub issues: Vec<JobError>,
+}
+
+/// Reads how a file opens; the inner error says why the file cannot be read.
+///
+/// # Errors
+/// If the bucket fails.
+pub async fn read_header(files: &impl Files, source: &SourceFile) -> PortResult<Result<FileHeader, JobError>> {
+    if source.size_bytes == 0 {
+        return Ok(Err(unreadable(&Unreadable::Empty)));
+    }
+    let head_end = source.size_bytes.min(HEAD_BYTES);
+    let mut stream = match files.open(&source.key, Some(&source.etag), 0, Some(head_end)).await? {
+        Read::Found(stream) => stream,
+        Read::Absent => return Ok(Err(source_missing(source))),
+        Read::Changed => return Ok(Err(source_changed(source))),
+    };
+    let mut head = Vec::with_capacity(head_end as usize);
+    while let Some(block) = stream.next().await? {
+        head.extend_from_slice(&block);
+    }
+    if (head.len() as u64) < head_end {
+        return Err(ended_early());
+    }
+    let bom_len = match sniff(&head, head_end == source.size_bytes) {
+        Ok(header) => header.bom_len,
+        Err(error) => return Ok(Err(unreadable(&error))),
+    };
+    first_record(files, source, head.split_off(bom_len), bom_len as u64).await
+}
+
+/// Seeks the first record, past blank lines of any number, holding no more than it.
+async fn first_record(
+    files: &impl Files,
+    source: &SourceFile,
+    head: Vec<u8>,
+    offset: u64,
+) -> PortResult<Result<FileHeader, JobError>> {
+    let mut seeker = Seeker { cutter: Cutter::starting_at(source.format, offset), kept: Vec::new(), kept_from: offset };
+    if let Some(found) = seeker.feed(source.format, &head) {
+        return Ok(found);
+    }
+    let read_to = offset + head.len() as u64;
+    if read_to < source.size_bytes {
+        let mut stream = match files.open(&source.key, Some(&source.etag), read_to, None).await? {
+            Read::Found(stream) => stream,
+            Read::Absent => return Ok(Err(source_missing(source))),
+            Read::Changed => return Ok(Err(source_changed(source))),
+        };
+        while let Some(block) = stream.next().await? {
+            if let Some(found) = seeker.feed(source.format, &block) {
+                return Ok(found);
+            }
+        }
+        if seeker.cutter.offset() < source.size_bytes {
+            return Err(ended_early());
+        }
+    }
+    Ok(match seeker.cutter.finish() {
+        Some(span) => seeker.header(source.format, span),
+        None => Err(unreadable(&Unreadable::Empty)),
+    })
+}
+
+struct Seeker {
+    cutter: Cutter,
+    /// The bytes of the record that is open, from `kept_from` on.
+    kept: Vec<u8>,
+    kept_from: u64,
+}
+
+impl Seeker {
+    fn feed(&mut self, format: Format, block: &[u8]) -> Option<Result<FileHeader, JobError>> {
+        self.kept.extend_from_slice(block);
+        let mut first = None;
+        self.cutter.feed(block, &mut |span| {
+            first.get_or_insert(span);
+        });
+        if let Some(span) = first {
+            return Some(self.header(format, span));
+        }
+        let keep_from = self.cutter.open_since().unwrap_or(self.cutter.offset());
+        if format == Format::JsonLines && keep_from < self.cutter.offset() {
+            return Some(Ok(FileHeader { start: keep_from, columns: None, issues: Vec::new() }));
+        }
+        self.kept.drain(..(keep_from - self.kept_from) as usize);
+        self.kept_from = keep_from;
+        (self.kept.len() > HEADER_BYTES).then(|| Err(header_too_long()))
+    }
+
+    fn header(&self, format: Format, span: Span) -> Result<FileHeader, JobError> {
+        if format == Format::JsonLines {
+            return Ok(FileHeader { start: span.start, columns: None, issues: Vec::new() });
+        }
+        if span.unterminated {
+            return Err(unterminated_header());
+        }
+        let header = &self.kept[(span.start - self.kept_from) as usize..(span.content_end - self.kept_from) as usize];
+        if header.len() > HEADER_BYTES {
+            return Err(header_too_long());
+        }
+        check_utf8(header, span.start).map_err(|e| unreadable(&e))?;
+        let (columns, issues) = name_columns(header)?;
+        Ok(FileHeader { start: span.end, columns: Some(columns), issues })
+    }
+}
+
+/// Names of the columns: trimmed, unique; one without a name is called by its place. A byte order mark that stands before a
+/// name, as where two files with one each were joined, is seen by nobody and so is no part of it.
+fn name_columns(header: &[u8]) -> Result<(Vec<String>, Vec<JobError>), JobError> {
+    let mut cells = CellReader::default();
+    let cells = cells.read(header);
+    if cells.len() > MAX_COLUMNS {
+        return Err(too_many_columns(cells.len()));
+    }
+    let (mut columns, mut unnamed, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for (i, cell) in cells.iter().enumerate() {
+        let mut name =
+            String::from_utf8_lossy(cell).trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').to_owned();
+        if name.is_empty() {
+            name = format!("column_{}", i + 1);
+            unnamed.push(name.clone());
+        }
+        if !seen.insert(name.clone()) {
+            let message =
+                format!("two columns are called {}; rename one of them in the first line of the file", quoted(&name));
+            return Err(JobError::new("duplicate_column", message));
+        }
+        columns.push(name);
+    }
+    let issue = || {
+        JobError::new(
+            "unnamed_column",
+            format!("columns without a name were called {}", listed(unnamed.iter().map(String::as_str))),
+        )
+    };
+    let issues = if unnamed.is_empty() { Vec::new() } else { vec![issue()] };
+    Ok((columns, issues))
+}
+
+fn unreadable(error: &Unreadable) -> JobError {
+    JobError::new(error.code(), error.to_string())
+}
+
+/// A stream that ends before its file does: read again, or a part of a line would be taken for the header.
+fn ended_early() -> PortError {
+    PortError { service: "files", operation: "read", source: "the stream ended before the file".into() }
+}
+
+fn too_many_columns(columns: usize) -> JobError {
+    let message = format!(
+        "the first line has {columns} columns, and a file may have up to {MAX_COLUMNS}; is the first line the header, and does \
+         each row stand on a line of its own?"
+    );
+    JobError::new("too_many_columns", message)
+}
+
+fn header_too_long() -> JobError {
+    let message = format!(
+        "the first line is longer than {} KiB, so it is no header; is a quote in it never closed, or is this no CSV file?",
+        HEADER_BYTES / 1024
+    );
+    JobError::new("header_too_long", message)
+}
+
+fn unterminated_header() -> JobError {
+    let message = "a quote that opens in the first line is never closed, so the whole file is one line; close it";
+    JobError::new("unterminated_quote", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_COLUMNS, name_columns};
+
+    fn header(columns: usize) -> String {
+        (0..columns).map(|n| format!("c{n}")).collect::<Vec<_>>().join(",")
+    }
+
+    #[test]
+    fn a_file_has_up_to_ten_thousand_columns() {
+        assert_eq!(name_columns(header(MAX_COLUMNS).as_bytes()).unwrap().0.len(), MAX_COLUMNS);
+        for many in [header(MAX_COLUMNS + 1), header(30_000), ",".repeat(200_000)] {
+            let error = name_columns(many.as_bytes()).unwrap_err();
+            assert_eq!(error.code, "too_many_columns");
+            assert!(error.message.contains("up to 10000"), "{}", error.message);
+        }
+    }
+
+    #[test]
+    fn what_is_reported_of_a_header_is_short() {
+        let (columns, issues) = name_columns(",".repeat(9_000).as_bytes()).unwrap();
+        assert_eq!((columns.len(), columns[8_999].as_str()), (9_001, "column_9000"));
+        assert!(issues[0].message.ends_with("and 8981 more") && issues[0].message.len() < 500, "{:?}", issues[0]);
+        let long = "x".repeat(100_000);
+        let error = name_columns(format!("{long},{long}").as_bytes()).unwrap_err();
+        assert!(error.code == "duplicate_column" && error.message.len() < 200, "{}", error.message);
+    }
+}

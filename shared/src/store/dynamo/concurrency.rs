@@ -1,0 +1,174 @@
+//! The gates: slots and waiting chunks of a job type, all in one partition.
+
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
+use longshore_domain::concurrency::{ParkedChunk, Permit};
+use longshore_domain::ports::{ParkedChunks, Permits, PortResult};
+use longshore_domain::time_stamp::Timestamp;
+
+use super::item::{Item, ItemError, number, read_number, read_text, text, time};
+use super::keys::{Key, PERMIT, WAIT, concurrency_pk};
+use super::retry::{unanswered, unwritten};
+use super::update::{Update, Updated};
+use super::{DynamoStore, failed};
+
+/// A slot that nobody has taken for a day is forgotten.
+const PERMIT_KEPT_S: i64 = 86_400;
+
+impl Permits for DynamoStore {
+    /// Consistent Query of `PERMIT#`. A slot that was given back is an item without a holder.
+    async fn permits(&self, job_type: &str) -> PortResult<Vec<Permit>> {
+        let items = self.parked_key("leases", (job_type, PERMIT), usize::MAX).await?;
+        let held = items.iter().filter(|item| item.contains_key("holder"));
+        held.map(lease_of).collect::<Result<_, _>>().map_err(failed("leases"))
+    }
+
+    /// UpdateItem of `PERMIT#n`, if it has no holder, its lease has ended, or the holder is ours.
+    async fn acquire(&self, job_type: &str, permit: &Permit, now: Timestamp) -> PortResult<bool> {
+        let update = Update {
+            operation: "take",
+            key: Key::permit(job_type, permit.number),
+            update: "SET #holder = :own, #until = :until, #expiresAt = :expires".into(),
+            condition: "attribute_not_exists(#holder) OR #until < :now OR #holder = :own".into(),
+            values: vec![
+                (":own", text(&permit.holder)),
+                (":until", time(permit.until)),
+                (":expires", number(permit.until.plus_seconds(PERMIT_KEPT_S).seconds())),
+                (":now", time(now)),
+            ],
+        };
+        Ok(matches!(self.update(update).await?, Updated::Took(_)))
+    }
+
+    /// UpdateItem of `PERMIT#n`: removes the holder, if it is ours.
+    async fn release(&self, job_type: &str, permit: &Permit) -> PortResult<()> {
+        let update = Update {
+            operation: "give_back",
+            key: Key::permit(job_type, permit.number),
+            update: "REMOVE #holder, #until".into(),
+            condition: "attribute_exists(#PK) AND #holder = :own".into(),
+            values: vec![(":own", text(&permit.holder))],
+        };
+        self.update(update).await.map(|_| ())
+    }
+}
+
+impl ParkedChunks for DynamoStore {
+    /// Consistent Query of `WAIT#`, which sorts by turn. What another version of this program wrote and this one cannot
+    /// read is left out: its chunk is still in the end, and its group is pushed.
+    async fn parked(&self, job_type: &str, first: usize) -> PortResult<Vec<ParkedChunk>> {
+        let items = self.parked_key("waiting", (job_type, WAIT), first).await?;
+        Ok(items.iter().filter_map(readable).collect())
+    }
+
+    /// UpdateItem of `WAIT#name`, without a condition: it says the same each time.
+    async fn park(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
+        let message = serde_json::to_string(&parked.message).map_err(failed("wait"))?;
+        let update = Update {
+            operation: "wait",
+            key: Key::parked(job_type, parked),
+            update: "SET #message = :message, #limit = :limit, #calledAt = :never, #expiresAt = :expires".into(),
+            condition: String::new(),
+            values: vec![
+                (":message", text(message)),
+                (":limit", number(parked.limit)),
+                (":never", woken_at(None)),
+                (":expires", number(parked.expires_at)),
+            ],
+        };
+        self.update(update).await.map(|_| ())
+    }
+
+    /// UpdateItem of `WAIT#name`, if `calledAt` is as it was read. A refusal by our own write, whose reply was lost, shows
+    /// our own time.
+    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<bool> {
+        let update = Update {
+            operation: "call",
+            key: Key::parked(job_type, parked),
+            update: "SET #calledAt = :now".into(),
+            condition: "attribute_exists(#PK) AND #calledAt = :seen".into(),
+            values: vec![(":now", time(now)), (":seen", woken_at(parked.woken_at))],
+        };
+        Ok(match self.update(update).await? {
+            Updated::Took(_) => true,
+            Updated::Refused(item) => read_number(&item, "calledAt").is_ok_and(|woken_at: i64| woken_at == now.0),
+            Updated::Absent => false,
+        })
+    }
+
+    /// DeleteItem of `WAIT#name`, if `calledAt` is as it was read.
+    async fn forget(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
+        let delete = self.client.delete_item().table_name(&self.table);
+        let delete = delete.set_key(Some(Key::parked(job_type, parked).attributes()));
+        let delete = delete.condition_expression("calledAt = :seen");
+        let delete = delete.expression_attribute_values(":seen", woken_at(parked.woken_at));
+        match self.write(|| delete.clone().send()).await {
+            Ok(_) => Ok(()),
+            Err(error) => match error.as_service_error() {
+                Some(DeleteItemError::ConditionalCheckFailedException(_)) => Ok(()),
+                _ => Err(unwritten("forget", error)),
+            },
+        }
+    }
+}
+
+impl DynamoStore {
+    /// Consistent Query of the items of a gate whose sort keys begin so, page by page until there are enough.
+    async fn parked_key(
+        &self,
+        operation: &'static str,
+        (job_type, prefix): (&str, &str),
+        first: usize,
+    ) -> PortResult<Vec<Item>> {
+        let (mut items, mut from) = (Vec::new(), None);
+        loop {
+            let query = self.client.query().table_name(&self.table).consistent_read(true);
+            let query = query
+                .key_condition_expression("PK = :gate AND begins_with(SK, :prefix)")
+                .expression_attribute_values(":gate", text(concurrency_pk(job_type)))
+                .expression_attribute_values(":prefix", text(prefix))
+                .set_limit(i32::try_from(first - items.len()).ok())
+                .set_exclusive_start_key(from);
+            let page = query.send().await.map_err(unanswered(operation))?;
+            items.extend(page.items.unwrap_or_default());
+            from = page.last_evaluated_key;
+            if from.is_none() || items.len() >= first {
+                items.truncate(first);
+                return Ok(items);
+            }
+        }
+    }
+}
+
+/// 0 stands for never, so that one condition compares both.
+fn woken_at(time: Option<Timestamp>) -> aws_sdk_dynamodb::types::AttributeValue {
+    number(time.map_or(0, |time| time.0))
+}
+
+fn lease_of(item: &Item) -> Result<Permit, ItemError> {
+    let number = read_text(item, "SK")?.strip_prefix(PERMIT).and_then(|digits| digits.parse().ok());
+    Ok(Permit {
+        number: number.ok_or(ItemError::Attribute("SK"))?,
+        holder: read_text(item, "holder")?.to_owned(),
+        until: Timestamp(read_number(item, "until")?),
+    })
+}
+
+fn readable(item: &Item) -> Option<ParkedChunk> {
+    let parked = parked_of(item);
+    if let Err(error) = &parked {
+        tracing::warn!(%error, "a chunk that waits cannot be read");
+    }
+    parked.ok()
+}
+
+fn parked_of(item: &Item) -> Result<ParkedChunk, ItemError> {
+    let turn = read_text(item, "SK")?.strip_prefix(WAIT).and_then(|name| name.split('#').next()?.parse().ok());
+    let woken_at: i64 = read_number(item, "calledAt")?;
+    Ok(ParkedChunk {
+        turn: Timestamp(turn.ok_or(ItemError::Attribute("SK"))?),
+        message: serde_json::from_str(read_text(item, "message")?)?,
+        limit: read_number(item, "limit")?,
+        woken_at: Some(Timestamp(woken_at)).filter(|time| time.0 != 0),
+        expires_at: read_number(item, "expiresAt")?,
+    })
+}

@@ -1,0 +1,76 @@
+//! The gates in memory.
+
+use std::collections::BTreeMap;
+
+use longshore_domain::concurrency::{ParkedChunk, Permit};
+use longshore_domain::ports::{ParkedChunks, Permits, PortResult};
+use longshore_domain::time_stamp::Timestamp;
+
+use super::MemoryStore;
+
+/// The gate of one job type.
+#[derive(Debug, Default)]
+pub(super) struct ConcurrencyRecords {
+    permits: BTreeMap<u32, Permit>,
+    /// By name, and so by turn.
+    parked: BTreeMap<String, ParkedChunk>,
+}
+
+impl MemoryStore {
+    fn limiter<T>(&self, job_type: &str, then: impl FnOnce(&mut ConcurrencyRecords) -> T) -> T {
+        then(self.records().limiters.entry(job_type.to_owned()).or_default())
+    }
+}
+
+impl Permits for MemoryStore {
+    async fn permits(&self, job_type: &str) -> PortResult<Vec<Permit>> {
+        Ok(self.limiter(job_type, |limiter| limiter.permits.values().cloned().collect()))
+    }
+
+    async fn acquire(&self, job_type: &str, permit: &Permit, now: Timestamp) -> PortResult<bool> {
+        Ok(self.limiter(job_type, |limiter| {
+            let taken = permit.may_replace(limiter.permits.get(&permit.number), now);
+            if taken {
+                limiter.permits.insert(permit.number, permit.clone());
+            }
+            taken
+        }))
+    }
+
+    async fn release(&self, job_type: &str, permit: &Permit) -> PortResult<()> {
+        self.limiter(job_type, |limiter| {
+            limiter.permits.retain(|_, held| held.holder != permit.holder || held.number != permit.number)
+        });
+        Ok(())
+    }
+}
+
+impl ParkedChunks for MemoryStore {
+    async fn parked(&self, job_type: &str, first: usize) -> PortResult<Vec<ParkedChunk>> {
+        Ok(self.limiter(job_type, |limiter| limiter.parked.values().take(first).cloned().collect()))
+    }
+
+    async fn park(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
+        let parked = ParkedChunk { woken_at: None, ..parked.clone() };
+        self.limiter(job_type, |limiter| limiter.parked.insert(parked.name(), parked));
+        Ok(())
+    }
+
+    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<bool> {
+        Ok(self.limiter(job_type, |limiter| {
+            let stored = limiter.parked.get_mut(&parked.name());
+            let stored = stored.filter(|stored| [parked.woken_at, Some(now)].contains(&stored.woken_at));
+            stored.map(|stored| stored.woken_at = Some(now)).is_some()
+        }))
+    }
+
+    async fn forget(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
+        self.limiter(job_type, |limiter| {
+            let name = parked.name();
+            if limiter.parked.get(&name).is_some_and(|stored| stored.woken_at == parked.woken_at) {
+                limiter.parked.remove(&name);
+            }
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! Statements in flight, by what the table takes: more after each call that it took whole, half after one that it refused a
+//! part of.
+//!
+//! An on-demand table begins with 4,000 write units a second and a partition holds 1,000
+//! (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html>). What is above them is
+//! refused statement by statement, and costs a call all the same. Additive increase and multiplicative decrease bring any
+//! number of workers, which know nothing of each other, near to the limit and to equal shares of it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::aws_limits::dynamodb::BATCH_STATEMENTS;
+
+/// Statements in one `BatchExecuteStatement`.
+pub(super) const STATEMENTS: usize = BATCH_STATEMENTS;
+/// Statements in flight at once, at most: eight full calls. Enough to hide a call's 10 ms; more would only queue up in one
+/// Lambda's CPU share.
+const MOST: usize = 8 * STATEMENTS;
+/// Statements more after each call that was taken whole.
+const GAIN: usize = 2;
+
+/// The pace of one process.
+#[derive(Debug)]
+pub(super) struct WriteRate(Mutex<Window>);
+
+#[derive(Debug)]
+struct Window {
+    statements: usize,
+    /// Calls that were in flight when it was last halved: they say nothing of the new pace.
+    stale_calls: usize,
+}
+
+impl Default for WriteRate {
+    fn default() -> Self {
+        Self(Mutex::new(Window { statements: MOST, stale_calls: 0 }))
+    }
+}
+
+impl WriteRate {
+    /// Statements that may be in flight at once, from 1.
+    pub(super) fn statements(&self) -> usize {
+        self.window().statements
+    }
+
+    /// A call came back while so many others were in flight.
+    pub(super) fn observe(&self, throttled: bool, in_flight: usize) {
+        let mut window = self.window();
+        if window.stale_calls > 0 {
+            window.stale_calls -= 1;
+        } else if throttled {
+            window.statements = (window.statements / 2).max(1);
+            window.stale_calls = in_flight;
+        } else {
+            window.statements = (window.statements + GAIN).min(MOST);
+        }
+    }
+
+    fn window(&self) -> MutexGuard<'_, Window> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, WriteRate};
+
+    #[test]
+    fn the_pace_halves_once_for_the_calls_of_one_moment_and_grows_again() {
+        let write_rate = WriteRate::default();
+        for in_flight in (0..8).rev() {
+            write_rate.observe(true, in_flight);
+        }
+        assert_eq!(write_rate.statements(), MOST / 2);
+        write_rate.observe(false, 0);
+        assert_eq!(write_rate.statements(), MOST / 2 + 2);
+        for _ in 0..100 {
+            write_rate.observe(true, 0);
+        }
+        assert_eq!(write_rate.statements(), 1);
+        for _ in 0..MOST {
+            write_rate.observe(false, 0);
+        }
+        assert_eq!(write_rate.statements(), MOST);
+    }
+}

@@ -1,0 +1,61 @@
+//! A job type of which two chunks may run at once: no more do, nothing of it burns receives, and no other type waits.
+
+use anyhow::ensure;
+use longshore_domain::job::Priority;
+use longshore_domain::ports::ParkedChunks;
+use longshore_tests::harness::watch::Watch;
+use serde_json::json;
+
+use crate::shared::{Marks, Story, counts, end, own, probe_file, work};
+
+#[test]
+fn no_more_chunks_of_a_limited_type_run_at_once_than_may() -> Story {
+    let Some(stack) = own() else { return Ok(()) };
+    let marks = Marks::new();
+    let mark = marks.path().display();
+    // Twenty chunks of half a second, for two slots; six workers would take them. Two jobs share the limit.
+    let file = probe_file((1..=100).map(|n| format!("{},100,1,{mark}", if n % 25 == 0 { "retry" } else { "ok" })));
+    let high = stack.client.start_at(Priority::High, "probe-limited", &file, &json!({}))?;
+    let low = stack.client.start_at(Priority::Low, "probe-limited", &file, &json!({}))?;
+    let mut watch = Watch::new(stack, &low);
+    watch.until("begun", |job| job["itemProgress"].as_u64() > Some(0))?;
+    ensure!(!stack.run(stack.store()?.parked("probe-limited", 1))?.is_empty(), "nothing waits");
+    let others = probe_file((1..=100).map(|_| "ok,1,,"));
+    let (other, _) = work(stack, "probe", &others, &json!({}))?;
+    assert_eq!((other["status"].as_str(), counts(&other)), (Some("completed"), [100, 0, 0]), "{other}");
+    ensure!(stack.client.job(&low)?["status"] == "running", "the other type had nothing to pass");
+    for (id, watch) in [(&low, watch), (&high, Watch::new(stack, &high))] {
+        let (job, _) = end(watch, stack, id, &file)?;
+        assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [100, 0, 0]), "{job}");
+        let dead_letters = stack.peek("ChunkDlqUrl")?;
+        ensure!(
+            !dead_letters.iter().any(|dead_letter| dead_letter.contains(id)),
+            "a chunk that waited is a dead letter"
+        );
+    }
+    assert_eq!(marks.most_inside()?, 2);
+    ensure!(
+        stack.run(stack.store()?.parked("probe-limited", 1))?.is_empty(),
+        "somebody waits for a job that has ended"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_worker_that_is_killed_behind_the_concurrency_limit_keeps_nobody_out_for_long() -> Story {
+    let Some(stack) = own() else { return Ok(()) };
+    let marks = Marks::new();
+    let mark = marks.path().display();
+    // One death in each of two chunks: for a moment both slots are dead.
+    let dies = [3, 8];
+    let file = probe_file((1..=40).map(|n| format!("{},50,,{mark}", if dies.contains(&n) { "kill" } else { "ok" })));
+    let id = stack.client.start("probe-limited", "file.csv", &file, &json!({}))?;
+    let (job, _) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [40, 0, 0]), "{job}");
+    let calls = marks.calls(40)?;
+    // On a busy machine a worker may run out of time, too.
+    ensure!(dies.iter().all(|n| calls[n - 1] >= 2), "nobody was killed: {calls:?}");
+    let dead_letters = stack.peek("ChunkDlqUrl")?;
+    ensure!(!dead_letters.iter().any(|dead_letter| dead_letter.contains(&id)), "a chunk is a dead letter");
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! Makes, with the real store, the states that a crash leaves behind: a job that was stored and never sent, groups that
+//! were committed and whose messages are lost, a job whose last item is done and whose completion nobody asked for.
+//!
+//! A crash at exactly that place is hard to hit; what it leaves is easy to write.
+
+use anyhow::{Context, Result, bail};
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{Commit, CommitOutcome, GroupPlan, Manifest};
+use longshore_domain::ids::{FileGuid, JobId, nonce};
+use longshore_domain::job::{Job, SourceFile, Transition};
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::outcome::Counts;
+use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
+use longshore_domain::records::{Format, records};
+use longshore_domain::split::{ChunkLimits, Chunker};
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::Value;
+
+use super::stack::Stack;
+
+/// A job over an uploaded CSV file, stored as the API stores it; its create message was never sent.
+///
+/// # Errors
+/// If the stack refuses any of it.
+pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) -> Result<Job> {
+    let file = stack.client.upload("by-hand.csv", csv)?;
+    let file = FileGuid::parse(&file).context("a fileGuid is a UUID")?;
+    let upload = stack.run(stack.store()?.upload(file))?.context("the upload is not stored")?;
+    let info = stack.run(stack.files()?.info(&upload.key))?.context("the file is not there")?;
+    let now = Timestamp::now();
+    let job = Job {
+        source: Some(SourceFile {
+            key: upload.key,
+            size_bytes: info.size_bytes,
+            etag: info.etag,
+            format: Format::Csv,
+            name: upload.file_name,
+        }),
+        timeout_s: 3_600,
+        deadline_at: now.plus_seconds(3_600),
+        expires_at: now.seconds() + 86_400,
+        ..Job::waiting(JobId::generate(), stack.tenant.as_str(), job_type, now)
+    };
+    let definition = Definition { options: options.clone(), columns: None };
+    stack.run(stack.store()?.create_job(&job, &definition, None))?;
+    Ok(job)
+}
+
+/// The same, split to its end into chunks of so many items; none of the chunks' messages was sent. They are returned.
+///
+/// # Errors
+/// If the stack refuses any of it.
+pub fn unsent_chunks(
+    stack: &Stack,
+    job_type: &str,
+    csv: &[u8],
+    options: &Value,
+    chunk_items: u32,
+) -> Result<(Job, Vec<ChunkMessage>)> {
+    let mut job = unsent_job(stack, job_type, csv, options)?;
+    let (store, id, now) = (stack.store()?, job.job_id, Timestamp::now());
+    job = made(stack.run(store.begin(id, now))?)?;
+    let mut rows = records(Format::Csv, csv);
+    let header = rows.next().context("no header")?;
+    let names = &csv[header.start as usize..header.content_end as usize];
+    let columns: Vec<_> = String::from_utf8_lossy(names).split(',').map(str::to_owned).collect();
+    stack.run(store.put_columns(id, &columns))?;
+    let mut chunker = Chunker::new(ChunkLimits { items: chunk_items, bytes: 1 << 20, item_bytes: 1 << 20 }, 1);
+    let mut plans = Vec::new();
+    rows.for_each(|row| chunker.push(row, &mut |plan| plans.push(plan)));
+    plans.extend(chunker.finish());
+    let mut messages = Vec::new();
+    for (group, chunks) in (0..).zip(plans.chunks(2)) {
+        let manifest = Manifest { group, chunks: chunks.to_vec() };
+        let end = chunks.last().map_or(0, |plan| plan.end);
+        job =
+            made(stack.run(store.commit_group(&job, &GroupPlan::of_file(0, manifest, job.split_offset..end), now))?)?;
+        messages.extend((0..).zip(chunks).map(|(chunk, plan)| message(&job, group, chunk, plan)));
+    }
+    let job = made(stack.run(store.end_split(&job, job.groups, &[], now))?)?;
+    Ok((job, messages))
+}
+
+/// The messages of all chunks that a job has, as its splitter has sent them.
+///
+/// # Errors
+/// If the job is not there.
+pub fn chunk_messages(stack: &Stack, job: &str) -> Result<Vec<ChunkMessage>> {
+    let (store, id) = (stack.store()?, JobId::parse(job).context("a job's id is a UUID")?);
+    let job = stack.run(store.job(id))?.context("the job is not there")?;
+    let mut messages = Vec::new();
+    for group in 0..job.groups {
+        let manifest = stack.run(store.manifest(id, group))?.context("a manifest is missing")?;
+        messages.extend((0..).zip(&manifest.chunks).map(|(chunk, plan)| message(&job, group, chunk, plan)));
+    }
+    Ok(messages)
+}
+
+/// Every item of these chunks has succeeded, every group is rolled up, and nobody has asked for completion.
+///
+/// # Errors
+/// If the store refuses any of it.
+pub fn finish_unseen(stack: &Stack, messages: &[ChunkMessage]) -> Result<()> {
+    let store = stack.store()?;
+    for message in messages {
+        let counts = Counts { succeeded: message.plan.items.into(), ..Counts::default() };
+        let token = Cursor::token(&nonce(), 1);
+        let to = Cursor {
+            round: 0,
+            position: 0,
+            token,
+            file: None,
+            deferred: 0,
+            due: None,
+            finished: true,
+            by_sweeper: false,
+        };
+        let commit = Commit { chunk: message.chunk, from: None, to, counts, at: Timestamp::now() };
+        match stack.run(store.commit(message.job_id, message.group, &commit))? {
+            CommitOutcome::Committed(group) if group.is_done() => {
+                stack.run(store.group_done(message.job_id, message.group, Timestamp::now()))?;
+            }
+            CommitOutcome::Committed(_) => {}
+            other => bail!("a commit by hand met {other:?}"),
+        }
+    }
+    Ok(())
+}
+
+fn message(job: &Job, group: u32, chunk: u32, plan: &longshore_domain::group::ChunkPlan) -> ChunkMessage {
+    ChunkMessage::of(job, (group, chunk), plan)
+}
+
+fn made(transition: Transition) -> Result<Job> {
+    match transition {
+        Transition::Made(job) => Ok(*job),
+        Transition::Refused => bail!("a transition by hand was refused"),
+    }
+}

@@ -1,0 +1,43 @@
+//! A dead letter that an operator discards: the sweeper notes it, and deletes it once that is settled.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use longshore_domain::ids::nonce;
+use longshore_tests::harness::client::Client;
+use longshore_tests::harness::stack::Stack;
+
+use super::jobs::patient;
+
+/// Longer than noting, discarding and deleting take while each of them fails a few times.
+const GONE: Duration = Duration::from_secs(200);
+
+/// Buries a message that nobody can read, and discards it until it is gone. The sweeper is running.
+pub(crate) fn discard_one(stack: &Stack) -> Result<()> {
+    let mark = nonce();
+    let operator = stack.users.add_operator(&format!("operator-{mark}"))?;
+    let client = patient(stack).with_token(&operator.token);
+    let body = format!("{{buried {mark}");
+    let send = stack.aws.sqs().send_message().queue_url(stack.output("ChunkDlqUrl")?).message_body(&body);
+    stack.run(send.send()).context("the emulator takes no letter")?;
+    let deadline = Instant::now() + GONE;
+    while stack.peek("ChunkDlqUrl")?.contains(&body) {
+        if Instant::now() > deadline {
+            bail!("a discarded letter is still in its queue");
+        }
+        // These calls meet faults, too; the next one is the retry.
+        let _ = discard_all(&client);
+        thread::sleep(Duration::from_millis(200));
+    }
+    Ok(())
+}
+
+fn discard_all(client: &Client) -> Result<()> {
+    let page = client.get("/api/dead-letters?limit=100&queue=chunk")?.expect(200)?;
+    for dead_letter in page["deadLetters"].as_array().into_iter().flatten() {
+        let id = dead_letter["letterId"].as_str().context("a letter without id")?;
+        client.call("DELETE", &format!("/api/dead-letters/{id}"), &[], &[])?;
+    }
+    Ok(())
+}

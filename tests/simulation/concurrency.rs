@@ -1,0 +1,69 @@
+//! A job type of which two chunks may run at once: never more do, and every job ends all the same.
+
+use longshore_domain::job::Status;
+use proptest::prelude::*;
+
+use crate::handler::{AT_ONCE, most_at_once};
+use crate::world::World;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// No sweep helps: chunks that wait are called in by those that leave, and by nobody else.
+    #[test]
+    fn where_nobody_dies_nobody_waits_for_the_sweeper(turns in prop::collection::vec(0..64_usize, 0..2_000)) {
+        let rows = [0; 40];
+        let mut world = World::limited(&rows);
+        world.run_in_turns(turns);
+        prop_assert_eq!(world.job().status, Status::Completed);
+        world.check_report(&rows);
+    }
+}
+
+#[test]
+fn as_many_chunks_run_at_once_as_may() {
+    let mut world = World::limited(&[0; 40]);
+    world.run_in_turns((0..64).collect());
+    assert_eq!(most_at_once(), AT_ONCE);
+}
+
+/// A worker of the limited type dies at each of its steps in turn: what it held ends by itself, and somebody is called.
+#[test]
+fn a_worker_that_dies_at_any_step_keeps_nobody_from_the_concurrency_limit() {
+    for victim in 0..14 {
+        for steps in 1..40 {
+            let mut world = World::limited(&[0; 40]);
+            world.kill_at(victim, steps);
+            world.run_to_the_end();
+            assert_eq!(world.failed_count(), 0, "worker {victim} at step {steps}: a chunk was given up");
+        }
+    }
+}
+
+#[test]
+fn a_slow_worker_keeps_its_permit_until_it_is_dead() {
+    let mut world = World::limited(&[0; 40]);
+    world.linger_inside();
+    assert_eq!(most_at_once(), AT_ONCE);
+    world.run_to_the_end();
+    assert_eq!((world.job().status, world.failed_count()), (Status::Completed, 0));
+}
+
+#[test]
+fn chunks_that_wait_for_a_day_are_neither_pushed_nor_given_up() {
+    let mut world = World::limited(&[0; 40]);
+    world.hold_the_limit(24 * 60);
+    world.call_in_unheard();
+    world.run_to_the_end();
+    assert_eq!((world.job().status, world.failed_count()), (Status::Completed, 0));
+}
+
+/// Each time it waits it comes back in a new message, whose receives the queue counts from nothing.
+#[test]
+fn a_chunk_that_failed_too_often_does_not_wait_again() {
+    for (failures, status, failed) in [(0, Status::Running, 0), (9, Status::Running, 0), (10, Status::Completed, 40)] {
+        let mut world = World::limited(&[0; 40]);
+        world.deliver_after(failures);
+        assert_eq!((world.job().status, world.failed_count()), (status, failed), "after {failures}");
+    }
+}

@@ -1,0 +1,204 @@
+//! What goes wrong with calls of services, by chance, and the tally of everything that did go wrong.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use longshore_domain::ports::{PortError, PortResult};
+use longshore_domain::time_stamp::Timestamp;
+
+use crate::rng::Rng;
+use crate::stepwise::Step;
+use crate::trace;
+use crate::world::true_time;
+
+/// Faults by kind, and how often each struck.
+pub(crate) type Tally = BTreeMap<&'static str, u64>;
+
+/// Calls per storm, on average. Most calls are refused during a storm, as for a partition or a key that is too hot.
+const STORM_IN: u64 = 3_001;
+/// Length of a storm, in milliseconds.
+const STORM_MS: i64 = 4_000;
+
+/// How often calls go wrong, in a thousand.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Rates {
+    /// The service refuses the call.
+    pub(crate) throttled: u32,
+    /// The call took, and the caller is told that it failed.
+    pub(crate) reply_dropped: u32,
+    /// The call took, its reply was lost, and the client has made it again.
+    pub(crate) sent_twice: u32,
+    /// What is only eventually consistent is behind.
+    pub(crate) behind: u32,
+}
+
+/// What goes wrong with one call.
+#[derive(Copy, Clone, Eq, PartialEq)]
+pub(crate) enum Fault {
+    None,
+    ReplyDropped,
+    SentTwice,
+}
+
+struct Sky {
+    rng: Rng,
+    rates: Rates,
+    tally: Tally,
+    calls: u64,
+    /// Errors since somebody last asked.
+    errors: u32,
+    storm_until: Timestamp,
+    capacity: Option<Capacity>,
+}
+
+/// Calls that the services take in a second: a token bucket that holds a second's calls.
+struct Capacity {
+    calls_per_s: i64,
+    /// Thousandths of a call that are left.
+    left: i64,
+    filled_at: Timestamp,
+}
+
+thread_local!(static SKY: RefCell<Option<Sky>> = const { RefCell::new(None) });
+
+/// A run begins; whatever happens is decided by these dice.
+pub(crate) fn begin(rng: Rng, rates: Rates) {
+    let storm_until = Timestamp(0);
+    SKY.set(Some(Sky { rng, rates, tally: Tally::new(), calls: 0, errors: 0, storm_until, capacity: None }));
+}
+
+/// The services take this many calls a second from now on, and refuse the others.
+pub(crate) fn limit_calls(per_s: i64) {
+    let filled_at = true_time();
+    SKY.with_borrow_mut(|sky| {
+        sky.iter_mut().for_each(|sky| sky.capacity = Some(Capacity { calls_per_s: per_s, left: 0, filled_at }));
+    });
+}
+
+/// No call goes wrong by chance from now on.
+pub(crate) fn clear() {
+    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.rates = Rates::default()));
+}
+
+/// The weather comes back.
+pub(crate) fn return_to(rates: Rates) {
+    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.rates = rates));
+}
+
+/// A fault of this kind has struck.
+pub(crate) fn note(kind: &'static str) {
+    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| *sky.tally.entry(kind).or_default() += 1));
+}
+
+/// What struck so far, and the calls that were made.
+pub(crate) fn tally() -> (Tally, u64) {
+    SKY.with_borrow(|sky| sky.as_ref().map(|sky| (sky.tally.clone(), sky.calls)).unwrap_or_default())
+}
+
+/// Whether calls have failed since this was last asked.
+pub(crate) fn take_errors() -> u32 {
+    SKY.with_borrow_mut(|sky| sky.as_mut().map_or(0, |sky| std::mem::take(&mut sky.errors)))
+}
+
+/// Whether a read that is only eventually consistent is behind.
+pub(crate) fn is_behind() -> bool {
+    let behind = SKY.with_borrow_mut(|sky| sky.as_mut().is_some_and(|sky| sky.rng.often(sky.rates.behind)));
+    if behind {
+        note("read behind");
+    }
+    behind
+}
+
+/// Before a call: a step, and what goes wrong with it. An error if the service refuses it.
+pub(crate) async fn before(call: &'static str) -> PortResult<Fault> {
+    Step(false).await;
+    let fault = SKY.with_borrow_mut(|sky| sky.as_mut().map(|sky| sky.strike()));
+    match fault {
+        None => Ok(Fault::None),
+        Some(Err(())) => {
+            note("throttled");
+            trace::say(format_args!("{call}: refused"));
+            Err(failed(call))
+        }
+        Some(Ok(fault)) => {
+            trace::say(format_args!("{call}"));
+            Ok(fault)
+        }
+    }
+}
+
+/// Between the two times that a call is made of which the first reply was lost.
+pub(crate) async fn again(call: &'static str) {
+    note("sent twice");
+    Step(false).await;
+    trace::say(format_args!("{call}: again"));
+}
+
+/// When a transaction comes again: at once, or sometimes after its request token is forgotten.
+pub(crate) fn asked_again_at(now: Timestamp) -> Timestamp {
+    let late = SKY.with_borrow_mut(|sky| sky.as_mut().is_some_and(|sky| sky.rng.often(250)));
+    note(if late { "token forgotten" } else { "token known" });
+    if late { now.plus_seconds(601) } else { now }
+}
+
+/// After a call: a step, and an error if the reply is dropped.
+pub(crate) async fn after(call: &'static str, fault: Fault) -> PortResult<()> {
+    Step(false).await;
+    if fault != Fault::ReplyDropped {
+        return Ok(());
+    }
+    note("reply dropped");
+    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.errors += 1));
+    trace::say(format_args!("{call}: the reply is dropped"));
+    Err(failed(call))
+}
+
+fn failed(operation: &'static str) -> PortError {
+    PortError { service: "simulated", operation, source: "the weather".into() }
+}
+
+impl Capacity {
+    fn takes_one(&mut self, now: Timestamp) -> bool {
+        let filled = self.left + self.calls_per_s * now.millis_since(self.filled_at);
+        (self.left, self.filled_at) = (filled.min(self.calls_per_s * 1_000), now);
+        let takes = self.left >= 1_000;
+        self.left -= if takes { 1_000 } else { 0 };
+        takes
+    }
+}
+
+impl Sky {
+    fn strike(&mut self) -> Result<Fault, ()> {
+        self.calls += 1;
+        if self.capacity.as_mut().is_some_and(|capacity| !capacity.takes_one(true_time())) {
+            self.errors += 1;
+            return Err(());
+        }
+        let Rates { throttled, reply_dropped, sent_twice, .. } = self.rates;
+        let number = self.rng.number();
+        if throttled > 0 && self.storms(number) {
+            self.errors += 1;
+            return Err(());
+        }
+        let rng = (number % 1000) as u32;
+        if rng < throttled {
+            self.errors += 1;
+            return Err(());
+        }
+        Ok(match rng - throttled {
+            rng if rng < reply_dropped => Fault::ReplyDropped,
+            rng if rng < reply_dropped + sent_twice => Fault::SentTwice,
+            _ => Fault::None,
+        })
+    }
+
+    /// Returns true if a storm refuses the call: seven in ten calls during a storm are refused.
+    fn storms(&mut self, number: u64) -> bool {
+        let now = true_time();
+        if number.is_multiple_of(STORM_IN) {
+            self.storm_until = Timestamp(now.0 + STORM_MS);
+            *self.tally.entry("storm").or_default() += 1;
+        }
+        now < self.storm_until && (number >> 32) % 10 < 7
+    }
+}

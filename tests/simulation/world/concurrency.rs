@@ -1,0 +1,125 @@
+//! What the stories of the gate need of a world.
+
+use longshore_domain::concurrency::Permit;
+use longshore_domain::ports::{ParkedChunks, Permits};
+use longshore_domain::time_stamp::Timestamp;
+
+use super::dead_letters::Message;
+use super::{PATIENCE_S, RESERVE_S, World, clock, now};
+use crate::handler::{AT_ONCE, running};
+
+impl World {
+    /// Delivers every message at once and lets chance choose who gets on by a step, without a sweep and without time.
+    pub(crate) fn run_in_turns(&mut self, turns: Vec<usize>) {
+        let mut turns = turns.into_iter().cycle();
+        while self.deliver_all() || !self.tasks.is_empty() {
+            if self.tasks.is_empty() {
+                continue;
+            }
+            let task = turns.next().map_or(0, |turn| turn % self.tasks.len());
+            self.step(task);
+            self.answer();
+        }
+    }
+
+    /// Splits, sets the chunks going together, and kills one worker after so many steps of it.
+    pub(crate) fn kill_at(&mut self, victim: usize, steps: usize) {
+        self.run_the_split();
+        self.deliver_all();
+        let victim = victim.min(self.tasks.len() - 1);
+        for _ in 0..steps {
+            let before = self.tasks.len();
+            for task in (0..before).rev() {
+                if task < self.tasks.len() && self.tasks.len() == before {
+                    self.step(task);
+                }
+            }
+        }
+        if victim < self.tasks.len() {
+            self.kill(victim);
+        }
+    }
+
+    fn run_the_split(&mut self) {
+        self.deliver_all();
+        while !self.tasks.is_empty() {
+            self.step(0);
+        }
+        self.collect();
+    }
+
+    /// Others hold all slots for so many minutes, each with its sweep: everybody has to wait, and does.
+    pub(crate) fn hold_the_limit(&mut self, minutes: i64) {
+        let until = Timestamp(clock().0 + minutes * 60_000);
+        for number in 0..AT_ONCE {
+            let permit = Permit { number, holder: format!("other {number}"), until };
+            assert!(now(self.store.acquire("limited", &permit, clock())).unwrap());
+        }
+        for _ in 0..minutes {
+            self.run_until_still();
+            self.pass(60_000);
+            self.sweep();
+            self.collect();
+            if clock() < until {
+                assert!(self.dead_letters.is_empty(), "a chunk that waits was pushed");
+                let parked = now(self.store.parked("limited", 99)).unwrap();
+                assert_eq!(parked.len(), 14, "every chunk waits");
+            }
+        }
+    }
+
+    /// As many workers as may are with the handler and stay there, a little longer than they should; all others come.
+    pub(crate) fn linger_inside(&mut self) {
+        self.run_the_split();
+        let others = self.visible();
+        let (first, others) = others.split_at(AT_ONCE as usize);
+        first.iter().for_each(|number| self.deliver(*number, false));
+        while running() < AT_ONCE {
+            (0..AT_ONCE as usize).for_each(|task| assert!(!self.step(task)));
+        }
+        self.pass((PATIENCE_S + RESERVE_S - 1) * 1000);
+        for number in others {
+            self.deliver(*number, false);
+            let task = self.tasks.len() - 1;
+            while !self.step(task) {}
+        }
+        self.pass(2_000);
+        assert_eq!(running(), 0, "the machine has killed them");
+    }
+
+    /// Others hold all slots while every chunk is delivered, after so many deliveries of it that failed.
+    pub(crate) fn deliver_after(&mut self, failures: u32) {
+        for number in 0..AT_ONCE {
+            let permit = Permit { number, holder: format!("other {number}"), until: Timestamp(i64::MAX) };
+            assert!(now(self.store.acquire("limited", &permit, clock())).unwrap());
+        }
+        self.run_the_split();
+        for dead_letter in self.dead_letters.values_mut() {
+            if let Message::Chunk(message) = &mut dead_letter.message {
+                message.failures = failures;
+            }
+        }
+        self.run_until_still();
+    }
+
+    /// The gate has just opened: sweeps call chunks in, and nobody delivers them. None is sent twice.
+    pub(crate) fn call_in_unheard(&mut self) {
+        for _ in 0..3 {
+            self.pass(20_000);
+            self.sweep();
+        }
+        self.collect();
+        let mut sent: Vec<_> =
+            self.dead_letters.values().filter_map(|dead_letter| dead_letter.message.place()).collect();
+        let count = sent.len();
+        assert!(count >= AT_ONCE as usize, "nobody was called in");
+        sent.sort_unstable();
+        sent.dedup();
+        assert_eq!(sent.len(), count, "a chunk that was called in was pushed at once");
+    }
+
+    /// How many rows of the job failed.
+    pub(crate) fn failed_count(&self) -> u64 {
+        self.job().totals.map_or(0, |totals| totals.failed)
+    }
+}

@@ -1,0 +1,220 @@
+//! Messages in their queues: delivered, invisible for a while, deleted, lost, or buried after too many deliveries.
+
+use std::cell::Cell;
+
+use longshore::queues::Received;
+use longshore_domain::dead_letter::Queue;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::Priority;
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::retry::redelivery_s;
+use longshore_domain::time_stamp::Timestamp;
+
+use super::{CLOCK, MAX_RECEIVES, MOST_HOPS, TEMPLATE_RECEIVES, Work, World};
+use crate::{faults, trace};
+
+thread_local! {
+    /// Chunk messages by priority, now and a while ago.
+    static DEPTHS: Cell<[[u64; 3]; 2]> = const { Cell::new([[0; 3]; 2]) };
+}
+
+/// Resets the depths at the beginning of a run: no queue has had any messages.
+pub(super) fn begin() {
+    DEPTHS.set([[0; 3]; 2]);
+}
+
+/// How many chunk messages of this priority there are, or were a while ago.
+pub(crate) fn depth(priority: Priority, behind: bool) -> u64 {
+    DEPTHS.get()[usize::from(behind)][place(priority)]
+}
+
+fn place(priority: Priority) -> usize {
+    Priority::ALL.iter().position(|other| *other == priority).unwrap_or(0)
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Message {
+    Create(CreateMessage),
+    Chunk(ChunkMessage),
+    Complete(CompleteMessage),
+}
+
+impl Message {
+    /// Which chunk of which job it is about.
+    pub(super) fn place(&self) -> Option<(JobId, u32, u32)> {
+        match self {
+            Self::Chunk(message) => Some((message.job_id, message.group, message.chunk)),
+            _ => None,
+        }
+    }
+
+    /// The group within which a FIFO queue keeps the order.
+    fn group(&self) -> Option<(&'static str, String)> {
+        match self {
+            Self::Create(message) => Some(("create", message.group_id())),
+            Self::Complete(message) => Some(("complete", message.group_id())),
+            Self::Chunk(_) => None,
+        }
+    }
+
+    /// Returns the queue of the message, and its body as a dead-letter message.
+    fn dead(&self) -> (Queue, serde_json::Result<String>) {
+        match self {
+            Self::Create(message) => (Queue::Create, serde_json::to_string(message)),
+            Self::Chunk(message) => (Queue::Chunk, serde_json::to_string(message)),
+            Self::Complete(message) => (Queue::Complete, serde_json::to_string(message)),
+        }
+    }
+
+    /// The function that it invokes, as a place in [`Hops`].
+    fn function(&self) -> usize {
+        match self {
+            Self::Create(_) => 0,
+            Self::Chunk(_) => 1,
+            Self::Complete(_) => 2,
+        }
+    }
+}
+
+/// How often a chain of messages has invoked splitter, worker and completion.
+pub(super) type Hops = [u32; 3];
+
+/// A message in its queue.
+#[derive(Debug)]
+pub(super) struct QueuedMessage {
+    pub(super) message: Message,
+    pub(super) receives: u32,
+    sent_at: i64,
+    pub(super) visible_at: i64,
+    /// Invocations in the chain that has led to it, its own among them.
+    pub(super) hops: Hops,
+}
+
+impl World {
+    /// Messages that a function behind so many hops has sent.
+    pub(super) fn take_sent(&mut self, hops: Hops) {
+        for message in self.queues.take_creates() {
+            self.put(Message::Create(message), 0, hops);
+        }
+        for sent in self.queues.take_chunks() {
+            let message = Message::Chunk(sent.message);
+            // A push in vain: the chunk's message is there, and nobody has come to it.
+            self.troubles +=
+                u32::from(self.dead_letters.values().any(|dead_letter| dead_letter.message.place() == message.place()));
+            self.put(message, sent.delay_s, hops);
+        }
+        for message in self.queues.take_completes() {
+            self.put(Message::Complete(message), 0, hops);
+        }
+    }
+
+    /// Messages that clients have sent since; and how long the queues are.
+    pub(super) fn collect(&mut self) {
+        self.take_sent([0; 3]);
+        let mut depths = [0; 3];
+        for dead_letter in self.dead_letters.values() {
+            if let Message::Chunk(message) = &dead_letter.message {
+                depths[place(message.priority)] += 1;
+            }
+        }
+        let [before, older] = DEPTHS.get();
+        if depths != before {
+            DEPTHS.set([depths, if self.numbers.is_multiple_of(2) { before } else { older }]);
+        }
+    }
+
+    fn put(&mut self, message: Message, delay_s: i32, mut hops: Hops) {
+        let (number, visible_at) = (self.number(), CLOCK.get() + i64::from(delay_s) * 1000);
+        let function = message.function();
+        hops[function] += 1;
+        self.most_hops[function] = self.most_hops[function].max(hops[function]);
+        self.dead_letters
+            .insert(number, QueuedMessage { message, receives: 0, sent_at: CLOCK.get(), visible_at, hops });
+    }
+
+    pub(super) fn put_again(&mut self, message: Message) {
+        self.put(message, 0, [0; 3]);
+    }
+
+    /// Messages that may be delivered now.
+    pub(super) fn visible(&self) -> Vec<u64> {
+        let visible = self.dead_letters.iter().filter(|(_, dead_letter)| dead_letter.visible_at <= CLOCK.get());
+        visible
+            .filter(|(number, dead_letter)| !self.is_behind_another(**number, dead_letter))
+            .map(|(number, _)| *number)
+            .collect()
+    }
+
+    fn is_behind_another(&self, number: u64, dead_letter: &QueuedMessage) -> bool {
+        let Some(group) = self.manners.fifo.then(|| dead_letter.message.group()).flatten() else { return false };
+        self.dead_letters.range(..number).any(|(_, before)| before.message.group().as_ref() == Some(&group))
+    }
+
+    /// Delivers a message, unless it was delivered too often. One that is delivered twice at once stays visible.
+    pub(super) fn deliver(&mut self, number: u64, twice: bool) {
+        let visible_at = CLOCK.get() + self.manners.visibility_s * 1000;
+        let Some(dead_letter) = self.dead_letters.get_mut(&number) else { return };
+        let receives = if self.manners.redelivery_base_s.is_some() { TEMPLATE_RECEIVES } else { MAX_RECEIVES };
+        let loops = self.refuses_loops && dead_letter.hops[dead_letter.message.function()] > MOST_HOPS;
+        if dead_letter.receives >= receives || loops {
+            return self.bury(number);
+        }
+        dead_letter.receives += 1;
+        if !twice {
+            dead_letter.visible_at = visible_at;
+        }
+        let work = Work::Message(dead_letter.message.clone(), dead_letter.receives - 1, Timestamp(dead_letter.sent_at));
+        self.begin(work, Some(number));
+    }
+
+    /// A delivery returned an error: the function sets the time of the next one.
+    pub(super) fn deliver_later(&mut self, number: u64) {
+        let Some(base_s) = self.manners.redelivery_base_s else { return };
+        let fraction = self.rng.below(1_000) as f64 / 1_000.0;
+        if let Some(dead_letter) = self.dead_letters.get_mut(&number) {
+            dead_letter.visible_at =
+                CLOCK.get() + i64::from(redelivery_s(dead_letter.receives, base_s, fraction)) * 1_000;
+        }
+    }
+
+    fn bury(&mut self, number: u64) {
+        let Some(dead_letter) = self.dead_letters.remove(&number) else { return };
+        trace::speaker("queue", number);
+        trace::say(format_args!("buried: {:?}", dead_letter.message));
+        faults::note("buried");
+        let (queue, body) = dead_letter.message.dead();
+        if queue == Queue::Chunk {
+            self.buried.0 += 1;
+        } else {
+            self.buried.1 += 1;
+        }
+        let id = format!("letter-{number}");
+        self.queues.bury(Received {
+            queue,
+            message_id: id.clone(),
+            body: body.expect("a message is JSON"),
+            sent_at: Timestamp(dead_letter.sent_at),
+            receives: dead_letter.receives,
+            source: None,
+            group_id: dead_letter.message.group().map(|(_, group)| group),
+            handle: id,
+        });
+    }
+
+    pub(super) fn lose(&mut self, number: u64) {
+        trace::speaker("queue", number);
+        trace::say(format_args!("lost"));
+        faults::note("lost");
+        self.losses += 1;
+        self.troubles += 1;
+        self.dead_letters.remove(&number);
+    }
+
+    /// Takes the messages that are visible and begins their functions; false if there was none.
+    pub(super) fn deliver_all(&mut self) -> bool {
+        self.collect();
+        let visible = self.visible();
+        visible.iter().for_each(|number| self.deliver(*number, false));
+        !visible.is_empty()
+    }
+}
