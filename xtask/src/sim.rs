@@ -31,7 +31,7 @@ pub(crate) struct Options {
     /// there, also when it is stopped, and record it in infra/proof/soaks.md, unless `--without` takes something out
     #[arg(long)]
     soak: bool,
-    /// Take out a condition or a layer by its name in `tests/figures`
+    /// Take out a condition or a layer by its name in `tests/measurements`
     #[arg(long, value_name = "NAME", value_parser = crate::prove::removable())]
     without: Option<String>,
 }

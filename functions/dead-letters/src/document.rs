@@ -73,7 +73,7 @@ pub struct DeadLetterLinks {
 /// A dead letter, without any row.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = DeadLetterRecord)]
+#[schema(as = DeadLetter)]
 pub struct DeadLetterDocument {
     /// Its id. Later letters sort behind.
     pub letter_id: String,

@@ -20,6 +20,7 @@ pub enum Effect {
     /// the letter run, beside what was never processed.
     Generation,
     /// The unreadable message goes back to the queue that it came from, as it is.
+    #[serde(rename = "putBack")]
     RedriveToSource,
     /// Nothing before the job's end: its items are counted as failed, and the job still runs.
     Later,

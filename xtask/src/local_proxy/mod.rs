@@ -22,7 +22,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Answered by the proxy itself: tells that it is there.
-pub(crate) const READY: &str = "/_front_door/ready";
+pub(crate) const READY: &str = "/_local_proxy/ready";
 
 /// How long a client may keep a connection without a word.
 const IDLE: Duration = Duration::from_secs(75);

@@ -13,7 +13,7 @@ const PORTS: [&str; 9] = [
     "shared/domain/src/ports.rs",
     "shared/domain/src/ports/dead_letters.rs",
     "shared/domain/src/ports/deliveries.rs",
-    "shared/domain/src/ports/gates.rs",
+    "shared/domain/src/ports/concurrency.rs",
     "shared/domain/src/ports/multipart.rs",
     "shared/domain/src/ports/sweeps.rs",
     "shared/src/queues/dead_letters.rs",

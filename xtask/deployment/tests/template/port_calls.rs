@@ -15,7 +15,7 @@ const PUT: Need = ("dynamodb:PutItem", "JobsTable", None);
 /// The note that a job uses an upload.
 const PUT_USE: Need = ("dynamodb:PutItem", "JobsTable", Some("UPLOAD#"));
 const DELETE: Need = ("dynamodb:DeleteItem", "JobsTable", None);
-const DELETE_WAITING: Need = ("dynamodb:DeleteItem", "JobsTable", Some("GATE#"));
+const DELETE_PARKED: Need = ("dynamodb:DeleteItem", "JobsTable", Some("GATE#"));
 const DELETE_MANY: Need = ("dynamodb:BatchWriteItem", "JobsTable", None);
 const FIND_UNFINISHED: Need = ("dynamodb:Query", "JobsTable/index/unfinished", None);
 const FIND_OF_TENANT: Need = ("dynamodb:Query", "JobsTable/index/tenant", None);
@@ -71,26 +71,26 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "progress_from", &[FIND]),
     (STORES, "manifest", &[READ]),
     (STORES, "close", &[UPDATE]),
-    (STORES, "called", &[UPDATE]),
+    (STORES, "chunk_woken", &[UPDATE]),
     (STORES, "count_group_resend", &[UPDATE]),
     (STORES, "release_upload", &[DELETE, FIND]),
     (STORES, "remove", &[FIND, DELETE, DELETE_MANY]),
-    (STORES, "leases", &[FIND]),
-    (STORES, "take", &[UPDATE]),
-    (STORES, "give_back", &[UPDATE]),
-    (STORES, "waiting", &[FIND]),
-    (STORES, "wait", &[UPDATE]),
-    (STORES, "call", &[UPDATE]),
-    (STORES, "forget", &[DELETE_WAITING]),
-    (STORES, "note", &[UPDATE]),
+    (STORES, "permits", &[FIND]),
+    (STORES, "acquire", &[UPDATE]),
+    (STORES, "release", &[UPDATE]),
+    (STORES, "parked", &[FIND]),
+    (STORES, "park", &[UPDATE]),
+    (STORES, "mark_woken", &[UPDATE]),
+    (STORES, "forget", &[DELETE_PARKED]),
+    (STORES, "record", &[UPDATE]),
     (STORES, "sweep_position", &[READ]),
     (STORES, "set_sweep_position", &[UPDATE]),
-    (STORES, "note_delivery", &[UPDATE]),
+    (STORES, "record_delivery", &[UPDATE]),
     (STORES, "deliveries", &[READ]),
-    (STORES, "letter", &[READ]),
+    (STORES, "dead_letter", &[READ]),
     (STORES, "body", &[READ]),
-    (STORES, "letters", &[FIND]),
-    (STORES, "settle", &[UPDATE]),
+    (STORES, "dead_letters", &[FIND]),
+    (STORES, "resolve", &[UPDATE]),
     (&["records"], "put", &[INSERT_RECORD, UPDATE_RECORD, PUT_DATASET]),
     (&["records"], "list", &[FIND_RECORDS]),
     (&["records"], "datasets", &[FIND_RECORDS]),
@@ -98,7 +98,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (QUEUES, "send_chunks", &[SEND_HIGH, SEND_CHUNK, SEND_LOW]),
     (QUEUES, "send_complete", &[SEND_COMPLETE]),
     (QUEUES, "chunks", &[DEPTH, DEPTH_HIGH, DEPTH_LOW]),
-    (QUEUES, "put_back", &[SEND_CREATE, SEND_HIGH, SEND_CHUNK, SEND_LOW, SEND_COMPLETE]),
+    (QUEUES, "redrive_to_source", &[SEND_CREATE, SEND_HIGH, SEND_CHUNK, SEND_LOW, SEND_COMPLETE]),
     (QUEUES, "receive", &[("sqs:ReceiveMessage", "ChunkDeadLetters", None)]),
     (QUEUES, "show", &[("sqs:ChangeMessageVisibility", "ChunkDeadLetters", None)]),
     (QUEUES, "delete", &[("sqs:DeleteMessage", "ChunkDeadLetters", None)]),
@@ -121,7 +121,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
 ];
 
 /// Names of what calls go to, in the code of the functions.
-pub(super) const STORES: &[&str] = &["store", "gates", "uploads"];
+pub(super) const STORES: &[&str] = &["store", "limiters", "uploads"];
 const QUEUES: &[&str] = &["queues", "dead_letters"];
 const FILES: &[&str] = &["files"];
 const PLACES: &[&str] = &["places"];

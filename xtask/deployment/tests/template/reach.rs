@@ -12,9 +12,9 @@ use std::sync::OnceLock;
 const SHARED: [(&str, &[&str]); 8] = [
     ("process-item", &["chunk", "job_types"]),
     ("sweep", &["chunk"]),
-    ("create-job", &["opening.rs", "chunk/chain.rs", "chunk/rest.rs", "chunk/ending.rs"]),
-    ("complete-job", &["opening.rs", "chunk/chain.rs"]),
-    ("jobs-api", &["opening.rs", "chunk/ending.rs"]),
+    ("create-job", &["header.rs", "chunk/chain.rs", "chunk/remaining.rs", "chunk/ending.rs"]),
+    ("complete-job", &["header.rs", "chunk/chain.rs"]),
+    ("jobs-api", &["header.rs", "chunk/ending.rs"]),
     ("dead-letters", &[]),
     ("upload", &[]),
     ("web", &[]),
@@ -52,7 +52,7 @@ fn code_of(function: &str) -> &'static str {
 
 fn read(function: &str, parts: &[&str]) -> String {
     let own = code(&root().join("functions").join(function).join("src"));
-    for module in ["chunk", "opening"] {
+    for module in ["chunk", "header"] {
         let has_row = parts.iter().any(|part| part.starts_with(module));
         assert!(
             has_row || !own.contains(&format!("longshore::{module}")),
