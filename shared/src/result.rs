@@ -77,7 +77,7 @@ pub struct Timings {
 }
 
 impl Timings {
-    fn of(job: &Job) -> Self {
+    fn from_job(job: &Job) -> Self {
         let ended = job.finished_at.unwrap_or(job.updated_at);
         let begun = job.started_at.unwrap_or(ended);
         Self {
@@ -135,7 +135,7 @@ impl ResultDocument {
             status: job.status,
             item_count: report.counts.total(),
             counts: report.counts,
-            timings: Timings::of(job),
+            timings: Timings::from_job(job),
             error: job.error.clone(),
             issues,
             files: report.files,
@@ -145,6 +145,6 @@ impl ResultDocument {
     /// The same with the status, the error and the times that this finished job has.
     #[must_use]
     pub fn with_job(self, job: &Job) -> Self {
-        Self { status: job.status, error: job.error.clone(), timings: Timings::of(job), ..self }
+        Self { status: job.status, error: job.error.clone(), timings: Timings::from_job(job), ..self }
     }
 }

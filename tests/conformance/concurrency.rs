@@ -74,7 +74,7 @@ async fn of_many_that_take_at_once_as_many_get_a_permit_as_there_are(store: impl
 
 fn parked(job: &Job, chunk: u32) -> ParkedChunk {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-    ParkedChunk::of(job, &ChunkMessage { failures: 2, ..ChunkMessage::of(job, (0, chunk), &plan) }, 2)
+    ParkedChunk::new(job, &ChunkMessage { failures: 2, ..ChunkMessage::new(job, (0, chunk), &plan) }, 2)
 }
 
 async fn those_who_wait_are_found_by_their_turn_and_wait_once(store: impl Store) {

@@ -128,7 +128,7 @@ pub fn finish_unseen(stack: &Stack, messages: &[ChunkMessage]) -> Result<()> {
 }
 
 fn message(job: &Job, group: u32, chunk: u32, plan: &longshore_domain::group::ChunkPlan) -> ChunkMessage {
-    ChunkMessage::of(job, (group, chunk), plan)
+    ChunkMessage::new(job, (group, chunk), plan)
 }
 
 fn made(transition: Transition) -> Result<Job> {

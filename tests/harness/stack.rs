@@ -145,7 +145,7 @@ impl Stack {
         if let Some(faults) = &faults {
             client = client.past(&faults.endpoint, &endpoint);
         }
-        let users = Users::of(&cloud, &outputs)?;
+        let users = Users::new(&cloud, &outputs)?;
         let user = users.add("alice")?;
         client = client.with_token(&user.token);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -50,7 +50,7 @@ fn failed_job(
     edits: &[Edit],
     doubles: bool,
 ) -> (World, BTreeMap<usize, usize>, Option<usize>) {
-    let mut world = World::new(rows, None).thrown_by(Rng::of(seed), Manners::PLAIN);
+    let mut world = World::new(rows, None).thrown_by(Rng::from_seed(seed), Manners::PLAIN);
     world.shake(EVENTS);
     world.run_to_the_end();
     let failed = world.reported("failed.csv");

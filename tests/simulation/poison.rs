@@ -132,7 +132,7 @@ impl Lane {
         let job = Job { source: Some(source), ..Job::waiting(id(n), "tenant", kind, clock()) };
         let definition = Definition { options: Kind::Fine.options(None), columns: None };
         now(self.ports.store.create_job(&job, &definition, None)).unwrap();
-        now(self.ports.queues.send_create(&CreateMessage::of(&job))).unwrap();
+        now(self.ports.queues.send_create(&CreateMessage::new(&job))).unwrap();
     }
 
     fn job(&self, id: JobId) -> Job {
@@ -209,7 +209,7 @@ impl Lane {
     fn act(&self, job: &Job, action: Action) {
         match action {
             Action::SendCreate => {
-                let create = CreateMessage { resend: job.resends + 1, ..CreateMessage::of(job) };
+                let create = CreateMessage { resend: job.resends + 1, ..CreateMessage::new(job) };
                 now(self.ports.queues.send_create(&create)).unwrap();
                 now(self.ports.store.count_resend(job, clock())).unwrap();
             }

@@ -303,7 +303,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     /// Sends a continuation of this message. After a crash before that, this message is delivered again.
     async fn hand_over(&self, job: &Job, attempt: &Attempt) -> Result<CompleteEnd, CompleteError> {
         let step = attempt.checkpoint.as_ref().map_or(0, |at| at.step);
-        let message = CompleteMessage { step, ..CompleteMessage::of(job) };
+        let message = CompleteMessage { step, ..CompleteMessage::new(job) };
         self.ports.queues.send_complete(&message).await?;
         Ok(CompleteEnd::HandedOver)
     }
@@ -333,7 +333,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
 
 /// Where a checkpoint's part of the report is stored.
 fn state_key(job: &Job, at: &Checkpoint) -> String {
-    JobFolder::of(job).report_key(job.generation, Some(&at.attempt), &format!("state-{}", at.token))
+    JobFolder::for_job(job).report_key(job.generation, Some(&at.attempt), &format!("state-{}", at.token))
 }
 
 fn nothing_to_end(job: &Job, generation: u32) -> Option<CompleteEnd> {

@@ -46,7 +46,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         };
         let definition = self.ports.store.definition(job.job_id).await?;
         let names = definition.and_then(|definition| definition.columns);
-        let columns = job.source.as_ref().and_then(|source| Columns::of(source.format, names));
+        let columns = job.source.as_ref().and_then(|source| Columns::from_names(source.format, names));
         let read = match columns {
             Some(columns) => CorrectedFile::parse(bytes, columns, item_bytes).map_err(|error| error.to_string()),
             None => Err("no row of this job has failed yet".to_owned()),
@@ -68,9 +68,9 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let until = self.findings_end(deadline);
         let first = job.carried_over.replanned.group;
         let (groups, _) = self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;
-        let (files, folder) = (&self.ports.files, JobFolder::of(job));
+        let (files, folder) = (&self.ports.files, JobFolder::for_job(job));
         let mut reads: Vec<BoxFuture<'_, Result<Vec<WorkFile>, ChunkError>>> = Vec::new();
-        let (mut findings, mut bytes, mut largest) = (Findings::of(file), 0, 0);
+        let (mut findings, mut bytes, mut largest) = (Findings::new(file), 0, 0);
         let replanned = groups.iter().map(|group| (group, replanned(job, group)));
         for (group, replanned) in replanned.filter(|(_, replanned)| !replanned.is_empty()) {
             if reads.len() >= FINDINGS_CHUNKS || bytes >= FINDINGS_BYTES {

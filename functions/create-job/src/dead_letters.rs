@@ -53,7 +53,7 @@ enum Items {
 
 impl TakenChunk {
     /// The letter of this chunk, unless the chunk has filed nothing.
-    fn of(job: &Job, group: &Group, chunk: u32, plan: &ChunkPlan) -> Option<Self> {
+    fn new(job: &Job, group: &Group, chunk: u32, plan: &ChunkPlan) -> Option<Self> {
         let cursor = group.cursors.get(&chunk)?;
         let (place, was_deferred) = (ChunkId { group: group.number, chunk }, job.source.is_some() && plan.end == 0);
         let items = match was_deferred {
@@ -140,7 +140,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             };
             let chunks = manifest.insert(read.ok_or(SplitError::ManifestMissing(place.group))?);
             let plan = chunks.chunks.get(place.chunk as usize);
-            items.unread.extend(plan.and_then(|plan| TakenChunk::of(job, group, place.chunk, plan)));
+            items.unread.extend(plan.and_then(|plan| TakenChunk::new(job, group, place.chunk, plan)));
         }
         Ok(items)
     }
@@ -169,7 +169,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     async fn taken_by(&self, job: &Job, dead_letter: &TakenChunk) -> Result<Vec<u64>, ChunkError> {
         let TakenChunk { place, last, from_round, .. } = dead_letter;
         let (files, at) = (&self.ports.files, (place.group, place.chunk));
-        let chain = read_chain(files, JobFolder::of(job), at, Some(last), *from_round).await?;
+        let chain = read_chain(files, JobFolder::for_job(job), at, Some(last), *from_round).await?;
         Ok(chain.iter().flat_map(|file| given_up(&file.entries)).collect())
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn messages<'a>(
 ) -> Vec<ChunkMessage> {
     let message = |(chunk, plan): (u32, &ChunkPlan)| ChunkMessage {
         inline: bytes(plan).and_then(|rows| std::str::from_utf8(rows).ok()).map(str::to_owned),
-        ..ChunkMessage::of(job, (manifest.group, chunk), plan)
+        ..ChunkMessage::new(job, (manifest.group, chunk), plan)
     };
     (0..).zip(&manifest.chunks).map(message).collect()
 }

@@ -48,7 +48,7 @@ impl InlineRows {
     }
 
     /// The rows of a chunk, if they travel.
-    pub(crate) fn of(&self, plan: &ChunkPlan) -> Option<&[u8]> {
+    pub(crate) fn rows_of(&self, plan: &ChunkPlan) -> Option<&[u8]> {
         self.cut.get(&plan.start).map(Vec::as_slice)
     }
 
@@ -74,10 +74,10 @@ mod tests {
         rows.forget_before(18);
         rows.extend(b"ee\n");
         rows.cut(&plan(18, 24));
-        assert_eq!(rows.of(&plan(10, 18)), Some(&b"one\ntwo\n"[..]));
-        assert_eq!(rows.of(&plan(18, 24)), Some(&b"three\n"[..]));
+        assert_eq!(rows.rows_of(&plan(10, 18)), Some(&b"one\ntwo\n"[..]));
+        assert_eq!(rows.rows_of(&plan(18, 24)), Some(&b"three\n"[..]));
         rows.sent();
-        assert_eq!(rows.of(&plan(10, 18)), None);
+        assert_eq!(rows.rows_of(&plan(10, 18)), None);
     }
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
         rows.forget_before(8_000_000);
         rows.extend(b"next\n");
         rows.cut(&plan(8_000_000, 8_000_005));
-        assert_eq!(rows.of(&plan(0, 8_000_000)), None);
-        assert_eq!(rows.of(&plan(8_000_000, 8_000_005)), Some(&b"next\n"[..]));
+        assert_eq!(rows.rows_of(&plan(0, 8_000_000)), None);
+        assert_eq!(rows.rows_of(&plan(8_000_000, 8_000_005)), Some(&b"next\n"[..]));
     }
 }

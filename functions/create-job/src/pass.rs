@@ -44,7 +44,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
             source,
             start,
             cutter: Cutter::starting_at(source.format, start),
-            chunker: Chunker::new(limits, job.item_count + 1).growing(Growth::of(job)),
+            chunker: Chunker::new(limits, job.item_count + 1).growing(Growth::from_job(job)),
             group: GroupBuilder::new(job.groups),
             groups: job.groups,
             committed: job.split_offset,
@@ -126,7 +126,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         let upto = manifest.chunks.last().map_or(self.start, |plan| plan.end);
         let rows = self.rows.as_ref();
         let plan = GroupPlan::of_file(self.job.generation, manifest, self.committed..upto);
-        self.splitter.commit(self.job, &plan, |plan| rows?.of(plan)).await?;
+        self.splitter.commit(self.job, &plan, |plan| rows?.rows_of(plan)).await?;
         if let Some(rows) = &mut self.rows {
             rows.sent();
         }

@@ -71,7 +71,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
     }
 
     /// Of the items that failed only these run again.
-    pub(crate) fn of(self, retry_selection: RetrySelection) -> Self {
+    pub(crate) fn select(self, retry_selection: RetrySelection) -> Self {
         Self { retry_selection, ..self }
     }
 
@@ -141,7 +141,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
         if self.chunks.len() + 1 >= CHUNKS_PER_GROUP {
             return false;
         }
-        let (job, growth) = (&self.job, Growth::of(&self.job));
+        let (job, growth) = (&self.job, Growth::from_job(&self.job));
         let corrected = job.corrected.as_ref().map_or(0, |file| file.size_bytes);
         let limits = growth.replanned(self.limits, self.remaining, growth.size_bytes + corrected);
         self.entries.len() >= limits.items as usize || self.entry_bytes >= limits.bytes
@@ -157,7 +157,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
         let items = u32::try_from(entries.len()).unwrap_or(u32::MAX);
         let failed = entries.iter().filter(|entry| matches!(entry.end, End::Failed(_))).count() as u64;
         let file = WorkFile { header: Header::default(), entries };
-        let key = JobFolder::of(&self.job).work_key((number, chunk), &token);
+        let key = JobFolder::for_job(&self.job).work_key((number, chunk), &token);
         let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
         self.splitter.ports.files.write(&key, "application/x-ndjson", bytes).await?;
         let finished = failed == u64::from(items);

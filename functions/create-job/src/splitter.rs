@@ -155,7 +155,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let retry_selection = self.retry_selection(&job, limits.item_bytes).await?;
         // The corrected file is read first: each turn files something again.
         let turn = self.turn(RETRY_TURN_S, deadline);
-        RetryPlanner::new(self, job, limits, turn.ends).of(retry_selection).run().await
+        RetryPlanner::new(self, job, limits, turn.ends).select(retry_selection).run().await
     }
 
     /// Returns the findings about the rows of the corrected file, if there is one. Called at the end, so that a split
@@ -265,7 +265,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     /// Another message goes on from here, for the function's time is nearly over.
     pub(crate) async fn go_on_later(&self, job: &Job, groups: u32) -> Result<SplitEnd, Halt> {
-        let message = CreateMessage { position: groups, ..CreateMessage::of(job) };
+        let message = CreateMessage { position: groups, ..CreateMessage::new(job) };
         self.ports.queues.send_create(&message).await?;
         Ok(SplitEnd::Continued)
     }

@@ -71,11 +71,11 @@ fn now<T>(call: impl Future<Output = T>) -> T {
 
 impl World {
     fn new(rows: &[bool]) -> Self {
-        Self::of(&rows.iter().map(bool::to_string).collect::<Vec<_>>())
+        Self::from_rows(&rows.iter().map(bool::to_string).collect::<Vec<_>>())
     }
 
     /// A job over a file of these rows.
-    fn of(rows: &[impl AsRef<str>]) -> Self {
+    fn from_rows(rows: &[impl AsRef<str>]) -> Self {
         let files = MemoryFiles::default();
         let lines = std::iter::once("good").chain(rows.iter().map(AsRef::as_ref));
         files.put(KEY, lines.map(|line| format!("{line}\n")).collect::<String>());
@@ -276,7 +276,7 @@ fn a_dead_letter_of_a_replayed_chunk_can_be_replayed_after_an_older_one() {
 
 #[test]
 fn a_given_up_row_over_the_limit_of_its_type_is_not_offered_by_a_retry() {
-    let world = World::of(&["true", "\"true\"", "false"]);
+    let world = World::from_rows(&["true", "\"true\"", "false"]);
     let (dead_letters, given) = world.run(&firsts(&[0].into()));
     assert_eq!((dead_letters.len(), given), (1, Vec::new()));
     world.replay(&dead_letters);

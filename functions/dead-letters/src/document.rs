@@ -25,7 +25,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn of(dead_letter: &DeadLetterMessage) -> Self {
+    fn new(dead_letter: &DeadLetterMessage) -> Self {
         match dead_letter {
             DeadLetterMessage::Create(_) => Self::Create,
             DeadLetterMessage::Chunk(_) => Self::Chunk,
@@ -49,7 +49,7 @@ pub enum LetterState {
 }
 
 impl LetterState {
-    fn of(dead_letter: &DeadLetterRecord) -> Self {
+    fn new(dead_letter: &DeadLetterRecord) -> Self {
         match dead_letter.resolution.as_ref().map(|resolution| resolution.how) {
             None => Self::Open,
             Some(Settlement::Replayed) => Self::Replayed,
@@ -133,7 +133,7 @@ pub struct DeadLetterDocument {
 
 impl DeadLetterDocument {
     /// The document of a letter as it stands.
-    pub(crate) fn of(dead_letter: &DeadLetterRecord, ReplayPlan { job, replay }: &ReplayPlan) -> Self {
+    pub(crate) fn new(dead_letter: &DeadLetterRecord, ReplayPlan { job, replay }: &ReplayPlan) -> Self {
         let (chunk, control) = match &dead_letter.message {
             DeadLetterMessage::Chunk(message) => (Some(message), None),
             DeadLetterMessage::Create(message) => (None, Some(message.generation)),
@@ -146,7 +146,7 @@ impl DeadLetterDocument {
         Self {
             letter_id: dead_letter.id.clone(),
             queue: dead_letter.queue,
-            kind: Kind::of(&dead_letter.message),
+            kind: Kind::new(&dead_letter.message),
             reason: reason(dead_letter),
             job_id: dead_letter.message.job_id(),
             tenant: tenant(dead_letter, job.as_ref()),
@@ -160,7 +160,7 @@ impl DeadLetterDocument {
             seen_at: dead_letter.seen_at.to_rfc3339(),
             receives: dead_letter.receives,
             size_bytes: dead_letter.size_bytes,
-            state: LetterState::of(dead_letter),
+            state: LetterState::new(dead_letter),
             settled_by: dead_letter.resolution.as_ref().map(|resolution| resolution.by.clone()),
             settled_at: dead_letter.resolution.as_ref().map(|resolution| resolution.at.to_rfc3339()),
             replay: effect,

@@ -85,7 +85,7 @@ where
 
 impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q> {
     async fn document(&self, dead_letter: DeadLetterRecord) -> PortResult<DeadLetterDocument> {
-        Ok(DeadLetterDocument::of(&dead_letter, &self.replay_plan(&dead_letter).await?))
+        Ok(DeadLetterDocument::new(&dead_letter, &self.replay_plan(&dead_letter).await?))
     }
 
     /// A page of open letters, and behind which one the next page begins.

@@ -176,7 +176,7 @@ impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q
         dead_letters: Vec<DeadLetterRecord>,
     ) -> Result<ReplayDocument, Failure> {
         let (mut job, replays) = self.standings(dead_letters).await?;
-        let replay_selection = job.as_ref().map(|job| ReplaySelection::of(job, &replays)).unwrap_or_default();
+        let replay_selection = job.as_ref().map(|job| ReplaySelection::new(job, &replays)).unwrap_or_default();
         let opens = |replay: &(DeadLetterRecord, Replay)| replay_selection.serves(replay);
         let effect = match job {
             Some(ended) if replays.iter().any(opens) => {
@@ -227,7 +227,7 @@ impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q
         let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, selected_chunks };
         match self.ports.store.reopen(job, &reopen).await? {
             Reopened::Made(job) => {
-                if let Err(error) = self.ports.queues.send_create(&CreateMessage::of(&job)).await {
+                if let Err(error) = self.ports.queues.send_create(&CreateMessage::new(&job)).await {
                     let error = telemetry::chain(&error);
                     tracing::warn!(job.id = %job.job_id, error, "a create message was not sent; the sweeper will send it");
                 }
@@ -248,7 +248,7 @@ impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q
             effect = Effect::Message;
             // Numbered and counted like the sweeper's re-sends: the queue would take a message with a used number for a
             // duplicate.
-            let message = CompleteMessage { resend: job.resends + 1, ..CompleteMessage::of(job) };
+            let message = CompleteMessage { resend: job.resends + 1, ..CompleteMessage::new(job) };
             self.ports.queues.send_complete(&message).await?;
             self.ports.store.count_resend(job, (self.clock)()).await?;
         }

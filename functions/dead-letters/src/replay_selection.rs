@@ -20,7 +20,7 @@ pub(crate) struct ReplaySelection {
 impl ReplaySelection {
     /// The chunks of the letters; and of a retry whose splitter died, whatever its generation was opened for: it had not yet
     /// filed all of that, and nothing else knows of it.
-    pub(crate) fn of(job: &Job, replays: &[(DeadLetterRecord, Replay)]) -> Self {
+    pub(crate) fn new(job: &Job, replays: &[(DeadLetterRecord, Replay)]) -> Self {
         let open = || {
             replays.iter().filter(|(_, replay)| *replay == Replay::Open).map(|(dead_letter, _)| &dead_letter.message)
         };

@@ -48,6 +48,6 @@ where
     let replay_plan = function.replay_plan(&dead_letter).await?;
     let body = function.ports.store.body(&dead_letter).await?;
     tracing::info!(operator = who, dead_letter.id = dead_letter.id, "a dead letter is shown");
-    let document = DeadLetterContents { dead_letter: DeadLetterDocument::of(&dead_letter, &replay_plan), body };
+    let document = DeadLetterContents { dead_letter: DeadLetterDocument::new(&dead_letter, &replay_plan), body };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
 }

@@ -67,7 +67,7 @@ pub(crate) async fn cancel<B: Backend>(
         api.count_call(&tenant).await?;
     }
     while job.is_live() {
-        etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
+        etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
         match api.stop(&job, etag::is_conditional(&headers)).await? {
             Transition::Made(stopped) => job = *stopped,
             // Another was first: it stops for another reason, has ended, is deleted, was opened again, or is no more as
@@ -107,7 +107,7 @@ fn stopping(job: &Job, groups: &[Group]) -> Response {
         (header::RETRY_AFTER, "1".to_owned()),
         (header::CACHE_CONTROL, "no-store".to_owned()),
     ]);
-    (StatusCode::ACCEPTED, about, Json(JobDocument::of(job, groups))).into_response()
+    (StatusCode::ACCEPTED, about, Json(JobDocument::new(job, groups))).into_response()
 }
 
 fn ended(job: &Job) -> Problem {

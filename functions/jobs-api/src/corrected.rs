@@ -27,7 +27,7 @@ impl<B: Backend> Api<B> {
             return Err(refused(too_large(file.size_bytes)));
         }
         let definition = self.ports.store.definition(job.job_id).await?;
-        let columns = Columns::of(source.format, definition.and_then(|definition| definition.columns));
+        let columns = Columns::from_names(source.format, definition.and_then(|definition| definition.columns));
         let columns =
             columns.ok_or_else(|| refused(not_one("no row of this job has failed yet; retry without a file")))?;
         let header = self.header(&file).await?;

@@ -49,7 +49,7 @@ pub(crate) async fn delete<B: Backend>(
     api.count_call(&tenant).await?;
     loop {
         let (groups, job) = api.with_groups(api.job(&tenant, &id).await?).await?;
-        etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
+        etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
         let (now, store) = ((api.clock)(), &api.ports.store);
         let only_as_seen = etag::is_conditional(&headers);
         let observed = match only_as_seen {

@@ -126,8 +126,8 @@ impl JobDocument {
     /// The document of a job whose groups were read before it; a completed job's groups may be left out.
     ///
     /// It is the same at any time until something changes: rate and ETA are those of the last change.
-    pub fn of(job: &Job, groups: &[Group]) -> Self {
-        let progress = Progress::of(job, groups, updated_at(job, groups));
+    pub fn new(job: &Job, groups: &[Group]) -> Self {
+        let progress = Progress::new(job, groups, updated_at(job, groups));
         let (counts, item_progress) = (progress.counts, progress.item_progress());
         // The totals of a job that has ended cover groups that were committed after the groups at hand were read.
         let item_count = if job.totals.is_some() { job.item_count } else { progress.item_count };
@@ -164,13 +164,13 @@ impl JobDocument {
             timeout_seconds: job.timeout_s,
             deadline_at: job.deadline_at.to_rfc3339(),
             expires_at: Timestamp(job.expires_at.saturating_mul(1000)).to_rfc3339(),
-            links: Links::of(job),
+            links: Links::new(job),
         }
     }
 }
 
 impl Links {
-    fn of(job: &Job) -> Self {
+    fn new(job: &Job) -> Self {
         let itself = path(job.job_id);
         let output = job.status.is_final().then(|| output_path(job.job_id));
         let failures = job.status.is_final().then(|| failures_path(job.job_id));

@@ -37,7 +37,7 @@ pub(crate) fn running() -> Job {
 }
 
 pub(crate) fn document(job: &Job) -> JobDocument {
-    JobDocument::of(job, &groups())
+    JobDocument::new(job, &groups())
 }
 
 fn groups() -> Vec<Group> {
@@ -80,7 +80,7 @@ fn the_counts_add_up_whatever_was_read_when() {
         (ended(Status::Canceled, false), Vec::new()),
         (ended(Status::Failed, false), groups()[..1].to_vec()),
     ] {
-        let document = JobDocument::of(&job, &groups);
+        let document = JobDocument::new(&job, &groups);
         let counts = document.counts;
         assert_eq!(counts.succeeded + counts.failed + counts.skipped, document.item_progress);
         assert!(document.item_progress <= document.item_count, "{document:?}");
@@ -91,7 +91,7 @@ fn the_counts_add_up_whatever_was_read_when() {
 #[test]
 fn a_job_lasts_from_its_beginning_to_its_end() {
     let ended = Job { finished_at: Some(Timestamp(1_700_000_003_999)), ..running() };
-    let lasted = |job: &Job| JobDocument::of(job, &[]).duration_seconds;
+    let lasted = |job: &Job| JobDocument::new(job, &[]).duration_seconds;
     let updated = Job { updated_at: Timestamp(1_700_000_011_000), ..running() };
     assert_eq!((lasted(&updated), lasted(&ended)), (Some(10), Some(2)));
     assert_eq!(lasted(&Job { started_at: None, ..running() }), None);
@@ -132,7 +132,7 @@ fn a_job_that_only_checked_can_be_started_once_it_has_completed_and_only_once() 
 #[test]
 fn the_tag_is_that_of_the_document() {
     let job = running();
-    assert_eq!(etag::of(&document(&job)), etag::of(&document(&job)));
-    assert_ne!(etag::of(&document(&job)), etag::of(&JobDocument::of(&job, &groups()[..1])));
-    assert!(etag::of(&document(&job)).starts_with('"'), "a strong one");
+    assert_eq!(etag::for_document(&document(&job)), etag::for_document(&document(&job)));
+    assert_ne!(etag::for_document(&document(&job)), etag::for_document(&JobDocument::new(&job, &groups()[..1])));
+    assert!(etag::for_document(&document(&job)).starts_with('"'), "a strong one");
 }

@@ -11,13 +11,13 @@ const TAG_BYTES: usize = 12;
 
 /// The tag of a document. Nothing in a document changes by the clock alone, so the tag is that of its very bytes: a
 /// strong one.
-pub(crate) fn of(document: &JobDocument) -> String {
+pub(crate) fn for_document(document: &JobDocument) -> String {
     // A document of strings and numbers can always be written.
-    of_bytes(&serde_json::to_vec(document).unwrap_or_default())
+    for_bytes(&serde_json::to_vec(document).unwrap_or_default())
 }
 
 /// The strong tag of these bytes.
-pub(crate) fn of_bytes(bytes: &[u8]) -> String {
+pub(crate) fn for_bytes(bytes: &[u8]) -> String {
     format!("\"{}\"", hex(&Sha256::digest(bytes)[..TAG_BYTES]))
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn check_match(headers: &HeaderMap, document: &JobDocument) -> Result
     if !headers.contains_key(header::IF_MATCH) {
         return Ok(());
     }
-    let tag = of(document);
+    let tag = for_document(document);
     if listed(headers, &header::IF_MATCH).any(|wanted| wanted == "*" || wanted == tag) {
         return Ok(());
     }
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_change_is_made_to_the_job_that_its_client_has_seen() {
         let document = document(&running());
-        let tag = of(&document);
+        let tag = for_document(&document);
         let weak = format!("W/{tag}");
         for (sent, expected) in [
             (vec![], true),

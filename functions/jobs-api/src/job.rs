@@ -74,11 +74,11 @@ pub(crate) async fn get<B: Backend>(
         return Ok((StatusCode::SEE_OTHER, to).into_response());
     }
     let wait_s = poll_interval::retry_after_s(&job, &groups, (api.clock)());
-    Ok(conditional(&headers, &job, JobDocument::of(&job, &groups), wait_s))
+    Ok(conditional(&headers, &job, JobDocument::new(&job, &groups), wait_s))
 }
 
 fn conditional(headers: &HeaderMap, job: &Job, document: JobDocument, wait_s: u64) -> Response {
-    let tag = etag::of(&document);
+    let tag = etag::for_document(&document);
     // A browser may keep the document and has to ask whether it still holds.
     let mut about: Vec<(HeaderName, String)> = vec![(header::CACHE_CONTROL, "private, no-cache".into())];
     if !job.status.is_final() {

@@ -23,7 +23,7 @@ pub(crate) fn retry_after_s(job: &Job, groups: &[Group], now: Timestamp) -> u64 
     let changed_at = updated_at(job, groups);
     let begun_at = job.started_at.unwrap_or(job.updated_at);
     let [age_s, still_s] = [begun_at, changed_at].map(|then| now.millis_since(then).unsigned_abs() / 1000);
-    let wait_s = match Progress::of(job, groups, changed_at).eta_seconds {
+    let wait_s = match Progress::new(job, groups, changed_at).eta_seconds {
         None => age_s / PATIENCE_S,
         Some(eta_s) => {
             let left_s = eta_s.saturating_sub(still_s).max(still_s);

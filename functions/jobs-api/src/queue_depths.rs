@@ -74,7 +74,7 @@ impl<B: Backend> Api<B> {
     pub(crate) async fn busy(&self, tenant: &Tenant, priority: Priority) -> Result<(), Failure> {
         let (most, now) = (self.limits.max_queued_chunks, (self.clock)());
         let Some(chunks) = self.queue_depths.chunks(&self.ports.queues, priority, now).await else { return Ok(()) };
-        let admitted = match Admission::of(chunks, most) {
+        let admitted = match Admission::from_depth(chunks, most) {
             Admission::Open => true,
             few @ Admission::FewJobs => few.admits(self.ports.store.active_jobs(&tenant.0).await?),
             Admission::Closed => false,

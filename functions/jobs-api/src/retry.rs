@@ -94,7 +94,7 @@ pub(crate) async fn retry<B: Backend>(
         Some(file) => Some(api.corrected(&tenant, &job, file).await?),
         None => None,
     };
-    etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
+    etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
     api.busy(&tenant, job.priority).await?;
     let at = (api.clock)();
     let deadline_at = deadline(at, job.timeout_s, job.expires_at);

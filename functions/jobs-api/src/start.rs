@@ -62,7 +62,7 @@ pub(crate) async fn start<B: Backend>(
     let options = api.started_options(&checked).await?;
     api.check_file(checked.source.as_ref()).await?;
     let (groups, checked) = api.with_groups(checked).await?;
-    etag::check_match(&headers, &JobDocument::of(&checked, &groups))?;
+    etag::check_match(&headers, &JobDocument::new(&checked, &groups))?;
     api.busy(&tenant, checked.priority).await?;
     let job = api.started_job(&checked);
     match api.ports.store.start_job(&job, &Definition { options, columns: None }).await? {

@@ -45,13 +45,13 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
     }
 
     async fn send_create(&self, job: &Job) -> PortResult<()> {
-        let message = CreateMessage { resend: job.resends + 1, ..CreateMessage::of(job) };
+        let message = CreateMessage { resend: job.resends + 1, ..CreateMessage::new(job) };
         self.ports.queues.send_create(&message).await?;
         self.ports.store.count_resend(job, (self.clock)()).await.map(|_| ())
     }
 
     async fn send_complete(&self, job: &Job) -> PortResult<()> {
-        let message = CompleteMessage { resend: job.resends + 1, ..CompleteMessage::of(job) };
+        let message = CompleteMessage { resend: job.resends + 1, ..CompleteMessage::new(job) };
         self.ports.queues.send_complete(&message).await?;
         self.ports.store.count_resend(job, (self.clock)()).await.map(|_| ())
     }
@@ -106,7 +106,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
 
 fn message(job: &Job, manifest: &Manifest, chunk: u32) -> Option<ChunkMessage> {
     let plan = manifest.chunks.get(chunk as usize)?;
-    Some(ChunkMessage::of(job, (manifest.group, chunk), plan))
+    Some(ChunkMessage::new(job, (manifest.group, chunk), plan))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ fn buried(queue: Queue, message_id: &str, body: String) -> Received {
 
 fn chunk_of(job: &Job) -> String {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-    serde_json::to_string(&ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::of(job, (0, 1), &plan) })
+    serde_json::to_string(&ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::new(job, (0, 1), &plan) })
         .unwrap()
 }
 
@@ -106,7 +106,7 @@ async fn lane(store: &MemoryStore, queues: &MemoryQueues, count: usize) -> Vec<J
     let mut jobs = Vec::new();
     for n in 0..count {
         let job = job(store).await;
-        let body = serde_json::to_string(&CreateMessage::of(&job)).unwrap();
+        let body = serde_json::to_string(&CreateMessage::new(&job)).unwrap();
         queues.bury(Received { group_id: Some("lane".into()), ..buried(Queue::Create, &format!("m{n:02}"), body) });
         jobs.push(job);
     }
@@ -149,7 +149,7 @@ async fn of_lanes_that_share_a_batch_every_dead_letter_is_read() {
         for n in 0..if lane == "few" { 3 } else { 30 } {
             let job = job(&store).await;
             store.stop(job.job_id, 0, &Stop { status: Status::Failed, error: None, at: NOW }).await.unwrap();
-            let body = serde_json::to_string(&CreateMessage::of(&job)).unwrap();
+            let body = serde_json::to_string(&CreateMessage::new(&job)).unwrap();
             let dead_letter = buried(Queue::Create, &format!("{lane}{n:02}"), body);
             queues.bury(Received { group_id: Some(lane.into()), ..dead_letter });
         }

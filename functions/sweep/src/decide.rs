@@ -219,7 +219,7 @@ fn push_group(job: &Job, group: &Group, chunks_of: impl Fn(u32) -> u32, at: &Cir
 }
 
 fn is_unsent(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
-    Open::of(group, chunk, at).is_some_and(|open| open.unsent_round().is_some())
+    Open::new(group, chunk, at).is_some_and(|open| open.unsent_round().is_some())
 }
 
 /// Returns a push of the first group with a suspect chunk, unless another group was pushed recently: the waits between
@@ -245,7 +245,7 @@ pub fn may_need_push(group: &Group, at: &Circumstances<'_>) -> bool {
 }
 
 fn is_overdue(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
-    let Some(open) = Open::of(group, chunk, at) else { return false };
+    let Some(open) = Open::new(group, chunk, at) else { return false };
     if let Some(due) = open.unsent_round() {
         return at.now >= due;
     }
@@ -256,7 +256,7 @@ fn is_overdue(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
 }
 
 fn is_suspect(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
-    let Some(open) = Open::of(group, chunk, at) else { return false };
+    let Some(open) = Open::new(group, chunk, at) else { return false };
     let is_quiet = matches!(at.queue, Queue::Busy { quiet: true, .. });
     let waited = at.now >= open.still_since().plus_seconds(patience_s(group.resends, at));
     is_quiet && waited && open.unsent_round().is_none()
@@ -274,7 +274,7 @@ struct Open<'a> {
 }
 
 impl<'a> Open<'a> {
-    fn of(group: &'a Group, chunk: u32, at: &Circumstances<'_>) -> Option<Self> {
+    fn new(group: &'a Group, chunk: u32, at: &Circumstances<'_>) -> Option<Self> {
         let cursor = group.cursors.get(&chunk);
         let ended = cursor.is_some_and(|cursor| cursor.finished) || at.waiting.contains(&(group.number, chunk));
         (!ended).then_some(Self { group, cursor })

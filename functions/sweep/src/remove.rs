@@ -16,7 +16,7 @@ pub(crate) async fn remove<S: Removal, Q, F: Files>(
     job: &Job,
     (clock, deadline): (fn() -> Timestamp, Timestamp),
 ) -> PortResult<()> {
-    while ports.files.remove_some(&JobFolder::of(job).prefix()).await? {
+    while ports.files.remove_some(&JobFolder::for_job(job).prefix()).await? {
         if clock() >= deadline {
             return Ok(());
         }

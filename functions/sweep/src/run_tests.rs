@@ -45,7 +45,7 @@ async fn however_many_dead_letters_there_are_every_job_is_looked_at() {
     let definition = Definition { options: serde_json::json!({}), columns: None };
     ports.store.create_job(&job, &definition, None).await.unwrap();
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-    let dead_letters = FakeDeadLetters(ChunkMessage::of(&job, (0, 1), &plan));
+    let dead_letters = FakeDeadLetters(ChunkMessage::new(&job, (0, 1), &plan));
     let sweep = Sweep { ports, dead_letters, stall_s: 60, clock };
     let swept = sweep.run(START.plus_seconds(200)).await;
     assert_eq!((swept.jobs, swept.dead_letters), (1, 500));

@@ -52,7 +52,7 @@ const BATCH: usize = 10;
 fn dead_letter(n: usize) -> Received {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
     let job = Job::waiting(JobId::generate(), "t", "import", NOW);
-    let message = ChunkMessage { inline: Some("x".repeat(ROWS_BYTES)), ..ChunkMessage::of(&job, (0, 1), &plan) };
+    let message = ChunkMessage { inline: Some("x".repeat(ROWS_BYTES)), ..ChunkMessage::new(&job, (0, 1), &plan) };
     Received {
         queue: Queue::Chunk,
         message_id: format!("m{n}"),

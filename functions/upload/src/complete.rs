@@ -47,7 +47,7 @@ pub(crate) async fn complete<S: JobStore + TenantCounts, P: UploadPlaces>(
     PathText(id): PathText,
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
-    let (multipart, received) = match UploadProgress::of(&uploads.places, &upload, (uploads.clock)()).await? {
+    let (multipart, received) = match UploadProgress::read(&uploads.places, &upload, (uploads.clock)()).await? {
         UploadProgress::Received => return Ok(state_response(upload, UploadProgress::Received)),
         UploadProgress::Waiting => {
             return Err(incomplete("nothing was put under this upload yet; put the file first").into());

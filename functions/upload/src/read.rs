@@ -44,7 +44,7 @@ pub(crate) async fn status<S: JobStore + TenantCounts, P: UploadPlaces>(
     PathText(id): PathText,
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
-    let state = UploadProgress::of(&uploads.places, &upload, (uploads.clock)()).await?;
+    let state = UploadProgress::read(&uploads.places, &upload, (uploads.clock)()).await?;
     Ok(state_response(upload, state))
 }
 

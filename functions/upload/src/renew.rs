@@ -59,7 +59,7 @@ pub(crate) async fn renew<S: JobStore + TenantCounts, P: UploadPlaces>(
     let upload = uploads.upload(&tenant, &id).await?;
     let wanted = read(fields, &upload)?;
     uploads.count_call(&tenant).await?;
-    let document = match UploadProgress::of(&uploads.places, &upload, (uploads.clock)()).await? {
+    let document = match UploadProgress::read(&uploads.places, &upload, (uploads.clock)()).await? {
         UploadProgress::Received => return Err(already_uploaded().into()),
         UploadProgress::Completing(_) => return Err(completing().into()),
         UploadProgress::Abandoned => return Err(abandoned().into()),

@@ -32,7 +32,7 @@ pub(crate) enum UploadProgress {
 impl UploadProgress {
     /// Of an upload, now. A HEAD of the file, and of an upload in parts a list of them. One that was completed between the two
     /// has no parts any more, so the file is looked for again.
-    pub(crate) async fn of<P: UploadPlaces>(places: &P, upload: &Upload, now: Timestamp) -> PortResult<Self> {
+    pub(crate) async fn read<P: UploadPlaces>(places: &P, upload: &Upload, now: Timestamp) -> PortResult<Self> {
         if places.is_received(upload).await? {
             return Ok(Self::Received);
         }

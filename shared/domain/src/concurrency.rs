@@ -34,7 +34,7 @@ pub struct Permit {
 
 impl Permit {
     /// A lease for an attempt that stops by itself at `deadline`.
-    pub fn of(number: u32, holder: &str, deadline: Timestamp) -> Self {
+    pub fn new(number: u32, holder: &str, deadline: Timestamp) -> Self {
         Self { number, holder: holder.to_owned(), until: deadline.plus_seconds(PERMIT_MARGIN_S) }
     }
 
@@ -68,7 +68,7 @@ pub struct ParkedChunk {
 
 impl ParkedChunk {
     /// A chunk of this job: the same for every delivery of it, so that it waits once.
-    pub fn of(job: &Job, message: &ChunkMessage, limit: u32) -> Self {
+    pub fn new(job: &Job, message: &ChunkMessage, limit: u32) -> Self {
         let group = i64::from(message.group.saturating_sub(job.carried_over.groups));
         let before = group * crate::group::CHUNKS_PER_GROUP as i64 + i64::from(message.chunk);
         let turn = job.started_at.unwrap_or(job.created_at).plus_seconds(before * TURN_S);
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_lease_outlasts_its_attempt() {
-        assert_eq!(Permit::of(3, "a", at(100)).until, at(110));
+        assert_eq!(Permit::new(3, "a", at(100)).until, at(110));
     }
 
     fn parked(started_s: i64, carried_groups: u32, (group, chunk): (u32, u32)) -> ParkedChunk {
@@ -134,8 +134,8 @@ mod tests {
         let job = Job::waiting(JobId::generate(), "t", "import", at(0));
         let job = Job { carried_over, started_at: Some(at(started_s)), ..job };
         let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
-        let message = ChunkMessage { inline: Some("row".into()), ..ChunkMessage::of(&job, (group, chunk), &plan) };
-        ParkedChunk::of(&job, &message, 2)
+        let message = ChunkMessage { inline: Some("row".into()), ..ChunkMessage::new(&job, (group, chunk), &plan) };
+        ParkedChunk::new(&job, &message, 2)
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub struct Progress {
 impl Progress {
     /// Reads the progress off a job and its groups, which must have been read before the job: then the job counts at
     /// least their items. If the job has totals that the groups do not sum to, they are too old: read them again.
-    pub fn of(job: &Job, groups: &[Group], now: Timestamp) -> Self {
+    pub fn new(job: &Job, groups: &[Group], now: Timestamp) -> Self {
         let counts = job.totals.unwrap_or_else(|| counts(job, groups));
         let done_share = done_share(job, groups, counts);
         let elapsed_ms = job.finished_at.unwrap_or(now).millis_since(job.started_at.unwrap_or(now)).max(1) as f64;

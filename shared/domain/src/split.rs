@@ -61,7 +61,7 @@ pub struct Growth {
 
 impl Growth {
     /// The place of a job whose next group is this one.
-    pub fn of(job: &Job) -> Self {
+    pub fn from_job(job: &Job) -> Self {
         let size_bytes = job.source.as_ref().map_or(0, |source| source.size_bytes);
         Self { size_bytes, carried_over: job.carried_over.groups, group: job.groups }
     }

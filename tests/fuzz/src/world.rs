@@ -166,7 +166,7 @@ impl World {
         };
         self.store.finish(id, &end).await?;
         let Some(job) = self.store.job(id).await? else { return Ok(()) };
-        let folder = JobFolder::of(&job);
+        let folder = JobFolder::for_job(&job);
         let file = ReportFile { key: folder.report_key(0, None, "failed.csv"), rows: failed };
         if failed > 0 {
             self.files.put(&file.key, FAILED);

@@ -86,7 +86,7 @@ async fn retry(shared: &Shared, job: Job, corrected: Option<SourceFile>) -> Port
     let reopen = Reopen { generation, at, deadline_at, corrected, selected_chunks: None };
     let Reopened::Made(job) = shared.ports.store.reopen(&job, &reopen).await? else { return Ok("409") };
     // The sweeper sends it.
-    drop(shared.ports.queues.send_create(&CreateMessage::of(&job)).await);
+    drop(shared.ports.queues.send_create(&CreateMessage::new(&job)).await);
     Ok("202")
 }
 

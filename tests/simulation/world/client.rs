@@ -102,7 +102,7 @@ impl World {
         let deadline_at = deadline(at, job.timeout_s, job.expires_at);
         let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, selected_chunks: None };
         if let Reopened::Made(job) = now(self.store.reopen(&job, &reopen)).unwrap() {
-            now(self.queues.send_create(&CreateMessage::of(&job))).unwrap();
+            now(self.queues.send_create(&CreateMessage::new(&job))).unwrap();
         }
     }
 

@@ -74,7 +74,7 @@ impl World {
         let job = self.accepted(plan, key);
         let definition = Definition { options: plan.kind.options(plan.tolerated), columns: None };
         now(self.store.create_job(&job, &definition, None)).unwrap();
-        let create = CreateMessage::of(&job);
+        let create = CreateMessage::new(&job);
         now(self.queues.send_create(&create)).unwrap();
         self.customers.push(Customer {
             id: job.job_id,

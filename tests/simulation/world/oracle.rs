@@ -50,11 +50,11 @@ impl World {
             (!same).then(|| (groups.values().cloned().collect::<Vec<_>>(), job.clone()))
         });
         let Some((groups, job)) = changed.flatten() else { return };
-        let progress = Progress::of(&job, &groups, clock());
+        let progress = Progress::new(&job, &groups, clock());
         assert!(progress.item_progress() <= progress.item_count, "{progress:?}");
         assert!(progress.item_count <= possible.len() as u64, "rows are invented: {progress:?}");
         assert!(handler::most_at_once() <= AT_ONCE, "more chunks run at once than may");
-        let apart = Progress::of(&job, &seen.groups, clock());
+        let apart = Progress::new(&job, &seen.groups, clock());
         assert!(apart.item_progress() <= apart.item_count, "groups that were read before the job: {apart:?}");
         let now = (progress.item_progress(), progress.percent);
         if let Some(before) = &seen.job {
@@ -250,7 +250,7 @@ impl World {
         let owned = |key: &str| {
             stored.iter().any(|job| {
                 let upload = || job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()));
-                key.starts_with(&JobFolder::of(job).prefix()) || upload()
+                key.starts_with(&JobFolder::for_job(job).prefix()) || upload()
             })
         };
         let left: Vec<_> = self.left().into_iter().filter(|key| !owned(key) && !self.is_unused(key)).collect();
@@ -268,7 +268,7 @@ impl World {
 
 /// What is shown of a job that has ended: one that has completed says everything itself.
 fn shown(job: &Job, groups: &[Group]) -> Progress {
-    Progress::of(job, if job.status == Status::Completed { &[] } else { groups }, clock())
+    Progress::new(job, if job.status == Status::Completed { &[] } else { groups }, clock())
 }
 
 /// Whether a job may look like this after it looked like that.

@@ -70,7 +70,7 @@ impl Layout {
             _ => Unsplit::From(job.split_offset),
         };
         let read = || header.and_then(Result::ok).and_then(|header| header.columns);
-        let columns = Columns::of(source.format, stored.or_else(read)).unwrap_or(Columns::Raw);
+        let columns = Columns::from_names(source.format, stored.or_else(read)).unwrap_or(Columns::Raw);
         Self { columns, options: Vec::new(), unsplit }
     }
 }

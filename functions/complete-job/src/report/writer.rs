@@ -52,7 +52,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         layout: &'a Layout,
         name: ReportName<'_>,
     ) -> Self {
-        let (job, folder) = (&ending.job, JobFolder::of(&ending.job));
+        let (job, folder) = (&ending.job, JobFolder::for_job(&ending.job));
         let table = |file, reported| {
             let key = |name| folder.report_key(job.generation, Some(name), file);
             let keys = TableKeys { parts: key(name.attempt), whole: key(name.report) };
@@ -134,7 +134,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     async fn unit(&mut self, unit: &Unit<'_>, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
         let (ending, layout) = (self.ending, self.layout);
         let manifest = unit.manifest(self.store, ending).await?;
-        let (folder, source) = (JobFolder::of(&ending.job), ending.job.source.as_ref());
+        let (folder, source) = (JobFolder::for_job(&ending.job), ending.job.source.as_ref());
         let reader = ChunkReader { files: self.files, folder, source, options: &layout.options };
         let mut chunks = unit.chunks(manifest.as_ref());
         chunks.drain(..self.at.chunk.min(chunks.len()));

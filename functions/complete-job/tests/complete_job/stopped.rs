@@ -170,7 +170,7 @@ fn of_an_earlier_generation_only_groups_in_which_items_were_skipped_are_read() {
             of_work.fetch_add(u32::from(operation == "read" && key.contains("/chunks/")), Ordering::Relaxed);
             true
         });
-        let end = fixture.deliver(&CompleteMessage::of(&job), 0, (Timestamp(i64::MAX), || Timestamp(90_000)));
+        let end = fixture.deliver(&CompleteMessage::new(&job), 0, (Timestamp(i64::MAX), || Timestamp(90_000)));
         assert_eq!(end.unwrap(), CompleteEnd::Finished(Status::Canceled));
         assert_eq!(unprocessed(&fixture), [1], "what failed was to run again");
         assert_eq!(counted.load(Ordering::Relaxed), reads, "for what was never filed again, and for skipped rows");

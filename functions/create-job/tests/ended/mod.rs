@@ -157,7 +157,7 @@ impl World {
             counts.skipped += count(|end| matches!(end, End::Skipped { .. }));
             let prev = n.checked_sub(1).map(|before| before.to_string());
             let file = WorkFile { header: Header::behind(round, prev, header.as_ref()), entries };
-            let key = JobFolder::of(&folder).work_key(place, &n.to_string());
+            let key = JobFolder::for_job(&folder).work_key(place, &n.to_string());
             self.ports.files.0.put(&key, file.to_bytes().unwrap());
             header = Some(file.header);
         }
@@ -199,7 +199,7 @@ impl World {
     pub(crate) fn split_within(&self, invocation_ms: i64) -> i64 {
         let registry = builtin(MemoryRecords::default());
         let splitter = Splitter { ports: &self.ports, registry: &registry, clock };
-        let (mut message, split_at) = (CreateMessage::of(&self.job()), CLOCK.get());
+        let (mut message, split_at) = (CreateMessage::new(&self.job()), CLOCK.get());
         for _ in 0..DELIVERIES {
             let began = CLOCK.get();
             let end = now(splitter.split(&message, Timestamp(began + invocation_ms))).unwrap();
@@ -220,7 +220,7 @@ impl World {
             now(self.ports.store.progress_from(self.id, self.job().carried_over.groups)).unwrap().unwrap();
         let files = groups.iter().flat_map(|group| {
             let files = group.cursors.iter().filter_map(|(chunk, cursor)| Some((*chunk, cursor.file.as_deref()?)));
-            files.map(|(chunk, file)| JobFolder::of(&job).work_key((group.number, chunk), file))
+            files.map(|(chunk, file)| JobFolder::for_job(&job).work_key((group.number, chunk), file))
         });
         let entries = files.flat_map(|key| WorkFile::parse(&self.ports.files.0.get(&key).unwrap()).unwrap().entries);
         entries.filter(|entry| matches!(entry.end, End::Transient { .. })).count()

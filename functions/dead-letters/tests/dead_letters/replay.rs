@@ -129,7 +129,7 @@ async fn of_a_job_that_is_gone_or_canceled_only_a_discard_is_left() {
 async fn control_messages_are_sent_again_under_a_number_that_their_queue_has_not_had() {
     let world = World::default();
     let job = world.job("acme").await;
-    let complete = CompleteMessage::of(&job);
+    let complete = CompleteMessage::new(&job);
     let dead_letter = world.note(Queue::Complete, &serde_json::to_string(&complete).unwrap()).await;
     assert_eq!(replay(&world, &dead_letter).await.body["effect"], "message");
     assert_eq!(world.queues.take_completes(), [CompleteMessage { resend: 1, ..complete }]);

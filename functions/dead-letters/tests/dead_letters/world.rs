@@ -184,7 +184,7 @@ impl World {
     pub(crate) async fn chunk(&self, job: &Job, chunk: u32) -> DeadLetterRecord {
         let first = u64::from(chunk) * 10 + 1;
         let plan = ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false };
-        let message = ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::of(job, (0, chunk), &plan) };
+        let message = ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::new(job, (0, chunk), &plan) };
         self.note(Queue::Chunk, &serde_json::to_string(&message).unwrap()).await
     }
 }

@@ -59,7 +59,7 @@ impl<F: Files> ReportAudit<'_, F> {
         result: &ResultDocument,
         receipt: Option<&Receipt>,
     ) -> PortResult<Reported> {
-        let (mut numbers, mut reported) = (Numbers::of(result.item_count), Reported::default());
+        let (mut numbers, mut reported) = (Numbers::new(result.item_count), Reported::default());
         if let Some(receipt) = receipt {
             let with_rows = self.expected(result).iter().filter(|expected| expected.rows > 0).count();
             self.findings.count("receipt_file_count", RECEIPT_NAME, with_rows as u64, receipt.files.len() as u64);
@@ -143,7 +143,7 @@ impl<F: Files> ReportAudit<'_, F> {
 
     /// Streams a file, row by row.
     async fn read(&mut self, expected: &Expected<'_>, numbers: &mut Numbers) -> PortResult<Counting> {
-        let mut by_group = ByGroup::of(self.records.planned().map(|(_, manifest)| manifest));
+        let mut by_group = ByGroup::new(self.records.planned().map(|(_, manifest)| manifest));
         let (mut rows, mut print) = (RowNumbers::new(), Fingerprinter::default());
         let (mut items, mut strange) = (ItemSet::default(), Vec::new());
         let mut take = |number: Option<u64>| match number {

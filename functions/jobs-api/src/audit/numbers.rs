@@ -15,7 +15,7 @@ pub(super) struct Numbers {
 
 impl Numbers {
     /// None yet, of this many items.
-    pub(super) fn of(items: u64) -> Self {
+    pub(super) fn new(items: u64) -> Self {
         Self { bits: Vec::new(), items }
     }
 
@@ -80,7 +80,7 @@ pub(super) struct ByGroup {
 
 impl ByGroup {
     /// No row yet.
-    pub(super) fn of<'a>(manifests: impl Iterator<Item = &'a Manifest>) -> Self {
+    pub(super) fn new<'a>(manifests: impl Iterator<Item = &'a Manifest>) -> Self {
         let mut runs: Vec<_> = manifests
             .flat_map(|m| m.chunks.iter().map(|chunk| (chunk.first, chunk.first + u64::from(chunk.items), m.group)))
             .collect();
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn an_item_is_new_once_and_only_if_it_is_one_of_the_job() {
-        let mut numbers = Numbers::of(200);
+        let mut numbers = Numbers::new(200);
         let found = [1, 64, 200, 64, 0, 201].map(|number| numbers.is_new(number));
         assert_eq!(found, [true, true, true, false, false, false]);
     }
@@ -133,7 +133,7 @@ mod tests {
         let chunk = |first| ChunkPlan { first, items: 5, start: 0, end: 1, oversize: false };
         let manifests =
             [Manifest { group: 1, chunks: vec![chunk(11)] }, Manifest { group: 0, chunks: vec![chunk(1), chunk(6)] }];
-        let mut rows = ByGroup::of(manifests.iter());
+        let mut rows = ByGroup::new(manifests.iter());
         [1, 5, 6, 10, 11, 16].into_iter().for_each(|number| rows.take(number));
         assert_eq!([0, 1, 2].map(|group| rows.rows(group)), [4, 1, 0]);
     }

@@ -22,7 +22,7 @@ struct Ordinals {
 }
 
 impl Ordinals {
-    fn of(places: BTreeSet<u64>) -> Self {
+    fn new(places: BTreeSet<u64>) -> Self {
         Self { places: places.into_iter().collect(), before: Vec::new(), records: 0 }
     }
 
@@ -60,7 +60,7 @@ pub(super) async fn check_plan(
     let Some(source) = &records.job.source else { return Ok(()) };
     let places: BTreeSet<_> = ranges(records).flat_map(|(_, _, plan)| [plan.start, plan.end]).collect();
     let Some(start) = places.first().copied() else { return Ok(()) };
-    let mut ordinals = Ordinals::of(places);
+    let mut ordinals = Ordinals::new(places);
     match cut(files, source, start, in_time, &mut ordinals).await? {
         Some(Streamed::Whole) => {
             ordinals.reach(u64::MAX);
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn chunks_have_the_records_that_begin_in_them() {
         let text = b"1,a\n\n2,\"b\nb\"\n3,c\n";
-        let mut ordinals = Ordinals::of([0, 5, 13, 17].into());
+        let mut ordinals = Ordinals::new([0, 5, 13, 17].into());
         let mut cutter = Cutter::new(Format::Csv);
         cutter.feed(text, &mut |span| ordinals.take(span));
         let chunk = |start, end| ChunkPlan { first: 1, items: 1, start, end, oversize: false };

@@ -124,7 +124,7 @@ impl<F: Files> WorkAudit<'_, F> {
                 work.out_of_time = true;
                 return Ok(None);
             }
-            let key = JobFolder::of(&self.records.job).work_key(place, &token);
+            let key = JobFolder::for_job(&self.records.job).work_key(place, &token);
             let Read::Found(bytes) = self.files.read(&key, None, None).await? else {
                 work.absent = true;
                 return Ok(None);

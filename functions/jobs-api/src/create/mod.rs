@@ -160,7 +160,7 @@ impl<B: Backend> Api<B> {
 
     /// Sends the create message. A failure is no failure of the call: the job is stored, and the sweeper sends it.
     pub(crate) async fn send(&self, job: &Job) {
-        if let Err(error) = self.ports.queues.send_create(&CreateMessage::of(job)).await {
+        if let Err(error) = self.ports.queues.send_create(&CreateMessage::new(job)).await {
             let error = telemetry::chain(&error);
             tracing::warn!(job.id = %job.job_id, error, "a create message was not sent; the sweeper will send it");
         }
@@ -185,6 +185,6 @@ impl<B: Backend> Api<B> {
             (header::RETRY_AFTER, "1".to_owned()),
             (header::CACHE_CONTROL, "no-store".to_owned()),
         ]);
-        (StatusCode::ACCEPTED, about, Json(JobDocument::of(job, groups))).into_response()
+        (StatusCode::ACCEPTED, about, Json(JobDocument::new(job, groups))).into_response()
     }
 }

@@ -23,7 +23,7 @@ impl<B: Backend> Api<B> {
         let info = self.ports.files.info(&upload.key).await?.ok_or_else(not_uploaded).map_err(refused)?;
         check_size(&upload, &info, self.limits.max_file_bytes).map_err(refused)?;
         Ok(SourceFile {
-            format: Format::of(&upload.file_name, &upload.content_type),
+            format: Format::from_file(&upload.file_name, &upload.content_type),
             key: upload.key,
             size_bytes: info.size_bytes,
             etag: info.etag,

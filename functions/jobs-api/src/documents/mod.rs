@@ -83,7 +83,7 @@ pub(crate) async fn docs(headers: HeaderMap) -> Response {
 
 /// A document that changes with a deployment only.
 fn answer(headers: &HeaderMap, content_type: &'static str, body: &[u8]) -> Response {
-    let tag = etag::of_bytes(body);
+    let tag = etag::for_bytes(body);
     let known = etag::is_known(headers, &tag);
     let about = AppendHeaders([(header::CACHE_CONTROL, CACHE.to_owned()), (header::ETAG, tag)]);
     if known {

@@ -60,7 +60,7 @@ pub(super) enum Layout {
 
 impl Layout {
     /// Reads the header of a job's `failed.csv`.
-    pub(super) fn of(job: &Job, header: &Row) -> Result<Self, Damaged> {
+    pub(super) fn new(job: &Job, header: &Row) -> Result<Self, Damaged> {
         let own = own(header)?;
         match &job.source {
             Some(source) if source.format == Format::Csv => {

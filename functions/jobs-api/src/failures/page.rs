@@ -38,7 +38,7 @@ impl<F: Files> FailedFile<'_, F> {
         };
         let block_bytes = if after.is_some() { HEADER_BYTES } else { BLOCK_BYTES };
         let mut reader = BlockReader::new(self, &etag, 0, block_bytes);
-        let layout = Layout::of(self.job, &reader.row().await?)?;
+        let layout = Layout::new(self.job, &reader.row().await?)?;
         let Some(cursor) = after else { return self.fill(limit, &layout, reader, 0).await };
         let reader = BlockReader::new(self, &etag, cursor.offset, BLOCK_BYTES);
         self.fill(limit, &layout, reader, cursor.rows).await.map_err(|error| match error {

@@ -72,13 +72,13 @@ pub struct JobsDocument {
 )]
 pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, query: QueryText) -> Answer {
     let wanted = Wanted::read(&query, &api.registry)?;
-    let page = affordable(api.ports.store.jobs(&wanted.of(&tenant)).await?);
+    let page = affordable(api.ports.store.jobs(&wanted.for_tenant(&tenant)).await?);
     let next = page.next.map(cursor);
     let read = stream::iter(page.jobs).map(|job| Box::pin(api.read_groups(job))).buffered(AT_ONCE);
     // Deleted meanwhile, or not of the wanted status any more: not of this list.
     let there = read.try_filter_map(async |read| Ok(read));
-    let fitting = there.try_filter(|(_, job)| std::future::ready(wanted.of(&tenant).includes(job)));
-    let jobs = fitting.map_ok(|(groups, job)| JobDocument::of(&job, &groups)).try_collect().await?;
+    let fitting = there.try_filter(|(_, job)| std::future::ready(wanted.for_tenant(&tenant).includes(job)));
+    let jobs = fitting.map_ok(|(groups, job)| JobDocument::new(&job, &groups)).try_collect().await?;
     let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
     about.extend(next.as_ref().map(|cursor| (header::LINK, wanted.next_link(cursor))));
     Ok((AppendHeaders(about), Json(JobsDocument { jobs, next_cursor: next })).into_response())

@@ -47,7 +47,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// The same for the store.
-    pub(super) fn of<'b>(&'b self, tenant: &'b Tenant) -> JobsWanted<'b> {
+    pub(super) fn for_tenant<'b>(&'b self, tenant: &'b Tenant) -> JobsWanted<'b> {
         let (status, job_type) = (self.status.map(|(status, _)| status), self.job_type);
         JobsWanted { tenant: &tenant.0, status, job_type, limit: self.limit, after: self.after }
     }

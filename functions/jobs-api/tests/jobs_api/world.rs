@@ -156,7 +156,7 @@ impl World {
     }
 
     /// The same services, called by somebody of another tenant.
-    pub(crate) fn of(&self, tenant: &'static str) -> Self {
+    pub(crate) fn as_tenant(&self, tenant: &'static str) -> Self {
         Self { tenant: Some(tenant), ..self.clone() }
     }
 
@@ -296,7 +296,7 @@ impl World {
         let end = Finish { generation: 0, status, totals, report: None, error: None, at: NOW.plus_seconds(2) };
         self.store.finish(id, &end).await.unwrap();
         let job = self.store.job(id).await.unwrap().unwrap();
-        let folder = JobFolder::of(&job);
+        let folder = JobFolder::for_job(&job);
         let file = ReportFile { key: folder.report_key(0, None, "failed.csv"), rows: failed };
         let files = ReportFiles { failed: (failed > 0).then_some(file), ..ReportFiles::default() };
         let counts = ResultCounts { succeeded: 2, failed, ..ResultCounts::default() };

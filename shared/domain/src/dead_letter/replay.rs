@@ -122,7 +122,7 @@ mod tests {
 
     fn of_chunk(group: u32, job: &Job, cursor: Option<&Cursor>) -> Replay {
         let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-        replay(&DeadLetterMessage::Chunk(ChunkMessage::of(job, (group, 5), &plan)), Some(job), cursor, Timestamp(0))
+        replay(&DeadLetterMessage::Chunk(ChunkMessage::new(job, (group, 5), &plan)), Some(job), cursor, Timestamp(0))
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub(crate) fn answer(protocol: &Protocol, world: &mut World) {
     if careful && world.job.totals.is_some_and(|totals| totals != counts(&world.job, &groups)) {
         groups.clone_from(&world.groups);
     }
-    let progress = Progress::of(&world.job, &groups, Timestamp(1));
+    let progress = Progress::new(&world.job, &groups, Timestamp(1));
     let listed = groups.iter().map(|group| group.items).sum();
     let item_count = if careful || world.job.split_ended { world.job.item_count } else { listed };
     let (counts, percent, ended) = (progress.counts, progress.percent, world.job.status.is_final());

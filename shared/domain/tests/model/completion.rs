@@ -30,7 +30,7 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step
 }
 
 fn read(protocol: &Protocol, world: &World, generation: u32) -> Option<Step> {
-    let (job, view) = (&world.job, View::of(&world.job));
+    let (job, view) = (&world.job, View::new(&world.job));
     match job.stage {
         _ if job.generation != generation => None,
         Stage::Done => None,

@@ -48,7 +48,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    pub(crate) fn of(job: &Job) -> Self {
+    pub(crate) fn new(job: &Job) -> Self {
         let &Job { generation, carried_over, groups, replanned, split_offset, .. } = job;
         Self { generation, carried_over, groups, replanned, split_offset }
     }

@@ -68,7 +68,7 @@ impl Audited {
     }
 
     pub(super) fn work_key(&self, place: (u32, u32)) -> String {
-        JobFolder::of(&self.records.job).work_key(place, "w1")
+        JobFolder::for_job(&self.records.job).work_key(place, "w1")
     }
 
     pub(super) fn cursor(&mut self, (group, chunk): (u32, u32)) -> &mut Cursor {
