@@ -78,13 +78,13 @@ pub struct Timings {
 
 impl Timings {
     fn from_job(job: &Job) -> Self {
-        let ended = job.finished_at.unwrap_or(job.updated_at);
-        let begun = job.started_at.unwrap_or(ended);
+        let ended = job.times.finished_at.unwrap_or(job.times.updated_at);
+        let begun = job.times.started_at.unwrap_or(ended);
         Self {
-            created_at: job.created_at.to_rfc3339(),
-            started_at: job.started_at.map(Timestamp::to_rfc3339),
-            finished_at: job.finished_at.map(Timestamp::to_rfc3339),
-            queued_ms: begun.millis_since(job.created_at),
+            created_at: job.times.created_at.to_rfc3339(),
+            started_at: job.times.started_at.map(Timestamp::to_rfc3339),
+            finished_at: job.times.finished_at.map(Timestamp::to_rfc3339),
+            queued_ms: begun.millis_since(job.times.created_at),
             run_ms: ended.millis_since(begun),
         }
     }

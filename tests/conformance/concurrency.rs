@@ -3,7 +3,7 @@
 use longshore_domain::concurrency::{ParkedChunk, Permit, free_permits};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::Job;
+use longshore_domain::job::{Job, JobTimes};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::Store;
 
@@ -79,7 +79,11 @@ fn parked(job: &Job, chunk: u32) -> ParkedChunk {
 
 async fn those_who_wait_are_found_by_their_turn_and_wait_once(store: impl Store) {
     let early = waiting_job();
-    let late = Job { job_id: JobId::generate(), created_at: at(90_000), ..waiting_job() };
+    let late = Job {
+        job_id: JobId::generate(),
+        times: JobTimes { created_at: at(90_000), ..waiting_job().times.clone() },
+        ..waiting_job()
+    };
     let all = [parked(&early, 0), parked(&early, 1), parked(&late, 0), parked(&early, 2)];
     for parked in all.iter().rev().chain(&all) {
         store.park("limited", parked).await.unwrap();

@@ -183,7 +183,7 @@ impl Lane {
             };
             self.sent[next].visible_at = clock().plus_seconds(hidden_s);
         }
-        if self.job(id).split_ended && self.split.insert(id) {
+        if self.job(id).split.ended && self.split.insert(id) {
             self.last_split = clock();
         }
         true
@@ -257,5 +257,5 @@ fn a_split_that_is_pushed_for_every_turn_is_never_stopped() {
     let lane = Lane::new(Failure::Lost, Rule::Replace).run();
     let job = lane.job(id(0));
     assert!(lane.pushes > 2 * PUSHES, "{} pushes", lane.pushes);
-    assert_eq!((job.split_ended, job.stop, job.item_count), (true, None, ROWS as u64));
+    assert_eq!((job.split.ended, job.stop, job.split.item_count), (true, None, ROWS as u64));
 }

@@ -52,7 +52,7 @@ fn ran(redelivery_base_s: i64) -> Ran {
     }
     let ended = world.all(|world| world.job().status == Status::Completed);
     let mut failed = 0;
-    world.each(|world| failed += world.job().totals.map_or(0, |totals| totals.failed));
+    world.each(|world| failed += world.job().completion.totals.map_or(0, |totals| totals.failed));
     if ended {
         world.each(|world| world.check_report(&[OK; ROWS]));
     }

@@ -137,7 +137,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
                 Ok(ending) => ending,
                 Err(end) => return Ok(end),
             };
-            if ending.job.checkpoint.as_ref().is_some_and(|at| at.step > step) {
+            if ending.job.completion.checkpoint.as_ref().is_some_and(|at| at.step > step) {
                 return Ok(CompleteEnd::Overtaken);
             }
             // From here on this call may move the checkpoint itself.
@@ -180,7 +180,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
             tokio::time::sleep(Duration::from_millis(wait_ms)).await;
         }
         let mut closed = Vec::new();
-        for number in job.carried_over.groups..job.groups {
+        for number in job.retry.carried_over.groups..job.split.groups {
             // Closed once, it changes no more: a completion that goes on has it already.
             let known = groups.iter().find(|group| group.number == number && !group.open).cloned();
             let group = if known.is_some() { known } else { self.ports.store.close(job.job_id, number).await? };
@@ -263,7 +263,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
 
     /// The attempt that goes on where the last checkpoint is, with what is stored of its report; or one that begins.
     async fn attempt(&self, job: &Job, turn_budget: &TurnBudget) -> Result<(Attempt, Option<Vec<u8>>), CompleteError> {
-        let checkpoint = job.checkpoint.clone();
+        let checkpoint = job.completion.checkpoint.clone();
         if let Some(at) = checkpoint.as_ref().filter(|at| turn_budget.gone.as_ref() != Some(&at.token))
             && let Read::Found(stored) = self.ports.files.read(&state_key(job, at), None, None).await?
         {
@@ -348,7 +348,7 @@ fn nothing_to_end(job: &Job, generation: u32) -> Option<CompleteEnd> {
 
 /// How many of a generation's groups are missing or have items that have not ended.
 fn unfinished(job: &Job, groups: &[Group]) -> usize {
-    ((job.groups - job.carried_over.groups) as usize)
+    ((job.split.groups - job.retry.carried_over.groups) as usize)
         .saturating_sub(groups.iter().filter(|group| group.is_done()).count())
 }
 

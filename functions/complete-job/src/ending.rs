@@ -53,8 +53,12 @@ fn stopped_without_reason() -> JobError {
 /// How long to wait until no worker starts an item any more, in milliseconds: never more than the grace itself,
 /// whatever the clocks say.
 pub(crate) fn grace_left_ms(job: &Job, grace_ms: i64, now: Timestamp) -> u64 {
-    let stopped_at = job.stop.as_ref().map_or(job.updated_at, |stop| stop.at);
-    let left = if job.groups == job.carried_over.groups { 0 } else { (stopped_at.0 + grace_ms - now.0).min(grace_ms) };
+    let stopped_at = job.stop.as_ref().map_or(job.times.updated_at, |stop| stop.at);
+    let left = if job.split.groups == job.retry.carried_over.groups {
+        0
+    } else {
+        (stopped_at.0 + grace_ms - now.0).min(grace_ms)
+    };
     u64::try_from(left).unwrap_or(0)
 }
 

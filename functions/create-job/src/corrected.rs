@@ -39,7 +39,7 @@ const FINDINGS_LEAST: usize = CHUNKS_PER_GROUP;
 impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// The corrected file of the job's present generation. The job fails if it is not there any more, or is none.
     pub(crate) async fn corrected_file(&self, job: &Job, item_bytes: u64) -> Result<Option<CorrectedFile>, Halt> {
-        let Some(file) = &job.corrected else { return Ok(None) };
+        let Some(file) = &job.retry.corrected else { return Ok(None) };
         let bytes = match self.ports.files.read(&file.key, Some(&file.etag), None).await? {
             Read::Found(bytes) => bytes,
             Read::Absent | Read::Changed => return Err(self.fail(job, gone(file)).await),
@@ -66,7 +66,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         deadline: Timestamp,
     ) -> Result<Vec<JobError>, Halt> {
         let until = self.findings_end(deadline);
-        let first = job.carried_over.replanned.group;
+        let first = job.retry.carried_over.replanned.group;
         let (groups, _) = self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;
         let (files, folder) = (&self.ports.files, JobFolder::for_job(job));
         let mut reads: Vec<BoxFuture<'_, Result<Vec<WorkFile>, ChunkError>>> = Vec::new();
@@ -110,7 +110,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
 /// Returns each chunk with work files in a group of which this generation has filed failed items again.
 fn replanned<'a>(job: &Job, group: &'a Group) -> Vec<(u32, &'a Cursor)> {
-    let from = job.carried_over.replanned;
+    let from = job.retry.carried_over.replanned;
     let first = if group.number == from.group { from.chunk } else { 0 };
     if job.owns(group.number) || group.number < from.group || group.counts.failed == 0 {
         return Vec::new();

@@ -58,7 +58,7 @@ impl TakenChunk {
         let (place, was_deferred) = (ChunkId { group: group.number, chunk }, job.source.is_some() && plan.end == 0);
         let items = match was_deferred {
             // Every item is in one chunk of those that are filed again.
-            _ if place >= job.carried_over.replanned => Items::OfChunk,
+            _ if place >= job.retry.carried_over.replanned => Items::OfChunk,
             true => Items::Any,
             false => Items::Run(plan.first..=plan.first + u64::from(plan.items).saturating_sub(1)),
         };
@@ -128,7 +128,7 @@ fn given_up(entries: &[Entry]) -> impl Iterator<Item = u64> {
 impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// The letters that the job's present generation replays. None of them is read.
     pub(crate) async fn dead_items(&self, job: &Job) -> Result<DeadItems, Halt> {
-        let places = job.selected_chunks.iter().flatten();
+        let places = job.retry.selected_chunks.iter().flatten();
         let first = places.clone().next().map_or(0, |place| place.group);
         let (groups, _) = self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;
         let (mut items, mut manifest) = (DeadItems::default(), None::<Manifest>);

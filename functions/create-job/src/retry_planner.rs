@@ -49,12 +49,12 @@ pub(crate) struct RetryPlanner<'a, S, Q, F> {
 impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
     pub(crate) fn new(splitter: &'a Splitter<'a, S, Q, F>, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Self {
         // Chunks as for a file of the rest's size: few items are to be spread over workers as if they were all.
-        let remaining = job.item_count.saturating_sub(job.carried_over.counts.done());
+        let remaining = job.split.item_count.saturating_sub(job.retry.carried_over.counts.done());
         let size_bytes = job.source.as_ref().map_or(0, |source| source.size_bytes);
-        let rest_bytes = (size_bytes as f64 * remaining as f64 / job.item_count.max(1) as f64) as u64;
+        let rest_bytes = (size_bytes as f64 * remaining as f64 / job.split.item_count.max(1) as f64) as u64;
         let limits = limits.for_file(rest_bytes);
         let (chunks, replanned, entries) = Default::default();
-        let (committed, retry_selection) = (job.replanned, RetrySelection::All);
+        let (committed, retry_selection) = (job.retry.replanned, RetrySelection::All);
         Self {
             splitter,
             job,
@@ -77,7 +77,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
 
     /// The job once everything is filed.
     pub(crate) async fn run(mut self) -> Result<Job, Halt> {
-        let (from, end) = (self.job.replanned, self.job.carried_over.groups);
+        let (from, end) = (self.job.retry.replanned, self.job.retry.carried_over.groups);
         if from.group >= end {
             return Ok(self.job);
         }
@@ -99,7 +99,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
                 if over || self.chunks.len() + ROOM_OF_ONE > CHUNKS_PER_GROUP {
                     let committed = self.commit(ChunkId { group: number, chunk: chunk + 1 }).await?;
                     if over && committed {
-                        return Err(Halt::End(self.splitter.go_on_later(&self.job, self.job.groups).await?));
+                        return Err(Halt::End(self.splitter.go_on_later(&self.job, self.job.split.groups).await?));
                     }
                 }
             }
@@ -142,7 +142,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
             return false;
         }
         let (job, growth) = (&self.job, Growth::from_job(&self.job));
-        let corrected = job.corrected.as_ref().map_or(0, |file| file.size_bytes);
+        let corrected = job.retry.corrected.as_ref().map_or(0, |file| file.size_bytes);
         let limits = growth.replanned(self.limits, self.remaining, growth.size_bytes + corrected);
         self.entries.len() >= limits.items as usize || self.entry_bytes >= limits.bytes
     }
@@ -151,7 +151,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
     async fn file(&mut self) -> Result<(), Halt> {
         let Some(first) = self.entries.first().map(|entry| entry.n) else { return Ok(()) };
         let chunk = u32::try_from(self.chunks.len()).unwrap_or(u32::MAX);
-        let number = self.job.groups;
+        let number = self.job.split.groups;
         let token = Cursor::token(&nonce(), 0);
         let entries = mem::take(&mut self.entries);
         let items = u32::try_from(entries.len()).unwrap_or(u32::MAX);
@@ -186,7 +186,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
         }
         let plan = GroupPlan {
             generation: self.job.generation,
-            manifest: Manifest { group: self.job.groups, chunks: mem::take(&mut self.chunks) },
+            manifest: Manifest { group: self.job.split.groups, chunks: mem::take(&mut self.chunks) },
             replanned: mem::take(&mut self.replanned),
             source: Source::Refiled { from: self.committed, upto },
         };

@@ -44,7 +44,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         if let Some(file) = self.corrected_file(job, item_bytes).await? {
             return Ok(RetrySelection::Corrected(file));
         }
-        match &job.selected_chunks {
+        match &job.retry.selected_chunks {
             Some(_) => Ok(RetrySelection::Dead(self.dead_items(job).await?)),
             None => Ok(RetrySelection::All),
         }

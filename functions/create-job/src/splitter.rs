@@ -132,13 +132,13 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         self.send_unsent(&job, message).await?;
         let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
         let job = self.plan_retry(job, limits.chunk(), deadline).await?;
-        if job.carried_over.split_ended {
-            return self.end(&job, job.groups, &[], deadline).await;
+        if job.retry.carried_over.split_ended {
+            return self.end(&job, job.split.groups, &[], deadline).await;
         }
         let Some(source) = &job.source else { return self.single_item(&job, deadline).await };
         let (start, issues) = self.open(&job, source).await?;
         let limits = limits.chunk().for_file(source.size_bytes);
-        let pass = Pass::new(self, &job, source, limits, start.max(job.split_offset), self.turn(TURN_S, deadline));
+        let pass = Pass::new(self, &job, source, limits, start.max(job.split.offset), self.turn(TURN_S, deadline));
         pass.run(&issues).await
     }
 
@@ -149,7 +149,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     /// The job once everything that the generation before left is filed again.
     async fn plan_retry(&self, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Result<Job, Halt> {
-        if job.replanned.group >= job.carried_over.groups {
+        if job.retry.replanned.group >= job.retry.carried_over.groups {
             return Ok(job);
         }
         let retry_selection = self.retry_selection(&job, limits.item_bytes).await?;
@@ -178,7 +178,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             },
             _ => job,
         };
-        if job.split_ended {
+        if job.split.ended {
             // Whoever ended the split may have died before it asked for completion.
             complete_if_done(self.ports, &job).await?;
         }
@@ -191,8 +191,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// Sends the groups that an earlier attempt has committed and perhaps not sent. A continuation is sent after the
     /// messages of every group before its position; a re-send of the sweeper says nothing about them.
     async fn send_unsent(&self, job: &Job, message: &CreateMessage) -> Result<(), Halt> {
-        let sent = if message.resend == 0 { message.position.min(job.groups) } else { 0 };
-        for group in job.sent_groups.max(sent)..job.groups {
+        let sent = if message.resend == 0 { message.position.min(job.split.groups) } else { 0 };
+        for group in job.split.sent_groups.max(sent)..job.split.groups {
             let manifest = self.ports.store.manifest(job.job_id, group).await?;
             let manifest = manifest.ok_or(SplitError::ManifestMissing(group))?;
             self.ports.queues.send_chunks(&messages(job, &manifest, |_| None), 0).await?;
@@ -202,8 +202,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     /// A job without a file is one item whose input is its options.
     async fn single_item(&self, job: &Job, deadline: Timestamp) -> Result<SplitEnd, Halt> {
-        if job.groups > 0 {
-            return self.end(job, job.groups, &[], deadline).await;
+        if job.split.groups > 0 {
+            return self.end(job, job.split.groups, &[], deadline).await;
         }
         let chunk = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
         let manifest = Manifest { group: 0, chunks: vec![chunk] };

@@ -126,6 +126,6 @@ async fn a_hundred_megabytes_are_split_within_sixteen() {
     let before = peak();
     assert_eq!(splitter.split(&message, Timestamp(1_000)).await.unwrap(), SplitEnd::Ended);
     let grown = (peak() - before) >> 20;
-    assert_eq!(store.job(job.job_id).await.unwrap().unwrap().item_count, (SIZE >> 10) - 1, "a header and rows");
+    assert_eq!(store.job(job.job_id).await.unwrap().unwrap().split.item_count, (SIZE >> 10) - 1, "a header and rows");
     assert!(grown < 16, "{grown} MiB more");
 }

@@ -153,7 +153,7 @@ async fn split(fault: Fault, breaks: u32, in_a_row: bool) -> (Result<SplitEnd, S
     }
     let job = store.job(job.job_id).await.unwrap().unwrap();
     let mut manifests = Vec::new();
-    for group in 0..job.groups {
+    for group in 0..job.split.groups {
         manifests.push(store.manifest(job.job_id, group).await.unwrap().unwrap());
     }
     (end, job, manifests)
@@ -162,11 +162,11 @@ async fn split(fault: Fault, breaks: u32, in_a_row: bool) -> (Result<SplitEnd, S
 #[tokio::test]
 async fn a_stream_that_breaks_off_or_ends_early_is_begun_again_from_where_it_was() {
     let (end, whole, expected) = split(Fault::Breaks, 0, false).await;
-    assert_eq!((end.unwrap(), whole.item_count), (SplitEnd::Ended, 30_000));
+    assert_eq!((end.unwrap(), whole.split.item_count), (SplitEnd::Ended, 30_000));
     for fault in [Fault::Breaks, Fault::EndsEarly] {
         for (breaks, in_a_row) in [(1, false), (5, false), (3, true)] {
             let (end, job, manifests) = split(fault, breaks, in_a_row).await;
-            assert_eq!((end.unwrap(), job.item_count), (SplitEnd::Ended, 30_000), "{breaks} breaks");
+            assert_eq!((end.unwrap(), job.split.item_count), (SplitEnd::Ended, 30_000), "{breaks} breaks");
             assert_eq!(manifests, expected, "{breaks} breaks");
         }
     }
@@ -177,7 +177,7 @@ async fn a_stream_that_breaks_off_again_and_again_fails_the_delivery_and_not_the
     for fault in [Fault::Breaks, Fault::EndsEarly] {
         let (end, job, manifests) = split(fault, 4, true).await;
         assert!(matches!(end, Err(SplitError::Port(_))), "{end:?}");
-        assert_eq!((job.item_count, job.split_ended), (30_000, true));
+        assert_eq!((job.split.item_count, job.split.ended), (30_000, true));
         assert_eq!(manifests.iter().map(Manifest::items).sum::<u64>(), 30_000);
     }
 }
@@ -186,7 +186,7 @@ async fn a_stream_that_breaks_off_again_and_again_fails_the_delivery_and_not_the
 async fn bytes_that_fail_their_checksum_are_not_taken_for_the_file() {
     let (end, job, _) = split(Fault::AtTheEnd, 1, false).await;
     assert!(matches!(end, Err(SplitError::Port(_))), "{end:?}");
-    assert_eq!((job.item_count, job.split_ended), (30_000, true), "the next delivery reads the file again");
+    assert_eq!((job.split.item_count, job.split.ended), (30_000, true), "the next delivery reads the file again");
 }
 
 #[tokio::test]

@@ -135,11 +135,11 @@ impl World {
             at: clock(),
         };
         now(self.ports.store.finish(self.id, &finish)).unwrap();
-        assert_eq!(totals.done(), job.item_count, "every item is counted once");
+        assert_eq!(totals.done(), job.split.item_count, "every item is counted once");
     }
 
     fn counts(&self) -> Counts {
-        self.job().totals.unwrap()
+        self.job().completion.totals.unwrap()
     }
 
     /// What a replay of this letter would do.

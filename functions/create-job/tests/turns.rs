@@ -62,7 +62,7 @@ async fn deliveries(priority: Priority) -> (usize, Job) {
 async fn a_job_of_any_priority_is_split_in_turns_and_into_the_same_items() {
     for priority in Priority::ALL {
         let (deliveries, job) = deliveries(priority).await;
-        assert_eq!((job.item_count, job.split_ended), (40_000, true), "{priority:?}");
+        assert_eq!((job.split.item_count, job.split.ended), (40_000, true), "{priority:?}");
         assert!(deliveries > 1, "{priority:?}: {deliveries} deliveries");
     }
 }

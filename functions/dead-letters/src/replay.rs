@@ -222,7 +222,7 @@ impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q
     /// The job's next generation, as it is wished for. If its message is lost, the sweeper sends it.
     async fn open(&self, job: &Job, replay_selection: &ReplaySelection) -> Result<Job, Failure> {
         let at = (self.clock)();
-        let deadline_at = deadline(at, job.timeout_s, job.expires_at);
+        let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
         let ReplaySelection { corrected, selected_chunks } = replay_selection.clone();
         let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, selected_chunks };
         match self.ports.store.reopen(job, &reopen).await? {

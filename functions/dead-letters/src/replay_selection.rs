@@ -26,7 +26,7 @@ impl ReplaySelection {
         };
         let places: BTreeSet<_> = open().filter_map(|dead_letter| dead_letter.place()).collect();
         let died = job.generation > 0 && open().any(|dead_letter| dead_letter.place().is_none());
-        match (died, &job.corrected, &job.selected_chunks) {
+        match (died, &job.retry.corrected, &job.retry.selected_chunks) {
             (true, Some(file), selected_chunks) => {
                 Self { corrected: Some(file.clone()), selected_chunks: selected_chunks.clone() }
             }

@@ -3,6 +3,7 @@
 use longshore_domain::dead_letter::{DeadLetterMessage, Queue};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
+use longshore_domain::job::RetryState;
 use longshore_domain::message::{ChunkMessage, CreateMessage};
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
@@ -11,7 +12,7 @@ use super::*;
 
 fn job(generation: u32, selected_chunks: Option<BTreeSet<ChunkId>>) -> Job {
     let job = Job::waiting(JobId::generate(), "t", "import", Timestamp(0));
-    Job { generation, selected_chunks, ..job }
+    Job { generation, retry: RetryState { selected_chunks, ..job.retry.clone() }, ..job }
 }
 
 fn place(group: u32) -> ChunkId {
@@ -91,7 +92,7 @@ fn a_retry_with_a_corrected_file_has_it_again_and_chunks_wait() {
     let size_bytes = 1;
     let (key, etag, name) = ("k".into(), "e".into(), "f.csv".into());
     let file = SourceFile { key, size_bytes, etag, format: Format::Csv, name };
-    let job = Job { corrected: Some(file.clone()), ..job(1, None) };
+    let job = Job { retry: RetryState { corrected: Some(file.clone()), ..job(1, None).retry.clone() }, ..job(1, None) };
     let replays = [of_split(&job), of_chunk(&job, 0)];
     let replay_selection = ReplaySelection::new(&job, &replays);
     assert_eq!(replay_selection, ReplaySelection { corrected: Some(file), selected_chunks: None });

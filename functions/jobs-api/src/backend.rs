@@ -84,7 +84,7 @@ impl<B: Backend> Api<B> {
         let Some(id) = JobId::parse(id) else { return Err(no_such_job().into()) };
         let job = self.ports.store.job(id).await?;
         let now_s = (self.clock)().seconds();
-        let shown = |job: &Job| job.tenant == tenant.0 && !job.is_deleted() && job.expires_at > now_s;
+        let shown = |job: &Job| job.tenant == tenant.0 && !job.is_deleted() && job.times.expires_at > now_s;
         Ok(job.filter(shown).ok_or_else(no_such_job)?)
     }
 
@@ -102,12 +102,12 @@ impl<B: Backend> Api<B> {
     /// A completed job says everything itself, and so does one that has no groups yet. Any other needs its groups: one
     /// that failed or was canceled shows the same percentage at its end as before it, and that is a sum over the groups.
     pub(crate) async fn read_groups(&self, job: Job) -> PortResult<Option<(Vec<Group>, Job)>> {
-        if job.status == Status::Completed || job.groups == 0 {
+        if job.status == Status::Completed || job.split.groups == 0 {
             return Ok(Some((Vec::new(), job)));
         }
-        let first = job.carried_over.groups;
+        let first = job.retry.carried_over.groups;
         let Some((groups, job)) = self.progress(job.job_id, first).await? else { return Ok(None) };
-        if job.totals.is_none_or(|totals| totals == progress::counts(&job, &groups)) {
+        if job.completion.totals.is_none_or(|totals| totals == progress::counts(&job, &groups)) {
             return Ok(Some((groups, job)));
         }
         // The job ended after its groups were read; now nothing changes any more.

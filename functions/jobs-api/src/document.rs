@@ -130,7 +130,7 @@ impl JobDocument {
         let progress = Progress::new(job, groups, updated_at(job, groups));
         let (counts, item_progress) = (progress.counts, progress.item_progress());
         // The totals of a job that has ended cover groups that were committed after the groups at hand were read.
-        let item_count = if job.totals.is_some() { job.item_count } else { progress.item_count };
+        let item_count = if job.completion.totals.is_some() { job.split.item_count } else { progress.item_count };
         Self {
             job_id: job.job_id,
             job_type: job.job_type.clone(),
@@ -153,17 +153,17 @@ impl JobDocument {
             eta_seconds: progress.eta_seconds,
             duration_seconds: duration_seconds(job, progress.updated_at),
             attempts: job.generation + 1,
-            started_from: job.started_from,
-            started_as: job.started_as,
+            started_from: job.validation.started_from,
+            started_as: job.validation.started_as,
             error: job.error.clone(),
             issues: job.issues.clone(),
-            created_at: job.created_at.to_rfc3339(),
-            started_at: job.started_at.map(Timestamp::to_rfc3339),
-            finished_at: job.finished_at.map(Timestamp::to_rfc3339),
+            created_at: job.times.created_at.to_rfc3339(),
+            started_at: job.times.started_at.map(Timestamp::to_rfc3339),
+            finished_at: job.times.finished_at.map(Timestamp::to_rfc3339),
             updated_at: progress.updated_at.to_rfc3339(),
-            timeout_seconds: job.timeout_s,
-            deadline_at: job.deadline_at.to_rfc3339(),
-            expires_at: Timestamp(job.expires_at.saturating_mul(1000)).to_rfc3339(),
+            timeout_seconds: job.times.timeout_s,
+            deadline_at: job.times.deadline_at.to_rfc3339(),
+            expires_at: Timestamp(job.times.expires_at.saturating_mul(1000)).to_rfc3339(),
             links: Links::new(job),
         }
     }
@@ -181,8 +181,8 @@ impl Links {
 }
 
 fn duration_seconds(job: &Job, updated_at: Timestamp) -> Option<u64> {
-    let until = job.finished_at.unwrap_or(updated_at);
-    job.started_at.map(|begun| until.millis_since(begun).unsigned_abs() / 1000)
+    let until = job.times.finished_at.unwrap_or(updated_at);
+    job.times.started_at.map(|begun| until.millis_since(begun).unsigned_abs() / 1000)
 }
 
 /// Where a job is.

@@ -161,12 +161,12 @@ async fn stored_document<T: DeserializeOwned>(files: &impl Files, job: &Job, nam
 
 /// What the job itself says: its final status came with the counts of all items that had ended.
 fn of_ledger(job: &Job) -> ResultDocument {
-    let ended = job.totals.unwrap_or_default();
+    let ended = job.completion.totals.unwrap_or_default();
     let counts = ResultCounts {
         succeeded: ended.succeeded,
         failed: ended.failed,
         skipped: ended.skipped,
-        unprocessed: job.item_count.saturating_sub(ended.done()),
+        unprocessed: job.split.item_count.saturating_sub(ended.done()),
     };
     let message = "the files of this job are not there: they could not be written, or they have expired; \
                    the counts are those of the items that were read";

@@ -1,7 +1,7 @@
 //! How long a client should wait before it asks again: so that a bar moves with each answer, and no faster.
 
 use longshore_domain::group::Group;
-use longshore_domain::job::{Job, Stage};
+use longshore_domain::job::{Job, JobTimes, Stage};
 use longshore_domain::progress::{Progress, updated_at};
 use longshore_domain::time_stamp::Timestamp;
 
@@ -21,7 +21,7 @@ pub(crate) fn retry_after_s(job: &Job, groups: &[Group], now: Timestamp) -> u64 
         return 1;
     }
     let changed_at = updated_at(job, groups);
-    let begun_at = job.started_at.unwrap_or(job.updated_at);
+    let begun_at = job.times.started_at.unwrap_or(job.times.updated_at);
     let [age_s, still_s] = [begun_at, changed_at].map(|then| now.millis_since(then).unsigned_abs() / 1000);
     let wait_s = match Progress::new(job, groups, changed_at).eta_seconds {
         None => age_s / PATIENCE_S,
@@ -40,7 +40,10 @@ mod tests {
 
     /// A job that was begun at 0, created when it was begun, with this share of its thousand bytes done after so long.
     fn poll_interval(per_mille: u64, changed_s: i64, now_s: i64) -> u64 {
-        let job = Job { started_at: Some(Timestamp(0)), updated_at: Timestamp(0), ..running() };
+        let job = Job {
+            times: JobTimes { started_at: Some(Timestamp(0)), updated_at: Timestamp(0), ..running().times.clone() },
+            ..running()
+        };
         let mut group = Group::new(0, 1_000, 1_000, Timestamp(changed_s * 1000));
         group.counts.succeeded = per_mille;
         retry_after_s(&job, &[group], Timestamp(now_s * 1000))

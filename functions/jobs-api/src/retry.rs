@@ -97,7 +97,7 @@ pub(crate) async fn retry<B: Backend>(
     etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
     api.busy(&tenant, job.priority).await?;
     let at = (api.clock)();
-    let deadline_at = deadline(at, job.timeout_s, job.expires_at);
+    let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
     let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, selected_chunks: None };
     match api.ports.store.reopen(&job, &reopen).await? {
         Reopened::Made(job) => {

@@ -11,7 +11,7 @@ use longshore::http::{Answer, Failure, PathText, Tenant};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, SourceFile, Status, deadline};
+use longshore_domain::job::{Job, JobTimes, SourceFile, Status, Validation, deadline};
 use longshore_domain::ports::{Definition, Files, JobStore, Started};
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ pub(crate) async fn start<B: Backend>(
     headers: HeaderMap,
 ) -> Answer {
     let checked = api.job(&tenant, &id).await?;
-    if let Some(started) = checked.started_as {
+    if let Some(started) = checked.validation.started_as {
         return api.replay(&tenant, started, deleted).await;
     }
     api.count_call(&tenant).await?;
@@ -72,7 +72,7 @@ pub(crate) async fn start<B: Backend>(
         }
         Started::Before(started) => api.replay(&tenant, started, deleted).await,
         Started::OverLimit(active) => Err(too_many_jobs(active).into()),
-        Started::OverDailyBytes(bytes) => Err(day_is_full(bytes, job.created_at).into()),
+        Started::OverDailyBytes(bytes) => Err(day_is_full(bytes, job.times.created_at).into()),
         Started::Refused => Err(not_validated("it was opened again or deleted just now").into()),
     }
 }
@@ -84,7 +84,7 @@ impl<B: Backend> Api<B> {
     /// 409 `nothing-to-start`, `not-ended`, `not-validated`.
     async fn started_options(&self, checked: &Job) -> Result<Value, Failure> {
         let definition = self.ports.store.definition(checked.job_id).await?;
-        let job_type = self.registry.find(&checked.job_type).filter(|_| checked.checks_only);
+        let job_type = self.registry.find(&checked.job_type).filter(|_| checked.validation.checks_only);
         let options = job_type.zip(definition).and_then(|(job_type, definition)| job_type.started(&definition.options));
         let options = options.ok_or_else(nothing_to_start)?;
         match (checked.status, &checked.error) {
@@ -113,10 +113,13 @@ impl<B: Backend> Api<B> {
             source: checked.source.clone(),
             priority: checked.priority,
             tolerance: checked.tolerance,
-            timeout_s: checked.timeout_s,
-            deadline_at: deadline(now, checked.timeout_s, self.expires_at(now)),
-            expires_at: self.expires_at(now),
-            started_from: Some(checked.job_id),
+            times: JobTimes {
+                timeout_s: checked.times.timeout_s,
+                deadline_at: deadline(now, checked.times.timeout_s, self.expires_at(now)),
+                expires_at: self.expires_at(now),
+                ..JobTimes::accepted(now)
+            },
+            validation: Validation { started_from: Some(checked.job_id), ..Validation::default() },
             ..Job::waiting(JobId::generate(), checked.tenant.as_str(), &checked.job_type, now)
         }
     }

@@ -63,7 +63,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
             return ask_for_completion(self.ports, &job).await;
         }
         let mut groups = Vec::new();
-        for group in job.carried_over.groups..job.groups {
+        for group in job.retry.carried_over.groups..job.split.groups {
             groups.extend(self.ports.store.close(job.job_id, group).await?);
         }
         let totals = progress::counts(job, &groups);

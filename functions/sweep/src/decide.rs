@@ -121,7 +121,7 @@ pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &
     if job.is_live() && job.is_deleted() {
         return vec![Action::Stop(Stop::deleted(at.now))];
     }
-    if job.is_live() && at.now >= job.deadline_at {
+    if job.is_live() && at.now >= job.times.deadline_at {
         return vec![Action::Stop(failed("time_limit", "the job took longer than a job may take", at.now))];
     }
     match job.stage {
@@ -134,7 +134,7 @@ pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &
 /// A deleted job goes once it has been over for a stall's time. That is longer than a function may run: whoever saw the
 /// job alive, and could still write a file, is dead by then, so that nothing appears behind the removal.
 fn remove(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
-    let ended_at = job.finished_at.unwrap_or(job.updated_at);
+    let ended_at = job.times.finished_at.unwrap_or(job.times.updated_at);
     (job.is_deleted() && at.now >= ended_at.plus_seconds(at.stall_s)).then_some(Action::Remove)
 }
 
@@ -158,12 +158,12 @@ fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Cir
 pub fn decide_dead_split(job: &Job, dead_letter: &CreateMessage, now: Timestamp, stall_s: i64) -> Option<Action> {
     let is_about_it = awaits_split(job, dead_letter) && job.resends > 0;
     let patience_s = stall_s << job.resends.min(6);
-    (is_about_it && now >= job.updated_at.plus_seconds(patience_s)).then(|| Action::Stop(split_failed(now)))
+    (is_about_it && now >= job.times.updated_at.plus_seconds(patience_s)).then(|| Action::Stop(split_failed(now)))
 }
 
 /// True if the job still has to be split by this message, or by another one like it.
 pub fn awaits_split(job: &Job, dead_letter: &CreateMessage) -> bool {
-    job.is_live() && job.generation == dead_letter.generation && !job.split_ended
+    job.is_live() && job.generation == dead_letter.generation && !job.split.ended
 }
 
 fn split_failed(now: Timestamp) -> Stop {
@@ -191,12 +191,12 @@ fn own_stop(job: &Job, at: &Circumstances<'_>) -> Option<Stop> {
 /// The push, once the job has been still for a stall's time, doubled with each push before.
 fn wait_for(job: &Job, at: &Circumstances, push: Action) -> Option<Action> {
     let patience_s = at.stall_s << job.resends.min(6);
-    (at.now >= job.updated_at.plus_seconds(patience_s)).then_some(push)
+    (at.now >= job.times.updated_at.plus_seconds(patience_s)).then_some(push)
 }
 
 fn push_group(job: &Job, group: &Group, chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Option<Action> {
     if group.is_done() {
-        let forgotten = !job.done_groups.contains(&group.number);
+        let forgotten = !job.split.done_groups.contains(&group.number);
         let still = at.now >= group.progressed_at.plus_seconds(at.stall_s);
         return (forgotten && still).then_some(Action::RollUp { group: group.number });
     }

@@ -7,7 +7,7 @@ use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Priority};
+use longshore_domain::job::{Job, JobTimes, Priority};
 use longshore_domain::message::{ChunkMessage, CompleteMessage};
 use longshore_domain::ports::{Definition, JobStore, JobTransitions, PortError};
 
@@ -80,7 +80,10 @@ async fn unfinished_jobs(store: &MemoryStore, lost: usize) -> JobId {
     for n in 0..3_000 {
         let created_at = START.plus_seconds(n as i64 - 10_000);
         let updated_at = if n == lost { created_at } else { START.plus_seconds(100_000) };
-        let job = Job { created_at, updated_at, ..Job::waiting(JobId::generate(), "t", "import", created_at) };
+        let job = Job {
+            times: JobTimes { created_at, updated_at, ..JobTimes::accepted(created_at) },
+            ..Job::waiting(JobId::generate(), "t", "import", created_at)
+        };
         store.create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None).await.unwrap();
         if n == lost {
             lost_id = Some(job.job_id);

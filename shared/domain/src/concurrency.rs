@@ -5,7 +5,7 @@
 //! A chunk that finds no free slot is put down as waiting, and its message is done with: it burns no receives and
 //! occupies no function. Whoever leaves calls the next ones by sending their messages again.
 
-use crate::job::Job;
+use crate::job::{Job, JobTimes, RetryState};
 use crate::message::ChunkMessage;
 use crate::time_stamp::Timestamp;
 
@@ -69,11 +69,11 @@ pub struct ParkedChunk {
 impl ParkedChunk {
     /// A chunk of this job: the same for every delivery of it, so that it waits once.
     pub fn new(job: &Job, message: &ChunkMessage, limit: u32) -> Self {
-        let group = i64::from(message.group.saturating_sub(job.carried_over.groups));
+        let group = i64::from(message.group.saturating_sub(job.retry.carried_over.groups));
         let before = group * crate::group::CHUNKS_PER_GROUP as i64 + i64::from(message.chunk);
-        let turn = job.started_at.unwrap_or(job.created_at).plus_seconds(before * TURN_S);
+        let turn = job.times.started_at.unwrap_or(job.times.created_at).plus_seconds(before * TURN_S);
         let message = ChunkMessage { inline: None, ..message.clone() };
-        Self { turn, message, limit, woken_at: None, expires_at: job.expires_at }
+        Self { turn, message, limit, woken_at: None, expires_at: job.times.expires_at }
     }
 
     /// Its name among those that wait; names sort by turn.
@@ -132,7 +132,11 @@ mod tests {
     fn parked(started_s: i64, carried_groups: u32, (group, chunk): (u32, u32)) -> ParkedChunk {
         let carried_over = CarriedOver { groups: carried_groups, ..CarriedOver::default() };
         let job = Job::waiting(JobId::generate(), "t", "import", at(0));
-        let job = Job { carried_over, started_at: Some(at(started_s)), ..job };
+        let job = Job {
+            retry: RetryState { carried_over, ..job.retry.clone() },
+            times: JobTimes { started_at: Some(at(started_s)), ..job.times.clone() },
+            ..job
+        };
         let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
         let message = ChunkMessage { inline: Some("row".into()), ..ChunkMessage::new(&job, (group, chunk), &plan) };
         ParkedChunk::new(&job, &message, 2)

@@ -48,7 +48,7 @@ impl CreateMessage {
     /// Splits the job from where it is, as it was read.
     pub fn new(job: &Job) -> Self {
         let (job_id, tenant) = (job.job_id, job.tenant.clone());
-        Self { job_id, tenant, generation: job.generation, position: job.groups, resend: 0, failures: 0 }
+        Self { job_id, tenant, generation: job.generation, position: job.split.groups, resend: 0, failures: 0 }
     }
 
     /// The message group: one of the tenant's lanes. SQS delivers no message of a group while another one of it is in
@@ -136,7 +136,7 @@ pub struct CompleteMessage {
 impl CompleteMessage {
     /// Ends the present generation of a job, from where its completion is.
     pub fn new(job: &Job) -> Self {
-        let step = job.checkpoint.as_ref().map_or(0, |at| at.step);
+        let step = job.completion.checkpoint.as_ref().map_or(0, |at| at.step);
         let (job_id, tenant, generation) = (job.job_id, job.tenant.clone(), job.generation);
         Self { job_id, generation, resend: 0, step, tenant, failures: 0 }
     }

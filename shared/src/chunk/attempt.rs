@@ -257,7 +257,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         if group.counts.failed == 0 || !self.job.tolerance.is_set() {
             return Ok(());
         }
-        let (id, first) = (self.message.job_id, self.job.carried_over.groups);
+        let (id, first) = (self.message.job_id, self.job.retry.carried_over.groups);
         let Some((groups, job)) = self.worker.ports.store.progress_from(id, first).await? else { return Ok(()) };
         if !job.is_live() || job.all_done() || job.generation != self.job.generation {
             return Ok(());

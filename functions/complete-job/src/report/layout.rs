@@ -47,11 +47,11 @@ impl Layout {
         let definition = definition.unwrap_or(Definition { options: Value::Null, columns: None });
         let unsplit = ending.stopped() && !job.item_count_final();
         let Some(source) = &job.source else {
-            let unsplit = if unsplit && job.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };
+            let unsplit = if unsplit && job.split.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };
             return Ok(Self { columns: Columns::Raw, options: definition.options.to_string().into_bytes(), unsplit });
         };
         let needs_header =
-            (unsplit && job.groups == 0) || (source.format == Format::Csv && definition.columns.is_none());
+            (unsplit && job.split.groups == 0) || (source.format == Format::Csv && definition.columns.is_none());
         let header = if needs_header { Some(read_header(&ports.files, source).await?) } else { None };
         Ok(Self::of_file(job, source, definition.columns, header, unsplit))
     }
@@ -65,9 +65,9 @@ impl Layout {
     ) -> Self {
         let unsplit = match &header {
             _ if !unsplit => Unsplit::Nothing,
-            Some(Err(error)) if job.groups == 0 => Unsplit::Unreadable(error.clone()),
-            Some(Ok(header)) if job.groups == 0 => Unsplit::From(header.start),
-            _ => Unsplit::From(job.split_offset),
+            Some(Err(error)) if job.split.groups == 0 => Unsplit::Unreadable(error.clone()),
+            Some(Ok(header)) if job.split.groups == 0 => Unsplit::From(header.start),
+            _ => Unsplit::From(job.split.offset),
         };
         let read = || header.and_then(Result::ok).and_then(|header| header.columns);
         let columns = Columns::from_names(source.format, stored.or_else(read)).unwrap_or(Columns::Raw);

@@ -53,8 +53,8 @@ pub(super) fn units(ending: &Ending) -> Result<Vec<Unit<'_>>, CompleteError> {
         let take = if ending.stopped() && !group.is_done() { Take::All } else { Take::Ended };
         Unit { group, take }
     }));
-    let ChunkId { group: from, chunk: first } = ending.job.replanned;
-    for number in from..ending.job.carried_over.groups {
+    let ChunkId { group: from, chunk: first } = ending.job.retry.replanned;
+    for number in from..ending.job.retry.carried_over.groups {
         let group = ending.older.iter().find(|group| group.number == number);
         let group = group.ok_or(CompleteError::ManifestMissing(number))?;
         units.push(Unit { group, take: Take::Left(if number == from { first as usize } else { 0 }) });

@@ -216,7 +216,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         match (&self.layout.unsplit, &job.source) {
             (Unsplit::Item, _) => self.tables[UNPROCESSED].push(1, &self.layout.options, &[]),
             (Unsplit::From(start), Some(source)) => {
-                let first = RecordAt { offset: *start, number: job.item_count + 1 };
+                let first = RecordAt { offset: *start, number: job.split.item_count + 1 };
                 let at = self.at.unsplit.get_or_insert(first);
                 match write_unsplit(&mut self.tables[UNPROCESSED], (self.files, source), at, due).await? {
                     Some(Reached::Due) => return Ok(Reached::Due),

@@ -96,7 +96,7 @@ fn of_two_completions_across_a_stop_the_result_is_that_of_the_one_that_ended_the
         let end = fixture.complete();
         assert_eq!((fixture.job().status, fixture.result().status), (Status::Canceled, Status::Canceled));
         assert_eq!(end.unwrap(), CompleteEnd::AlreadyFinished);
-        assert_eq!(fixture.job().checkpoint.is_some(), part_bytes == 20);
+        assert_eq!(fixture.job().completion.checkpoint.is_some(), part_bytes == 20);
         assert_unchanged(&fixture, &named, &format!("with parts of {part_bytes} bytes"));
     }
 }

@@ -12,7 +12,7 @@ use longshore::result::ResultDocument;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, JobError, SourceFile, Status, Stop, Tolerance, Transition};
+use longshore_domain::job::{Job, JobError, JobTimes, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::{Format, records};
@@ -117,7 +117,7 @@ impl Fixture {
             made(
                 now(self.ports.store.commit_group(
                     &self.job(),
-                    &GroupPlan::of_file(0, manifest.clone(), self.job().split_offset..end),
+                    &GroupPlan::of_file(0, manifest.clone(), self.job().split.offset..end),
                     Timestamp(3_000),
                 ))
                 .unwrap(),
@@ -187,7 +187,7 @@ impl Fixture {
 
     /// The attempt whose report the job names.
     pub(crate) fn attempt(&self) -> String {
-        self.job().report.unwrap().split('/').next().unwrap().to_owned()
+        self.job().completion.report.unwrap().split('/').next().unwrap().to_owned()
     }
 
     /// Where a file of the report is that the job names.
@@ -245,8 +245,11 @@ fn waiting(source: Option<SourceFile>, tolerance: Tolerance) -> Job {
         source,
         tolerance,
         issues: vec![JobError::new("unknown_column", "the column \"z\" is not in the schema")],
-        deadline_at: Timestamp(3_600_000),
-        expires_at: 86_400,
+        times: JobTimes {
+            deadline_at: Timestamp(3_600_000),
+            expires_at: 86_400,
+            ..JobTimes::accepted(Timestamp(1_000))
+        },
         ..Job::waiting(JobId::generate(), "default", "probe", Timestamp(1_000))
     }
 }

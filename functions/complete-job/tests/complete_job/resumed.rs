@@ -111,7 +111,7 @@ fn check(story: &Story, stopped: bool, invocations: &[Invocation], part_bytes: u
     let single = described(story, stopped);
     single.complete().unwrap();
     assert_eq!(report(&fixture), report(&single));
-    assert_eq!(fixture.job().totals, single.job().totals);
+    assert_eq!(fixture.job().completion.totals, single.job().completion.totals);
 }
 
 proptest! {
@@ -149,9 +149,9 @@ fn an_invocation_that_runs_out_of_time_hands_over_and_the_next_goes_on() {
     while invoke(&fixture, 12) != Some(CompleteEnd::Finished(Status::Canceled)) {
         invocations += 1;
         let (job, sent) = (fixture.job(), fixture.ports.queues.take_completes());
-        let at = job.checkpoint.unwrap();
+        let at = job.completion.checkpoint.unwrap();
         assert_eq!(sent.iter().map(|message| message.step).collect::<Vec<_>>(), [at.step], "one message goes on");
-        assert_eq!((job.resends, job.updated_at > Timestamp(100_000)), (0, true), "the sweeper sees it move");
+        assert_eq!((job.resends, job.times.updated_at > Timestamp(100_000)), (0, true), "the sweeper sees it move");
     }
     assert!(invocations > 2, "only {invocations}");
     assert_eq!(fixture.rows("unprocessed.csv").len(), ROWS - 3);
@@ -182,7 +182,7 @@ fn a_completion_that_was_overtaken_leaves_the_job_to_the_other_one() {
     });
     assert_eq!(invoke(&fixture, 12), Some(CompleteEnd::Overtaken));
     fixture.ports.files.clear();
-    assert_eq!(fixture.job().checkpoint.unwrap().step, 1);
+    assert_eq!(fixture.job().completion.checkpoint.unwrap().step, 1);
     assert_eq!(fixture.ports.files.inner.unfinished_parts().len(), 1, "the loser has aborted its upload");
 }
 
@@ -250,7 +250,7 @@ fn of_two_completions_of_one_attempt_the_one_that_ends_the_job_says_how_it_ended
     });
     assert_eq!(invoke(&fixture, 1_000), Some(CompleteEnd::AlreadyFinished));
     fixture.ports.files.clear();
-    assert_eq!(fixture.job().checkpoint.unwrap().attempt, fixture.attempt(), "both wrote one report");
+    assert_eq!(fixture.job().completion.checkpoint.unwrap().attempt, fixture.attempt(), "both wrote one report");
     assert_eq!((fixture.job().status, fixture.result().status), (Status::Canceled, Status::Canceled));
     assert_eq!((fixture.rows("failed.csv").len(), fixture.result().counts.failed), (2, 2));
 }
@@ -261,12 +261,12 @@ fn a_checkpoint_whose_upload_is_gone_is_begun_anew() {
     while fixture.ports.files.inner.unfinished_parts().is_empty() {
         assert_eq!(invoke(&fixture, 12), Some(CompleteEnd::HandedOver));
     }
-    let before = fixture.job().checkpoint.unwrap();
+    let before = fixture.job().completion.checkpoint.unwrap();
     for upload in fixture.ports.files.inner.unfinished_parts() {
         fixture.ports.files.inner.abort_parts(&upload);
     }
     while invoke(&fixture, 12) == Some(CompleteEnd::HandedOver) {}
-    assert!(!fixture.job().report.unwrap().starts_with(&before.attempt));
+    assert!(!fixture.job().completion.report.unwrap().starts_with(&before.attempt));
     assert_eq!(fixture.rows("unprocessed.csv").len(), ROWS - 3);
 }
 
@@ -274,14 +274,14 @@ fn a_checkpoint_whose_upload_is_gone_is_begun_anew() {
 fn a_checkpoint_that_other_code_has_stored_is_begun_anew() {
     let fixture = canceled();
     assert_eq!(invoke(&fixture, 12), Some(CompleteEnd::HandedOver));
-    let (before, files) = (fixture.job().checkpoint.unwrap(), &fixture.ports.files.inner);
+    let (before, files) = (fixture.job().completion.checkpoint.unwrap(), &fixture.ports.files.inner);
     let key = files.keys().into_iter().find(|key| key.ends_with(&format!("state-{}", before.token))).unwrap();
     let stored = String::from_utf8(files.get(&key).unwrap()).unwrap();
     let other = stored.replacen("\"format\":\"2 ", "\"format\":\"1 ", 1);
     assert_ne!(other, stored);
     files.put(&key, other);
     while invoke(&fixture, 12) == Some(CompleteEnd::HandedOver) {}
-    assert!(!fixture.job().report.unwrap().starts_with(&before.attempt));
+    assert!(!fixture.job().completion.report.unwrap().starts_with(&before.attempt));
     assert_eq!(fixture.rows("unprocessed.csv").len(), ROWS - 3);
 }
 

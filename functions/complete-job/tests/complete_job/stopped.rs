@@ -216,5 +216,5 @@ fn a_worker_that_comes_after_the_closing_commits_nothing() {
     fixture.cancel();
     fixture.complete().unwrap();
     assert_eq!(late.work(&[What::Ok], false), CommitOutcome::Closed);
-    assert_eq!(now(fixture.ports.store.job(fixture.id)).unwrap().unwrap().totals.unwrap().done(), 1);
+    assert_eq!(now(fixture.ports.store.job(fixture.id)).unwrap().unwrap().completion.totals.unwrap().done(), 1);
 }

@@ -217,7 +217,7 @@ impl World {
     /// Number of items that the present generation runs again.
     pub(crate) fn again(&self) -> usize {
         let (groups, job) =
-            now(self.ports.store.progress_from(self.id, self.job().carried_over.groups)).unwrap().unwrap();
+            now(self.ports.store.progress_from(self.id, self.job().retry.carried_over.groups)).unwrap().unwrap();
         let files = groups.iter().flat_map(|group| {
             let files = group.cursors.iter().filter_map(|(chunk, cursor)| Some((*chunk, cursor.file.as_deref()?)));
             files.map(|(chunk, file)| JobFolder::for_job(&job).work_key((group.number, chunk), file))

@@ -51,8 +51,8 @@ async fn a_job_that_has_ended_opens_again_for_the_chunk_of_the_dead_letter_and_o
     );
     assert_eq!(reply.body["replayed"], json!([copy.id, dead_letter.id]));
     let stored = world.stored(&job).await;
-    assert_eq!((stored.generation, &stored.selected_chunks), (1, &Some([ChunkId { group: 0, chunk: 1 }].into())));
-    assert_eq!(stored.deadline_at, NOW.plus_seconds(60));
+    assert_eq!((stored.generation, &stored.retry.selected_chunks), (1, &Some([ChunkId { group: 0, chunk: 1 }].into())));
+    assert_eq!(stored.times.deadline_at, NOW.plus_seconds(60));
     assert_eq!(
         world.queues.take_creates().iter().map(|m| (m.job_id, m.generation)).collect::<Vec<_>>(),
         [(job.job_id, 1)]
@@ -71,7 +71,7 @@ async fn all_dead_letters_of_a_job_are_replayed_in_one_generation() {
     world.end(&job, Status::Completed, 20).await;
     let reply = replay_job(&world, &job).await;
     assert_eq!((reply.status, &reply.body["left"]), (202, &json!([])));
-    let selected_chunks = world.stored(&job).await.selected_chunks.unwrap();
+    let selected_chunks = world.stored(&job).await.retry.selected_chunks.unwrap();
     assert_eq!(selected_chunks.iter().map(|place| place.chunk).collect::<Vec<_>>(), [0, 2]);
     for dead_letter in &dead_letters {
         assert!(!is_open(&world, dead_letter).await);
@@ -158,7 +158,7 @@ async fn a_retry_that_could_not_be_split_opens_again_for_all_that_it_was_opened_
     let finish = Finish { generation: 1, status: Status::Failed, totals, report: None, error: None, at: NOW };
     world.store.finish(job.job_id, &finish).await.unwrap();
     assert_eq!(replay(&world, &dead_letter).await.body["effect"], "generation");
-    assert_eq!(world.stored(&job).await.selected_chunks, None);
+    assert_eq!(world.stored(&job).await.retry.selected_chunks, None);
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use longshore_domain::cursor::Cursor;
 use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, KEPT_S, Queue};
 use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, Status};
+use longshore_domain::job::{Finish, Job, JobTimes, Status};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{DeadLetterRecords, Definition, JobStore, JobTransitions, Ledger, TenantLimits};
@@ -115,7 +115,10 @@ impl World {
     /// A job of three chunks of ten items in one group; nobody has begun them.
     pub(crate) async fn job(&self, tenant: &str) -> Job {
         let (store, id) = (&self.store, JobId::generate());
-        let job = Job { timeout_s: 60, ..Job::waiting(id, tenant, "import", NOW) };
+        let job = Job {
+            times: JobTimes { timeout_s: 60, ..JobTimes::accepted(NOW) },
+            ..Job::waiting(id, tenant, "import", NOW)
+        };
         store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
         store.begin(id, NOW).await.unwrap();
         let chunk = |first: u64| ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false };

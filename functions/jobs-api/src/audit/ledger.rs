@@ -36,10 +36,10 @@ impl Records {
         self.check_bases(findings);
         self.check_totals(findings);
         // A group that was committed after the groups were read is in the job's numbers and not among them.
-        if self.groups.len() < self.job.groups as usize && !self.job.status.is_final() {
+        if self.groups.len() < self.job.split.groups as usize && !self.job.status.is_final() {
             findings.leave_out("item_count", "the file is still being split");
         } else {
-            findings.count("groups", "job", self.job.groups.into(), self.groups.len() as u64);
+            findings.count("groups", "job", self.job.split.groups.into(), self.groups.len() as u64);
             self.check_plan(findings);
         }
     }
@@ -48,8 +48,8 @@ impl Records {
     fn check_bases(&self, findings: &mut Findings) {
         let mut before = Counts::default();
         self.groups.iter().filter(|(group, _)| !self.job.owns(group.number)).for_each(|(g, _)| before += g.counts);
-        findings.count("base_succeeded", "job", self.job.carried_over.counts.succeeded, before.succeeded);
-        findings.count("base_skipped", "job", self.job.carried_over.counts.skipped, before.skipped);
+        findings.count("base_succeeded", "job", self.job.retry.carried_over.counts.succeeded, before.succeeded);
+        findings.count("base_skipped", "job", self.job.retry.carried_over.counts.skipped, before.skipped);
     }
 
     /// The totals of a job that has ended are the sum of its groups.
@@ -57,20 +57,22 @@ impl Records {
         let job = &self.job;
         let groups: Vec<_> = self.groups.iter().map(|(group, _)| group.clone()).collect();
         let found = progress::counts(job, &groups);
-        let Some(totals) = job.totals else {
-            findings.at_most("progress", "job", job.item_count, found.done());
+        let Some(totals) = job.completion.totals else {
+            findings.at_most("progress", "job", job.split.item_count, found.done());
             return findings.leave_out("totals", "the job has not ended");
         };
         findings.count("succeeded", "job", totals.succeeded, found.succeeded);
         findings.count("failed", "job", totals.failed, found.failed);
         findings.count("skipped", "job", totals.skipped, found.skipped);
         if job.status == Status::Completed {
-            findings.count("completed_items", "job", job.item_count, found.done());
-            let (own, done) =
-                (job.groups.saturating_sub(job.carried_over.groups), job.done_groups.range(job.carried_over.groups..));
+            findings.count("completed_items", "job", job.split.item_count, found.done());
+            let (own, done) = (
+                job.split.groups.saturating_sub(job.retry.carried_over.groups),
+                job.split.done_groups.range(job.retry.carried_over.groups..),
+            );
             findings.count("done_groups", "job", own.into(), done.count() as u64);
         } else {
-            findings.at_most("progress", "job", job.item_count, found.done());
+            findings.at_most("progress", "job", job.split.item_count, found.done());
         }
     }
 
@@ -90,9 +92,9 @@ impl Records {
                 (next, end) = (chunk.first + u64::from(chunk.items), chunk.end);
             }
         }
-        findings.count("item_count", "job", self.job.item_count, next - 1);
+        findings.count("item_count", "job", self.job.split.item_count, next - 1);
         if next > 1 {
-            findings.count("split_offset", "job", self.job.split_offset, end);
+            findings.count("split_offset", "job", self.job.split.offset, end);
         }
     }
 

@@ -150,7 +150,7 @@ async fn check_files(
 async fn settled(store: &impl Ledger, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
     let read = store.progress(id).await?.filter(|(_, job)| !job.is_deleted());
     match &read {
-        Some((groups, job)) if job.totals.is_some_and(|totals| totals != progress::counts(job, groups)) => {
+        Some((groups, job)) if job.completion.totals.is_some_and(|totals| totals != progress::counts(job, groups)) => {
             Ok(store.progress(id).await?.filter(|(_, job)| !job.is_deleted()))
         }
         _ => Ok(read),

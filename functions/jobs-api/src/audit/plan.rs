@@ -65,7 +65,7 @@ pub(super) async fn check_plan(
         Some(Streamed::Whole) => {
             ordinals.reach(u64::MAX);
             if records.job.item_count_final() {
-                findings.count("input_items", &source.name, records.job.item_count, ordinals.records);
+                findings.count("input_items", &source.name, records.job.split.item_count, ordinals.records);
             }
         }
         Some(Streamed::OutOfTime) => {

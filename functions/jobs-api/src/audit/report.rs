@@ -54,7 +54,7 @@ impl<F: Files> ReportAudit<'_, F> {
         let job = &self.records.job;
         let of = |file: &Option<SourceFile>| file.as_ref().map_or("no file", |file| &file.name).to_owned();
         let described = |input: &Option<InputReceipt>| input.as_ref().map_or("no file", |input| &input.name).to_owned();
-        let (input, corrected) = (of(&job.source), of(&job.corrected));
+        let (input, corrected) = (of(&job.source), of(&job.retry.corrected));
         self.findings.text("input_name", RECEIPT_NAME, &input, Some(&described(&receipt.input)));
         self.findings.text("corrected_name", RECEIPT_NAME, &corrected, Some(&described(&receipt.corrected)));
         match &receipt.input {
@@ -81,13 +81,13 @@ impl<F: Files> ReportAudit<'_, F> {
     /// The counts of the result are the ledger's; how much was never split only the report knows.
     fn check_result(&mut self, result: &ResultDocument) {
         let job = &self.records.job;
-        let totals = job.totals.unwrap_or_default();
+        let totals = job.completion.totals.unwrap_or_default();
         let ResultCounts { succeeded, failed, skipped, unprocessed } = result.counts;
         self.findings.count("result_succeeded", RESULT_NAME, totals.succeeded, succeeded);
         self.findings.count("result_failed", RESULT_NAME, totals.failed, failed);
         self.findings.count("result_skipped", RESULT_NAME, totals.skipped, skipped);
         self.findings.count("result_items", RESULT_NAME, result.counts.total(), result.item_count);
-        let left = job.item_count.saturating_sub(totals.done());
+        let left = job.split.item_count.saturating_sub(totals.done());
         if job.item_count_final() {
             self.findings.count("result_unprocessed", RESULT_NAME, left, unprocessed);
         } else {

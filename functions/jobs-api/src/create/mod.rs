@@ -15,7 +15,7 @@ use longshore::problem::Problem;
 use longshore::telemetry;
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, SourceFile, Stage, Status, deadline};
+use longshore_domain::job::{Job, JobTimes, SourceFile, Stage, Status, Validation, deadline};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore, Queues};
 use longshore_domain::time_stamp::Timestamp;
@@ -98,7 +98,7 @@ pub(crate) async fn create<B: Backend>(
         Created::Replayed(id) => api.replay(&tenant, id, idempotency::job_deleted).await,
         Created::KeyReused => Err(idempotency::key_reused().into()),
         Created::OverLimit(active) => Err(too_many_jobs(active).into()),
-        Created::OverDailyBytes(bytes) => Err(day_is_full(bytes, job.created_at).into()),
+        Created::OverDailyBytes(bytes) => Err(day_is_full(bytes, job.times.created_at).into()),
     }
 }
 
@@ -145,10 +145,13 @@ impl<B: Backend> Api<B> {
             source,
             priority: request.priority,
             tolerance: request.tolerance,
-            timeout_s: request.timeout_s,
-            checks_only: request.checks_only,
-            deadline_at: deadline(now, request.timeout_s, self.expires_at(now)),
-            expires_at: self.expires_at(now),
+            times: JobTimes {
+                timeout_s: request.timeout_s,
+                deadline_at: deadline(now, request.timeout_s, self.expires_at(now)),
+                expires_at: self.expires_at(now),
+                ..JobTimes::accepted(now)
+            },
+            validation: Validation { checks_only: request.checks_only, ..Validation::default() },
             ..Job::waiting(JobId::generate(), tenant.0.as_str(), &request.job_type, now)
         }
     }

@@ -113,7 +113,7 @@ pub(crate) async fn list<B: Backend>(
     let files = &api.ports.files;
     let file = match stored_result(files, &job).await? {
         Some(result) => result.files.failed,
-        None if job.totals.is_none_or(|totals| totals.failed > 0) => return Err(no_report().into()),
+        None if job.completion.totals.is_none_or(|totals| totals.failed > 0) => return Err(no_report().into()),
         None => None,
     };
     match (request, file) {

@@ -101,12 +101,12 @@ fn affordable(mut page: JobsPage) -> JobsPage {
 }
 
 fn groups_to_read(job: &Job) -> u32 {
-    if job.status == Status::Completed { 0 } else { job.groups.saturating_sub(job.carried_over.groups) }
+    if job.status == Status::Completed { 0 } else { job.split.groups.saturating_sub(job.retry.carried_over.groups) }
 }
 
 #[cfg(test)]
 mod tests {
-    use longshore_domain::job::{Job, Status};
+    use longshore_domain::job::{Job, SplitState, Status};
     use longshore_domain::ports::JobsPage;
 
     use super::affordable;
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_page_ends_where_it_would_read_too_many_groups() {
-        let job = |status, groups| Job { status, groups, ..running() };
+        let job = |status, groups| Job { status, split: SplitState { groups, ..running().split.clone() }, ..running() };
         let (run, done) = (|groups| job(Status::Running, groups), job(Status::Completed, 9_999));
         for (jobs, expected) in [
             (vec![run(9_999), run(1)], 1),

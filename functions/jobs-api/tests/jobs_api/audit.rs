@@ -70,7 +70,7 @@ impl FileStream for FaultyStream {
                 Err(broken())
             }
             Fault::IsRemoved => {
-                self.files.store.amend(self.files.job, |job, _| job.deleted_at = Some(NOW));
+                self.files.store.amend(self.files.job, |job, _| job.times.deleted_at = Some(NOW));
                 self.files.inner.remove(&self.key);
                 Err(broken())
             }

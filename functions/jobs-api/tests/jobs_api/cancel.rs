@@ -100,7 +100,7 @@ async fn a_job_that_changes_between_the_look_and_the_write_is_left_alone_if_its_
         let reply = world.call_while_it_begins(id, (call.0, &call.1), &seen).await;
         reply.is_problem(412, "precondition-failed");
         let job = world.store.job(id).await.unwrap().unwrap();
-        assert_eq!((job.stage, job.deleted_at), (Stage::Splitting, None), "{method}");
+        assert_eq!((job.stage, job.times.deleted_at), (Stage::Splitting, None), "{method}");
         let other = world.job().await;
         let reply = world.call_while_it_begins(other, (method, &format!("/api/jobs/{other}{end}")), "*").await;
         assert!([202, 204].contains(&reply.status), "any job is the one: {}", reply.text);

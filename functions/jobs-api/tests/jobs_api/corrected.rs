@@ -46,7 +46,7 @@ async fn a_corrected_file_is_pinned_to_the_new_generation() {
     let reply = retry(&world, id, file.to_string()).await;
     assert_eq!((reply.status, &reply.body["attempts"]), (202, &json!(2)), "{}", reply.body);
     let job = world.store.job(id).await.unwrap().unwrap();
-    let corrected = job.corrected.clone().unwrap();
+    let corrected = job.retry.corrected.clone().unwrap();
     assert_eq!((corrected.upload(), corrected.size_bytes), (Some(file), FILE.len() as u64));
     assert!(job.uploads().contains(&file) && job.uploads().len() == 2);
     assert_eq!(world.queues.take_creates().len(), 1);
@@ -82,7 +82,7 @@ async fn a_file_that_cannot_be_used_is_refused_and_says_why() {
     let missing = retry(&world, id, json!(file(&world, "row,id\n1,1\n").await)).await;
     assert!(missing.body["detail"].as_str().unwrap().contains("no column \"name\""), "{}", missing.body);
     let job = world.store.job(id).await.unwrap().unwrap();
-    assert_eq!((job.generation, job.corrected), (0, None));
+    assert_eq!((job.generation, job.retry.corrected), (0, None));
     assert_eq!(world.queues.take_creates(), []);
 }
 

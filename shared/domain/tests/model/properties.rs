@@ -58,13 +58,14 @@ fn answers_never_fall(_: &Protocol, world: &World) -> bool {
 
 fn completed_is_whole(protocol: &Protocol, world: &World) -> bool {
     world.job.status != Status::Completed
-        || (world.job.item_count == protocol.item_count() as u64
-            && world.job.totals.is_some_and(|totals| totals.done() == world.job.item_count))
+        || (world.job.split.item_count == protocol.item_count() as u64
+            && world.job.completion.totals.is_some_and(|totals| totals.done() == world.job.split.item_count))
 }
 
 fn report_is_exact(_: &Protocol, world: &World) -> bool {
     let job = &world.job;
-    let exact = |(report, status): &(Report, Status)| report::counts(report) == job.totals && *status == job.status;
+    let exact =
+        |(report, status): &(Report, Status)| report::counts(report) == job.completion.totals && *status == job.status;
     !job.status.is_final() || world.report().is_some_and(exact)
 }
 

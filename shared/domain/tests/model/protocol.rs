@@ -83,7 +83,9 @@ impl Protocol {
     /// Every item has ended, as the job record knows it.
     pub(crate) fn all_done(&self, job: &Job) -> bool {
         match self.flaw {
-            Flaw::DoneBeforeSplitEnd => job.groups > 0 && job.done_groups.len() == job.groups as usize,
+            Flaw::DoneBeforeSplitEnd => {
+                job.split.groups > 0 && job.split.done_groups.len() == job.split.groups as usize
+            }
             _ => job.all_done(),
         }
     }

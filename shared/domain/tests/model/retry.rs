@@ -62,7 +62,7 @@ fn reopen(protocol: &Protocol, world: &mut World, selected_chunks: Option<(u32, 
     world.record.sealed = None;
     world.record.history = Some(world.history());
     if sent {
-        protocol.send_fifo(world, Message::Create(generation + 1), world.job.groups);
+        protocol.send_fifo(world, Message::Create(generation + 1), world.job.split.groups);
     }
 }
 

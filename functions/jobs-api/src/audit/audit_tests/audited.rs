@@ -9,7 +9,7 @@ use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCoun
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Group, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, SourceFile, Stage, Status};
+use longshore_domain::job::{Finish, Job, SourceFile, SplitState, Stage, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
@@ -145,12 +145,14 @@ pub(super) fn ended(files: &MemoryFiles) -> Job {
         source: Some(source),
         status: Status::Running,
         stage: Stage::Processing,
-        split_ended: true,
-        split_offset: 17,
-        item_count: 7,
-        groups: 2,
-        sent_groups: 2,
-        done_groups: [0, 1].into(),
+        split: SplitState {
+            ended: true,
+            offset: 17,
+            item_count: 7,
+            groups: 2,
+            sent_groups: 2,
+            done_groups: [0, 1].into(),
+        },
         ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0))
     };
     let totals = Counts { succeeded: 4, failed: 2, skipped: 1 };
