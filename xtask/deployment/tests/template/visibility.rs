@@ -23,7 +23,7 @@ fn times(template: &Template, timeout: &str) -> (Vec<Option<i64>>, Option<i64>) 
     (QUEUES.map(visibility).to_vec(), seconds(template, &variables["LONGSHORE_STALL_SECONDS"], &given))
 }
 
-/// What is wrong with the times of a template.
+/// Faults in the times of a template.
 fn faults(template: &str) -> Vec<String> {
     let template = Template::parse(template).unwrap();
     let (_, parameter) = template.section("Parameters").find(|(name, _)| *name == "WorkerTimeoutSeconds").unwrap();
