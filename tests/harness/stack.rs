@@ -28,13 +28,12 @@ use super::users::Users;
 pub(super) const NAME: &str = "longshore";
 
 /// Clocks that make tests quick. A worker has five seconds, and its message comes back after thirty.
-const PARAMETERS: [(&str, &str); 13] = [
+const PARAMETERS: [(&str, &str); 12] = [
     ("Environment", "local"),
     ("Architecture", if cfg!(target_arch = "aarch64") { "arm64" } else { "x86_64" }),
     ("RequireTls", "false"),
     ("AllowedOrigins", "*"),
     ("WorkerTimeoutSeconds", "5"),
-    ("WorkerVisibilitySeconds", "30"),
     ("MaxReceiveCount", "2"),
     ("ScheduleState", "DISABLED"),
     ("RetryBaseSeconds", "1"),
