@@ -178,7 +178,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
     }
 
     /// Commits the new chunks as a group; returns false if there are none. In that case the position does not move. At
-    /// most the remaining part of one group was then read in vain, since every further group that is read yields items.
+    /// most the remaining part of one group was then read without result, since every further group that is read yields items.
     async fn commit(&mut self, upto: ChunkId) -> Result<bool, Halt> {
         self.file().await?;
         if self.chunks.is_empty() {

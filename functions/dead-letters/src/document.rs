@@ -75,7 +75,7 @@ pub struct DeadLetterLinks {
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeadLetter)]
 pub struct DeadLetterDocument {
-    /// Id of the dead letter. Later ones have higher ids.
+    /// Id of the dead letter. Ids sort by time.
     pub letter_id: String,
     /// Queue whose message failed.
     pub queue: Queue,

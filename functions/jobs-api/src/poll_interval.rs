@@ -15,8 +15,8 @@ const STEPS: u64 = 100;
 const PATIENCE_S: u64 = 10;
 
 /// Returns the seconds until the next poll, from 1 to 30: a hundredth of the job's estimated duration at its present
-/// rate, but not beyond its estimated end. For a job that stopped moving, the time since its last change is added to
-/// the estimated remaining time.
+/// rate, but not beyond its estimated end. For a job that stopped moving, the remaining time is taken to be at least the
+/// time since its last change.
 pub(crate) fn retry_after_s(job: &Job, groups: &[Group], now: Timestamp) -> u64 {
     if job.stage == Stage::Stopping {
         return 1;

@@ -76,7 +76,7 @@ impl UploadDocument {
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UploadState {
-    /// The file, or at least one part of it, is still missing.
+    /// The file is not complete yet.
     Waiting,
     /// The file is complete and matches the request: S3 accepts no other.
     Received,

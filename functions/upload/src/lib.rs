@@ -3,8 +3,9 @@
 //!
 //! - **Trigger:** `POST /api/uploads`, `GET /api/uploads/{fileGuid}`, `POST /api/uploads/{fileGuid}/url` and `…/complete`.
 //! - **Reads and writes:** one record of the upload, so that a job can refer to it by its `fileGuid`, in one
-//!   transaction with its idempotency key and the tenant's daily byte quota. URLs are signed without a network call. A
-//!   HEAD shows if the file exists; S3's list shows which parts do. The file is assembled once S3 has all of its parts.
+//!   transaction with its idempotency key and the count of the tenant's bytes of that day. URLs are signed without a
+//!   network call. A HEAD shows if the file exists; S3's list shows which parts do. The file is assembled once S3 has
+//!   all of its parts.
 //! - **Called twice:** with an `Idempotency-Key`, returns the first call's upload with a new URL. Without one, creates
 //!   two uploads; the unused one expires. The file itself can be uploaded or completed only once, regardless of the
 //!   number of URLs; a part can be uploaded again until then.

@@ -23,7 +23,7 @@ pub(crate) enum UploadProgress {
     Waiting,
     /// These parts were uploaded; the file is not assembled yet.
     InParts(Multipart, Vec<ReceivedPart>),
-    /// Neither the file nor the upload in parts exists yet or any more: another call is assembling the file.
+    /// Neither the file nor the upload in parts exists, within the first day: another call is assembling the file.
     Completing(Multipart),
     /// Neither the file nor the upload in parts exists: it was not completed within a day.
     Abandoned,
