@@ -56,7 +56,7 @@ struct Full {
     made: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
 }
 
-/// The work file of a token: a line for each row.
+/// Builds the work file of a token: a line for each row.
 fn make(token: &str) -> Vec<u8> {
     let (kind, round) = token.split_at(token.len() - 1);
     let round: u32 = round.parse().unwrap();

@@ -1,4 +1,4 @@
-//! What a replay opens a job for.
+//! Items for which a replay opens a job.
 
 use longshore_domain::dead_letter::{DeadLetterMessage, Queue};
 use longshore_domain::group::ChunkPlan;
@@ -72,7 +72,7 @@ fn chunks_beyond_the_bound_are_left() {
     assert_eq!((served[..CHUNKS].iter().all(|s| *s), served[CHUNKS]), (true, false));
 }
 
-/// Its client wanted all that had failed, and the splitter died before it had filed it again.
+/// The client retried all failed items, and the splitter died before it had replanned them.
 #[test]
 fn a_retry_whose_splitter_died_is_opened_for_what_it_was_opened_for() {
     let all = job(1, None);

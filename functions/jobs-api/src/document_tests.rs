@@ -1,4 +1,4 @@
-//! Documents of jobs in every state: the counts add up, whatever was read when.
+//! Documents of jobs in every state: the counts add up, regardless of the order of the reads.
 
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;

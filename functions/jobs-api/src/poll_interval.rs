@@ -1,21 +1,22 @@
-//! How long a client should wait before it asks again: so that a bar moves with each answer, and no faster.
+//! Poll interval (`Retry-After`) of a client: each poll shows progress, and none is wasted.
 
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, JobTimes, Stage};
 use longshore_domain::progress::{Progress, updated_at};
 use longshore_domain::time_stamp::Timestamp;
 
-/// The slowest pace: a person who looks at a bar now and then should find it true.
+/// Maximum interval in seconds: short enough for a person who glances at a progress bar.
 const SLOWEST_S: u64 = 30;
 
-/// Answers that a client gets from the beginning of a job to its end: as many as a bar has steps.
+/// Target number of polls from the start of a job to its end: the steps of a progress bar.
 const STEPS: u64 = 100;
 
-/// A job of which nothing has ended yet is asked for more slowly by a second for each of these that it has lasted.
+/// Elapsed seconds that lengthen the interval by one second while no item has ended.
 const PATIENCE_S: u64 = 10;
 
-/// Seconds until the next poll, from 1 to 30: a hundredth of what the job will have taken at its present rate, and not
-/// beyond its end. A job that stopped moving is asked for as if the rest took as long again as it has been still.
+/// Returns the seconds until the next poll, from 1 to 30: a hundredth of the job's estimated duration at its present
+/// rate, but not beyond its estimated end. For a job that stopped moving, the remaining time is taken to be at least the
+/// time since its last change.
 pub(crate) fn retry_after_s(job: &Job, groups: &[Group], now: Timestamp) -> u64 {
     if job.stage == Stage::Stopping {
         return 1;
@@ -38,7 +39,8 @@ mod tests {
     use super::*;
     use crate::document::tests::running;
 
-    /// A job that was begun at 0, created when it was begun, with this share of its thousand bytes done after so long.
+    /// Poll interval of a job that was created and begun at 0, with this share of its thousand bytes done at
+    /// `changed_s`.
     fn poll_interval(per_mille: u64, changed_s: i64, now_s: i64) -> u64 {
         let job = Job {
             times: JobTimes { started_at: Some(Timestamp(0)), updated_at: Timestamp(0), ..running().times.clone() },

@@ -1,7 +1,7 @@
-//! `POST /api/jobs/{jobId}/start`: what a job has only checked is done for real, by another job over the same file.
+//! `POST /api/jobs/{jobId}/start`: starts an import from a validation job, over the same file.
 //!
-//! One transaction stores the new job and notes it on the job that checked. So there is only one new job, however often
-//! and concurrently the call is made, and no delete can come between the two writes.
+//! One transaction stores the new job and links it to the validation job. So there is only one new job, regardless of
+//! repeated or concurrent calls, and no delete can happen between the two writes.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::openapi::refusals::StartRefusals;
 use crate::queue_depths::{day_is_full, too_many_jobs};
 use crate::{Api, Backend, JobDocument, etag};
 
-/// 202 with the job that was started, by this call or before.
+/// Returns 202 with the started job, which this call or an earlier one created.
 #[utoipa::path(
     post,
     path = "/api/jobs/{jobId}/start",
@@ -78,7 +78,7 @@ pub(crate) async fn start<B: Backend>(
 }
 
 impl<B: Backend> Api<B> {
-    /// The options for real of a job that has checked its file to the end.
+    /// Returns the import options from a completed validation job.
     ///
     /// # Errors
     /// 409 `nothing-to-start`, `not-ended`, `not-validated`.
@@ -95,7 +95,7 @@ impl<B: Backend> Api<B> {
         }
     }
 
-    /// Whether the file is the one that was checked.
+    /// Checks that the file is still the validated one.
     ///
     /// # Errors
     /// 409 `file-gone`.
@@ -106,7 +106,7 @@ impl<B: Backend> Api<B> {
         if same { Ok(()) } else { Err(file_gone(source).into()) }
     }
 
-    /// A job over the same file, with all that its client has asked of the one that checked it.
+    /// Creates the import job over the same file, with all settings of the validation job.
     fn started_job(&self, checked: &Job) -> Job {
         let now = (self.clock)();
         Job {

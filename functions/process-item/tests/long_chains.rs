@@ -38,7 +38,7 @@ fn clock() -> Timestamp {
     Timestamp(CLOCK.get())
 }
 
-/// Handler that takes 70 ms for each item and lets it wait for the next round, in which it succeeds.
+/// Handler that takes 70 ms for each item and defers it to the next round, in which it succeeds.
 struct Slow;
 
 impl JobType for Slow {
@@ -135,7 +135,7 @@ async fn a_round_whose_files_take_longer_to_find_than_a_turn_gets_on() {
     assert!(in_a_row <= files_of_round / CHAIN_READS + 4, "{in_a_row} of {files_of_round} reads follow one another");
     let (groups, _) = store.progress(job.job_id).await.unwrap().unwrap();
     assert_eq!(groups[0].counts.succeeded, u64::from(ITEMS));
-    // Workers of later turns name the files of earlier turns.
+    // Workers of later turns refer to the files of earlier turns.
     let folder = JobFolder::for_job(&job).work_key((0, 0), "");
     let named = files.0.keys().into_iter().filter(|key| key.starts_with(folder.trim_end_matches(".jsonl")));
     let named = named.map(|key| WorkFile::parse(&files.0.get(&key).unwrap()).unwrap().header.named().count());

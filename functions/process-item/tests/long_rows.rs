@@ -1,4 +1,5 @@
-//! Rows over a small limit share chunks with others: they fail, no handler sees them, and every row counts once.
+//! Rows over a small limit share chunks with other rows: they fail, no handler receives them, and every row counts
+//! once.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -37,7 +38,7 @@ impl JobType for Short {
     }
 }
 
-/// True for every third row, which is too long.
+/// Returns true for every third row, which is too long.
 fn is_long(number: u64) -> bool {
     number.is_multiple_of(3)
 }

@@ -1,4 +1,4 @@
-//! A chunk of a slow handler is worked in turns: it commits each second and goes on by message.
+//! A chunk of a slow handler is processed in turns: it commits each second and continues by message.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 

@@ -1,4 +1,4 @@
-//! The dead-letter queues and the notes in memory.
+//! The dead-letter queues and records in memory.
 
 use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
@@ -13,7 +13,7 @@ use super::*;
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
-/// A message as it lies in its dead-letter queue.
+/// A message as received from its dead-letter queue.
 fn buried(queue: Queue, message_id: &str, body: String) -> Received {
     let (sent_at, message_id) = (NOW, message_id.to_owned());
     Received { queue, message_id, body, sent_at, receives: 6, source: None, group_id: None, handle: "h".into() }
@@ -127,7 +127,7 @@ async fn of_one_lane_with_many_dead_creates_every_one_is_accounted_for_and_one_s
     for _ in 0..8 {
         for id in sweep_dead_letters(&store, &queues).await {
             seen.insert(id);
-            // What the sweep does with it.
+            // The sweep stops the job.
             let at = NOW;
             store.stop(id, 0, &Stop { status: Status::Failed, error: None, at }).await.unwrap();
         }

@@ -34,14 +34,14 @@ fn cursor(finished: bool, due_s: Option<i64>) -> Cursor {
     Cursor { round: 1, position: 0, token: "t".into(), file: None, deferred: 0, due, finished, by_sweeper: false }
 }
 
-/// A round that no queue could delay.
+/// A round with a longer delay than a queue supports.
 fn by_sweeper(due_s: i64) -> Cursor {
     Cursor { by_sweeper: true, ..cursor(false, Some(due_s)) }
 }
 
 static NONE: BTreeSet<(u32, u32)> = BTreeSet::new();
 
-/// The queue is empty, or it is being worked and holds messages of the tenant.
+/// The queue is empty, or it is being processed and holds messages of the tenant.
 fn at(now_s: i64, queue_idle: bool) -> Circumstances<'static> {
     let queue = if queue_idle { Queue::Idle } else { Queue::Busy { passed: None, quiet: false } };
     Circumstances { now: Timestamp(now_s * 1000), stall_s: STALL_S, queue, waiting: &NONE }
@@ -104,7 +104,7 @@ fn a_round_later_than_a_queue_can_delay_is_sent_when_it_is_due() {
     assert_eq!(pushes(&running, &waits, &at(7200, true)), [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }]);
 }
 
-/// The pushes were of the other chunk: its deliveries fail, and nobody has sent this round yet.
+/// The pushes were of the other chunk, whose deliveries fail. The message of this round has not been sent yet.
 #[test]
 fn a_round_that_nobody_has_sent_is_not_given_up_with_its_group() {
     let running = job(Status::Running, Stage::Processing);
@@ -195,7 +195,7 @@ fn a_deleted_job_is_stopped_ended_and_then_removed() {
     }
 }
 
-/// The group's own time tells nothing of when this chunk's round was filed: other chunks move it.
+/// The group's own time does not show when this chunk's round was deferred: other chunks move it.
 #[test]
 fn a_round_that_no_queue_could_delay_is_sent_when_it_is_due_however_late_its_group_moved() {
     let running = job(Status::Running, Stage::Processing);
@@ -220,7 +220,8 @@ fn a_round_that_the_sweeper_has_sent_is_given_its_time() {
     assert_eq!(pushes(&running, &before, &at(7_200, true)), again);
 }
 
-/// At `now_s`, when messages of the tenant that were sent up to `passed_s` had been received a stall's time ago.
+/// The state at `now_s`, when messages of the tenant that were sent up to `passed_s` had been received a stall time
+/// ago.
 fn busy(now_s: i64, passed_s: Option<i64>, quiet: bool) -> Circumstances<'static> {
     let passed = passed_s.map(|s| Timestamp(s * 1000));
     Circumstances { queue: Queue::Busy { passed, quiet }, ..at(now_s, false) }
@@ -280,7 +281,7 @@ fn while_a_tenant_is_quiet_one_group_of_a_job_is_sent_as_a_probe() {
     let probed = [numbered(0, 1, 60), numbered(1, 0, 0)];
     assert_eq!(pushes(&running, &probed, &busy(179, None, true)), [], "the wait doubles for the whole job");
     assert_eq!(pushes(&running, &probed, &busy(180, None, true)), probe(0, 1));
-    // The probe came through: what was sent with the others is known to be lost.
+    // The probe was received: the messages sent with the others are known to be lost.
     let counts = Counts { succeeded: 10, ..Counts::default() };
     let through = [Group { counts, ..numbered(0, 0, 60) }, numbered(1, 0, 0)];
     let done = Job { split: SplitState { done_groups: [0].into(), groups: 2, ..running.split.clone() }, ..running };

@@ -1,4 +1,4 @@
-//! A sweep over the ports in memory, by a clock that moves.
+//! A sweep over in-memory ports, with a clock that moves.
 
 use std::cell::Cell;
 
@@ -19,13 +19,13 @@ thread_local! {
     static NOW: Cell<Timestamp> = const { Cell::new(START) };
 }
 
-/// A second passes with each look.
+/// A clock that advances by a second with each read.
 fn clock() -> Timestamp {
     NOW.set(NOW.get().plus_seconds(1));
     NOW.get()
 }
 
-/// More letters than there is time for.
+/// More dead letters than time allows.
 struct FakeDeadLetters(ChunkMessage);
 
 impl DeadLetters for FakeDeadLetters {
@@ -51,7 +51,7 @@ async fn however_many_dead_letters_there_are_every_job_is_looked_at() {
     assert_eq!((swept.jobs, swept.dead_letters), (1, 500));
 }
 
-/// No letters.
+/// No dead letters.
 struct Quiet;
 
 impl DeadLetters for Quiet {
@@ -68,13 +68,13 @@ thread_local! {
     static SLOW: Cell<Timestamp> = const { Cell::new(START) };
 }
 
-/// 25 milliseconds pass with each look.
+/// A clock that advances by 25 milliseconds with each read.
 fn slow_clock() -> Timestamp {
     SLOW.set(Timestamp(SLOW.get().0 + 25));
     SLOW.get()
 }
 
-/// Job number `n` of 3,000, all of which wait behind a message that was never lost: they are pushed no more.
+/// Stores 3,000 waiting jobs, of which only job number `lost` needs a push. Returns that job.
 async fn unfinished_jobs(store: &MemoryStore, lost: usize) -> JobId {
     let mut lost_id = None;
     for n in 0..3_000 {
@@ -92,7 +92,7 @@ async fn unfinished_jobs(store: &MemoryStore, lost: usize) -> JobId {
     lost_id.unwrap()
 }
 
-/// Sweeps of 50 seconds until a lost job is pushed, at most ten.
+/// Runs sweeps of 50 seconds until a lost job is pushed, at most ten. Returns their number.
 async fn sweeps_until_pushed(lost: usize) -> usize {
     let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
     let id = unfinished_jobs(&ports.store, lost).await;
@@ -119,7 +119,7 @@ async fn every_lost_job_is_pushed_within_six_sweeps() {
     }
 }
 
-/// A split letter, and nothing else.
+/// A dead create message, and nothing else.
 struct DeadSplit(CreateMessage);
 
 impl DeadLetters for DeadSplit {
@@ -144,7 +144,7 @@ async fn a_dead_split_stops_its_job_only_once_no_other_splitter_gets_on() {
             .create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None)
             .await
             .unwrap();
-        // A second splitter, whose message the sweeper has sent, has committed a group just now.
+        // A second splitter, whose message the sweeper has sent, has just committed a group.
         ports.store.begin(job.job_id, START).await.unwrap();
         for _ in 0..pushes {
             let job = ports.store.job(job.job_id).await.unwrap().unwrap();

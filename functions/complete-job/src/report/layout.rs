@@ -1,4 +1,4 @@
-//! What a report needs to know of the input before its first row: the columns, and what was never split.
+//! Layout of the input: the columns, and the part that was never split.
 
 use longshore::failures_file::Columns;
 use longshore::header::{FileHeader, read_header};
@@ -10,11 +10,11 @@ use serde_json::Value;
 use crate::ending::Ending;
 use crate::{CompleteError, Ports};
 
-/// How the input is laid out.
+/// Layout of the input.
 pub(crate) struct Layout {
-    /// What the rows of the report repeat.
+    /// Columns that the rows of the report repeat.
     pub(super) columns: Columns,
-    /// The one item of a job without a file.
+    /// The only item of a job without a file.
     pub(super) options: Vec<u8>,
     /// The part of the input that no group holds.
     pub(super) unsplit: Unsplit,
@@ -22,19 +22,19 @@ pub(crate) struct Layout {
 
 /// The part of the input that no group holds.
 pub(super) enum Unsplit {
-    /// None.
+    /// No part.
     Nothing,
-    /// The one item of a job without a file.
+    /// The only item of a job without a file.
     Item,
     /// The source from this byte on.
     From(u64),
-    /// All of it, and it cannot be read.
+    /// The whole source, which cannot be read.
     Unreadable(JobError),
 }
 
 impl Layout {
-    /// Reads the definition, and the opening of the file if that does not say enough; nothing at all for a job whose
-    /// items all succeeded.
+    /// Reads the definition, and the header of the file if the definition is not sufficient. Reads nothing for a job
+    /// whose items all succeeded.
     pub(crate) async fn read<S: Store, Q, F: Files>(
         ports: &Ports<S, Q, F>,
         ending: &Ending,

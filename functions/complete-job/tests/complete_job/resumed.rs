@@ -1,5 +1,5 @@
-//! A completion that takes many invocations: however it is cut, dies or runs beside another, the report is the same,
-//! byte by byte.
+//! A completion over many invocations: the report is the same, byte by byte, regardless of interruptions, crashes and
+//! concurrent completions.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -18,13 +18,13 @@ use crate::partition::{Story, story, work};
 
 thread_local!(static NOW: Cell<i64> = const { Cell::new(0) });
 
-/// A clock of which every look takes a second.
+/// A clock that advances by a second with each read.
 fn ticking() -> Timestamp {
     NOW.set(NOW.get() + 1_000);
     Timestamp(NOW.get())
 }
 
-/// The job of a story, so far as its workers came.
+/// The job of a story, up to the last step of its workers.
 fn described(story: &Story, stopped: bool) -> Fixture {
     let (source, format) = story.source();
     let fixture =
@@ -38,10 +38,10 @@ fn described(story: &Story, stopped: bool) -> Fixture {
     fixture
 }
 
-/// Bytes of the files by name, their receipts, and the rest.
+/// Bytes of the files by name, their receipts, and the remaining result.
 type Reports = (BTreeMap<String, Option<Vec<u8>>>, Vec<(String, u64, Fingerprint)>, String);
 
-/// What a report says: its files, their fingerprints, and all of the result but its keys and times.
+/// Contents of a report: its files, their fingerprints, and the result without keys and times.
 fn report(fixture: &Fixture) -> Reports {
     let names = ["failed.csv", "skipped.csv", "unprocessed.csv"];
     let files = names.map(|name| (name.to_owned(), fixture.ports.files.inner.get(&fixture.key(name))));
@@ -50,8 +50,8 @@ fn report(fixture: &Fixture) -> Reports {
     (files.into(), receipts.collect(), format!("{:?} {:?} {:?}", result.counts, result.issues, result.status))
 }
 
-/// An invocation of so many seconds, which dies at an operation of the bucket's, and beside which, at another, a second
-/// one runs from beginning to end.
+/// An invocation of this many seconds. It dies at one operation of the bucket, and at another one a second invocation
+/// runs from beginning to end.
 #[derive(Clone, Debug)]
 struct Invocation {
     seconds: i64,
@@ -69,7 +69,7 @@ fn invocation() -> impl Strategy<Value = Invocation> {
     })
 }
 
-/// Runs for so long.
+/// Runs an invocation of this duration.
 fn invoke(fixture: &Fixture, seconds: i64) -> Option<CompleteEnd> {
     fixture.complete_until(Timestamp(NOW.get() + seconds * 1_000), ticking).ok()
 }

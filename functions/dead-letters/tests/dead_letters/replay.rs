@@ -1,4 +1,4 @@
-//! `POST /api/dead-dead_letters/{letterId}/replay`, `POST /api/dead-dead_letters/replay`.
+//! `POST /api/dead-letters/{letterId}/replay`, `POST /api/dead-letters/replay`.
 
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::job::{ChunkId, Finish, Job, JobError, Reopen, Status, Stop};
@@ -21,7 +21,7 @@ async fn is_open(world: &World, dead_letter: &DeadLetterRecord) -> bool {
     world.store.dead_letter(&dead_letter.id).await.unwrap().unwrap().is_open()
 }
 
-/// The sweep that has noted the letter is about to account for it: a message that was sent again would be too late.
+/// The sweep that recorded the dead letter is about to fail its items: a message sent again would be too late.
 #[tokio::test]
 async fn a_chunk_of_a_job_that_runs_waits_for_its_end() {
     let world = World::default();
@@ -82,7 +82,8 @@ async fn all_dead_letters_of_a_job_are_replayed_in_one_generation() {
     bad.is_problem(422, "invalid-request");
 }
 
-/// The replay died after it had opened the job: the letter is open, and the generation says for what it was opened.
+/// The replay died after it had opened the job: the dead letter is open, and the generation records the chunks for
+/// which it was opened.
 #[tokio::test]
 async fn a_replay_that_died_half_way_is_only_noted_by_the_next_one() {
     let world = World::default();
@@ -153,7 +154,7 @@ async fn a_retry_that_could_not_be_split_opens_again_for_all_that_it_was_opened_
     let dead_letter = world.note(Queue::Create, &serde_json::to_string(&create).unwrap()).await;
     world.store.stop(job.job_id, 1, &stop).await.unwrap();
     replay(&world, &dead_letter).await.is_problem(409, "not-ended");
-    // Ten of its items were never processed.
+    // Ten of the job's items were never processed.
     let totals = Counts { succeeded: 20, ..Counts::default() };
     let finish = Finish { generation: 1, status: Status::Failed, totals, report: None, error: None, at: NOW };
     world.store.finish(job.job_id, &finish).await.unwrap();

@@ -1,7 +1,7 @@
-//! Holds a job's own numbers against its groups, and each group's against its manifest and its cursors.
+//! Compares a job's own numbers with its groups, and each group's with its manifest and cursors.
 //!
-//! Pure: the records as they were read, groups before the job. A group is one record, so that its counts and its cursors
-//! agree at every moment, also while workers are at it.
+//! Pure: works on the records as they were read, groups before the job. A group is one record, so its counts and
+//! cursors are consistent at every moment, also while workers update them.
 
 use longshore_domain::group::{ChunkPlan, Group, Manifest};
 use longshore_domain::job::{Job, Status};
@@ -14,17 +14,17 @@ use super::findings::Findings;
 pub(super) struct Records {
     /// The job.
     pub(super) job: Job,
-    /// Its groups of all generations, in order, each with its manifest if there is one.
+    /// Groups of all generations in order, each with its manifest if it exists.
     pub(super) groups: Vec<(Group, Option<Manifest>)>,
 }
 
 impl Records {
-    /// The groups and their manifests, those that have one.
+    /// Returns the groups that have a manifest, with their manifests.
     pub(super) fn planned(&self) -> impl Iterator<Item = (&Group, &Manifest)> {
         self.groups.iter().filter_map(|(group, manifest)| Some((group, manifest.as_ref()?)))
     }
 
-    /// Compares everything that the table alone can tell.
+    /// Makes every comparison that needs only the table.
     pub(super) fn check(&self, findings: &mut Findings) {
         for (group, manifest) in &self.groups {
             findings.count("manifests", place(group), 1, u64::from(manifest.is_some()));
@@ -35,7 +35,8 @@ impl Records {
         }
         self.check_bases(findings);
         self.check_totals(findings);
-        // A group that was committed after the groups were read is in the job's numbers and not among them.
+        // A group that was committed after the groups were read is included in the job's numbers, but missing from
+        // `groups`.
         if self.groups.len() < self.job.split.groups as usize && !self.job.status.is_final() {
             findings.leave_out("item_count", "the file is still being split");
         } else {
@@ -44,7 +45,7 @@ impl Records {
         }
     }
 
-    /// The base of a retry is what succeeded or was skipped in the generations before.
+    /// Checks that the carried-over counts of a retry are the succeeded and skipped items of the earlier generations.
     fn check_bases(&self, findings: &mut Findings) {
         let mut before = Counts::default();
         self.groups.iter().filter(|(group, _)| !self.job.owns(group.number)).for_each(|(g, _)| before += g.counts);
@@ -52,7 +53,7 @@ impl Records {
         findings.count("base_skipped", "job", self.job.retry.carried_over.counts.skipped, before.skipped);
     }
 
-    /// The totals of a job that has ended are the sum of its groups.
+    /// Checks that the totals of an ended job are the sum of its groups.
     fn check_totals(&self, findings: &mut Findings) {
         let job = &self.job;
         let groups: Vec<_> = self.groups.iter().map(|(group, _)| group.clone()).collect();
@@ -76,7 +77,8 @@ impl Records {
         }
     }
 
-    /// The chunks of the file follow each other: no item and no byte is in two of them, and no item in none.
+    /// Checks that the chunks are contiguous: every item and every byte is in at most one chunk, and no item is
+    /// missing.
     fn check_plan(&self, findings: &mut Findings) {
         let (mut next, mut end) = (1, 0);
         for (group, manifest) in self.planned().filter(|(_, manifest)| !manifest.chunks.is_empty()) {
@@ -98,14 +100,14 @@ impl Records {
         }
     }
 
-    /// What a retry files again are items that the file's chunks had before.
+    /// Returns true if a retry replanned items that belonged to earlier chunks of the file.
     fn is_replanned(&self, manifest: &Manifest, next: u64) -> bool {
         self.job.generation > 0 && manifest.chunks.first().is_some_and(|chunk| chunk.first < next)
     }
 }
 
-/// A group has counted what its cursors have passed. In a later round only the work files know how many items that is:
-/// then the counts lie between what is certain and all items.
+/// Checks that a group's counts match its cursors. In a later round, only the work files show the number of ended
+/// items; the counts must then lie between the certain minimum and all items.
 fn check_cursors(group: &Group, manifest: &Manifest, findings: &mut Findings) {
     let (mut passed, mut certain) = (0, true);
     for (chunk, plan) in (0..).zip(&manifest.chunks) {
@@ -125,7 +127,7 @@ fn check_cursors(group: &Group, manifest: &Manifest, findings: &mut Findings) {
     findings.count("strange_cursors", place(group), 0, strangers as u64);
 }
 
-/// Items of a chunk that have ended; none if only its work files know.
+/// Returns the ended items of a chunk, or `None` if only its work files show them.
 fn passed_of(group: &Group, chunk: u32, plan: &ChunkPlan) -> Option<u64> {
     match group.cursors.get(&chunk) {
         None => Some(0),

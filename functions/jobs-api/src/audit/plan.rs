@@ -1,4 +1,4 @@
-//! Recounts the plan: cuts the input into records once more, and holds the chunks of the manifests against them.
+//! Checks the plan: splits the input into records again, and compares the chunks of the manifests with them.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use super::findings::Findings;
 use super::ledger::Records;
 use super::reading::{Streamed, stream};
 
-/// Numbers of the records at the places where chunks begin and end.
+/// Record counts at the byte offsets where chunks begin and end.
 struct Ordinals {
-    /// Bytes at which a chunk begins or ends, in order.
+    /// Byte offsets at which a chunk begins or ends, in order.
     places: Vec<u64>,
-    /// For each of them that was reached, how many records begin before it.
+    /// Number of records that begin before each offset reached so far.
     before: Vec<u64>,
     records: u64,
 }
@@ -31,7 +31,7 @@ impl Ordinals {
         self.records += 1;
     }
 
-    /// No record that is still to come begins before this byte.
+    /// Marks offsets up to `byte` as reached: no later record begins before it.
     fn reach(&mut self, byte: u64) {
         while self.places.get(self.before.len()).is_some_and(|place| *place <= byte) {
             self.before.push(self.records);
@@ -43,14 +43,14 @@ impl Ordinals {
         self.before.get(place).copied()
     }
 
-    /// Number of the first record of a chunk, and how many it has; none if the chunk was not reached.
+    /// Returns the number of a chunk's first record and its record count, or `None` if the chunk was not reached.
     fn of_chunk(&self, plan: &ChunkPlan) -> Option<(u64, u64)> {
         let (start, end) = (self.before(plan.start)?, self.before(plan.end)?);
         Some((start + 1, end - start))
     }
 }
 
-/// Compares the chunks that are ranges of the input with its records. What a retry filed again has no range.
+/// Compares the chunks that are ranges of the input with its records. Replanned items of a retry have no range.
 pub(super) async fn check_plan(
     files: &impl Files,
     records: &Records,

@@ -1,7 +1,7 @@
-//! `GET /api/jobs`: a tenant's jobs, newest first, each as its own call would answer it.
+//! `GET /api/jobs`: a tenant's jobs, newest first, each as its own document.
 //!
-//! A job that has not completed shows a sum over its groups, and they are read. So that a page has a price, it ends
-//! early where its jobs have more groups than one answer reads.
+//! The document of an incomplete job is a sum over its groups, so the groups are read. To limit the cost, a page ends
+//! early if its jobs have more groups than `GROUPS`.
 
 mod wanted;
 
@@ -25,10 +25,10 @@ use crate::openapi::parameters::JobsQuery;
 use crate::openapi::refusals::ListRefusals;
 use crate::{Api, Backend, JobDocument};
 
-/// Groups that one page reads at most, its first job's aside: some 128 read units and a fraction of a second.
+/// Maximum groups that one page reads, not counting its first job: about 128 read units and a fraction of a second.
 const GROUPS: u32 = 512;
 
-/// Jobs whose groups are read at the same time.
+/// Jobs whose groups are read concurrently.
 const AT_ONCE: usize = 8;
 
 /// A page of jobs.
@@ -36,14 +36,14 @@ const AT_ONCE: usize = 8;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Jobs)]
 pub struct JobsDocument {
-    /// The jobs, newest first.
+    /// Jobs, newest first.
     pub jobs: Vec<JobDocument>,
-    /// For the next page; `null` on the last one.
+    /// Cursor of the next page; `null` on the last page.
     #[schema(required = true)]
     pub next_cursor: Option<String>,
 }
 
-/// A page of the tenant's jobs.
+/// Returns a page of the tenant's jobs.
 #[utoipa::path(
     get,
     path = "/api/jobs",
@@ -75,7 +75,7 @@ pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Ten
     let page = affordable(api.ports.store.jobs(&wanted.for_tenant(&tenant)).await?);
     let next = page.next.map(cursor);
     let read = stream::iter(page.jobs).map(|job| Box::pin(api.read_groups(job))).buffered(AT_ONCE);
-    // Deleted meanwhile, or not of the wanted status any more: not of this list.
+    // Deleted meanwhile, or no longer of the requested status: excluded from this list.
     let there = read.try_filter_map(async |read| Ok(read));
     let fitting = there.try_filter(|(_, job)| std::future::ready(wanted.for_tenant(&tenant).includes(job)));
     let jobs = fitting.map_ok(|(groups, job)| JobDocument::new(&job, &groups)).try_collect().await?;
@@ -84,7 +84,7 @@ pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Ten
     Ok((AppendHeaders(about), Json(JobsDocument { jobs, next_cursor: next })).into_response())
 }
 
-/// The page as far as its groups can be read at once; at least one job.
+/// Cuts the page to the jobs whose groups can be read at once; keeps at least one job.
 fn affordable(mut page: JobsPage) -> JobsPage {
     let mut groups = 0;
     let fits = page.jobs.iter().take_while(|job| {

@@ -1,4 +1,4 @@
-//! `POST /api/jobs/{jobId}/cancel`: who may stop which job when, and what is sent.
+//! `POST /api/jobs/{jobId}/cancel`: permissions, states and messages.
 
 use crate::world::{NOW, World};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
@@ -45,7 +45,7 @@ async fn a_job_that_stops_is_canceled_again_with_the_same_answer() {
     let world = World::default();
     let id = world.job().await;
     let first = world.cancel(id, &[]).await;
-    // The first call died before its message; a client that asks again has it sent.
+    // The first call died before sending its message; a repeated call sends it again.
     world.queues.take_completes();
     world.queues.forget_deduplication();
     let second = world.cancel(id, &[("if-match", "\"what the client saw before\"")]).await;

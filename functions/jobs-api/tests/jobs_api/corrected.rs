@@ -1,4 +1,4 @@
-//! `POST /api/jobs/{jobId}/retry` with a corrected failures file: which files are taken.
+//! `POST /api/jobs/{jobId}/retry` with a corrected failures file: accepted and refused files.
 
 use std::sync::{Arc, Mutex};
 
@@ -116,19 +116,19 @@ async fn a_job_of_which_nothing_can_have_failed_and_one_without_a_file_take_no_c
     assert_eq!(reply.faults(), [("/fileGuid", "file_not_allowed")]);
 }
 
-/// The fault of a stream.
+/// Fault of a stream.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 enum Fault {
-    /// It fails.
+    /// The stream fails.
     Breaks,
-    /// It ends before the file does, without an error.
+    /// The stream ends before the file does, without an error.
     EndsEarly,
 }
 
 /// Start and end of a stream.
 type Range = (u64, Option<u64>);
 
-/// Files whose next streams have faults, in this order.
+/// Files whose next streams have these faults, in order.
 #[derive(Clone, Default)]
 struct Breaking {
     inner: MemoryFiles,
@@ -198,7 +198,7 @@ impl DownloadUrls for Breaking {
     }
 }
 
-/// The fakes, with such files.
+/// The fakes, with these files.
 struct BreakingFiles;
 
 impl Backend for BreakingFiles {
@@ -208,8 +208,8 @@ impl Backend for BreakingFiles {
     type Records = MemoryRecords;
 }
 
-/// Retries a job with a corrected file larger than an opening, over files with these faults. Returns the reply, and the
-/// streams that were opened.
+/// Retries a job with a corrected file larger than the header read, over files with these faults. Returns the reply,
+/// and the streams that were opened.
 async fn retry_over(faults: &[Fault]) -> (Reply, Vec<Range>) {
     let world = World::default();
     let id = failed(&world).await;

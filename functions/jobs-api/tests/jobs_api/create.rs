@@ -1,4 +1,4 @@
-//! `POST /api/jobs`: what is accepted, what is refused and where, and what a second try gets.
+//! `POST /api/jobs`: accepted and refused requests, error pointers, and repeated calls.
 
 use crate::world::{FILE, NOW, World};
 use longshore_domain::ids::{FileGuid, JobId};
@@ -207,7 +207,7 @@ async fn the_same_request_under_one_key_makes_one_job() {
     assert_eq!(first.status, 202, "{}", first.body);
     let id = JobId::parse(first.body["jobId"].as_str().unwrap()).unwrap();
     longshore_domain::ports::JobTransitions::begin(&world.store, id, NOW).await.unwrap();
-    // The same members in another order, with other spaces: the same request.
+    // The same members in another order and with other white space: the same request.
     let spelled = format!(
         "{{\"options\": {}, \"jobType\":\"import\",\n\"fileGuid\":{}}}",
         request["options"], request["fileGuid"]

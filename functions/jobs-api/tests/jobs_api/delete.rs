@@ -1,4 +1,4 @@
-//! `DELETE /api/jobs/{jobId}`: the job is hidden at once, stopped, and left to the sweeper.
+//! `DELETE /api/jobs/{jobId}`: the job is hidden at once, stopped, and removed by the sweeper later.
 
 use crate::world::{NOW, World};
 use longshore::files::MemoryFiles;

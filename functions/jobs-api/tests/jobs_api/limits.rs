@@ -1,4 +1,4 @@
-//! What is refused because there is too much of it: active jobs, chunks that wait, bytes of a request.
+//! Requests over a limit: active jobs, queued chunks, body size.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,7 +24,7 @@ use crate::world::{FILE, Fakes, MAX_QUEUED_CHUNKS, NOW, World};
 const JSON: (&str, &str) = ("content-type", "application/json");
 const KEY: (&str, &str) = ("idempotency-key", "monday-1");
 
-/// A tenant may have so many active jobs.
+/// Limits a tenant to this many active jobs.
 fn at_most(active_jobs: u64) -> World {
     let store = MemoryStore::default().with_limits(TenantLimits { active_jobs, ..TenantLimits::default() });
     World { store, ..World::default() }
@@ -93,7 +93,7 @@ async fn the_files_of_a_tenants_jobs_have_so_many_bytes_a_day_whatever_was_uploa
     assert_eq!(world.as_tenant("another").create(&json!({"jobType": "ping"})).await.status, 202);
 }
 
-/// This many chunks of a priority wait.
+/// Queues this many chunks of a priority.
 async fn wait(world: &World, priority: Priority, chunks: u64) {
     let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
     let (job_id, tenant) = (JobId::generate(), "default".to_owned());
@@ -199,7 +199,7 @@ async fn a_retry_and_a_start_count_even_if_they_are_refused() {
     }
 }
 
-/// A job type whose options are expensive to compile, and then refused.
+/// A job type whose options are expensive to compile, and are then refused.
 #[derive(Clone, Default)]
 struct Dear(Arc<AtomicU32>);
 

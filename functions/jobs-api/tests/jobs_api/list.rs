@@ -146,7 +146,7 @@ async fn a_cursor_in_another_tenants_hands_shows_only_its_own_jobs() {
         stored(&world, n, |job| job.tenant = "other".into()).await;
     }
     let own = stored(&world, 9, |_| {}).await;
-    // A place between the other tenant's jobs.
+    // A position between the other tenant's jobs.
     let cursor = opaque(&format!("{}.{}", NOW.plus_seconds(-1).0, JobId::generate()));
     assert_eq!(ids(&world.get(&format!("/api/jobs?cursor={cursor}")).await), [json!(own)]);
 }

@@ -1,4 +1,4 @@
-//! `POST /api/jobs/{jobId}/start`: a validated job is started for real, once.
+//! `POST /api/jobs/{jobId}/start`: an import is started from a validation job, once.
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::world::{NOW, Reply, World};
 
-/// A job that only checks its file.
+/// A validation job.
 async fn checking(world: &World) -> JobId {
     let mut request = world.import().await;
     request["options"]["mode"] = "validate".into();
@@ -61,7 +61,7 @@ async fn a_second_start_answers_the_first_ones_job_as_it_now_is() {
     world.finish(id, Status::Completed, 0).await;
     let seen = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
     let first = start(&world, id, &[("if-match", &seen)]).await;
-    // The first call died before its message; a client that heard nothing sends the same again.
+    // The first call died before sending its message; a client without a reply repeats the request.
     world.queues.take_creates();
     world.queues.forget_deduplication();
     let second = start(&world, id, &[("if-match", &seen)]).await;

@@ -1,4 +1,4 @@
-//! Two tenants on one API: what is one's is nowhere for the other.
+//! Two tenants on one API: each tenant's data is invisible to the other.
 
 use crate::world::{FILE, Reply, World};
 use axum::body::Body;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// The answer to the other tenant, and to anybody who asks for what was never there.
+/// Returns the reply to the other tenant, and the reply for an id that never existed.
 async fn both(world: &World, method: &str, path: &str, id: JobId) -> (Reply, Reply) {
     let call = async |id: JobId| {
         let to = path.replace("{jobId}", &id.to_string());
@@ -96,7 +96,7 @@ async fn files_of_a_job_are_kept_below_its_tenants_name() {
 async fn a_caller_without_a_tenant_is_refused_by_every_route_but_those_of_documents() {
     for (method, path) in jobs_api::ROUTES.into_iter().filter(|route| !jobs_api::PUBLIC_ROUTES.contains(route)) {
         let path = path.replace("{jobId}", &JobId::generate().to_string()).replace("{dataset}", "people");
-        // No token was accepted: the gateway's context lacks, and a header does not help.
+        // No token was accepted: the gateway's context is missing, and a header does not replace it.
         let request = Request::builder().method(method).uri(path).header("x-tenant", "default").body(Body::empty());
         let response = World::default().without_token(request.unwrap()).await;
         response.is_problem(403, "no-tenant");

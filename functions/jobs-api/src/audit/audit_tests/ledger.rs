@@ -1,4 +1,4 @@
-//! What the table says: of a job that has ended, of one that runs, and of a retry.
+//! Audits of the ledger: of an ended job, a running job, and a retry.
 
 use longshore_domain::job::{CarriedOver, Stage, Status};
 use longshore_domain::outcome::Counts;
@@ -124,7 +124,7 @@ fn of_a_job_that_runs_the_ledger_is_checked() {
     (cursor.position, cursor.finished) = (2, false);
     audited.records.groups[1].0.counts.succeeded = 1;
     assert_eq!(unchecked(&audited), (None, vec!["totals".to_owned(), "report".to_owned()]));
-    // In a later round only the work files know which items have ended.
+    // In a later round, only the work files show which items have ended.
     let cursor = audited.cursor((1, 0));
     (cursor.round, cursor.position) = (1, 0);
     assert_eq!(audited.differences(), ["work_ended of group 1: 2 3"], "nothing was filed for this round");
@@ -154,7 +154,7 @@ fn of_a_retry_the_base_is_what_the_generations_before_have_done() {
         };
         (job.generation, job.split.groups, job.split.done_groups) = (1, 3, [0, 1, 2].into());
         job.completion.totals = Some(Counts { succeeded: 5, failed: 1, skipped: 1 });
-        // The chunk of a work file has a first item, and no range.
+        // The chunk of a work file has a first item, but no range.
         audited.records.groups.push(group(2, &[(2, 2, 0, 0)], Counts { succeeded: 1, failed: 1, skipped: 0 }));
         audited.put_work((2, 0), r#"{"n":2,"end":"failed","code":"bad","field":null,"message":"no","raw":"b"}"#);
         audited
