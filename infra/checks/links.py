@@ -25,8 +25,7 @@ RECORDS = {"infra/proof/results.md", "infra/proof/soaks.md", "infra/bench/result
 
 def slugs(file: Path) -> set[str]:
     """The anchors of a file's headings, as GitHub makes them."""
-    text = FENCE.sub("", file.read_text(encoding="utf-8"))
-    heads = re.findall(r"^#+ +(.*)$", text, re.M)
+    heads = re.findall(r"^#+ +(.*)$", FENCE.sub("", file.read_text(encoding="utf-8")), re.M)
     return {re.sub(r"[^\w\- ]", "", head.strip().lower()).replace(" ", "-") for head in heads}
 
 
