@@ -2,7 +2,7 @@
 //! somebody sets it. Beside them an item for each dataset, by which they are listed.
 //!
 //! A write is an `INSERT`; where the key is taken, an `UPDATE` with the rule as its condition. Both go out in
-//! batches of PartiQL, because `BatchWriteItem` knows no conditions (infra/decisions/0004-records-partiql.md).
+//! batches of PartiQL, because `BatchWriteItem` knows no conditions (docs/decisions/0004-records-partiql.md).
 
 mod batch;
 mod datasets;
