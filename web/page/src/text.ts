@@ -85,6 +85,7 @@ export const text = {
   nav: { label: "Pages", import: "Import", jobs: "Jobs", datasets: "Datasets" },
   theme: { toDark: "Use dark colours", toLight: "Use light colours" },
   loading: "Loading...",
+  table: { scrolls: "Scroll this table sideways to see all columns." },
   more: "Show more",
   tryAgain: "Try again",
   unreachable: UNREACHABLE,

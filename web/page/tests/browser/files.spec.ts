@@ -1,6 +1,7 @@
 /** What is said of a file before anything is started. */
 
 import { expect, test } from "@playwright/test";
+import { accessible, WIDTHS } from "./accessible";
 import { complete, fresh, open, people, pick, pickSchema, start } from "./support";
 
 test("a file that is no text is refused with the way out", async ({ page }) => {
@@ -36,6 +37,50 @@ test("what would fail every row is said at once, and cannot be started", async (
   await pickSchema(page);
   await expect(page.getByText('"age" fails in each of the first 30 rows')).toBeVisible();
   await expect(page.getByRole("button", { name: /^Start/ })).toBeEnabled();
+});
+
+for (const width of WIDTHS) {
+  test(`the focus ring of a picked file leaves the line below it readable, ${width} pixels wide`, async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width, height: 900 });
+    await open(page);
+    await pick(page, `${"long-name-".repeat(8)}.csv`, people(3));
+    const heading = page.locator("#file-title");
+    await expect(heading).toBeFocused();
+    const { style, ringEnd, nextLine } = await heading.evaluate((it) => {
+      const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(it);
+      const ring = Number.parseFloat(outlineWidth) + Number.parseFloat(outlineOffset);
+      return {
+        style: outlineStyle,
+        ringEnd: it.getBoundingClientRect().bottom + ring,
+        nextLine: it.nextElementSibling?.getBoundingClientRect().top ?? 0,
+      };
+    });
+    expect(style).toBe("solid");
+    expect(ringEnd).toBeLessThanOrEqual(nextLine);
+  });
+}
+
+test("a preview that is wider than a phone says that it scrolls, and scrolls by keyboard", async ({
+  page,
+}) => {
+  const columns = ["id", "first_name", "family_name", "postal_address", "telephone_number"];
+  await page.setViewportSize({ width: 320, height: 900 });
+  await open(page);
+  await pick(page, "wide.csv", `${columns.join(",")}\n1,Ann,Smith,1 Long Street,555\n`);
+  const region = page.getByRole("region", { name: "The first rows of the file" });
+  const hint = page.getByText("Scroll this table sideways to see all columns.");
+  await expect(hint).toBeInViewport();
+  await expect(region).toHaveAccessibleDescription(await hint.innerText());
+  const [hintBox, tableBox] = [await hint.boundingBox(), await region.boundingBox()];
+  expect((hintBox?.y ?? 0) + (hintBox?.height ?? 0)).toBeLessThanOrEqual(tableBox?.y ?? 0);
+  await region.focus();
+  await page.keyboard.press("ArrowRight");
+  await expect.poll(() => region.evaluate((it) => it.scrollLeft)).toBeGreaterThan(0);
+  await accessible(page, "wide-preview");
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await expect(hint).toHaveCount(0);
 });
 
 test("columns are imported under the names of the fields that they are mapped to", async ({ page }) => {

@@ -1,53 +1,12 @@
 /** What holds for every view: nothing that axe finds, nothing from elsewhere, and little to load. */
 
-import AxeBuilder from "@axe-core/playwright";
 import { expect, type Locator, type Page, test } from "@playwright/test";
+import { accessible } from "./accessible";
 import { hold, list } from "./held";
-import {
-  complete,
-  figure,
-  fresh,
-  open,
-  people,
-  pick,
-  pickSchema,
-  picture,
-  signIn,
-  stack,
-  start,
-} from "./support";
-
-/** The widths of a small phone, a tablet and a wide screen. */
-const WIDTHS = [320, 768, 1440];
+import { complete, figure, fresh, open, people, pick, pickSchema, signIn, stack, start } from "./support";
 
 /** Bytes that a first visit may transfer. */
 const BUDGET = 150_000;
-
-/**
- * In either colour scheme axe finds nothing, and at no width the page scrolls to the side. Leaves a picture of each under
- * `.longshore/screenshots`.
- */
-async function accessible(page: Page, view: string): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect(wide, `${view}, ${width} pixels wide`).toBeLessThanOrEqual(width);
-      for (const table of await page.locator(".cards").all()) {
-        const cut = await table.evaluate((it) => it.scrollWidth - it.clientWidth);
-        expect(cut, `${view}, ${width} pixels wide: cut off`).toBeLessThanOrEqual(0);
-        expect(await table.getByRole("columnheader").count()).toBeGreaterThan(2);
-      }
-      const path = picture(`${view}-${width}-${colorScheme}.png`);
-      await page.screenshot({ path, fullPage: true, animations: "disabled" });
-    }
-    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-    const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze();
-    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-    expect(found, `${view}, ${colorScheme}`).toEqual([]);
-  }
-}
 
 test("axe finds nothing on any view, and each fits a phone", async ({ page }) => {
   const dataset = fresh("axe");
