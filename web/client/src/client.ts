@@ -30,7 +30,7 @@ export interface ListJobsOptions extends PageOptions {
   readonly jobType?: string;
 }
 
-/** For calls that may be bound to what the caller last saw. */
+/** For calls that may be conditional to what the caller last saw. */
 export interface ChangeOptions extends CallOptions {
   /** The `etag` of the job as the caller knows it: if it has changed since, nothing is done (`precondition-failed`). */
   readonly ifMatch?: string | null | undefined;
@@ -44,7 +44,7 @@ export interface CreateOptions extends CallOptions {
 
 /** What `createClient` gives. Every method rejects with `ProblemError`, `NetworkError`, or the reason of its signal. */
 export interface Client {
-  /** Creates a job. Repeated under the same idempotency key while no answer comes. */
+  /** Creates a job. Repeated under the same idempotency key while no response comes. */
   createJob(request: JobRequest, options?: CreateOptions): Promise<Job>;
   getJob(jobId: string, options?: CallOptions): Promise<VersionedJob>;
   /** A page of jobs, newest first. */
@@ -92,20 +92,26 @@ export function createClient(access: Access): Client {
     body?: object,
   ) =>
     json<Job>(
-      send({ method: "POST", path: `${jobPath(jobId)}/${action}`, ...bound(options), repeatable, body }),
+      send({
+        method: "POST",
+        path: `${jobPath(jobId)}/${action}`,
+        ...conditional(options),
+        repeatable,
+        body,
+      }),
     );
 
   return {
     send,
-    createJob: (request, options = {}) => json<Job>(send(creation("/api/jobs", request, options))),
+    createJob: (request, options = {}) => json<Job>(send(creationCall("/api/jobs", request, options))),
     getJob: async (jobId, options = {}) => {
-      const answer = await send({
+      const response = await send({
         method: "GET",
         path: jobPath(jobId),
         signal: options.signal,
         repeatable: true,
       });
-      return { ...((await answer.json()) as Job), etag: answer.headers.get("etag") };
+      return { ...((await response.json()) as Job), etag: response.headers.get("etag") };
     },
     listJobs: (options) => get("/api/jobs", options),
     watch: (jobId, options) => watch(send, jobPath(jobId), options),
@@ -124,7 +130,7 @@ export function createClient(access: Access): Client {
       change(jobId, "retry", options, false, fileGuid === undefined ? undefined : { fileGuid }),
     start: (jobId, options) => change(jobId, "start", options),
     delete: async (jobId, options = {}) => {
-      await send({ method: "DELETE", path: jobPath(jobId), ...bound(options), repeatable: false });
+      await send({ method: "DELETE", path: jobPath(jobId), ...conditional(options), repeatable: false });
     },
     output: (jobId, options) => get(`${jobPath(jobId)}/output`, options),
     failures: (jobId, options) => get(`${jobPath(jobId)}/failures`, options),
@@ -144,20 +150,20 @@ export function createClient(access: Access): Client {
 }
 
 /** A POST that makes something once, however often it is sent. */
-export function creation(path: string, body: object, { signal, idempotencyKey }: CreateOptions) {
+export function creationCall(path: string, body: object, { signal, idempotencyKey }: CreateOptions) {
   const headers = { "idempotency-key": idempotencyKey ?? crypto.randomUUID() };
   return { method: "POST", path, headers, body, signal, repeatable: true } as const;
 }
 
-/** The JSON of an answer. */
-export async function json<T>(answer: Promise<Response>): Promise<T> {
-  return (await (await answer).json()) as T;
+/** The JSON of an response. */
+export async function json<T>(response: Promise<Response>): Promise<T> {
+  return (await (await response).json()) as T;
 }
 
 function jobPath(jobId: string): string {
   return `/api/jobs/${encodeURIComponent(jobId)}`;
 }
 
-function bound({ ifMatch, signal }: ChangeOptions) {
+function conditional({ ifMatch, signal }: ChangeOptions) {
   return { headers: { "if-match": ifMatch ?? undefined }, signal };
 }

@@ -1,7 +1,7 @@
 // Files of a job's report. Their URLs are rights by themselves, so that no token goes with them.
 
-import { type CallOptions, fetchWhole } from "./http.js";
-import { problemOf } from "./problem.js";
+import { type CallOptions, fetchWithBody } from "./http.js";
+import { problemFrom } from "./problem.js";
 
 /** Reads a presigned URL as a whole; however long it takes, until the signal aborts. */
 export async function download(
@@ -9,7 +9,7 @@ export async function download(
   url: string,
   { signal }: CallOptions = {},
 ): Promise<Blob> {
-  const { answer, body } = await fetchWhole(fetcher, url, { signal });
-  if (!answer.ok) throw problemOf(answer, await body.text());
+  const { response, body } = await fetchWithBody(fetcher, url, { signal });
+  if (!response.ok) throw problemFrom(response, await body.text());
   return body;
 }

@@ -1,12 +1,12 @@
 // One call of the API: token, JSON, errors, and its repetition where that is harmless.
 
-import { within } from "./limit.js";
-import { backOffMs, rest } from "./pause.js";
-import { NetworkError, ProblemError, problemOf } from "./problem.js";
+import { NetworkError, ProblemError, problemFrom } from "./problem.js";
+import { backOffMs, sleepUntilWoken } from "./sleep.js";
+import { withTimeout } from "./timeout.js";
 
-/** Of one call, its repetitions included: a failure that is told at once is passed on within some seconds. */
+/** Of one call, its repetitions included: a failure that is told at once is passed on withTimeout some seconds. */
 const ATTEMPTS = 4;
-/** Of one call, its repetitions included: a person does not wait longer, even where no answer ever comes. */
+/** Of one call, its repetitions included: a person does not sleep longer, even where no response ever comes. */
 const CALL_LIMIT_MS = 60_000;
 /** Of one attempt, from its token to the last byte; a little more than API Gateway lets a function take. */
 const ANSWER_LIMIT_MS = 35_000;
@@ -45,39 +45,42 @@ export interface Call extends CallOptions {
   readonly repeatable: boolean;
 }
 
-/** Makes calls: answers 2xx and 304 are given back, everything else is a `ProblemError`, no answer a `NetworkError`. */
+/** Makes calls: answers 2xx and 304 are given back, everything else is a `ProblemError`, no response a `NetworkError`. */
 export type Send = (call: Call) => Promise<Response>;
 
 /** Makes calls with this access. */
 export function sender(access: Access): Send {
-  return (call) => within(CALL_LIMIT_MS, call.signal, (signal) => sendAgain(access, { ...call, signal }));
+  return (call) =>
+    withTimeout(CALL_LIMIT_MS, call.signal, (signal) => sendWithRetry(access, { ...call, signal }));
 }
 
 /**
- * Whether it is worth asking again: no answer or an unreadable one, too many calls, or a fault on the other side. Not where the
+ * Whether it is worth asking again: no response or an unreadable one, too many calls, or a fault on the other side. Not where the
  * bytes of a day are used up: that takes hours.
  */
-export function mayPass(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof NetworkError || error instanceof SyntaxError) return true;
   if (!(error instanceof ProblemError) || error.kind === "upload-quota-exceeded") return false;
   return error.status === 429 || error.status >= 500;
 }
 
-async function sendAgain(access: Access, call: Call): Promise<Response> {
+async function sendWithRetry(access: Access, call: Call): Promise<Response> {
   for (let failures = 0; ; failures++) {
     try {
-      return await within(ANSWER_LIMIT_MS, call.signal, (signal) => sendOnce(access, { ...call, signal }));
+      return await withTimeout(ANSWER_LIMIT_MS, call.signal, (signal) =>
+        sendOnce(access, { ...call, signal }),
+      );
     } catch (error) {
       call.signal?.throwIfAborted();
-      if (!call.repeatable || failures + 1 >= ATTEMPTS || !isUnheard(error)) throw error;
-      await rest(backOffMs(failures), call.signal);
+      if (!call.repeatable || failures + 1 >= ATTEMPTS || !isUnanswered(error)) throw error;
+      await sleepUntilWoken(backOffMs(failures), call.signal);
     }
   }
 }
 
 /** Whether the API itself has not answered: nobody has, or its gateway. What the API says is for the caller to judge. */
-function isUnheard(error: unknown): boolean {
-  if (error instanceof ProblemError) return error.kind === "gateway" && mayPass(error);
+function isUnanswered(error: unknown): boolean {
+  if (error instanceof ProblemError) return error.kind === "gateway" && isTransient(error);
   return error instanceof NetworkError;
 }
 
@@ -88,30 +91,30 @@ async function sendOnce(access: Access, call: Call): Promise<Response> {
   if (call.body !== undefined) headers.set("content-type", "application/json");
   for (const [name, value] of Object.entries(call.headers ?? {}))
     if (value !== undefined) headers.set(name, value);
-  const { answer, body } = await fetchWhole(access.fetch, urlOf(access, call), {
+  const { response, body } = await fetchWithBody(access.fetch, urlOf(access, call), {
     method: call.method,
     headers,
     signal: call.signal,
     ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
   });
-  const hasBody = answer.status !== 204 && answer.status !== 304;
-  if (answer.ok || answer.status === 304) return new Response(hasBody ? body : null, answer);
-  throw problemOf(answer, await body.text());
+  const hasBody = response.status !== 204 && response.status !== 304;
+  if (response.ok || response.status === 304) return new Response(hasBody ? body : null, response);
+  throw problemFrom(response, await body.text());
 }
 
 /**
  * `fetch` with its body, whose failures are told apart from an abort. An address that is none is the `TypeError` of `URL`: asking
  * again would never help.
  */
-export async function fetchWhole(
+export async function fetchWithBody(
   fetcher = fetch,
   url: string,
   { signal, ...init }: Omit<RequestInit, "signal"> & CallOptions,
-): Promise<{ readonly answer: Response; readonly body: Blob }> {
+): Promise<{ readonly response: Response; readonly body: Blob }> {
   const { href, host } = new URL(url, typeof location === "undefined" ? undefined : location.href);
   try {
-    const answer = await fetcher(href, { ...init, cache: "no-store", signal: signal ?? null });
-    return { answer, body: await answer.blob() };
+    const response = await fetcher(href, { ...init, cache: "no-store", signal: signal ?? null });
+    return { response, body: await response.blob() };
   } catch (cause) {
     signal?.throwIfAborted();
     throw new NetworkError(`No answer from ${host}`, { cause });

@@ -40,13 +40,13 @@ export const PROBLEM_KINDS = [
   "uri-too-long",
 ] as const;
 
-/** A problem that the API names, or `gateway` for an answer that is no problem document: the gateway's own, or a proxy's. */
+/** A problem that the API names, or `gateway` for an response that is no problem document: the gateway's own, or a proxy's. */
 export type ProblemKind = (typeof PROBLEM_KINDS)[number] | "gateway";
 
 /** The API (or its gateway) answered, and refused. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
-  /** Stable, to be compared. A deployment that is newer than this package may answer a kind that is not in the type. */
+  /** Stable, to be compared. A deployment that is newer than this package may response a kind that is not in the type. */
   readonly kind: ProblemKind;
   readonly status: number;
   /** The same for every problem of the kind. */
@@ -57,7 +57,7 @@ export class ProblemError extends Error {
   readonly errors: readonly FieldError[];
   /** Names the request in the deployment's logs. */
   readonly requestId: string | null;
-  /** Seconds after which it is worth asking again, if the answer says so. */
+  /** Seconds after which it is worth asking again, if the response says so. */
   readonly retryAfter: number | null;
 
   constructor(status: number, problem: Partial<Problem>, retryAfter: number | null) {
@@ -72,14 +72,14 @@ export class ProblemError extends Error {
   }
 }
 
-/** No answer came: the network failed, or the answer took too long. `cause` has the reason. */
+/** No response came: the network failed, or the response took too long. `cause` has the reason. */
 export class NetworkError extends Error {
   override readonly name = "NetworkError";
 }
 
-/** Makes an error of an answer that is none of the expected ones. A body that is no problem document is read as the gateway's. */
-export function problemOf(answer: Response, text: string): ProblemError {
-  return new ProblemError(answer.status, parseProblem(answer, text), secondsOf(answer));
+/** Makes an error of an response that is none of the expected ones. A body that is no problem document is read as the gateway's. */
+export function problemFrom(response: Response, text: string): ProblemError {
+  return new ProblemError(response.status, parseProblem(response, text), retryAfterSeconds(response));
 }
 
 /** Whether the API refused by this problem. */
@@ -88,16 +88,16 @@ export function isKind(error: unknown, kind: ProblemKind): error is ProblemError
 }
 
 /** `Retry-After` in seconds. Longshore never answers the form with a date. */
-export function secondsOf(answer: Response): number | null {
-  const header = answer.headers.get("retry-after");
+export function retryAfterSeconds(response: Response): number | null {
+  const header = response.headers.get("retry-after");
   return header !== null && /^\d+$/.test(header) ? Number(header) : null;
 }
 
-function parseProblem(answer: Response, text: string): Partial<Problem> {
+function parseProblem(response: Response, text: string): Partial<Problem> {
   try {
     const body = JSON.parse(text);
     if (typeof body !== "object" || body === null) return {};
-    if (answer.headers.get("content-type")?.startsWith("application/problem+json")) return body as Problem;
+    if (response.headers.get("content-type")?.startsWith("application/problem+json")) return body as Problem;
     return typeof body.message === "string" ? { title: body.message } : {};
   } catch {
     return {};

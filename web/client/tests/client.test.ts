@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createClient, NetworkError, ProblemError } from "../src/index.js";
-import { hurryLimits, skipPauses } from "./clock.js";
+import { shortenTimeouts, skipSleeps } from "./clock.js";
 import { completed, JOB_CALL, JOB_ID, jobAt, state } from "./jobs.js";
 import { problem, type Reply, TestServer } from "./server.js";
 
@@ -105,7 +105,7 @@ test("an abort rejects with the signal's reason and ends a call, its repetitions
 });
 
 test("a token that never comes ends by the limit of an answer, and by the signal", async () => {
-  hurryLimits();
+  shortenTimeouts();
   const client = createClient({ baseUrl: server.url, token: () => new Promise(() => undefined) });
   await expect(client.retry(JOB_ID)).rejects.toBeInstanceOf(NetworkError);
   const abort = new AbortController();
@@ -116,8 +116,8 @@ test("a token that never comes ends by the limit of an answer, and by the signal
 });
 
 test("a call ends within a minute, its repetitions included, also where nothing answers at all", async () => {
-  hurryLimits();
-  skipPauses();
+  shortenTimeouts();
+  skipSleeps();
   server.script(CREATE, "silent", "silent", "silent", "silent");
   await expect(server.client.createJob(request)).rejects.toThrow("No answer within 60 s");
   expect(server.seen(CREATE)).toHaveLength(2);

@@ -4,18 +4,18 @@ import { vi } from "vitest";
 import { until } from "./server.js";
 
 /** For tests that do not look at time: the client's pauses end at once, until the test ends. */
-export function skipPauses(): void {
+export function skipSleeps(): void {
   const { setTimeout } = globalThis;
   vi.stubGlobal("setTimeout", (end: (...rest: unknown[]) => void, ms: number, ...rest: unknown[]) =>
-    setTimeout(end, isPause() ? 0 : ms, ...rest),
+    setTimeout(end, isSleep() ? 0 : ms, ...rest),
   );
 }
 
 /** For tests of limits: a second of them takes ten milliseconds, until the test ends. */
-export function hurryLimits(): void {
+export function shortenTimeouts(): void {
   const { setTimeout } = globalThis;
   vi.stubGlobal("setTimeout", (end: (...rest: unknown[]) => void, ms: number, ...rest: unknown[]) =>
-    setTimeout(end, isSetBy("limit.ts") ? ms / 100 : ms, ...rest),
+    setTimeout(end, isSetBy("timeout.ts") ? ms / 100 : ms, ...rest),
   );
 }
 
@@ -27,7 +27,7 @@ export class Clock {
   constructor() {
     const { setTimeout, clearTimeout } = globalThis;
     vi.stubGlobal("setTimeout", (end: (...rest: unknown[]) => void, ms: number, ...rest: unknown[]) => {
-      if (!isPause()) return setTimeout(end, ms, ...rest);
+      if (!isSleep()) return setTimeout(end, ms, ...rest);
       const pause = {};
       this.#pauses.set(pause, { due: this.#now + ms, end });
       return pause;
@@ -38,13 +38,13 @@ export class Clock {
   }
 
   /** Whether the client waits. */
-  get isPausing(): boolean {
+  get isSleeping(): boolean {
     return this.#pauses.size > 0;
   }
 
   /** Waits for a pause to begin, then lets so many milliseconds pass. */
   async pass(ms: number): Promise<void> {
-    await until(() => this.isPausing);
+    await until(() => this.isSleeping);
     const end = this.#now + ms;
     for (let next = this.#next(end); next; next = this.#next(end)) {
       const [pause, { due, end: wake }] = next;
@@ -63,8 +63,8 @@ export class Clock {
 }
 
 /** Whether the client's own waiting has set the timer. */
-function isPause(): boolean {
-  return isSetBy("pause.ts");
+function isSleep(): boolean {
+  return isSetBy("sleep.ts");
 }
 
 /** Whether the timer was set in this file of the client: of its files, that is the first in the stack. */

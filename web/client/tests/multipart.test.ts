@@ -7,8 +7,8 @@ import {
   type UploadOptions,
   upload,
 } from "../src/upload/index.js";
-import { meter } from "../src/upload/meter.js";
-import { Clock, skipPauses } from "./clock.js";
+import { progressMeter } from "../src/upload/progress-meter.js";
+import { Clock, skipSleeps } from "./clock.js";
 import { problem, type Request, TestServer, until } from "./server.js";
 import { refusal, sha256 } from "./uploads.js";
 
@@ -16,7 +16,7 @@ let server: TestServer;
 
 beforeEach(async () => {
   server = await TestServer.start();
-  skipPauses();
+  skipSleeps();
 });
 
 afterEach(() => server.stop());
@@ -37,7 +37,7 @@ function putAll(fileGuid: string): void {
 }
 
 /** Begins an upload that is aborted once its first part is there, and gives what is kept of it. */
-async function leftOff(options: UploadOptions = {}): Promise<ResumeState> {
+async function interruptedUpload(options: UploadOptions = {}): Promise<ResumeState> {
   const abort = new AbortController();
   let state: ResumeState | undefined;
   const onBegun = (begun: ResumeState) => {
@@ -178,7 +178,7 @@ test("a part that comes after the upload was given up ends it with its problem",
 });
 
 test("an upload that was given up is not resumed: its problem is thrown at once", async () => {
-  const state = await leftOff();
+  const state = await interruptedUpload();
   server.uploads.abandon(state.fileGuid);
   const before = server.requests.length;
   const hash = vi.spyOn(crypto.subtle, "digest");
@@ -194,7 +194,7 @@ test("with no parts at once a part is sent all the same", async () => {
 });
 
 test("after an abort it is resumed: what S3 has is not sent again", async () => {
-  const state = await leftOff();
+  const state = await interruptedUpload();
   const before = puts().length;
   expect(before).toBeLessThan(3);
   const progress: Progress[] = [];
@@ -211,14 +211,14 @@ test("after an abort it is resumed: what S3 has is not sent again", async () => 
 });
 
 test("a fault of the API is waited out when an upload is resumed", async () => {
-  const state = await leftOff();
+  const state = await interruptedUpload();
   server.script(`GET /api/uploads/${state.fileGuid}`, problem(500, "internal"));
   await upload(server.client, file, { resume: state });
   expect(server.uploads.contentOf(state.fileGuid)).toBe(text);
 });
 
 test("what S3 has of another length or with other bytes is sent again", async () => {
-  const { fileGuid, ...rest } = await leftOff();
+  const { fileGuid, ...rest } = await interruptedUpload();
   const parts = server.uploads.all.get(fileGuid)?.parts;
   parts?.set(1, Buffer.from("x".repeat(400)));
   parts?.set(2, Buffer.from(PARTS[1]?.slice(1) ?? ""));
@@ -230,7 +230,7 @@ test("what S3 has of another length or with other bytes is sent again", async ()
 });
 
 test("a part without a checksum is sent again: it may be one of another file", async () => {
-  const { fileGuid, ...rest } = await leftOff();
+  const { fileGuid, ...rest } = await interruptedUpload();
   putAll(fileGuid);
   const receivedParts = PARTS.map((part, index) => ({
     partNumber: index + 1,
@@ -245,15 +245,15 @@ test("a part without a checksum is sent again: it may be one of another file", a
 });
 
 test("progress never goes back: a part that begins again takes nothing of it", () => {
-  const told: number[] = [];
-  const note = meter(100, ({ sentBytes }) => told.push(sentBytes));
-  note(1, 30);
-  note(2, 20);
-  note(1, 0);
-  note(1, 30);
-  note(1, 60);
-  note(2, 41);
-  expect(told).toEqual([30, 50, 80, 100]);
+  const reported: number[] = [];
+  const onPartProgress = progressMeter(100, ({ sentBytes }) => reported.push(sentBytes));
+  onPartProgress(1, 30);
+  onPartProgress(2, 20);
+  onPartProgress(1, 0);
+  onPartProgress(1, 30);
+  onPartProgress(1, 60);
+  onPartProgress(2, 41);
+  expect(reported).toEqual([30, 50, 80, 100]);
 });
 
 test("a completion whose reply is lost is repeated", async () => {
@@ -319,7 +319,7 @@ test("while another call completes the upload it is waited for, and then it is d
 });
 
 test("another call that never comes to an end is not waited for without one", async () => {
-  const state = await leftOff();
+  const state = await interruptedUpload();
   server.uploads.beginCompletion(state.fileGuid, 1_000);
   const call = upload(server.client, file, { resume: state });
   await expect(call).rejects.toMatchObject({ kind: "upload-incomplete", retryAfter: 2 });
@@ -339,7 +339,7 @@ test("each part is hashed once, however many rounds there are, and the fault of 
 });
 
 test("an upload that another page has completed meanwhile is done", async () => {
-  const state = await leftOff();
+  const state = await interruptedUpload();
   putAll(state.fileGuid);
   const before = puts().length;
   const status = {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NetworkError, ProblemError } from "../src/index.js";
 import { OtherFileError, type Progress, type ResumeState, UploadError, upload } from "../src/upload/index.js";
-import { hurryLimits, skipPauses } from "./clock.js";
+import { shortenTimeouts, skipSleeps } from "./clock.js";
 import { problem, TestServer } from "./server.js";
 import { refusal } from "./uploads.js";
 
@@ -9,7 +9,7 @@ let server: TestServer;
 
 beforeEach(async () => {
   server = await TestServer.start();
-  skipPauses();
+  skipSleeps();
 });
 
 afterEach(() => server.stop());
@@ -147,7 +147,7 @@ test("an upload is not resumed with another file", async () => {
 });
 
 test("a PUT that gets no answer is given up after a time by its size, and sent again", async () => {
-  hurryLimits();
+  shortenTimeouts();
   server.script("PUT /s3/*", "silent");
   const { fileGuid } = await upload(server.client, file);
   expect(server.uploads.contentOf(fileGuid)).toBe(text);

@@ -67,7 +67,7 @@ export class Uploads {
     const upload = this.all.get(fileGuid);
     if (!upload) return problem(404, "not-found");
     if (request.method === "GET") return { status: 200, body: this.#status(upload) };
-    return action === "complete" ? this.#complete(upload) : this.#renew(upload, request);
+    return action === "complete" ? this.#complete(upload) : this.#presign(upload, request);
   }
 
   #create({ headers, body }: Request): Reply {
@@ -84,7 +84,10 @@ export class Uploads {
     };
     const upload = before ?? { ...asked, ...fresh };
     this.all.set(upload.fileGuid, upload);
-    return { status: 201, body: this.#isMultipart(upload) ? this.#plan(upload) : this.#tickets(upload, []) };
+    return {
+      status: 201,
+      body: this.#isMultipart(upload) ? this.#plan(upload) : this.#presigned(upload, []),
+    };
   }
 
   /** What is still to be put, without URLs: those are asked for with the parts' checksums. */
@@ -94,13 +97,13 @@ export class Uploads {
     return { fileGuid: upload.fileGuid, partSize: this.partSize, parts };
   }
 
-  #renew(upload: Upload, { body }: Request): Reply {
+  #presign(upload: Upload, { body }: Request): Reply {
     if (upload.whole) return problem(409, "already-uploaded");
     if (upload.abandoned) return problem(409, "upload-abandoned");
     if (upload.completing) return problem(409, "upload-incomplete", {}, 2);
     const wanted: WantedPart[] = body.length > 0 ? JSON.parse(body.toString()).parts : [];
     const isPlan = this.#isMultipart(upload) && wanted.length === 0;
-    return { status: 200, body: isPlan ? this.#plan(upload) : this.#tickets(upload, wanted) };
+    return { status: 200, body: isPlan ? this.#plan(upload) : this.#presigned(upload, wanted) };
   }
 
   #complete(upload: Upload): Reply {
@@ -137,7 +140,7 @@ export class Uploads {
     return { ...base, partSize: this.partSize, receivedParts };
   }
 
-  #tickets(upload: Upload, wanted: WantedPart[]) {
+  #presigned(upload: Upload, wanted: WantedPart[]) {
     const { fileGuid, contentType, size } = upload;
     if (!this.#isMultipart(upload)) {
       const headers = { "content-type": contentType, "if-none-match": "*" };

@@ -1,7 +1,7 @@
 /** The API of the deployment that this page came from, called with the person's token. */
 
 import { createClient, ProblemError } from "longshore-client";
-import { refused, token } from "./session";
+import { renewRefusedToken, token } from "./session";
 
 /** The client. Calls that a person waits for go through `guarded`. */
 export const api = createClient({ baseUrl: "", token });
@@ -18,5 +18,5 @@ export async function guarded<T>(call: () => Promise<T>): Promise<T> {
 
 /** Whether a call failed by a token that has been renewed since. What fails once more then, fails. */
 export async function isRenewed(error: unknown): Promise<boolean> {
-  return error instanceof ProblemError && error.status === 401 && refused();
+  return error instanceof ProblemError && error.status === 401 && renewRefusedToken();
 }

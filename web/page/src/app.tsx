@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { announcement } from "./announce";
 import { Header } from "./parts/header";
 import { listen, route } from "./router";
-import { standing, startSession } from "./session";
+import { sessionState, startSession } from "./session";
 import { text } from "./text";
 import { DatasetsView } from "./views/datasets";
 import { ImportView } from "./views/import";
@@ -45,7 +45,7 @@ export function App() {
 }
 
 function View() {
-  const where = standing.value;
+  const where = sessionState.value;
   // A view that was there stays when the session ends: what is typed and chosen in it is the person's.
   const begun = useRef(false);
   begun.current = where === "signed-in" || where === "open" || (begun.current && where === "expired");

@@ -8,7 +8,7 @@ import { type ImportOptions, type Job, type JobRequest, ProblemError } from "lon
 import { api, guarded } from "./api";
 import { guessKey } from "./file/key";
 import { guessMapping, type Mapping, newHeader, renamed, UNMAPPED, withHeader } from "./file/mapping";
-import { blocks, findProblems } from "./file/problems";
+import { findProblems, isBlocking } from "./file/problems";
 import { readSchema, type Schema } from "./file/schema";
 import type { Sheet } from "./file/sheet";
 import { schemaOf } from "./memory";
@@ -53,7 +53,7 @@ export class Draft {
     const [key, schema, mapping] = [this.keyColumn.value, this.#schema.value, this.mapping.value];
     return findProblems(this.sheet, { key, schema, mapping });
   });
-  readonly blocked = computed(() => this.keyColumn.value === "" || this.problems.value.some(blocks));
+  readonly blocked = computed(() => this.keyColumn.value === "" || this.problems.value.some(isBlocking));
 
   /** Made once per header, so that what of it is sent stays sent. */
   readonly #header = computed(() => newHeader(this.sheet, this.mapping.value));
@@ -67,7 +67,7 @@ export class Draft {
     readonly sheet: Sheet,
   ) {
     const dataset = datasetName(file.name);
-    this.chosen.value = { ...this.chosen.value, dataset, schema: schemaKept(dataset) };
+    this.chosen.value = { ...this.chosen.value, dataset, schema: rememberedSchema(dataset) };
   }
 
   choose(change: Partial<Chosen>): void {
@@ -161,7 +161,7 @@ function datasetName(fileName: string): string {
 }
 
 /** What was chosen for that dataset before. */
-function schemaKept(dataset: string): Schema | null {
+function rememberedSchema(dataset: string): Schema | null {
   const found = schemaOf(dataset);
   return found ? readSchema(found.name, found.text) : null;
 }

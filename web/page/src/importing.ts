@@ -6,14 +6,14 @@ import { Draft } from "./draft";
 import { readSheet } from "./file/sheet";
 import { rememberDataset, rememberSchema } from "./memory";
 import { go, route } from "./router";
-import { standing } from "./session";
+import { sessionState } from "./session";
 import { text } from "./text";
 
 /** The import that is being prepared, if there is one. */
 export const currentDraft = signal<Draft | null>(null);
 
 /** The last job that was started while the person looked at something else, to be found on the way back. */
-export const startedUnseen = signal<{ fileName: string; jobId: string } | null>(null);
+export const startedInBackground = signal<{ fileName: string; jobId: string } | null>(null);
 
 /** Files that were picked: the last one counts, however long it takes to read those before. */
 let picked = 0;
@@ -42,7 +42,7 @@ export function remove(): void {
   picked++;
   currentDraft.peek()?.close();
   currentDraft.value = null;
-  startedUnseen.value = null;
+  startedInBackground.value = null;
 }
 
 /** Starts an import; goes to its job if the person still waits for it. */
@@ -60,11 +60,11 @@ export async function start(from: Draft): Promise<void> {
   if (schema) rememberSchema(dataset, { name: schema.name, text: JSON.stringify(schema.document) });
   if (currentDraft.peek() === from) remove();
   if (seen) return go(`/jobs/${job.jobId}`);
-  startedUnseen.value = { fileName: name, jobId: job.jobId };
+  startedInBackground.value = { fileName: name, jobId: job.jobId };
   announce(text.start.started(name));
 }
 
 // What one person has prepared is not for the next one.
 effect(() => {
-  if (standing.value === "signed-out") remove();
+  if (sessionState.value === "signed-out") remove();
 });

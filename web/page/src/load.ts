@@ -44,20 +44,20 @@ export interface Page<T> {
 }
 
 /** How a list keeps up with what changes by itself. */
-export interface Live<T> {
+export interface LiveItems<T> {
   id: (item: T) => string;
   /** Whether an item will change. */
   isLive: (item: T) => boolean;
 }
 
-/** How often the first page of a live list is read anew, in milliseconds: a glance, for each job has a view of its own. */
-const GLANCE_MS = 5000;
+/** How often the first page of a live list is read anew, in milliseconds: a refresh, for each job has a view of its own. */
+const REFRESH_MS = 5000;
 
 /** Reads the first page when the view appears, and the next ones when asked. */
 export function useList<T>(
   page: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
   of: readonly unknown[],
-  live?: Live<T>,
+  live?: LiveItems<T>,
 ): List<T> {
   const [read, setRead] = useState<Page<T> | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -86,18 +86,18 @@ export function useList<T>(
     if (!live || !isLive) return;
     const { signal } = stop.current;
     let isAsking = false;
-    const glance = () => {
+    const refresh = () => {
       if (document.hidden || isAsking) return;
       isAsking = true;
       guarded(() => page(undefined, signal))
-        .then((first) => !signal.aborted && setRead((read) => read && renewed(read, first, live.id)))
-        // The next glance may do better; what the person asks for tells what is wrong.
+        .then((first) => !signal.aborted && setRead((read) => read && mergeFirstPage(read, first, live.id)))
+        // The next refresh may do better; what the person asks for tells what is wrong.
         .catch(() => {})
         .finally(() => {
           isAsking = false;
         });
     };
-    const timer = setInterval(glance, GLANCE_MS);
+    const timer = setInterval(refresh, REFRESH_MS);
     return () => clearInterval(timer);
   }, [...of, isLive]);
   const cursor = read?.nextCursor ?? undefined;
@@ -120,7 +120,7 @@ function appended<T>(read: Page<T>, next: Page<T>): Page<T> {
  * A list whose first page was read anew: that page as it is now, then what came after its last item. If none of it was known,
  * as much is new that the rest is to be read again, too.
  */
-export function renewed<T>(read: Page<T>, first: Page<T>, id: (item: T) => string): Page<T> {
+export function mergeFirstPage<T>(read: Page<T>, first: Page<T>, id: (item: T) => string): Page<T> {
   const fresh = new Set(first.items.map(id));
   const last = read.items.findLastIndex((item) => fresh.has(id(item)));
   const rest = first.nextCursor === null || last < 0 ? [] : read.items.slice(last + 1);

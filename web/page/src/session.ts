@@ -8,15 +8,15 @@ import { NetworkError } from "longshore-client";
 import { User, type UserManager } from "oidc-client-ts";
 import { type Config, loadConfig } from "./config";
 import { isFinal, makeManager, revoke } from "./issuer";
-import { forgetAll, rememberFor } from "./memory";
+import { forgetAll, setMemoryOwner } from "./memory";
 import { go } from "./router";
-import { hear, tell } from "./tabs";
+import { broadcast, onMessage } from "./session-channel";
 
 /** Where sign-in stands. */
-export type Standing = "loading" | "unreachable" | "signed-out" | "expired" | "signed-in" | "open";
+export type SessionState = "loading" | "unreachable" | "signed-out" | "expired" | "signed-in" | "open";
 
 /** Where it stands now. */
-export const standing = signal<Standing>("loading");
+export const sessionState = signal<SessionState>("loading");
 
 /** Why the person is not signed in though they tried: the issuer does not answer, or its sign-in page came back with an error. */
 export const signInError = signal<"unreachable" | "refused" | null>(null);
@@ -40,29 +40,29 @@ let person: string | null = null;
 
 /** Finds out whether anybody has to sign in, and who has. */
 export async function startSession(): Promise<void> {
-  standing.value = "loading";
+  sessionState.value = "loading";
   try {
     config ??= await loadConfig();
   } catch {
-    standing.value = "unreachable";
+    sessionState.value = "unreachable";
     return;
   }
   if (!config.signIn) {
-    standing.value = "open";
+    sessionState.value = "open";
     return;
   }
   if (!manager) {
     manager = makeManager(config.signIn);
     manager.events.addUserLoaded(accept);
     manager.events.addAccessTokenExpired(() => void renew());
-    hear((said) => void (said.kind === "signed-out" ? forget() : takeOver(said.user)));
+    onMessage((message) => void (message.kind === "signed-out" ? forget() : adoptSession(message.user)));
   }
   await finishSignIn(manager);
   const found = await manager.getUser();
   if (found && !found.expired) accept(found);
-  else if (found) await renewAtStart();
-  else standing.value = "signed-out";
-  if (standing.value === "signed-out" && location.hash === SIGN_IN_HASH) await signIn();
+  else if (found) await renewOnStart();
+  else sessionState.value = "signed-out";
+  if (sessionState.value === "signed-out" && location.hash === SIGN_IN_HASH) await signIn();
 }
 
 /** The token that the API wants to be shown; undefined where anybody may call. */
@@ -75,8 +75,8 @@ export async function token(): Promise<string | undefined> {
 }
 
 /** Called when the API has refused the token. Says whether there is another one now; if not for good, the person must sign in again. */
-export async function refused(): Promise<boolean> {
-  return manager !== null && standing.value === "signed-in" && (await renew()) === "renewed";
+export async function renewRefusedToken(): Promise<boolean> {
+  return manager !== null && sessionState.value === "signed-in" && (await renew()) === "renewed";
 }
 
 /** Leaves for the sign-in page. It comes back to where the person is now. */
@@ -94,7 +94,7 @@ export async function signOut(): Promise<void> {
   const page = config?.signIn?.hostedPage;
   const clientId = config?.signIn?.clientId ?? "";
   const { id_token: idToken, refresh_token: refreshToken } = user.value ?? {};
-  tell({ kind: "signed-out" });
+  broadcast({ kind: "signed-out" });
   await forget();
   if (manager) await revoke(manager, refreshToken);
   if (page) {
@@ -110,12 +110,12 @@ export async function signOut(): Promise<void> {
 
 function accept(found: User): void {
   person = found.profile.sub;
-  rememberFor(person);
+  setMemoryOwner(person);
   user.value = found;
-  standing.value = "signed-in";
+  sessionState.value = "signed-in";
   // Without the refresh token: of two tabs that use one, an issuer may take the second for a thief.
   const { refresh_token: _, ...shared } = JSON.parse(found.toStorageString());
-  tell({ kind: "signed-in", user: JSON.stringify(shared) });
+  broadcast({ kind: "signed-in", user: JSON.stringify(shared) });
 }
 
 /** The person signed out, here or in another tab. */
@@ -123,14 +123,14 @@ async function forget(): Promise<void> {
   forgetAll();
   person = null;
   user.value = null;
-  standing.value = "signed-out";
+  sessionState.value = "signed-out";
   await manager?.removeUser();
 }
 
 /** Goes on by what another tab has got, if the session of the same person has ended here. */
-async function takeOver(stored: string): Promise<void> {
+async function adoptSession(stored: string): Promise<void> {
   const found = User.fromStorageString(stored);
-  if (standing.value !== "expired" || found.profile.sub !== person) return;
+  if (sessionState.value !== "expired" || found.profile.sub !== person) return;
   await manager?.storeUser(found);
   // Read back, so that the library knows when it ends.
   const own = await manager?.getUser();
@@ -155,24 +155,24 @@ async function finishSignIn(manager: UserManager): Promise<void> {
 type Renewal = "renewed" | "ended" | "unreachable";
 
 /** Pauses between the tries of one renewal, in milliseconds: a fault of the issuer's mostly passes within them. */
-const PAUSES_MS = [500, 1000, 2000];
+const RETRY_DELAYS_MS = [500, 1000, 2000];
 
 /** One renewal at a time, however many calls find the token expired. */
 let renewing: Promise<Renewal> | null = null;
 
 function renew(): Promise<Renewal> {
-  renewing ??= renewPatiently().finally(() => {
+  renewing ??= renewWithRetry().finally(() => {
     renewing = null;
   });
   return renewing;
 }
 
-async function renewAtStart(): Promise<void> {
-  if ((await renew()) === "unreachable") standing.value = "unreachable";
+async function renewOnStart(): Promise<void> {
+  if ((await renew()) === "unreachable") sessionState.value = "unreachable";
 }
 
-async function renewPatiently(): Promise<Renewal> {
-  for (const pause of PAUSES_MS) {
+async function renewWithRetry(): Promise<Renewal> {
+  for (const pause of RETRY_DELAYS_MS) {
     const renewal = await renewOnce();
     if (renewal !== "unreachable") return renewal;
     await new Promise((resolve) => setTimeout(resolve, pause));
@@ -196,6 +196,6 @@ async function renewOnce(): Promise<Renewal> {
   person ??= before.profile.sub;
   user.value = null;
   await manager?.removeUser();
-  standing.value = "expired";
+  sessionState.value = "expired";
   return "ended";
 }

@@ -170,7 +170,7 @@ export const text = {
     schemaChoose: "Choose a schema",
     schemaRemove: "Remove the schema",
     schemaBad: (name: string) => `${name} is no JSON Schema with properties.`,
-    schemaKept: (name: string, count: number) => `${name}, ${plural(count, "field", "fields")}`,
+    schemaChosen: (name: string, count: number) => `${name}, ${plural(count, "field", "fields")}`,
   },
 
   mapping: {
@@ -197,7 +197,7 @@ export const text = {
     "not-json": "No line is a JSON object. Each line must be one.",
   },
 
-  oddities: {
+  warnings: {
     title: "Have a look at this before you start",
     "key-empty": (key: string, rows: number, of: number) =>
       rows === of
@@ -212,7 +212,7 @@ export const text = {
       `There are ${more ? "more" : "fewer"} cells than columns in ${eachOf(rows)}. Such rows fail.`,
     "every-row": (field: string, reason: string, rows: number) =>
       `"${field}" fails in ${eachOf(rows)}: ${reason}`,
-    "not-judged": "This page cannot judge rows by this schema. The import does, row by row.",
+    "schema-not-supported": "This page cannot judge rows by this schema. The import does, row by row.",
   },
 
   start: {
@@ -226,14 +226,14 @@ export const text = {
     seeJob: "See its job",
   },
 
-  mend: {
+  corrections: {
     cancel: "Cancel the upload",
     reopened: "The corrected rows run again.",
     notReopened: "The corrected rows could not be run.",
   },
 
   /** What did not reach the API, by names of errors: what it is, and the way out. */
-  faults: {
+  clientErrors: {
     NetworkError: [FAILED, UNREACHABLE],
     UploadError: [
       "The upload failed",
@@ -431,8 +431,8 @@ export const text = {
     } as Record<string, (what: string) => string>,
     bySchema: (what: string) => `${what} is not as the schema wants it:`,
     part: (read: number, all: number) => `Of the first ${number(read)} of ${number(all)} failed rows.`,
-    mend: "Mend them and drop them back",
-    mendSteps: [
+    correct: "Mend them and drop them back",
+    correctSteps: [
       "Download the failed rows.",
       "Correct them in a spreadsheet. Delete those that you give up.",
       "Drop the file here. Only those rows run again.",

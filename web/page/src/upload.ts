@@ -5,7 +5,7 @@ import Uppy, { BasePlugin, type PluginOpts } from "@uppy/core";
 import { ProblemError } from "longshore-client";
 import { OtherFileError, type ResumeState, type UploadOptions, upload } from "longshore-client/upload";
 import { api } from "./api";
-import { begunUpload, forgetUpload, rememberUpload, uploadName } from "./memory";
+import { forgetUpload, rememberUpload, unfinishedUpload, uploadKey } from "./memory";
 import { text } from "./text";
 
 type Meta = { header: string | null };
@@ -47,7 +47,7 @@ class ClientUploader extends BasePlugin<PluginOpts, Meta, Body> {
     };
     this.uppy.emit("upload-start", [file]);
     try {
-      const name = uploadName(file.data as File, file.meta.header);
+      const name = uploadKey(file.data as File, file.meta.header);
       const body = await put(file.data as File, name, { signal, onProgress });
       if (signal.aborted) return;
       this.uppy.emit("upload-success", this.uppy.getFile(id), { status: 200, body });
@@ -61,7 +61,7 @@ class ClientUploader extends BasePlugin<PluginOpts, Meta, Body> {
 
 /** Puts a file, from where it was left if it was begun before: in this view, or before the page was loaded anew. */
 async function put(file: File, name: string, options: UploadOptions): Promise<Body> {
-  const resume = begunUpload(name);
+  const resume = unfinishedUpload(name);
   const anew = { ...options, onBegun: (begun: ResumeState) => rememberUpload(name, begun) };
   try {
     return await upload(api, file, { ...anew, resume });
@@ -123,7 +123,7 @@ export class Upload {
   begin(file: File, header: string | null = null): void {
     this.remove();
     this.file.value = file;
-    this.#name = uploadName(file, header);
+    this.#name = uploadKey(file, header);
     addEventListener("beforeunload", this.#ask);
     this.#uppy.addFile(asUppyFile(file, header));
     void this.#uppy.upload();

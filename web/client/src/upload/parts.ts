@@ -1,20 +1,20 @@
 // A file that is put part by part. S3 checks each against its SHA-256; what S3 already has is not sent again.
 
 import type { ReceivedPart } from "../documents.js";
-import { backOffMs, rest, retryAfterMs, wait } from "../pause.js";
 import { isKind, type ProblemError } from "../problem.js";
+import { backOffMs, retryAfterMs, sleep, sleepUntilWoken } from "../sleep.js";
 import type { UploadCalls } from "./calls.js";
-import { sha256Of } from "./hash.js";
-import { insist } from "./insist.js";
-import type { Meter } from "./meter.js";
+import { sha256Base64 } from "./hash.js";
 import type { UploadOptions } from "./options.js";
+import type { ProgressMeter } from "./progress-meter.js";
 import { put } from "./put.js";
+import { withRetry } from "./retry.js";
 
-const USUAL_PARTS_AT_ONCE = 3;
+const DEFAULT_PARTS_AT_ONCE = 3;
 /** How often the API may find parts missing that S3 took, before it is believed: half a minute. */
-const ROUNDS = 6;
+const MAX_ROUNDS = 6;
 /** How often it may say that another call is completing the upload: some five minutes. For a very large file S3 takes minutes. */
-const ROUNDS_OF_ANOTHER = 15;
+const MAX_ROUNDS_WHILE_COMPLETING = 15;
 
 /** The parts' size, and those that S3 has. */
 export interface Parts {
@@ -22,7 +22,7 @@ export interface Parts {
   readonly received: readonly ReceivedPart[];
 }
 
-export type PartsOptions = UploadOptions & { readonly meter: Meter };
+export type PartsOptions = UploadOptions & { readonly onPartProgress: ProgressMeter };
 
 /** Puts all parts that are missing, then has the file made of them. */
 export async function putParts(
@@ -37,15 +37,15 @@ export async function putParts(
   for (let round = 1; ; round++) {
     try {
       await putMissing(calls, { ...parts, received, hashes }, file, options);
-      await insist(options.signal, calls.complete);
+      await withRetry(options.signal, calls.complete);
       return;
     } catch (error) {
       if (!isKind(error, "upload-incomplete")) throw error;
       // Only where another call is completing the upload the API says when to come again.
-      if (round >= (error.retryAfter ? ROUNDS_OF_ANOTHER : ROUNDS)) throw error;
-      await pause(error, round, options.signal);
+      if (round >= (error.retryAfter ? MAX_ROUNDS_WHILE_COMPLETING : MAX_ROUNDS)) throw error;
+      await waitBeforeRound(error, round, options.signal);
     }
-    const status = await insist(options.signal, calls.status);
+    const status = await withRetry(options.signal, calls.status);
     if (status.state === "received") return;
     received = status.receivedParts ?? [];
   }
@@ -59,18 +59,18 @@ async function putMissing(
 ): Promise<void> {
   const numbers = Array.from({ length: Math.ceil(file.size / parts.partSize) }, (_, index) => index + 1);
   const known = new Map(parts.received.map((part) => [part.partNumber, part]));
-  const width = Math.max(1, options.partsAtOnce ?? USUAL_PARTS_AT_ONCE);
-  await atOnce(numbers, width, options.signal, async (number, signal) => {
+  const concurrency = Math.max(1, options.partsAtOnce ?? DEFAULT_PARTS_AT_ONCE);
+  await forEachConcurrently(numbers, concurrency, options.signal, async (number, signal) => {
     const bytes = file.slice((number - 1) * parts.partSize, number * parts.partSize);
-    const sha256 = parts.hashes.get(number) ?? (await sha256Of(bytes));
+    const sha256 = parts.hashes.get(number) ?? (await sha256Base64(bytes));
     parts.hashes.set(number, sha256);
     signal.throwIfAborted();
-    const onSent = (count: number) => options.meter(number, count);
+    const onSent = (count: number) => options.onPartProgress(number, count);
     if (isSame(known.get(number), bytes, sha256)) return onSent(bytes.size);
-    await insist(signal, async () => {
+    await withRetry(signal, async () => {
       try {
-        const ticket = await calls.partTicket(number, sha256, signal);
-        await put({ ticket, bytes, signal, onSent, fetch: options.fetch });
+        const presigned = await calls.presignPart(number, sha256, signal);
+        await put({ presigned, bytes, signal, onSent, fetch: options.fetch });
       } catch (error) {
         // Made of its parts before, by another page or by a call whose reply was lost: completing it says so again.
         if (!isKind(error, "already-uploaded")) throw error;
@@ -86,15 +86,19 @@ function isSame(part: ReceivedPart | undefined, bytes: Blob, sha256: string): bo
 }
 
 /** Between two rounds: longer each time, and never shorter than the API asks for. */
-function pause({ retryAfter }: ProblemError, round: number, signal: AbortSignal | undefined): Promise<void> {
+function waitBeforeRound(
+  { retryAfter }: ProblemError,
+  round: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const ms = backOffMs(round);
-  return retryAfter ? wait(Math.max(ms, retryAfterMs(retryAfter)), signal) : rest(ms, signal);
+  return retryAfter ? sleep(Math.max(ms, retryAfterMs(retryAfter)), signal) : sleepUntilWoken(ms, signal);
 }
 
-/** Works all items, `width` of them at a time. The first that fails stops the others, and is thrown when they have stopped. */
-async function atOnce<T>(
+/** Works all items, `concurrency` of them at a time. The first that fails stops the others, and is thrown when they have stopped. */
+async function forEachConcurrently<T>(
   items: readonly T[],
-  width: number,
+  concurrency: number,
   signal: AbortSignal | undefined,
   work: (item: T, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
@@ -104,6 +108,6 @@ async function atOnce<T>(
   const worker = async () => {
     for (const item of left) await work(item, either);
   };
-  await Promise.all(Array.from({ length: width }, () => worker().catch((error) => stop.abort(error))));
+  await Promise.all(Array.from({ length: concurrency }, () => worker().catch((error) => stop.abort(error))));
   if (stop.signal.aborted) throw stop.signal.reason;
 }

@@ -1,13 +1,13 @@
 // Puts one file: as a whole or in parts, as the API says; from the beginning or from where it was left.
 
-import { type Client, creation, json } from "../client.js";
+import { type Client, creationCall, json } from "../client.js";
 import type { Upload, UploadInParts } from "../documents.js";
 import { type UploadCalls, uploadCalls } from "./calls.js";
 import { OtherFileError } from "./errors.js";
-import { insist } from "./insist.js";
-import { meter } from "./meter.js";
 import type { ResumeState, UploadOptions } from "./options.js";
 import { putParts } from "./parts.js";
+import { progressMeter } from "./progress-meter.js";
+import { withRetry } from "./retry.js";
 import { putWhole } from "./single.js";
 
 /**
@@ -20,50 +20,58 @@ export async function upload(
   file: Blob,
   options: UploadOptions = {},
 ): Promise<{ fileGuid: string }> {
-  const told = { ...options, meter: meter(file.size, options.onProgress) };
+  const metered = { ...options, onPartProgress: progressMeter(file.size, options.onProgress) };
   if (options.resume) {
     checkSameFile(file, options.resume, options);
     const { fileGuid } = options.resume;
-    await goOn(uploadCalls(client.send, fileGuid, options.signal), file, told);
+    await resumeUpload(uploadCalls(client.send, fileGuid, options.signal), file, metered);
     return { fileGuid };
   }
-  const begun = await begin(client, file, options);
-  const { fileGuid } = begun;
-  options.onBegun?.({ ...describe(file, options), fileGuid });
+  const created = await createUpload(client, file, options);
+  const { fileGuid } = created;
+  options.onBegun?.({ ...identityOf(file, options), fileGuid });
   const calls = uploadCalls(client.send, fileGuid, options.signal);
-  if ("parts" in begun) await putParts(calls, { partSize: begun.partSize, received: [] }, file, told);
-  else await putWhole(calls, begun, file, told);
+  if ("parts" in created) await putParts(calls, { partSize: created.partSize, received: [] }, file, metered);
+  else await putWhole(calls, created, file, metered);
   return { fileGuid };
 }
 
-async function begin(client: Client, file: Blob, options: UploadOptions): Promise<Upload | UploadInParts> {
-  const { fileName, size } = describe(file, options);
+async function createUpload(
+  client: Client,
+  file: Blob,
+  options: UploadOptions,
+): Promise<Upload | UploadInParts> {
+  const { fileName, size } = identityOf(file, options);
   const contentType = options.contentType ?? contentTypeOf(fileName, file);
   const { sha256 } = options;
-  return json(client.send(creation("/api/uploads", { fileName, contentType, size, sha256 }, options)));
+  return json(client.send(creationCall("/api/uploads", { fileName, contentType, size, sha256 }, options)));
 }
 
-async function goOn(calls: UploadCalls, file: Blob, options: Parameters<typeof putParts>[3]): Promise<void> {
-  const { state, size, partSize, receivedParts } = await insist(options.signal, calls.status);
+async function resumeUpload(
+  calls: UploadCalls,
+  file: Blob,
+  options: Parameters<typeof putParts>[3],
+): Promise<void> {
+  const { state, size, partSize, receivedParts } = await withRetry(options.signal, calls.status);
   if (size !== file.size)
     throw new OtherFileError(`The upload is one of ${size} bytes, the file has ${file.size}`);
-  if (state === "received") options.meter(1, file.size);
+  if (state === "received") options.onPartProgress(1, file.size);
   else if (partSize) await putParts(calls, { partSize, received: receivedParts ?? [] }, file, options);
   // Also of an upload that was abandoned: its URL is refused with that problem.
   else await putWhole(calls, null, file, options);
 }
 
-function describe(file: Blob, options: UploadOptions): Omit<ResumeState, "fileGuid"> {
+function identityOf(file: Blob, options: UploadOptions): Omit<ResumeState, "fileGuid"> {
   const { name, lastModified = null } = file as Partial<File>;
   const fileName = options.fileName ?? name;
   if (!fileName) throw new TypeError("A Blob has no name: give `fileName`");
   return { fileName, size: file.size, lastModified };
 }
 
-/** Parts of two files must never become one: name, size and date must be those of the file that the upload was begun with. */
+/** Parts of two files must never become one: name, size and date must be those of the file that the upload was created with. */
 function checkSameFile(file: Blob, state: ResumeState, options: UploadOptions): void {
   const fileName = options.fileName ?? (file as Partial<File>).name ?? state.fileName;
-  const { size, lastModified } = describe(file, { fileName });
+  const { size, lastModified } = identityOf(file, { fileName });
   const isSame = fileName === state.fileName && size === state.size && lastModified === state.lastModified;
   if (!isSame) throw new OtherFileError(`This is not ${state.fileName} as it was when its upload began`);
 }

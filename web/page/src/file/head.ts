@@ -18,7 +18,7 @@ export interface Head {
   whole: boolean;
 }
 
-const MAGICS: [number[], Unreadable][] = [
+const MAGIC_NUMBERS: [number[], Unreadable][] = [
   [[0xff, 0xfe], "not-utf8"],
   [[0xfe, 0xff], "not-utf8"],
   [[0x50, 0x4b, 0x03, 0x04], "archive"],
@@ -33,7 +33,7 @@ export async function readHead(file: File): Promise<Head | Unreadable> {
   const bytes = await firstBytes(file);
   if (!bytes) return "unread";
   const whole = file.size <= HEAD_BYTES;
-  const known = MAGICS.find(([magic]) => magic.every((byte, at) => bytes[at] === byte))?.[1];
+  const known = MAGIC_NUMBERS.find(([magic]) => magic.every((byte, at) => bytes[at] === byte))?.[1];
   if (known) return known === "archive" && /\.(xlsx|ods)$/i.test(file.name) ? "workbook" : known;
   if (bytes.includes(0)) return "binary";
   const markBytes = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;

@@ -1,10 +1,10 @@
 /** What would fail every row, and what looks odd, found before the file is sent. */
 
-import { judge } from "./judge";
 import { type KeyProblem, keyProblems } from "./key";
 import { type Mapping, renamed, renameRow } from "./mapping";
 import type { Schema } from "./schema";
 import type { Sheet } from "./sheet";
+import { validateRows } from "./validate";
 
 /** Something that is wrong with a file as a whole. */
 export type FileProblem =
@@ -15,19 +15,19 @@ export type FileProblem =
   | { kind: "missing-field"; field: string }
   | { kind: "unknown-columns"; columns: string[] }
   | { kind: "not-json" }
-  | Oddity;
+  | FileWarning;
 
 /** Something that the server may see otherwise, or that not every row has. */
-type Oddity =
+type FileWarning =
   | KeyProblem
   | { kind: "nameless-columns"; columns: number[] }
   | { kind: "bad-lines"; lines: number[] }
   | { kind: "cells"; more: boolean; rows: number }
   | { kind: "every-row"; field: string; reason: string; rows: number }
-  | { kind: "not-judged" };
+  | { kind: "schema-not-supported" };
 
 /** Those of which it is certain that no row can succeed, so that there is nothing to start. */
-const CERTAIN: ReadonlySet<FileProblem["kind"]> = new Set([
+const BLOCKING: ReadonlySet<FileProblem["kind"]> = new Set([
   "delimiter",
   "duplicate-column",
   "no-rows",
@@ -38,8 +38,8 @@ const CERTAIN: ReadonlySet<FileProblem["kind"]> = new Set([
 ] as const);
 
 /** Whether a job over the file would be in vain. */
-export function blocks({ kind }: FileProblem): boolean {
-  return CERTAIN.has(kind);
+export function isBlocking({ kind }: FileProblem): boolean {
+  return BLOCKING.has(kind);
 }
 
 /** What the person has chosen. */
@@ -52,12 +52,12 @@ export interface Choice {
 
 /** The problems: those that block, or else what looks odd. */
 export function findProblems(sheet: Sheet, choice: Choice): FileProblem[] {
-  const certain = ofStructure(sheet) ?? ofColumns(sheet, choice);
-  return certain.length > 0 ? certain : oddities(sheet, choice);
+  const certain = structureProblems(sheet) ?? columnProblems(sheet, choice);
+  return certain.length > 0 ? certain : findWarnings(sheet, choice);
 }
 
 /** Null if it can be read, so that there is more to be asked. */
-function ofStructure(sheet: Sheet): FileProblem[] | null {
+function structureProblems(sheet: Sheet): FileProblem[] | null {
   if (sheet.format === "json-lines") {
     return sheet.rows.length === 0 && sheet.badLines.length > 0 ? [{ kind: "not-json" }] : null;
   }
@@ -66,7 +66,7 @@ function ofStructure(sheet: Sheet): FileProblem[] | null {
 }
 
 /** JSON Lines have no header: each line may have others. */
-function ofColumns(sheet: Sheet, { key, schema, mapping }: Choice): FileProblem[] {
+function columnProblems(sheet: Sheet, { key, schema, mapping }: Choice): FileProblem[] {
   if (sheet.format === "json-lines") return [];
   const names = renamed(sheet.columns, mapping);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
@@ -106,17 +106,17 @@ function mayMatch(pattern: string, name: string): boolean {
   }
 }
 
-function oddities(sheet: Sheet, { key, schema, mapping }: Choice): Oddity[] {
+function findWarnings(sheet: Sheet, { key, schema, mapping }: Choice): FileWarning[] {
   const [name = ""] = renamed([key], mapping);
-  const found: Oddity[] = key === "" ? [] : keyProblems(sheet.rows, key, name);
+  const found: FileWarning[] = key === "" ? [] : keyProblems(sheet.rows, key, name);
   const nameless = sheet.header.flatMap((column, at) => (column === "" ? [at + 1] : []));
   if (nameless.length > 0) found.push({ kind: "nameless-columns", columns: nameless });
   if (sheet.badLines.length > 0) found.push({ kind: "bad-lines", lines: sheet.badLines });
-  return [...found, ...ofCells(sheet), ...(schema ? ofEveryRow(sheet, schema, mapping) : [])];
+  return [...found, ...cellCountWarnings(sheet), ...(schema ? everyRowWarnings(sheet, schema, mapping) : [])];
 }
 
 /** Rows are refused whose cells are not as many as the columns. */
-function ofCells({ header, cellCounts }: Sheet): Oddity[] {
+function cellCountWarnings({ header, cellCounts }: Sheet): FileWarning[] {
   const rows = cellCounts.length;
   if (rows === 0) return [];
   if (cellCounts.every((count) => count > header.length)) return [{ kind: "cells", more: true, rows }];
@@ -124,10 +124,10 @@ function ofCells({ header, cellCounts }: Sheet): Oddity[] {
 }
 
 /** What each of the first rows fails by, if there is such a thing. */
-function ofEveryRow(sheet: Sheet, schema: Schema, mapping: Mapping): Oddity[] {
+function everyRowWarnings(sheet: Sheet, schema: Schema, mapping: Mapping): FileWarning[] {
   const named = sheet.rows.map((row) => renameRow(row, mapping));
-  const rows = judge(schema, named, sheet.format === "csv");
-  if (!rows) return [{ kind: "not-judged" }];
+  const rows = validateRows(schema, named, sheet.format === "csv");
+  if (!rows) return [{ kind: "schema-not-supported" }];
   const [first, ...rest] = rows;
   const shared = [...(first ?? [])].filter(([name]) => rest.every((row) => row.has(name)));
   return shared.map(([field, reason]) => ({ kind: "every-row", field, reason, rows: rows.length }));

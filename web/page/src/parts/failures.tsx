@@ -6,9 +6,9 @@ import { api } from "../api";
 import { useList } from "../load";
 import { failureReason, number, text } from "../text";
 import { CardTable } from "./card-table";
-import { Fault } from "./fault";
+import { CodeMessage, withoutColon } from "./code-message";
+import { ErrorNotice } from "./error-notice";
 import { shown } from "./preview";
-import { Said, withoutColon } from "./said";
 
 /** What one call answers at most. */
 const PAGE = 1000;
@@ -38,7 +38,7 @@ export function Failures({ job }: { job: Job }) {
   return (
     <section class="failures" aria-labelledby="failures-title">
       <h2 id="failures-title">{t.title}</h2>
-      <Fault error={list.error} retry={list.reload} />
+      <ErrorNotice error={list.error} retry={list.reload} />
       {!list.items && list.loading && <p class="quiet">{text.loading}</p>}
       {read.length > 0 && <Reasons failures={read} />}
       {read.length > 0 && read.length < job.counts.failed && !list.loading && (
@@ -98,7 +98,7 @@ function Rows({ failures }: { failures: Failure[] }) {
           number(failure.number),
           failure.field ?? t.none,
           valueOf(failure) || t.none,
-          <Said words={failureReason(failure)} message={failure.message} />,
+          <CodeMessage words={failureReason(failure)} message={failure.message} />,
         ],
       }))}
     />

@@ -98,7 +98,7 @@ function SchemaField({
       <span id="schema-label">{t.schema}</span>
       {schema ? (
         <span class="kept">
-          {t.schemaKept(schema.name, schema.fields.length)}
+          {t.schemaChosen(schema.name, schema.fields.length)}
           <button type="button" class="plain" onClick={() => onChange(null)}>
             {t.schemaRemove}
           </button>

@@ -8,7 +8,7 @@ import { datasetOf, rememberDataset } from "../memory";
 import { go } from "../router";
 import { text } from "../text";
 import { ConfirmDelete } from "./confirm";
-import { Fault } from "./fault";
+import { ErrorNotice } from "./error-notice";
 
 export function JobActions({ job, onReopened }: { job: Job; onReopened: () => void }) {
   const t = text.job;
@@ -50,7 +50,7 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
   const left = job.counts.failed + job.counts.pending > 0 && !isCheck(job);
   return (
     <>
-      <Fault error={error} />
+      <ErrorNotice error={error} />
       <div class="actions">
         {job.links.start && (
           <button type="button" class="main" disabled={busy} onClick={() => void start()}>

@@ -7,10 +7,10 @@ import { isCheck } from "../check";
 import { useLoad } from "../load";
 import { datasetOf } from "../memory";
 import { text } from "../text";
+import { CodeMessage } from "./code-message";
+import { CorrectionsCard } from "./corrections-card";
+import { ErrorNotice } from "./error-notice";
 import { Failures } from "./failures";
-import { Fault } from "./fault";
-import { Mend } from "./mend";
-import { Said } from "./said";
 
 /** A file of the report by name. */
 type FileName = "failed" | "skipped" | "unprocessed" | "receipt";
@@ -25,7 +25,7 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
       {job.error && (
         <div class="notice bad">
           <p>
-            <Said words={text.jobCodes[job.error.code]} message={job.error.message} />
+            <CodeMessage words={text.jobCodes[job.error.code]} message={job.error.message} />
           </p>
         </div>
       )}
@@ -35,11 +35,11 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
       )}
       {failed > 0 && isCheck(job) && <CheckedBad job={job} />}
       {failed > 0 && !isCheck(job) && (
-        <Mend job={job} onReopened={onReopened} download={() => save(job.jobId, "failed")} />
+        <CorrectionsCard job={job} onReopened={onReopened} download={() => save(job.jobId, "failed")} />
       )}
       {failed > 0 && <Failures job={job} />}
       {output.value && <Files jobId={job.jobId} output={output.value} />}
-      <Fault error={output.error} retry={output.reload} />
+      <ErrorNotice error={output.error} retry={output.reload} />
       {wrote && dataset && (
         <p>
           <a href={`/datasets/${dataset}`}>{text.job.dataset(dataset)}</a>
@@ -69,7 +69,7 @@ function Issues({ issues }: { issues: Job["issues"] }) {
         <ul>
           {issues.map(({ code, message }) => (
             <li key={code + message}>
-              <Said words={text.jobCodes[code]} message={message} />
+              <CodeMessage words={text.jobCodes[code]} message={message} />
             </li>
           ))}
         </ul>
@@ -98,7 +98,7 @@ function Files({ jobId, output }: { jobId: string; output: Output }) {
           </li>
         ))}
       </ul>
-      <Fault error={error} />
+      <ErrorNotice error={error} />
     </section>
   );
 }

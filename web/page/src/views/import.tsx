@@ -3,15 +3,15 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { announce } from "../announce";
 import { type Draft, FILE_TYPES } from "../draft";
-import { currentDraft, pick, remove, start, startedUnseen } from "../importing";
+import { currentDraft, pick, remove, start, startedInBackground } from "../importing";
 import { DropZone } from "../parts/drop-zone";
-import { Fault } from "../parts/fault";
+import { ErrorNotice } from "../parts/error-notice";
 import { FileCard } from "../parts/file-card";
+import { useFocusOnChange } from "../parts/focus";
 import { ImportForm } from "../parts/import-form";
 import { MappingTable } from "../parts/mapping-table";
 import { Preview } from "../parts/preview";
 import { Problems } from "../parts/problems";
-import { useSwap } from "../parts/swap";
 import { text } from "../text";
 
 export function ImportView() {
@@ -19,7 +19,7 @@ export function ImportView() {
   const [refusal, setRefusal] = useState<string | null>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const zone = useRef<HTMLInputElement>(null);
-  useSwap(shown, () => (shown ? heading : zone).current);
+  useFocusOnChange(shown, () => (shown ? heading : zone).current);
   const take = async (file: File) => {
     setRefusal(null);
     setRefusal(await pick(file));
@@ -30,7 +30,7 @@ export function ImportView() {
       {!shown && (
         <>
           <p class="quiet lead">{text.file.lead}</p>
-          <StartedUnseen />
+          <StartedInBackground />
           <DropZone
             title={text.file.drop}
             choose={text.file.choose}
@@ -55,7 +55,7 @@ export function ImportView() {
         >
           <FileCard draft={shown} heading={heading} onRemove={remove} />
           <Choices draft={shown} />
-          <Fault error={shown.error.value} />
+          <ErrorNotice error={shown.error.value} />
           <Start draft={shown} />
         </form>
       )}
@@ -89,7 +89,7 @@ function Start({ draft }: { draft: Draft }) {
   const stage = draft.stage.value;
   const button = useRef<HTMLButtonElement>(null);
   const back = useRef<HTMLButtonElement>(null);
-  useSwap(stage, () => (stage === "waiting" ? back : button).current);
+  useFocusOnChange(stage, () => (stage === "waiting" ? back : button).current);
   useEffect(() => {
     if (stage !== "none") announce(t[stage]);
   }, [stage]);
@@ -108,8 +108,8 @@ function Start({ draft }: { draft: Draft }) {
 }
 
 /** A job that was started while the person looked at something else. */
-function StartedUnseen() {
-  const started = startedUnseen.value;
+function StartedInBackground() {
+  const started = startedInBackground.value;
   if (!started) return null;
   return (
     <p class="notice good">

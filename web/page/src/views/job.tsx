@@ -4,23 +4,23 @@ import { hasEnded, ProblemError, type VersionedJob } from "longshore-client";
 import { useEffect, useState } from "preact/hooks";
 import { announce } from "../announce";
 import { api, isRenewed } from "../api";
-import { Fault } from "../parts/fault";
+import { ErrorNotice } from "../parts/error-notice";
 import { JobActions } from "../parts/job-actions";
 import { Progress } from "../parts/progress";
 import { Result } from "../parts/result";
 import { StatusBadge } from "../parts/status";
-import { standing } from "../session";
+import { sessionState } from "../session";
 import { jobMessage, jobName, moment, text } from "../text";
 import { NotFound } from "./not-found";
 
 export function JobView({ jobId }: { jobId: string }) {
   const { job, error, again } = useJob(jobId);
   useEffect(() => {
-    if (job) announce(spoken(job));
+    if (job) announce(announcementFor(job));
   }, [job?.message, job?.status]);
   if (error instanceof ProblemError && error.status === 404) return <NotFound />;
   if (!job) {
-    return error ? <Fault error={error} retry={again} /> : <p class="quiet">{text.loading}</p>;
+    return error ? <ErrorNotice error={error} retry={again} /> : <p class="quiet">{text.loading}</p>;
   }
   return (
     <>
@@ -34,7 +34,7 @@ export function JobView({ jobId }: { jobId: string }) {
         </div>
         <StatusBadge status={job.status} />
       </div>
-      <Fault error={error} retry={again} />
+      <ErrorNotice error={error} retry={again} />
       <section class="card">
         <Progress key={job.attempts} job={job} />
         <JobActions key={job.attempts} job={job} onReopened={again} />
@@ -49,7 +49,7 @@ function useJob(jobId: string) {
   const [job, setJob] = useState<VersionedJob | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [round, setRound] = useState(0);
-  const isOut = standing.value === "expired";
+  const isOut = sessionState.value === "expired";
   useEffect(() => {
     setError(null);
     if (isOut) return;
@@ -77,7 +77,7 @@ function useJob(jobId: string) {
 }
 
 /** What is said aloud: each tenth of the way, and the end. */
-function spoken(job: VersionedJob): string {
+function announcementFor(job: VersionedJob): string {
   if (job.status !== "running") return jobMessage(job);
   return text.job.announced(Math.floor(job.percent / 10) * 10);
 }

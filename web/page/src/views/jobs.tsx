@@ -5,17 +5,17 @@ import { useRef, useState } from "preact/hooks";
 import { announce } from "../announce";
 import { api, guarded } from "../api";
 import { isCheck } from "../check";
-import { type Live, useList } from "../load";
+import { type LiveItems, useList } from "../load";
 import { CardTable } from "../parts/card-table";
 import { ConfirmDelete } from "../parts/confirm";
-import { Fault } from "../parts/fault";
+import { ErrorNotice } from "../parts/error-notice";
 import { More } from "../parts/more";
 import { StatusBadge } from "../parts/status";
 import { jobName, moment, number, text } from "../text";
 
 const STATUSES: Status[] = ["waiting", "running", "completed", "failed", "canceled"];
 
-const UNFINISHED: Live<Job> = { id: ({ jobId }) => jobId, isLive: (job) => !hasEnded(job) };
+const UNFINISHED: LiveItems<Job> = { id: ({ jobId }) => jobId, isLive: (job) => !hasEnded(job) };
 
 export function JobsView() {
   const [status, setStatus] = useState<Status | "">("");
@@ -67,8 +67,8 @@ export function JobsView() {
           </select>
         </label>
       </div>
-      <Fault error={list.error} retry={list.reload} />
-      <Fault error={error} />
+      <ErrorNotice error={list.error} retry={list.reload} />
+      <ErrorNotice error={error} />
       {list.items && jobs.length === 0 && !list.hasMore && (
         <p class="card quiet">{status ? text.jobs.noneOfStatus : text.jobs.none}</p>
       )}

@@ -1,14 +1,14 @@
 /** Lists: what is read on request, what is read again, and where the focus goes. */
 
 import { expect, test } from "@playwright/test";
-import { list, madeUp } from "./held";
+import { fakeJob, mockJobList } from "./mocks";
 import { complete, fresh, open, people, pick, start } from "./support";
 
 test("an error of a list goes when another try succeeds", async ({ page }) => {
   let isBroken = true;
-  await list(page, (query) => {
-    if (!query.has("cursor")) return { jobs: [madeUp(2)], nextCursor: "1" };
-    return isBroken ? 404 : { jobs: [madeUp(1)], nextCursor: null };
+  await mockJobList(page, (query) => {
+    if (!query.has("cursor")) return { jobs: [fakeJob(2)], nextCursor: "1" };
+    return isBroken ? 404 : { jobs: [fakeJob(1)], nextCursor: null };
   });
   await open(page, "/jobs");
   await page.getByRole("button", { name: "Show more" }).click();
@@ -25,11 +25,11 @@ test("a slow page of another list is not appended", async ({ page }) => {
   const slowly = new Promise<void>((resolve) => {
     answerSlowly = resolve;
   });
-  await list(page, async (query) => {
-    if (query.has("status")) return { jobs: [madeUp(3, { status: "failed" })], nextCursor: null };
-    if (!query.has("cursor")) return { jobs: [madeUp(2)], nextCursor: "1" };
+  await mockJobList(page, async (query) => {
+    if (query.has("status")) return { jobs: [fakeJob(3, { status: "failed" })], nextCursor: null };
+    if (!query.has("cursor")) return { jobs: [fakeJob(2)], nextCursor: "1" };
     await slowly;
-    return { jobs: [madeUp(1)], nextCursor: null };
+    return { jobs: [fakeJob(1)], nextCursor: null };
   });
   await open(page, "/jobs");
   await page.getByRole("button", { name: "Show more" }).click();
@@ -46,10 +46,10 @@ test("a job that runs is seen to end, with the rest of the list and the focus wh
   const running = { status: "running", stage: "processing", itemProgress: 41, percent: 41 } as const;
   let change: object = running;
   let calls = 0;
-  await list(page, (query) => {
+  await mockJobList(page, (query) => {
     calls++;
-    if (query.has("cursor")) return { jobs: [madeUp(1)], nextCursor: null };
-    return { jobs: [madeUp(2, change)], nextCursor: "1" };
+    if (query.has("cursor")) return { jobs: [fakeJob(1)], nextCursor: null };
+    return { jobs: [fakeJob(2, change)], nextCursor: "1" };
   });
   await open(page, "/jobs");
   await page.getByRole("button", { name: "Show more" }).click();
@@ -93,7 +93,7 @@ test("a job that says much more than was left is not said to be done in seconds"
   await pick(page, `${fresh("eta")}.csv`, people(10));
   let etaSeconds = 4;
   await page.route(/\/api\/jobs\/[0-9a-f-]{36}$/, async (route) => {
-    const json = madeUp(1, {
+    const json = fakeJob(1, {
       status: "running",
       stage: "processing",
       itemProgress: 41,

@@ -1,7 +1,7 @@
 /** Ends of a session, and what is no end of it. */
 
 import { expect, type Page, test } from "@playwright/test";
-import { hold } from "./held";
+import { holdJobRunning } from "./mocks";
 import { complete, fresh, open, people, pick, signIn, stack, start } from "./support";
 
 const TOKENS = "**/oauth2/token";
@@ -98,7 +98,7 @@ test("a job whose session has ended is followed again after another tab's sign-i
 }) => {
   await open(page);
   await pick(page, `${fresh("followed")}.csv`, people(10));
-  const release = await hold(page);
+  const release = await holdJobRunning(page);
   await start(page);
   await page.route(TOKENS, (route) => route.fulfill({ status: 400, json: { error: "invalid_grant" } }));
   await refuse(page);

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { guessKey } from "../../src/file/key";
 import { guessMapping, UNMAPPED } from "../../src/file/mapping";
-import { blocks, findProblems } from "../../src/file/problems";
+import { findProblems, isBlocking } from "../../src/file/problems";
 import { coerce, readSchema, type Schema } from "../../src/file/schema";
 import { readSheet, type Sheet } from "../../src/file/sheet";
 
@@ -60,7 +60,7 @@ test("a field whose rule is not followed here is not judged", async () => {
 test("what the server may see otherwise does not block", async () => {
   const kinds = async (...given: Parameters<typeof problems>) => {
     const found = await problems(...given);
-    return [found.map(({ kind }) => kind), found.some(blocks)];
+    return [found.map(({ kind }) => kind), found.some(isBlocking)];
   };
   expect(await kinds("id,age\n1,old\n")).toEqual([["every-row"], false]);
   expect(await kinds("id;age\n1;30\n")).toEqual([["delimiter"], true]);
@@ -70,7 +70,7 @@ test("what the server may see otherwise does not block", async () => {
     additionalProperties: false,
     patternProperties: { "^x_": {}, "(?i)y": {} },
   };
-  expect(await kinds("id,x_1\n1,2\n", schema(open))).toEqual([["not-judged"], false]);
+  expect(await kinds("id,x_1\n1,2\n", schema(open))).toEqual([["schema-not-supported"], false]);
   const closed = schema({ properties: { id: {} }, additionalProperties: false });
   expect(await kinds("id,more\n1,2\n3,\n", closed)).toEqual([[], false]);
   expect(await kinds('{"id":"1","age":2,"more":3}\n{"id":"2"}\n', closed, "a.jsonl")).toEqual([[], false]);
@@ -85,7 +85,7 @@ test("a schema that the browser cannot follow is left to the server", async () =
     of({ type: "string", allOf: 7 }),
     of({}, { $id: "http://[" }),
   ]) {
-    expect(await problems("id,age\n1,30\n", strange)).toEqual([{ kind: "not-judged" }]);
+    expect(await problems("id,age\n1,30\n", strange)).toEqual([{ kind: "schema-not-supported" }]);
   }
   expect(await problems("id,age\n1,30\n", schema({ properties: { id: null } }))).toEqual(expect.any(Array));
 });

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 
 // What the list reads by is of no matter here, and wants a browser.
 vi.mock("../../src/api", () => ({}));
-const { renewed } = await import("../../src/load");
+const { mergeFirstPage } = await import("../../src/load");
 
 const page = (items: string, nextCursor: string | null) => ({ items: [...items], nextCursor });
 
@@ -14,5 +14,5 @@ test.each([
   ["a gap is not hidden", page("cba", "1"), page("zyx", "2"), page("zyx", "2")],
   ["nothing is left behind the first page", page("cba", "1"), page("cba", "2"), page("cba", "2")],
 ])("%s", (_, read, first, now) => {
-  expect(renewed(read, first, (item) => item)).toEqual(now);
+  expect(mergeFirstPage(read, first, (item) => item)).toEqual(now);
 });

@@ -7,13 +7,13 @@ interface Props {
   message: string;
 }
 
-export function Said({ words, message }: Props) {
+export function CodeMessage({ words, message }: Props) {
   if (!words) return <>{message}</>;
   if (!words.endsWith(":")) return <>{words}</>;
   return (
     <>
       {withoutColon(words)}
-      <small class="said quiet" lang="en">
+      <small class="api-message quiet" lang="en">
         {message}
       </small>
     </>

@@ -2,7 +2,7 @@
 
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { accessible } from "./accessible";
-import { hold, list } from "./held";
+import { holdJobRunning, mockJobList } from "./mocks";
 import { complete, figure, fresh, open, people, pick, pickSchema, signIn, stack, start } from "./support";
 
 /** Bytes that a first visit may transfer. */
@@ -22,7 +22,7 @@ test("axe finds nothing on any view, and each fits a phone", async ({ page }) =>
   await pick(page, `${dataset}.csv`, people(40, 10));
   await pickSchema(page);
   await accessible(page, "picked");
-  const release = await hold(page);
+  const release = await holdJobRunning(page);
   const job = await start(page);
   const running = page.getByText("Job running, 41% complete...").first();
   await expect(running).toBeVisible();
@@ -55,14 +55,14 @@ test("axe finds nothing on any view, and each fits a phone", async ({ page }) =>
 
 test("axe finds nothing where something is wrong, either", async ({ page }) => {
   await open(page, "/jobs");
-  await list(page, () => 404);
+  await mockJobList(page, () => 404);
   await page.reload();
   await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
   await accessible(page, "fault");
   await page.route("**/oauth2/token", (route) =>
     route.fulfill({ status: 400, json: { error: "invalid_grant" } }),
   );
-  await list(page, () => 401);
+  await mockJobList(page, () => 401);
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByText("Your session has ended")).toBeVisible();
   await expect(page.getByRole("alert")).toHaveCount(1);

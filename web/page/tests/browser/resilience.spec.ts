@@ -1,13 +1,13 @@
 /** What a job and its view outlive: a reload, a lost network, a second tab, an ended session, a change of mind. */
 
 import { expect, type Page, test } from "@playwright/test";
-import { hold } from "./held";
+import { holdJobRunning } from "./mocks";
 import { complete, figure, fresh, open, people, pick, signIn, stack, start } from "./support";
 
 test("a reload in the middle of a job goes on where the job is", async ({ page }) => {
   await open(page);
   await pick(page, `${fresh("reload")}.csv`, people(3000));
-  const release = await hold(page);
+  const release = await holdJobRunning(page);
   const path = await start(page);
   const running = page.getByText("Job running, 41% complete...").first();
   await expect(running).toBeVisible();

@@ -6,7 +6,7 @@ import type { Job } from "longshore-client";
 const JOB = /\/api\/jobs\/[0-9a-f-]{36}$/;
 
 /** Whatever job is asked for is running, at 41 %, until the returned function is called. */
-export async function hold(page: Page): Promise<() => Promise<void>> {
+export async function holdJobRunning(page: Page): Promise<() => Promise<void>> {
   let isReleased = false;
   let underWay: Promise<void> = Promise.resolve();
   const held = (route: Route) => {
@@ -44,7 +44,7 @@ export async function hold(page: Page): Promise<() => Promise<void>> {
 }
 
 /** Asked for the list of jobs, the API answers with this. */
-export async function list(
+export async function mockJobList(
   page: Page,
   answer: (query: URLSearchParams) => object | number | Promise<object>,
 ) {
@@ -56,7 +56,7 @@ export async function list(
 }
 
 /** A job that never was. */
-export function madeUp(number: number, change: Partial<Job> = {}): Job {
+export function fakeJob(number: number, change: Partial<Job> = {}): Job {
   const jobId = `0198c0de-0000-7000-8000-${String(number).padStart(12, "0")}`;
   const at = "2026-07-01T09:00:00Z";
   return {

@@ -7,15 +7,15 @@ import { effect, signal } from "@preact/signals";
 import { type Job, NetworkError } from "longshore-client";
 import { announce } from "./announce";
 import { api, guarded } from "./api";
-import { standing } from "./session";
+import { sessionState } from "./session";
 import { text } from "./text";
 import { Upload } from "./upload";
 
 /** What may be dropped. */
-export const MENDED_TYPES = [".csv", ".txt"];
+export const CORRECTION_TYPES = [".csv", ".txt"];
 
-export class Mending {
-  readonly upload = new Upload(MENDED_TYPES);
+export class CorrectionUpload {
+  readonly upload = new Upload(CORRECTION_TYPES);
   readonly stage = signal<"none" | "uploading" | "retrying">("none");
   readonly error = signal<unknown>(null);
   /** Called when the job may run again: by the view, as long as it is there. */
@@ -43,9 +43,9 @@ export class Mending {
     } catch (error) {
       if (signal.aborted) return;
       this.error.value = error;
-      // Whether the retry has arrived, only the job can tell.
+      // Whether the retry has arrived, only the job can broadcast.
       if (error instanceof NetworkError && this.stage.value === "retrying") this.onReopened?.();
-      if (!this.onReopened) announce(text.mend.notReopened);
+      if (!this.onReopened) announce(text.corrections.notReopened);
     }
     this.stage.value = "none";
   }
@@ -60,23 +60,23 @@ export class Mending {
 
   #reopened(): void {
     if (this.onReopened) this.onReopened();
-    else announce(text.mend.reopened);
+    else announce(text.corrections.reopened);
   }
 }
 
 /** By job and attempt: what was mended in one is not pending in the next. */
-const all = new Map<string, Mending>();
+const all = new Map<string, CorrectionUpload>();
 
 /** What is being mended of a job's failed rows. */
-export function mendingOf({ jobId, attempts }: Job): Mending {
+export function correctionsOf({ jobId, attempts }: Job): CorrectionUpload {
   const name = `${jobId} ${attempts}`;
-  const mending = all.get(name) ?? new Mending(jobId);
-  all.set(name, mending);
-  return mending;
+  const corrections = all.get(name) ?? new CorrectionUpload(jobId);
+  all.set(name, corrections);
+  return corrections;
 }
 
 effect(() => {
-  if (standing.value !== "signed-out") return;
-  for (const mending of all.values()) mending.cancel();
+  if (sessionState.value !== "signed-out") return;
+  for (const corrections of all.values()) corrections.cancel();
   all.clear();
 });

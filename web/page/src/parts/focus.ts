@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 
 /** Moves the focus whenever `what` has changed; not when the view appears. */
-export function useSwap(what: unknown, to: () => HTMLElement | null): void {
+export function useFocusOnChange(what: unknown, to: () => HTMLElement | null): void {
   const before = useRef(what);
   useEffect(() => {
     if (before.current !== what) to()?.focus();

@@ -1,4 +1,4 @@
-/** What a schema says of single rows, as far as a browser can tell. The server's word is the one that counts. */
+/** What a schema says of single rows, as far as a browser can broadcast. The server's word is the one that counts. */
 
 import { Validator } from "@cfworker/json-schema";
 import { coerce, type Schema } from "./schema";
@@ -14,7 +14,7 @@ const validators = new WeakMap<Schema, Validator | null>();
  * What is wrong with each row. Null if the schema has something that cannot be judged here: another kind of pattern, a
  * reference to elsewhere, or a mistake. `coerces`: cells become what the schema wants.
  */
-export function judge(schema: Schema, rows: Row[], coerces: boolean): Violations[] | null {
+export function validateRows(schema: Schema, rows: Row[], coerces: boolean): Violations[] | null {
   const validator = validatorOf(schema);
   try {
     return validator && rows.map((row) => violations(schema, validator, row, coerces));

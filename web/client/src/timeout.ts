@@ -6,7 +6,7 @@ import { NetworkError } from "./problem.js";
  * Does a step that gets a signal of its own. Rejects with the signal's reason as soon as it aborts, and with a `NetworkError`
  * once the time is over, also where the step itself heeds no signal.
  */
-export async function within<T>(
+export async function withTimeout<T>(
   ms: number,
   signal: AbortSignal | undefined,
   step: (signal: AbortSignal) => Promise<T>,

@@ -8,17 +8,17 @@ import { complete, fresh, open, people, pick, pickSchema, stack, start } from ".
 
 /** Holds what is sent to the storage, until it is let go. */
 async function holdUploads(page: Page): Promise<() => void> {
-  let letGo = () => {};
-  const gate = new Promise<void>((resolve) => {
-    letGo = resolve;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
   });
   await page.route("**", async (route) => {
     if (route.request().method() !== "PUT") return route.fallback();
-    await gate;
+    await released;
     // It may have been given up meanwhile.
     await route.continue().catch(() => {});
   });
-  return letGo;
+  return release;
 }
 
 /** Requests of the page to a path of the API, from now on. */
@@ -56,13 +56,13 @@ async function drop(page: Page, on: string, name: string, content: string): Prom
 test("a start that waits belongs to its file", async ({ page }) => {
   await open(page);
   const jobs = posted(page, "/api/jobs");
-  const letGo = await holdUploads(page);
+  const release = await holdUploads(page);
   await pick(page, "alpha.csv", people(3));
   await startButton(page).click();
   await expect(page.getByRole("button", { name: "Starts when the upload is done" })).toBeDisabled();
   await page.getByRole("button", { name: "Remove this file" }).click();
   await pick(page, "beta.csv", people(3));
-  letGo();
+  release();
   await expect(page.getByText("Uploaded", { exact: true }).first()).toBeVisible();
   await expect(page.getByRole("button", { name: "Start import" })).toBeEnabled();
   await page.waitForTimeout(2000);
@@ -91,7 +91,7 @@ test("an import goes on while another view is looked at, with the choices as the
   const dataset = fresh("left");
   await open(page);
   const jobs = posted(page, "/api/jobs");
-  const letGo = await holdUploads(page);
+  const release = await holdUploads(page);
   await pick(page, "people.csv", people(3));
   await startButton(page).click();
   await expect(page.getByLabel("Dataset")).toBeDisabled();
@@ -106,7 +106,7 @@ test("an import goes on while another view is looked at, with the choices as the
   await startButton(page).click();
   await navigation.getByRole("link", { name: "Jobs" }).click();
   expect(jobs).toHaveLength(0);
-  letGo();
+  release();
   await expect(page.locator("[aria-live=polite]").last()).toHaveText("The import of people.csv has started.");
   expect(jobs.map((request) => request.postDataJSON().options.dataset)).toEqual([dataset]);
   expect(new URL(page.url()).pathname).toBe("/jobs");
@@ -164,12 +164,12 @@ test("an upload that cannot be looked after for a moment is not begun anew", asy
   try {
     await open(page);
     const uploads = posted(page, "/api/uploads");
-    const letGo = await holdUploads(page);
+    const release = await holdUploads(page);
     const put = page.waitForRequest((request) => request.method() === "PUT");
     await page.locator("main input[type=file]").setInputFiles(path);
     await put;
     await page.reload();
-    letGo();
+    release();
     await page.route("**/api/uploads/*", (route) => route.fulfill(problem("no-tenant", 403, "No tenant")), {
       times: 1,
     });
@@ -236,7 +236,7 @@ test("corrected rows are seen on their way, can be stopped, and outlive the view
   const mended = Buffer.concat(await stream.toArray())
     .toString()
     .replaceAll("unknown", "33");
-  const letGo = await holdUploads(page);
+  const release = await holdUploads(page);
   await pick(page, "mended.csv", mended);
   await expect(page.getByRole("heading", { name: "Mend them and drop them back" })).toBeFocused();
   await expect(page.getByRole("progressbar", { name: "Upload" })).toBeVisible();
@@ -252,7 +252,7 @@ test("corrected rows are seen on their way, can be stopped, and outlive the view
     await route.fetch();
     await route.abort();
   });
-  letGo();
+  release();
   await expect(page.getByText("Attempt 2")).toBeVisible();
   await complete(page);
   expect(new URL(page.url()).pathname).toBe(job);

@@ -3,21 +3,24 @@
 import type { Progress } from "./options.js";
 
 /** Notes how many bytes of a part have gone out. */
-export type Meter = (partNumber: number, bytes: number) => void;
+export type ProgressMeter = (partNumber: number, bytes: number) => void;
 
 /** Tells the sum whenever it is higher than it ever was: a part that begins again takes nothing back. */
-export function meter(totalBytes: number, onProgress: ((progress: Progress) => void) | undefined): Meter {
+export function progressMeter(
+  totalBytes: number,
+  onProgress: ((progress: Progress) => void) | undefined,
+): ProgressMeter {
   const sent = new Map<number, number>();
-  let told = 0;
+  let highest = 0;
   return (partNumber, bytes) => {
     sent.set(partNumber, bytes);
-    // What goes over the wire may be a little more than the file; what is told is not.
+    // What goes over the wire may be a little more than the file; what is highest is not.
     const sentBytes = Math.min(
       totalBytes,
       [...sent.values()].reduce((sum, part) => sum + part, 0),
     );
-    if (sentBytes <= told) return;
-    told = sentBytes;
+    if (sentBytes <= highest) return;
+    highest = sentBytes;
     onProgress?.({ sentBytes, totalBytes });
   };
 }
