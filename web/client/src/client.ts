@@ -12,9 +12,8 @@ import type {
   Status,
   VersionedJob,
 } from "./documents.js";
-import { download } from "./download.js";
-import { type Access, type CallOptions, type Send, sender } from "./http.js";
-import { isKind } from "./problem.js";
+import { type Access, type CallOptions, fetchWithBody, type Send, sender } from "./http.js";
+import { isKind, problemFrom } from "./problem.js";
 import { watch } from "./watch.js";
 
 /** Which page of a list. */
@@ -158,6 +157,17 @@ export function creationCall(path: string, body: object, { signal, idempotencyKe
 /** The JSON of an response. */
 export async function json<T>(response: Promise<Response>): Promise<T> {
   return (await (await response).json()) as T;
+}
+
+/** Reads a presigned URL as a whole; however long it takes, until the signal aborts. */
+async function download(
+  fetcher: typeof fetch | undefined,
+  url: string,
+  { signal }: CallOptions = {},
+): Promise<Blob> {
+  const { response, body } = await fetchWithBody(fetcher, url, { signal });
+  if (!response.ok) throw problemFrom(response, await body.text());
+  return body;
 }
 
 function jobPath(jobId: string): string {

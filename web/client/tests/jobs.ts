@@ -1,7 +1,7 @@
 // Jobs as the API answers them.
 
 import type { Job } from "../src/index.js";
-import type { Reply } from "./server.js";
+import type { Reply } from "./messages.js";
 
 export const JOB_ID = "01980000-0000-7000-8000-000000000001";
 export const JOB_CALL = `GET /api/jobs/${JOB_ID}`;

@@ -9,8 +9,9 @@ import {
 } from "../src/upload/index.js";
 import { progressMeter } from "../src/upload/progress-meter.js";
 import { Clock, skipSleeps } from "./clock.js";
-import { problem, type Request, TestServer, until } from "./server.js";
-import { refusal, sha256 } from "./uploads.js";
+import { problem, type Request, refusal } from "./messages.js";
+import { TestServer, until } from "./server.js";
+import { sha256 } from "./uploads.js";
 
 let server: TestServer;
 

@@ -4,21 +4,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Client, createClient } from "../src/index.js";
+import { problem, type Reply, type Request } from "./messages.js";
 import { Uploads } from "./uploads.js";
-
-export interface Request {
-  readonly method: string;
-  /** With the query. */
-  readonly path: string;
-  readonly headers: IncomingMessage["headers"];
-  readonly body: Buffer;
-}
-
-export interface Reply {
-  readonly status: number;
-  readonly headers?: Record<string, string>;
-  readonly body?: unknown;
-}
 
 /** An answer; or none: the connection is cut before or after the request was worked, or stays silent. */
 export type Scripted = Reply | "cut" | "taken-and-cut" | "silent" | "as-usual";
@@ -83,20 +70,6 @@ export class TestServer {
   #work(request: Request): Reply {
     return this.uploads.answer(request) ?? problem(404, "not-found");
   }
-}
-
-/** A problem document as the API answers it. */
-export function problem(status: number, kind: string, more: object = {}, retryAfter?: number): Reply {
-  const headers: Record<string, string> = { "content-type": "application/problem+json" };
-  if (retryAfter !== undefined) headers["retry-after"] = String(retryAfter);
-  const body = {
-    type: `/api/problems/${kind}`,
-    title: kind,
-    status,
-    detail: `It is ${kind}.`,
-    requestId: "r-1",
-  };
-  return { status, headers, body: { ...body, ...more } };
 }
 
 /** Lets the server and the client work until something holds. Time that is faked stands still meanwhile. */

@@ -9,7 +9,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { completed, JOB_CALL, JOB_ID, jobAt, state } from "./jobs.js";
-import { problem, TestServer } from "./server.js";
+import { problem } from "./messages.js";
+import { TestServer } from "./server.js";
 
 const run = promisify(execFile);
 const HERE = fileURLToPath(new URL("..", import.meta.url));

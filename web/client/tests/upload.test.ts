@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NetworkError, ProblemError } from "../src/index.js";
 import { OtherFileError, type Progress, type ResumeState, UploadError, upload } from "../src/upload/index.js";
 import { shortenTimeouts, skipSleeps } from "./clock.js";
-import { problem, TestServer } from "./server.js";
-import { refusal } from "./uploads.js";
+import { problem, refusal } from "./messages.js";
+import { TestServer } from "./server.js";
 
 let server: TestServer;
 

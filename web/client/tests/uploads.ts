@@ -1,8 +1,7 @@
 // Uploads and S3, as far as a client can tell: signed lengths and checksums, URLs that end, a file that is put once.
 
 import { createHash, randomUUID } from "node:crypto";
-import type { Reply, Request } from "./server.js";
-import { problem } from "./server.js";
+import { problem, type Reply, type Request, refusal } from "./messages.js";
 
 interface Upload {
   readonly fileGuid: string;
@@ -204,12 +203,6 @@ export class Uploads {
   #length(upload: Upload, partNumber: number): number {
     return Math.min(this.partSize, upload.size - (partNumber - 1) * this.partSize);
   }
-}
-
-/** A refusal as S3 words it. */
-export function refusal(status: number, code: string): Reply {
-  const body = `<?xml version="1.0"?><Error><Code>${code}</Code></Error>`;
-  return { status, headers: { "content-type": "application/xml" }, body };
 }
 
 export function sha256(bytes: Buffer): string {

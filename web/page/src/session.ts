@@ -10,7 +10,6 @@ import { type Config, loadConfig } from "./config";
 import { isFinal, makeManager, revoke } from "./issuer";
 import { forgetAll, setMemoryOwner } from "./memory";
 import { go } from "./router";
-import { broadcast, onMessage } from "./session-channel";
 
 /** Where sign-in stands. */
 export type SessionState = "loading" | "unreachable" | "signed-out" | "expired" | "signed-in" | "open";
@@ -198,4 +197,18 @@ async function renewOnce(): Promise<Renewal> {
   await manager?.removeUser();
   sessionState.value = "expired";
   return "ended";
+}
+
+/** A message. `user` is what oidc-client-ts stores. */
+type SessionMessage = { kind: "signed-out" } | { kind: "signed-in"; user: string };
+
+const channel = new BroadcastChannel("longshore.session");
+
+function broadcast(message: SessionMessage): void {
+  channel.postMessage(message);
+}
+
+/** Calls for what other tabs broadcast, never for what this one does. */
+function onMessage(listener: (message: SessionMessage) => void): void {
+  channel.onmessage = ({ data }) => listener(data as SessionMessage);
 }

@@ -4,7 +4,6 @@ import type { ReceivedPart } from "../documents.js";
 import { isKind, type ProblemError } from "../problem.js";
 import { backOffMs, retryAfterMs, sleep, sleepUntilWoken } from "../sleep.js";
 import type { UploadCalls } from "./calls.js";
-import { sha256Base64 } from "./hash.js";
 import type { UploadOptions } from "./options.js";
 import type { ProgressMeter } from "./progress-meter.js";
 import { put } from "./put.js";
@@ -78,6 +77,12 @@ async function putMissing(
       }
     });
   });
+}
+
+/** Reads the bytes into memory: a part at a time, never a file. */
+async function sha256Base64(bytes: Blob): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", await bytes.arrayBuffer());
+  return btoa(String.fromCharCode(...new Uint8Array(digest)));
 }
 
 /** A part without a checksum may be one of another file. */
