@@ -115,7 +115,7 @@ export class Draft {
 
   close(): void {
     this.doNotStart();
-    this.upload.close();
+    this.upload.remove();
   }
 
   /** The same request again is the same job, even if the reply to the first was lost. */
