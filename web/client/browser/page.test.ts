@@ -1,4 +1,4 @@
-// The example page in a real browser: its XMLHttpRequest tells progress and is aborted, its storage outlives the page.
+// The example page in a real browser: upload progress, cancellation, and resumption after a reload.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -52,7 +52,7 @@ async function choose(name: string, text: string): Promise<void> {
   await page.getByLabel("File").setInputFiles(path);
 }
 
-/** The job that the page creates, and what it leaves. */
+/** Scripts the job that the page creates, and its output. */
 function scriptJob(): void {
   server.script("POST /api/jobs", { status: 202, body: jobAt(0) });
   server.script(JOB_CALL, state(jobAt(41)), state(completed()));
@@ -63,7 +63,7 @@ function scriptJob(): void {
   });
 }
 
-/** Presses the button with the name. */
+/** Returns a button by its name. */
 const press = (name: string) => page.getByRole("button", { name }).click();
 const says = (text: string) => page.getByRole("status").filter({ hasText: text }).waitFor();
 const puts = () => server.seen("PUT /s3/*");
@@ -94,7 +94,7 @@ test("a large file that was stopped goes on after the page was loaded anew", {
   await says("Stopped");
 
   await page.reload();
-  // Not written again: its date would be another.
+  // Not written again: a new modification date would make it another file.
   await page.getByLabel("File").setInputFiles(join(folder, "large.csv"));
   await press("Import");
   await says("98 succeeded, 2 failed");

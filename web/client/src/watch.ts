@@ -1,17 +1,17 @@
-// Following a job: asks as often as the API says, tells what has changed, and never tells of less than it latest before.
+// Watching a job: polls at the API's interval and yields changes. Progress never goes backwards.
 
 import { hasEnded, type Job, type VersionedJob } from "./documents.js";
 import { type CallOptions, isTransient, type Send } from "./http.js";
 import { ProblemError, retryAfterSeconds } from "./problem.js";
 import { backOffMs, isHidden, retryAfterMs, sleep, sleepUntilWoken } from "./sleep.js";
 
-/** Where an response does not say when to ask again. */
+/** The interval without a `Retry-After`. */
 const DEFAULT_INTERVAL_S = 1;
-/** In a tab that nobody sees: so many times less often, up to the limit. */
+/** Hidden tabs poll less often by this factor, up to the limit. */
 const HIDDEN_FACTOR = 5;
 const HIDDEN_LIMIT_MS = 60_000;
 
-/** Follows the job at `path` until it has a final status. Refusals that do not pass are thrown: 401, 403, 404. */
+/** Yields the job at `path` until it has a final status. Throws permanent refusals: 401, 403, 404. */
 export async function* watch(
   send: Send,
   path: string,
@@ -43,12 +43,12 @@ export async function* watch(
 }
 
 /**
- * Whether `next` tells more than `latest`: something has changed, and nothing went back. A copy of an older state is no news, a final
- * status always is.
+ * Returns true if `next` has changed and has not gone backwards. A stale copy is not newer; a final status
+ * always is.
  */
 function isNewer(next: Job, latest: Job): boolean {
   if (next.attempts !== latest.attempts) return next.attempts > latest.attempts;
-  // Also one that seems older: the clock of the machine that ended the job may be behind.
+  // Even if it seems older: the clock of the machine that ended the job may be slow.
   if (hasEnded(next)) return true;
   if (next.itemProgress < latest.itemProgress || next.percent < latest.percent) return false;
   if (Date.parse(next.updatedAt) < Date.parse(latest.updatedAt)) return false;
@@ -60,7 +60,7 @@ async function read(response: Response): Promise<VersionedJob | undefined> {
   return { ...((await response.json()) as Job), etag: response.headers.get("etag") };
 }
 
-/** How much longer a hidden tab waits. */
+/** The additional delay of a hidden tab. */
 function hiddenMs(ms: number): number {
   return Math.max(0, Math.min(ms * HIDDEN_FACTOR, HIDDEN_LIMIT_MS) - ms);
 }

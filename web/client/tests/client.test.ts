@@ -9,7 +9,7 @@ let server: TestServer;
 
 beforeEach(async () => {
   server = await TestServer.start();
-  // No jitter, and so the shortest pauses.
+  // No jitter, so the delays are the shortest.
   vi.spyOn(Math, "random").mockReturnValue(0);
 });
 
@@ -20,7 +20,7 @@ const CANCEL = `POST /api/jobs/${JOB_ID}/cancel`;
 const accepted: Reply = { status: 202, body: jobAt(0) };
 const request = { jobType: "import", fileGuid: "f", options: { dataset: "people", key: "email" } };
 
-/** What a call rejects with. */
+/** Returns the rejection of a call. */
 function refusal(call: Promise<unknown>): Promise<ProblemError> {
   return call.then(
     () => Promise.reject(new Error("It was not refused")),

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 
 export interface Request {
   readonly method: string;
-  /** With the query. */
+  /** The path with its query. */
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: Buffer;
@@ -16,7 +16,7 @@ export interface Reply {
   readonly body?: unknown;
 }
 
-/** A problem document as the API answers it. */
+/** Returns a problem document in the API's form. */
 export function problem(status: number, kind: string, more: object = {}, retryAfter?: number): Reply {
   const headers: Record<string, string> = { "content-type": "application/problem+json" };
   if (retryAfter !== undefined) headers["retry-after"] = String(retryAfter);
@@ -30,7 +30,7 @@ export function problem(status: number, kind: string, more: object = {}, retryAf
   return { status, headers, body: { ...body, ...more } };
 }
 
-/** A refusal as S3 words it. */
+/** Returns a refusal in S3's form. */
 export function refusal(status: number, code: string): Reply {
   const body = `<?xml version="1.0"?><Error><Code>${code}</Code></Error>`;
   return { status, headers: { "content-type": "application/xml" }, body };

@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 afterEach(() => server.stop());
 
-/** Above the limit of the server's single PUT: three parts, of 400, 400 and 223 bytes. */
+/** Larger than the test server's limit for a single PUT: three parts, of 400, 400 and 223 bytes. */
 const text = Array.from({ length: 1_023 }, (_, index) => String.fromCharCode(97 + (index % 26))).join("");
 const file = new File([text], "many.csv", { type: "text/csv", lastModified: 1_700_000_000_000 });
 const PARTS = [text.slice(0, 400), text.slice(400, 800), text.slice(800)];
@@ -37,7 +37,7 @@ function putAll(fileGuid: string): void {
   for (const [index, part] of PARTS.entries()) parts?.set(index + 1, Buffer.from(part));
 }
 
-/** Begins an upload that is aborted once its first part is there, and gives what is kept of it. */
+/** Starts an upload, aborts it after its first part, and returns its resumable state. */
 async function interruptedUpload(options: UploadOptions = {}): Promise<ResumeState> {
   const abort = new AbortController();
   let state: ResumeState | undefined;

@@ -1,4 +1,4 @@
-// What the package promises as a package: small, without dependencies, and true to the API's document.
+// The package's promises: its size, no dependencies, types that match the API's document.
 
 import { readFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
@@ -10,7 +10,7 @@ import { PROBLEM_KINDS } from "../src/index.js";
 const here = (path: string) => new URL(path, import.meta.url);
 const DOCUMENT = here("../../../docs/openapi.json");
 
-/** Bytes of everything that an import of the module brings, minified and compressed. */
+/** Returns the size of a module with all its imports, minified and compressed. */
 async function gzipped(module: string): Promise<number> {
   const entryPoints = [here(module).pathname];
   const { outputFiles } = await build({

@@ -1,4 +1,4 @@
-// The package as another project gets it: packed, unpacked, imported, type-checked, its examples run.
+// The packed package in another project: unpacking, imports, type checks, examples.
 
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -19,27 +19,27 @@ const BINARIES = [join(HERE, "node_modules/.bin"), join(WEB, "node_modules/.bin"
 const PATH = [...BINARIES, process.env.PATH].join(delimiter);
 const CSV = `email,name\n${"ann@example.com,Ann\n".repeat(80)}`;
 
-// They begin processes.
+// These tests start processes.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
-/** Another project. */
+/** The other project. */
 let project: string;
 /** The package in it. */
 let unpacked: string;
 let server: TestServer;
 
-/** Packs a copy: the build empties `dist`, which others may be reading. */
+/** Packs a copy: the build empties `dist`, which other tests may be reading. */
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), "longshore-tarball-"));
   const copy = join(project, "copy");
   const isSource = (path: string) => !/\/(node_modules|dist)$/.test(path);
   await cp(HERE, copy, { recursive: true, filter: isSource });
-  // What a build before has left, to be gone after the next.
+  // A file of an earlier build, which the next build must delete.
   await mkdir(join(copy, "dist"));
   await writeFile(join(copy, "dist/left-over.js"), "");
   await symlink(join(WEB, "node_modules"), join(project, "node_modules"));
   await symlink(join(HERE, "node_modules"), join(copy, "node_modules"));
-  // Without what the npm that runs these tests was told, such as the workspace.
+  // Without the settings of the npm that runs these tests, such as the workspace.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
   await run("npm", ["pack", "--pack-destination", project], { cwd: copy, env: { ...env, PATH } });
   await rm(join(project, "node_modules"));
@@ -66,7 +66,7 @@ function example(name: string, ...args: string[]) {
   return execFile(process.execPath, [join(unpacked, "examples", name), ...args], { cwd: project, env });
 }
 
-/** What it has said once it has ended, and how. */
+/** Returns the output and exit status of a process after its end. */
 async function ended(child: ReturnType<typeof execFile>) {
   let said = "";
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text) => (said += text));
@@ -74,7 +74,7 @@ async function ended(child: ReturnType<typeof execFile>) {
   return { code, said };
 }
 
-/** A job that ends, and one row of it that failed. */
+/** Scripts a job that ends with one failed row. */
 function scriptJob(): void {
   server.script("POST /api/jobs", { status: 202, body: jobAt(0) });
   server.script(JOB_CALL, state(completed({ counts: { succeeded: 79, failed: 1, skipped: 0, pending: 0 } })));
@@ -112,7 +112,7 @@ test.each(["node16", "bundler"])(
     const { fileGuid } = await upload(client, new Blob(["a"]), { onBegun: (state) => begun.push(state) });
     const job: Job = await client.createJob({ jobType: "import", fileGuid });
     export const url: Upload["url"] = await bundle.upload(bundle.createClient({ baseUrl: "" }), new Blob());
-    // @ts-expect-error: a status that there is none of.
+    // @ts-expect-error: this status does not exist.
     export const isOdd = job.status === "odd" || new UploadError(404, null).code === 4;`;
     const right = use.replace('Upload["url"]', '{ fileGuid: Upload["fileGuid"] }');
     await writeFile(join(project, "use.ts"), right);

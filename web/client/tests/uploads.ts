@@ -1,4 +1,5 @@
-// Uploads and S3, as far as a client can tell: signed lengths and checksums, URLs that end, a file that is put once.
+// Uploads and S3 in the test server: signed lengths and checksums, expiring URLs, files that are accepted
+// once.
 
 import { createHash, randomUUID } from "node:crypto";
 import { problem, type Reply, type Request, refusal } from "./messages.js";
@@ -11,9 +12,9 @@ interface Upload {
   readonly key: string;
   readonly parts: Map<number, Buffer>;
   whole: Buffer | null;
-  /** Not completed within a day; its parts are gone. */
+  /** Not completed within a day; its parts are deleted. */
   abandoned: boolean;
-  /** While another call makes the file of the parts: how often its state may be asked for until it has. */
+  /** Status requests left until another call has completed the upload. */
   completing: number;
 }
 
@@ -31,19 +32,19 @@ interface Signed {
 
 export class Uploads {
   readonly all = new Map<string, Upload>();
-  /** URLs that hold, by their signature. A test ends them by `clear`. */
+  /** Valid URLs by signature. A test expires them with `clear`. */
   readonly signed = new Map<string, Signed>();
   multipartBytes = 1_000;
   partSize = 400;
 
   constructor(readonly origin: string) {}
 
-  /** What stands under an upload once it is received. */
+  /** Returns the content of a received upload. */
   contentOf(fileGuid: string): string | undefined {
     return this.all.get(fileGuid)?.whole?.toString();
   }
 
-  /** Lets the day pass in which an upload in parts is to be completed. */
+  /** Abandons an upload in parts, as the API does after a day. */
   abandon(fileGuid: string): void {
     const upload = this.all.get(fileGuid);
     if (!upload) throw new Error("There is no such upload");
@@ -51,7 +52,7 @@ export class Uploads {
     upload.parts.clear();
   }
 
-  /** Has another call make the file of these parts: it is there once its state was asked for so many times. */
+  /** Starts a completion by another call, which takes this many status requests. */
   beginCompletion(fileGuid: string, asks: number): void {
     const upload = this.all.get(fileGuid);
     if (upload) upload.completing = asks;
@@ -89,7 +90,7 @@ export class Uploads {
     };
   }
 
-  /** What is still to be put, without URLs: those are asked for with the parts' checksums. */
+  /** Returns the missing parts without URLs, which are requested with the parts' checksums. */
   #plan(upload: Upload) {
     const missing = this.#numbers(upload).filter((number) => !upload.parts.has(number));
     const parts = missing.map((partNumber) => ({ partNumber, size: this.#length(upload, partNumber) }));
@@ -129,7 +130,7 @@ export class Uploads {
     const state = upload.whole ? "received" : upload.abandoned ? "abandoned" : "waiting";
     const base = { fileGuid, fileName, contentType, size, state, expiresAt: "2030-01-01T00:00:00Z" };
     if (state !== "waiting" || !this.#isMultipart(upload)) return base;
-    // S3 has no list of the parts any more once it makes the file of them.
+    // S3 no longer lists the parts while it assembles the file.
     const parts = upload.completing ? [] : [...upload.parts];
     const receivedParts = parts.map(([partNumber, bytes]) => ({
       partNumber,

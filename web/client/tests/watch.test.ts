@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => server.stop());
 
-/** Watches in the background, and keeps what it was received. */
+/** Watches in the background and records every yielded job. */
 function watching(signal?: AbortSignal) {
   const received: VersionedJob[] = [];
   const done = (async () => {

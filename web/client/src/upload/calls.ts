@@ -1,19 +1,19 @@
-// The API's calls about one upload.
+// The API's calls for one upload.
 
 import { json } from "../client.js";
 import type { Upload, UploadInParts, UploadPart, UploadStatus } from "../documents.js";
 import type { Send } from "../http.js";
 
-/** Where to put a file or a part of it, and with which headers: they are signed, as is the length. */
+/** A presigned PUT of a file or a part. Its headers are signed, as is the length. */
 export type PresignedPut = Pick<Upload, "method" | "url" | "headers">;
 
 export interface UploadCalls {
   status(): Promise<UploadStatus>;
-  /** Another URL for a file that is put as a whole. */
+  /** Returns a new URL for a file that is sent in one PUT. */
   presignFile(): Promise<PresignedPut>;
-  /** A URL for one part, which S3 takes only with the bytes of this SHA-256. */
+  /** Returns a URL for one part. S3 accepts only bytes with this SHA-256. */
   presignPart(partNumber: number, sha256: string, signal: AbortSignal): Promise<PresignedPut>;
-  /** Makes the file of its parts. `upload-incomplete` if some are missing. */
+  /** Assembles the file from its parts. Fails with `upload-incomplete` if some are missing. */
   complete(): Promise<UploadStatus>;
 }
 

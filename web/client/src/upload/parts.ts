@@ -1,4 +1,4 @@
-// A file that is put part by part. S3 checks each against its SHA-256; what S3 already has is not sent again.
+// Uploads in parts. S3 verifies each part's SHA-256; parts that S3 already has are not sent again.
 
 import type { ReceivedPart } from "../documents.js";
 import { isKind, type ProblemError } from "../problem.js";
@@ -10,12 +10,15 @@ import { put } from "./put.js";
 import { withRetry } from "./retry.js";
 
 const DEFAULT_PARTS_AT_ONCE = 3;
-/** How often the API may find parts missing that S3 took, before it is believed: half a minute. */
+/** Rounds in which the API may report missing parts before the upload fails: half a minute. */
 const MAX_ROUNDS = 6;
-/** How often it may say that another call is completing the upload: some five minutes. For a very large file S3 takes minutes. */
+/**
+ * Rounds in which another call may be completing the upload: some five minutes. S3 needs minutes for a very
+ * large file.
+ */
 const MAX_ROUNDS_WHILE_COMPLETING = 15;
 
-/** The parts' size, and those that S3 has. */
+/** The size of a part, and the parts that S3 has received. */
 export interface Parts {
   readonly partSize: number;
   readonly received: readonly ReceivedPart[];
@@ -23,14 +26,14 @@ export interface Parts {
 
 export type PartsOptions = UploadOptions & { readonly onPartProgress: ProgressMeter };
 
-/** Puts all parts that are missing, then has the file made of them. */
+/** Sends all missing parts, then completes the upload. */
 export async function putParts(
   calls: UploadCalls,
   parts: Parts,
   file: Blob,
   options: PartsOptions,
 ): Promise<void> {
-  // Kept over the rounds, or each would read the whole file again.
+  // Shared by all rounds, so that no part is read and hashed twice.
   const hashes = new Map<number, string>();
   let received = parts.received;
   for (let round = 1; ; round++) {
@@ -40,7 +43,7 @@ export async function putParts(
       return;
     } catch (error) {
       if (!isKind(error, "upload-incomplete")) throw error;
-      // Only where another call is completing the upload the API says when to come again.
+      // The API sends `Retry-After` only while another call is completing the upload.
       if (round >= (error.retryAfter ? MAX_ROUNDS_WHILE_COMPLETING : MAX_ROUNDS)) throw error;
       await waitBeforeRound(error, round, options.signal);
     }
@@ -71,7 +74,8 @@ async function putMissing(
         const presigned = await calls.presignPart(number, sha256, signal);
         await put({ presigned, bytes, signal, onSent, fetch: options.fetch });
       } catch (error) {
-        // Made of its parts before, by another page or by a call whose reply was lost: completing it says so again.
+        // Another page, or a call with a lost reply, has completed the upload. The final completion confirms
+        // it.
         if (!isKind(error, "already-uploaded")) throw error;
         onSent(bytes.size);
       }
@@ -79,18 +83,20 @@ async function putMissing(
   });
 }
 
-/** Reads the bytes into memory: a part at a time, never a file. */
+/**
+ * Returns the SHA-256 in base64, as S3 expects it. Reads the bytes into memory: one part, never a whole file.
+ */
 async function sha256Base64(bytes: Blob): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", await bytes.arrayBuffer());
   return btoa(String.fromCharCode(...new Uint8Array(digest)));
 }
 
-/** A part without a checksum may be one of another file. */
+/** A part without a checksum may belong to another file. */
 function isSame(part: ReceivedPart | undefined, bytes: Blob, sha256: string): boolean {
   return part?.size === bytes.size && part.sha256 === sha256;
 }
 
-/** Between two rounds: longer each time, and never shorter than the API asks for. */
+/** Waits before the next round: longer each time, and at least as long as the API asks for. */
 function waitBeforeRound(
   { retryAfter }: ProblemError,
   round: number,
@@ -100,7 +106,10 @@ function waitBeforeRound(
   return retryAfter ? sleep(Math.max(ms, retryAfterMs(retryAfter)), signal) : sleepUntilWoken(ms, signal);
 }
 
-/** Works all items, `concurrency` of them at a time. The first that fails stops the others, and is thrown when they have stopped. */
+/**
+ * Processes items with limited concurrency. The first failure aborts the others, and is thrown after they
+ * have stopped.
+ */
 async function forEachConcurrently<T>(
   items: readonly T[],
   concurrency: number,

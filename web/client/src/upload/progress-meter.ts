@@ -1,11 +1,11 @@
-// Progress over all parts.
+// Upload progress as the sum over all parts.
 
 import type { Progress } from "./options.js";
 
-/** Notes how many bytes of a part have gone out. */
+/** Records the bytes sent of one part. */
 export type ProgressMeter = (partNumber: number, bytes: number) => void;
 
-/** Tells the sum whenever it is higher than it ever was: a part that begins again takes nothing back. */
+/** Reports the sum whenever it reaches a new maximum. A part that starts again does not reduce it. */
 export function progressMeter(
   totalBytes: number,
   onProgress: ((progress: Progress) => void) | undefined,
@@ -14,7 +14,7 @@ export function progressMeter(
   let highest = 0;
   return (partNumber, bytes) => {
     sent.set(partNumber, bytes);
-    // What goes over the wire may be a little more than the file; what is highest is not.
+    // The bytes on the wire may exceed the file's size; the reported bytes must not.
     const sentBytes = Math.min(
       totalBytes,
       [...sent.values()].reduce((sum, part) => sum + part, 0),

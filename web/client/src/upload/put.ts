@@ -1,13 +1,13 @@
-// One PUT to S3, by a URL that is the right to it.
+// One PUT to S3 with a presigned URL.
 
 import { NetworkError } from "../problem.js";
 import { withTimeout } from "../timeout.js";
 import type { PresignedPut } from "./calls.js";
 import { UploadError } from "./errors.js";
 
-/** A PUT of which not a byte has gone out for so long is given up; the network has gone away without a word. */
+/** Time without any byte sent after which a PUT is aborted as stalled. */
 const STALL_MS = 60_000;
-/** Slower than any network over which people send files; see `byFetch`. */
+/** A rate below any realistic network, for the time limit in `byFetch`. */
 const SLOWEST_BYTES_PER_S = 16 * 1024;
 
 export interface Put {
@@ -18,7 +18,10 @@ export interface Put {
   readonly fetch: typeof fetch | undefined;
 }
 
-/** Puts the bytes. Rejects with `UploadError` if S3 refuses them, with `NetworkError` if it does not answer. */
+/**
+ * Sends the bytes. Rejects with `UploadError` if S3 refuses them, and with `NetworkError` if it does not
+ * answer.
+ */
 export async function put(request: Put): Promise<void> {
   const { status, text } = await (request.fetch || typeof XMLHttpRequest === "undefined" ? byFetch : byXhr)(
     request,
@@ -33,7 +36,10 @@ interface PutResponse {
   readonly text: string;
 }
 
-/** Without progress: `fetch` does not tell of bytes that went out. So a stall cannot be seen, and the whole PUT has a limit by its size. */
+/**
+ * Sends with `fetch`, which reports no upload progress. A stall cannot be detected, so the limit depends on
+ * the size.
+ */
 async function byFetch({ presigned, bytes, signal, ...request }: Put): Promise<PutResponse> {
   const limitMs = STALL_MS + (bytes.size / SLOWEST_BYTES_PER_S) * 1000;
   const { method, headers } = presigned;

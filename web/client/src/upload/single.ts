@@ -1,4 +1,5 @@
-// A file that is put as a whole. S3 takes it once: whoever finds it there has put it before, and lost the reply.
+// Uploads in one PUT. S3 accepts a file once. If it is already there, an earlier PUT succeeded and lost its
+// reply.
 
 import { isKind } from "../problem.js";
 import type { PresignedPut, UploadCalls } from "./calls.js";
@@ -8,7 +9,7 @@ import type { ProgressMeter } from "./progress-meter.js";
 import { put } from "./put.js";
 import { withRetry } from "./retry.js";
 
-/** Puts the file by `first`, and by a renewed URL where there is none or it failed. */
+/** Sends the file with the first URL, if given, and with a new URL after a failure. */
 export async function putWhole(
   calls: UploadCalls,
   first: PresignedPut | null,

@@ -1,4 +1,4 @@
-// Puts one file: as a whole or in parts, as the API says; from the beginning or from where it was left.
+// Uploads one file, in one PUT or in parts, as the API decides. Starts or resumes.
 
 import { type Client, creationCall, json } from "../client.js";
 import type { Upload, UploadInParts } from "../documents.js";
@@ -11,9 +11,9 @@ import { withRetry } from "./retry.js";
 import { putWhole } from "./single.js";
 
 /**
- * Uploads a file and answers what `createJob` takes. When it rejects - aborted, offline for good, refused - the upload stays as
- * it is for a day, and can be resumed. Rejects with `ProblemError`, `NetworkError`, `UploadError`, `OtherFileError`, with the
- * reason of its signal, or with what the browser says of a file that it cannot read any more.
+ * Uploads a file and returns its id for `createJob`. After a rejection the upload is kept for a day and can
+ * be resumed. Rejects with `ProblemError`, `NetworkError`, `UploadError`, `OtherFileError`, the reason of the
+ * signal, or the browser's error for a file that is no longer readable.
  */
 export async function upload(
   client: Client,
@@ -57,7 +57,7 @@ async function resumeUpload(
     throw new OtherFileError(`The upload is one of ${size} bytes, the file has ${file.size}`);
   if (state === "received") options.onPartProgress(1, file.size);
   else if (partSize) await putParts(calls, { partSize, received: receivedParts ?? [] }, file, options);
-  // Also of an upload that was abandoned: its URL is refused with that problem.
+  // Includes an abandoned upload: the request for its URL fails with that problem.
   else await putWhole(calls, null, file, options);
 }
 
@@ -68,7 +68,7 @@ function identityOf(file: Blob, options: UploadOptions): Omit<ResumeState, "file
   return { fileName, size: file.size, lastModified };
 }
 
-/** Parts of two files must never become one: name, size and date must be those of the file that the upload was created with. */
+/** Rejects another file, so that no upload mixes parts of two. Name, size and date must match. */
 function checkSameFile(file: Blob, state: ResumeState, options: UploadOptions): void {
   const fileName = options.fileName ?? (file as Partial<File>).name ?? state.fileName;
   const { size, lastModified } = identityOf(file, { fileName });
@@ -76,7 +76,7 @@ function checkSameFile(file: Blob, state: ResumeState, options: UploadOptions): 
   if (!isSame) throw new OtherFileError(`This is not ${state.fileName} as it was when its upload began`);
 }
 
-/** Browsers know no JSON Lines, and on some machines no CSV either. */
+/** Browsers do not know JSON Lines; some systems do not know CSV. */
 function contentTypeOf(fileName: string, file: Blob): string {
   return /\.(jsonl|ndjson)$/i.test(fileName) ? "application/x-ndjson" : file.type || "text/csv";
 }
