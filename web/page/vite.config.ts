@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 import { text } from "./src/text.ts";
 
-/** Puts the page's words into index.html, where its braces name them. */
+/** Replaces the names in braces in index.html with the page's texts. */
 function worded(): Plugin {
   const words: Record<string, string> = {
     app: text.app,
@@ -17,7 +17,7 @@ function worded(): Plugin {
   };
 }
 
-/** Puts a compressed copy beside each file: the gateway compresses nothing, so the function answers with the copy. */
+/** Writes a compressed copy of each file. The gateway does not compress, so the function serves the copy. */
 function compressed(): Plugin {
   let folder = "";
   return {
@@ -37,8 +37,8 @@ function compressed(): Plugin {
 }
 
 /**
- * Everything that index.html names lies in `assets/`, under a name with its hash, so that it may be cached for ever.
- * Nothing is inlined: the page's Content-Security-Policy allows neither inline scripts nor styles.
+ * Files referenced by index.html have a hash in their names and are in `assets/`, so that they may be cached
+ * forever. Nothing is inlined: the Content-Security-Policy allows no inline scripts or styles.
  */
 export default defineConfig({
   plugins: [worded(), compressed()],

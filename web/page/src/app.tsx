@@ -1,4 +1,4 @@
-/** The frame of every view: header, sign-in, and what the address names. */
+/** The frame of every view: header, sign-in, and the view of the current address. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { announcement } from "./announce";
@@ -23,7 +23,7 @@ export function App() {
   const shown = useRef(route.value);
   useEffect(() => {
     document.title = `${text.titles[route.value.view]} - ${text.app}`;
-    // A view that came by a click is where the keyboard goes on.
+    // After a click on a link the keyboard continues in the new view.
     if (shown.current !== route.value) main.current?.focus();
     shown.current = route.value;
   }, [route.value]);
@@ -46,7 +46,7 @@ export function App() {
 
 function View() {
   const where = sessionState.value;
-  // A view that was there stays when the session ends: what is typed and chosen in it is the person's.
+  // A view stays when the session ends, to keep what the user has typed and chosen in it.
   const begun = useRef(false);
   begun.current = where === "signed-in" || where === "open" || (begun.current && where === "expired");
   if (begun.current) {

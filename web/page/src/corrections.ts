@@ -1,6 +1,6 @@
 /**
- * Corrected rows on their way back to a job: their upload, then the job's retry. Like an import that is being prepared
- * it goes on when its view is left, and is found again there.
+ * Corrected rows of a job: their upload, then the job's retry. They continue when the user leaves the view,
+ * and are found again there.
  */
 
 import { effect, signal } from "@preact/signals";
@@ -11,21 +11,21 @@ import { sessionState } from "./session";
 import { text } from "./text";
 import { Upload } from "./upload";
 
-/** What may be dropped. */
+/** The accepted file types. */
 export const CORRECTION_TYPES = [".csv", ".txt"];
 
 export class CorrectionUpload {
   readonly upload = new Upload(CORRECTION_TYPES);
   readonly stage = signal<"none" | "uploading" | "retrying">("none");
   readonly error = signal<unknown>(null);
-  /** Called when the job may run again: by the view, as long as it is there. */
+  /** Called when the job may run again. Set by the job's view while it is shown. */
   onReopened: (() => void) | null = null;
 
   #pending = new AbortController();
 
   constructor(readonly jobId: string) {}
 
-  /** Sends the file, and has its rows run. */
+  /** Uploads the file and retries the job with it. */
   async run(file: File): Promise<void> {
     const { signal } = this.#pending;
     const refusal = this.upload.refusal(file);
@@ -43,7 +43,7 @@ export class CorrectionUpload {
     } catch (error) {
       if (signal.aborted) return;
       this.error.value = error;
-      // Whether the retry has arrived, only the job can broadcast.
+      // Only the job can show if a retry with a lost reply has arrived.
       if (error instanceof NetworkError && this.stage.value === "retrying") this.onReopened?.();
       if (!this.onReopened) announce(text.corrections.notReopened);
     }
@@ -64,10 +64,10 @@ export class CorrectionUpload {
   }
 }
 
-/** By job and attempt: what was mended in one is not pending in the next. */
+/** Corrections by job and attempt: those of one attempt are not pending in the next. */
 const all = new Map<string, CorrectionUpload>();
 
-/** What is being mended of a job's failed rows. */
+/** Returns the corrections of a job's current attempt. */
 export function correctionsOf({ jobId, attempts }: Job): CorrectionUpload {
   const name = `${jobId} ${attempts}`;
   const corrections = all.get(name) ?? new CorrectionUpload(jobId);

@@ -1,6 +1,6 @@
 /**
- * What this browser remembers to be kind: which dataset a job wrote, which schema a dataset had, and the uploads that were
- * not ended. The API does not broadcast, and nothing depends on it. Each person has their own; forgotten at sign-out.
+ * Conveniences in localStorage: the dataset of a job, the schema of a dataset, and unfinished uploads. The
+ * API does not return them, and nothing depends on them. Separate for each user; deleted at sign-out.
  */
 
 import type { ResumeState } from "longshore-client/upload";
@@ -8,18 +8,18 @@ import type { ResumeState } from "longshore-client/upload";
 const DATASETS = "datasets";
 const SCHEMAS = "schemas";
 const UPLOADS = "uploads";
-/** Entries of each kind; the oldest give way. */
+/** Maximum entries of each kind; the oldest are dropped. */
 const MAX_ENTRIES = 200;
 
-/** Whose it is: the subject of their token, empty where nobody signs in. */
+/** The user: the subject of the token, empty without sign-in. */
 let owner = "";
 
-/** Whose memory is read and written from now on. */
+/** Selects the user whose entries are read and written. */
 export function setMemoryOwner(person: string): void {
   owner = person;
 }
 
-/** Which dataset a job writes, if it was created in this browser. */
+/** Returns the dataset of a job that was created in this browser. */
 export function datasetOf(jobId: string): string | undefined {
   return lookUp<string>(DATASETS, jobId);
 }
@@ -28,7 +28,7 @@ export function rememberDataset(jobId: string, dataset: string): void {
   write(DATASETS, jobId, dataset);
 }
 
-/** The schema with which a dataset was imported last: its file's name and text. */
+/** Returns the schema of a dataset's last import: its file's name and text. */
 export function schemaOf(dataset: string): { name: string; text: string } | undefined {
   return lookUp<{ name: string; text: string }>(SCHEMAS, dataset);
 }
@@ -37,12 +37,12 @@ export function rememberSchema(dataset: string, schema: { name: string; text: st
   write(SCHEMAS, dataset, schema);
 }
 
-/** By what the upload of a file is lookUp again, in this tab and in others. `header`: the one that it was given, if any. */
+/** The key of a file's upload, in all tabs. `header`: the replaced header, if any. */
 export function uploadKey({ name, size, lastModified }: File, header: string | null): string {
   return JSON.stringify([name, size, lastModified, header]);
 }
 
-/** The upload of a file that was begun and has not ended: it goes on where it was left. */
+/** Returns the unfinished upload of a file, to resume it. */
 export function unfinishedUpload(upload: string): ResumeState | null {
   return lookUp<ResumeState>(UPLOADS, upload) ?? null;
 }
@@ -51,7 +51,7 @@ export function rememberUpload(upload: string, begun: ResumeState): void {
   write(UPLOADS, upload, begun);
 }
 
-/** Forgets an upload that has ended, unless another tab has begun one in its storageKey. */
+/** Deletes an ended upload, unless another tab has replaced it since. */
 export function forgetUpload(upload: string, fileGuid: string): void {
   if (unfinishedUpload(upload)?.fileGuid === fileGuid) write(UPLOADS, upload, null);
 }
@@ -62,7 +62,7 @@ export function forgetAll(): void {
   localStorage.removeItem(storageKey(SCHEMAS));
 }
 
-/** Where one kind of it is kept. */
+/** The localStorage key of one kind of entry. */
 function storageKey(kind: string): string {
   return `longshore.${kind}.${owner}`;
 }
@@ -76,7 +76,7 @@ function lookUp<T>(kind: string, name: string): T | undefined {
   return Object.hasOwn(all, name) ? all[name] : undefined;
 }
 
-/** Null for what an older page wrote otherwise. */
+/** Returns null for a format of an older page. */
 function parse<T>(text: string | null): T | null {
   try {
     return JSON.parse(text ?? "null") as T | null;
@@ -85,13 +85,13 @@ function parse<T>(text: string | null): T | null {
   }
 }
 
-/** Null takes it out. */
+/** Writes an entry; null deletes it. */
 function write<T>(kind: string, name: string, value: T | null): void {
   const { [name]: _, ...others } = read<T>(kind);
   const entries = [...Object.entries(others), ...(value === null ? [] : [[name, value]])].slice(-MAX_ENTRIES);
   try {
     localStorage.setItem(storageKey(kind), JSON.stringify(Object.fromEntries(entries)));
   } catch {
-    // Full: it is only kindness.
+    // The storage is full; the entry is a convenience only.
   }
 }

@@ -1,15 +1,15 @@
-/** All that the page says, in one place, ready to be translated. */
+/** All texts of the page, in one place for translation. */
 
 import type { Failure, Job } from "longshore-client";
 
 const plural = (count: number, one: string, many: string) => `${number(count)} ${count === 1 ? one : many}`;
 
-/** A whole number with separators. */
+/** Formats a whole number with separators. */
 export function number(value: number): string {
   return value.toLocaleString("en");
 }
 
-/** A number of bytes, as a person says it. */
+/** Formats a number of bytes. */
 export function bytes(value: number): string {
   if (value < 1000) return plural(value, "byte", "bytes");
   const units = ["kB", "MB", "GB", "TB"];
@@ -18,7 +18,7 @@ export function bytes(value: number): string {
   return `${scaled.toFixed(scaled < 10 ? 1 : 0)} ${units[power - 1]}`;
 }
 
-/** A span of time, as a person says it. */
+/** Formats a duration. */
 export function duration(seconds: number): string {
   if (seconds < 1) return "less than a second";
   if (seconds < 120) return plural(Math.round(seconds), "second", "seconds");
@@ -26,7 +26,7 @@ export function duration(seconds: number): string {
   return plural(Math.round(seconds / 3600), "hour", "hours");
 }
 
-/** A moment; its year only if it is another one than now. */
+/** Formats a moment. Shows the year only if it is not the current one. */
 export function moment(iso: string, now = new Date()): string {
   const when = new Date(iso);
   return when.toLocaleString("en", {
@@ -49,12 +49,12 @@ const CHANGED: [string, string] = [
   "It was moved or changed after it was chosen. Choose it again.",
 ];
 
-/** What a person knows a job by. */
+/** Returns a job's display name. */
 export function jobName({ fileName, jobType, jobId }: Job): string {
   return fileName ?? `${jobType} ${jobId.slice(-6)}`;
 }
 
-/** How a job stands, as a sentence. */
+/** Returns a job's state as a sentence. */
 export function jobMessage({ status, stage, percent }: Job): string {
   const { waiting, running, stopping, stoppingAt, ...ended } = text.job.messages;
   if (status === "waiting") return stage === "stopping" ? stopping : waiting;
@@ -62,7 +62,10 @@ export function jobMessage({ status, stage, percent }: Job): string {
   return ended[status];
 }
 
-/** Why a row failed; ends with a colon where the API's own sentence says more, and is undefined for a code that is not known. */
+/**
+ * Returns the reason of a row's failure; undefined for an unknown code. A colon at the end asks for the API's
+ * own sentence, which says more.
+ */
 export function failureReason({ code, field }: Pick<Failure, "code" | "field">): string | undefined {
   const { reasons, bySchema, theRow } = text.failures;
   const words = reasons[code] ?? (code.startsWith("schema_") ? bySchema : undefined);
@@ -232,7 +235,7 @@ export const text = {
     notReopened: "The corrected rows could not be run.",
   },
 
-  /** What did not reach the API, by names of errors: what it is, and the way out. */
+  /** Errors outside the API, by the error's name: title and solution. */
   clientErrors: {
     NetworkError: [FAILED, UNREACHABLE],
     UploadError: [
@@ -294,7 +297,7 @@ export const text = {
     dataset: (name: string) => `See the records of ${name}`,
   },
 
-  /** What there is to know of a job as a whole, by code; a colon at the end as for the reasons of rows. */
+  /** Errors and warnings of a whole job, by code. A colon at the end asks for the API's own sentence. */
   jobCodes: {
     canceled: "It was canceled.",
     deleted: "It was deleted.",
@@ -330,7 +333,7 @@ export const text = {
     corrected_rows_unchanged: "Rows of the corrected file still need correction:",
   } as Record<string, string>,
 
-  /** What the API refuses, by the kind of the problem: what it is, and the way out. */
+  /** The API's problems, by kind: title and solution. */
   refusals: {
     "already-uploaded": ["The file is there already", "Choose it again."],
     "body-too-large": ["This is too large", "A schema may have 64 KiB."],
@@ -360,7 +363,7 @@ export const text = {
     ],
   } as Record<string, [string, string]>,
   invalid: "This cannot be done as it stands",
-  /** What is wrong with a field of a request, by code. */
+  /** Errors in a request's fields, by code. */
   badFields: {
     empty_file: "The file is empty.",
     file_too_large: "The file is larger than is taken here.",
@@ -391,7 +394,10 @@ export const text = {
     example: "For example",
     none: "-",
     theRow: "the row",
-    /** By code, of a column or of the row; a colon at the end stands for the API's own sentence, which says more. */
+    /**
+     * Reasons by code, for a column or the row. A colon at the end asks for the API's own sentence, which
+     * says more.
+     */
     reasons: {
       schema_required: (what) => `${what} is missing or empty`,
       schema_type: (what) => `${what} is of the wrong type:`,

@@ -1,4 +1,4 @@
-/** The way out of failed rows: take them home, correct them, drop them back. Only those run retryOf. */
+/** The correction of failed rows: download, correct, upload. Only those rows run again. */
 
 import type { Job } from "longshore-client";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -78,7 +78,7 @@ function InProgress({ corrections }: { corrections: CorrectionUpload }) {
   );
 }
 
-/** Once a file was taken, it needs not be dropped retryOf. */
+/** Returns a retry for a file that was already chosen, so that it need not be dropped again. */
 function retryOf(corrections: CorrectionUpload): (() => void) | undefined {
   const file = corrections.upload.file.value;
   return file && corrections.stage.value === "none" ? () => void corrections.run(file) : undefined;

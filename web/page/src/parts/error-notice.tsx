@@ -1,11 +1,11 @@
-/** An error, describe to the person: what, and the way out. */
+/** A notice of an error and its solution. */
 
 import { ProblemError } from "longshore-client";
 import { sessionState } from "../session";
 import { text } from "../text";
 
 export function ErrorNotice({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
-  // While the person is asked to sign in, a call that was refused for that is no news.
+  // Hidden while the page asks to sign in, since that is the cause.
   const isSignedOut =
     error instanceof ProblemError && error.status === 401 && sessionState.value === "expired";
   if (!error || isSignedOut) return null;
@@ -28,7 +28,7 @@ export function ErrorNotice({ error, retry }: { error: unknown; retry?: (() => v
   );
 }
 
-/** What it is, and the way out: in the page's words, or in the API's for a kind that is not known. */
+/** Returns title and solution: in the page's words, or in the API's for an unknown kind. */
 function describe(error: unknown): [string, string] {
   if (error instanceof ProblemError) {
     if (error.status === 401) return text.signedOut;

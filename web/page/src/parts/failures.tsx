@@ -1,4 +1,4 @@
-/** The rows that failed: a summary by reason, then row by row. */
+/** The failed rows: a summary by reason, then each row. */
 
 import type { Failure, Job } from "longshore-client";
 import { useEffect, useState } from "preact/hooks";
@@ -10,11 +10,11 @@ import { CodeMessage, withoutColon } from "./code-message";
 import { ErrorNotice } from "./error-notice";
 import { shown } from "./preview";
 
-/** What one call answers at most. */
+/** The API's maximum per call. */
 const PAGE = 1000;
-/** Failures that are read by themselves, for the summary; more of them only when asked for. */
+/** Failures to read without a request by the user, for the summary. */
 const READ = 5000;
-/** Rows that are shown at a time. */
+/** Rows to show at a time. */
 const STEP = 25;
 
 export function Failures({ job }: { job: Job }) {
@@ -105,7 +105,7 @@ function Rows({ failures }: { failures: Failure[] }) {
   );
 }
 
-/** What stood in the column that is to blame; the whole row where it is none. */
+/** Returns the value of the column at fault, or the whole row. */
 function valueOf({ field, row }: Failure): string {
   if (field === null) return shown(row);
   return typeof row === "object" && row !== null

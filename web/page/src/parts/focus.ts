@@ -1,8 +1,8 @@
-/** Focus where one part of a view takes the place of another: the one that had it is gone. */
+/** Focus management for views that replace a part of themselves, and with it the focused element. */
 
 import { useEffect, useRef } from "preact/hooks";
 
-/** Moves the focus whenever `what` has changed; not when the view appears. */
+/** Moves the focus whenever `what` changes, but not when the view appears. */
 export function useFocusOnChange(what: unknown, to: () => HTMLElement | null): void {
   const before = useRef(what);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Name of the page, its views, colours, and who is signed in. */
+/** The page's header: name, navigation, colour scheme, user. */
 
 import { route } from "../router";
 import { personName, sessionState, signOut } from "../session";

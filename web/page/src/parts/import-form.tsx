@@ -1,4 +1,4 @@
-/** Where the rows go and what becomes of them: dataset, key, mode, schema. */
+/** The options of an import: dataset, key, mode, schema. */
 
 import { useState } from "preact/hooks";
 import { api } from "../api";

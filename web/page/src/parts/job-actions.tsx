@@ -1,4 +1,4 @@
-/** What a person can do with a job as it stands. */
+/** The actions that a job's state allows. */
 
 import { hasEnded, type Job, NetworkError } from "longshore-client";
 import { useState } from "preact/hooks";
@@ -35,7 +35,7 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
         go(`/jobs/${jobId}`);
       },
     );
-  // A retry whose answer is lost is not repeated, and may have been done: the job tells.
+  // A retry with a lost reply is not repeated, since it may have been accepted: the job shows it.
   const retry = () =>
     doIt(
       () =>
@@ -46,7 +46,7 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
       onReopened,
     );
   const stopping = job.stage === "stopping";
-  // Another check of the same rows would find the same.
+  // A second check of the same rows would find the same.
   const left = job.counts.failed + job.counts.pending > 0 && !isCheck(job);
   return (
     <>

@@ -1,4 +1,4 @@
-/** What would fail every row, and what looks odd, said before anything is started. */
+/** The problems and warnings of a file, shown before the start. */
 
 import { type FileProblem, isBlocking } from "../file/problems";
 import { text } from "../text";

@@ -1,4 +1,4 @@
-/** What a job that has ended came to: why it stopped, what is good to know, its failures, its files. */
+/** The result of an ended job: its error, warnings, failures and files. */
 
 import type { Job, Output } from "longshore-client";
 import { useState } from "preact/hooks";
@@ -12,7 +12,7 @@ import { CorrectionsCard } from "./corrections-card";
 import { ErrorNotice } from "./error-notice";
 import { Failures } from "./failures";
 
-/** A file of the report by name. */
+/** A file of the report. */
 type FileName = "failed" | "skipped" | "unprocessed" | "receipt";
 
 export function Result({ job, onReopened }: { job: Job; onReopened: () => void }) {
@@ -49,7 +49,7 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
   );
 }
 
-/** A start imports the file as it was checked, so that rows are not mended here. */
+/** A start imports the file as it was checked, so rows cannot be corrected before it. */
 function CheckedBad({ job }: { job: Job }) {
   const { checkedBad, checkedBadStarted, another } = text.job;
   return (
@@ -103,7 +103,7 @@ function Files({ jobId, output }: { jobId: string; output: Output }) {
   );
 }
 
-/** Saves a file, under a fresh link: a link ends after minutes, and a page may be open for days. */
+/** Downloads a file by a new link: links expire after minutes, and a page may be open for days. */
 async function save(jobId: string, name: FileName): Promise<void> {
   const output = await guarded(() => api.output(jobId));
   const url = linkOf(output, name)?.url;

@@ -40,7 +40,7 @@ export function Table({ caption, head, children }: Props) {
   );
 }
 
-/** Returns true while the box is narrower than its table, by the size of both. */
+/** Returns true while the table is wider than its box. */
 function useIsCut(box: { readonly current: HTMLElement | null }): boolean {
   const [isCut, setIsCut] = useState(false);
   useEffect(() => {

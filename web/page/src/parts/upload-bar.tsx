@@ -1,4 +1,4 @@
-/** How far an upload is. Each tenth of the way is said aloud, and the end. */
+/** The progress of an upload. Each tenth and the end are announced to screen readers. */
 
 import { useEffect } from "preact/hooks";
 import { announce } from "../announce";
@@ -8,7 +8,7 @@ import { ErrorNotice } from "./error-notice";
 
 interface Props {
   upload: Upload;
-  /** Sends it once more. */
+  /** Starts the upload again. */
   retry?: () => void;
 }
 

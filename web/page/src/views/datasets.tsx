@@ -1,4 +1,4 @@
-/** The datasets that imports have written to. */
+/** The list of datasets. */
 
 import { api } from "../api";
 import { useList } from "../load";

@@ -1,4 +1,4 @@
-/** Drop a file, see what is in it while it is sent, say where it goes, start. */
+/** The import view: pick a file, check it while it uploads, choose options, start. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { announce } from "../announce";
@@ -63,7 +63,7 @@ export function ImportView() {
   );
 }
 
-/** What was found, and what is chosen. Nothing of it changes while a start waits. */
+/** The findings and the options. Disabled while a start waits. */
 function Choices({ draft }: { draft: Draft }) {
   const { sheet } = draft;
   const { schema } = draft.chosen.value;
@@ -107,7 +107,7 @@ function Start({ draft }: { draft: Draft }) {
   );
 }
 
-/** A job that was started while the person looked at something else. */
+/** A link to a job that was started while another view was shown. */
 function StartedInBackground() {
   const started = startedInBackground.value;
   if (!started) return null;

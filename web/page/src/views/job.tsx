@@ -1,4 +1,4 @@
-/** One job: its progress while it runs, its result when it has ended. The address is all that this view needs. */
+/** One job: its progress while it runs, and its result afterwards. The address is its only input. */
 
 import { hasEnded, ProblemError, type VersionedJob } from "longshore-client";
 import { useEffect, useState } from "preact/hooks";
@@ -44,7 +44,9 @@ export function JobView({ jobId }: { jobId: string }) {
   );
 }
 
-/** Follows a job, but not while its person is signed out; `again` takes it up anew, after a retry or an error. */
+/**
+ * Watches a job, except while the user is signed out. `again` restarts the watch after a retry or an error.
+ */
 function useJob(jobId: string) {
   const [job, setJob] = useState<VersionedJob | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -64,7 +66,7 @@ function useJob(jobId: string) {
           return;
         } catch (error) {
           if (stop.signal.aborted) return;
-          // A fresh token that is refused, too, would be refused for ever.
+          // A new token that is refused as well would be refused forever.
           if (isFresh || !(await isRenewed(error))) return setError(error);
           isFresh = true;
         }
@@ -76,7 +78,7 @@ function useJob(jobId: string) {
   return { job, error, again: () => setRound((round) => round + 1) };
 }
 
-/** What is said aloud: each tenth of the way, and the end. */
+/** Returns the sentence for screen readers: each tenth of the progress, and the end. */
 function announcementFor(job: VersionedJob): string {
   if (job.status !== "running") return jobMessage(job);
   return text.job.announced(Math.floor(job.percent / 10) * 10);

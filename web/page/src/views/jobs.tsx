@@ -1,4 +1,4 @@
-/** The jobs, newest first. */
+/** The list of jobs, newest first. */
 
 import { hasEnded, type Job, type Status } from "longshore-client";
 import { useRef, useState } from "preact/hooks";
@@ -36,7 +36,7 @@ export function JobsView() {
     UNFINISHED,
   );
   const heading = useRef<HTMLHeadingElement>(null);
-  // The list may lag behind a deletion by a moment.
+  // The list may show a deleted job for a moment.
   const jobs = list.items?.filter(({ jobId }) => !gone.has(jobId)) ?? [];
   const remove = (job: Job) => {
     setError(null);
@@ -44,7 +44,7 @@ export function JobsView() {
       .then(() => {
         setGone((gone) => new Set([...gone, job.jobId]));
         announce(text.jobs.deleted(jobName(job)));
-        // The button that had the focus is gone with its row.
+        // The focused button has disappeared with its row.
         heading.current?.focus();
       })
       .catch(setError);

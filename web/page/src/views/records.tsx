@@ -1,4 +1,4 @@
-/** The records of a dataset, as they stand. */
+/** The records of a dataset. */
 
 import { api } from "../api";
 import { useList } from "../load";

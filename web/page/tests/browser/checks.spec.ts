@@ -1,4 +1,4 @@
-/** A check of a file that has faults, and what comes of it. */
+/** Checks of a file with invalid rows, and imports started from them. */
 
 import { expect, test } from "@playwright/test";
 import { complete, figure, fresh, open, people, pick, pickSchema, start } from "./support";

@@ -1,4 +1,4 @@
-/** The client's example for Node, against the same stack as the page. */
+/** The client's example for Node, against the local stack. */
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";

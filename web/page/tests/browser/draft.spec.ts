@@ -1,4 +1,4 @@
-/** An import that is being prepared belongs to its file, and outlives its view. */
+/** Drafts of imports: each belongs to its file, and continues while another view is shown. */
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, type Page, type Request, test } from "@playwright/test";
 import { complete, fresh, open, people, pick, pickSchema, stack, start } from "./support";
 
-/** Holds what is sent to the storage, until it is let go. */
+/** Holds all PUT requests until the returned function is called. */
 async function holdUploads(page: Page): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -15,13 +15,13 @@ async function holdUploads(page: Page): Promise<() => void> {
   await page.route("**", async (route) => {
     if (route.request().method() !== "PUT") return route.fallback();
     await released;
-    // It may have been given up meanwhile.
+    // The page may have aborted it.
     await route.continue().catch(() => {});
   });
   return release;
 }
 
-/** Requests of the page to a path of the API, from now on. */
+/** Collects the page's POST requests to a path, from now on. */
 function posted(page: Page, path: string): Request[] {
   const seen: Request[] = [];
   page.on("request", (request) => {
@@ -38,7 +38,7 @@ function problem(kind: string, status: number, title: string) {
 const keyField = (page: Page) => page.locator("select[aria-describedby=key-hint]");
 const startButton = (page: Page) => page.getByRole("button", { name: /^Start/ });
 
-/** Drops a file as a person does. Answers whether the page has kept the browser from opening it. */
+/** Drops a file. Returns true if the page has kept the browser from opening it. */
 async function drop(page: Page, on: string, name: string, content: string): Promise<boolean> {
   return page.evaluate(
     ([on, name, content]) => {

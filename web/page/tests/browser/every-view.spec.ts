@@ -1,11 +1,11 @@
-/** What holds for every view: nothing that axe finds, nothing from elsewhere, and little to load. */
+/** Requirements of every view: accessibility, a strict policy, a small size, and use by keyboard. */
 
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { accessible } from "./accessible";
 import { holdJobRunning, mockJobList } from "./mocks";
 import { complete, figure, fresh, open, people, pick, pickSchema, signIn, stack, start } from "./support";
 
-/** Bytes that a first visit may transfer. */
+/** The maximum transfer of a first visit, in bytes. */
 const BUDGET = 150_000;
 
 test("axe finds nothing on any view, and each fits a phone", async ({ page }) => {
@@ -137,7 +137,7 @@ test("colours are switched by hand, and stay", async ({ page }) => {
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
 });
 
-/** Presses Tab until this has the focus; says how often. */
+/** Presses Tab until an element has focus, and returns how often. */
 async function tabsTo(page: Page, target: Locator): Promise<number> {
   for (let tabs = 1; tabs <= 40; tabs++) {
     await page.keyboard.press("Tab");
@@ -147,7 +147,7 @@ async function tabsTo(page: Page, target: Locator): Promise<number> {
 }
 
 test("a file is picked and started with the keyboard alone", async ({ page }) => {
-  // Early: a chooser that opens before Playwright listens is none.
+  // Before the click: Playwright misses a chooser that opens earlier.
   const chooser = page.waitForEvent("filechooser");
   await open(page);
   await expect(page.getByRole("main")).toBeFocused();
@@ -162,7 +162,7 @@ test("a file is picked and started with the keyboard alone", async ({ page }) =>
   await (await chooser).setFiles({ name: `${fresh("keys")}.csv`, mimeType: "text/csv", buffer });
   const button = page.getByRole("button", { name: /^Start/ });
   await expect(button).toBeEnabled();
-  // The file's button, its first rows, and five fields before it.
+  // In between are the file's button, its first rows, and five fields.
   expect(await tabsTo(page, button)).toBeLessThanOrEqual(10);
   await page.keyboard.press("Enter");
   await complete(page);

@@ -1,4 +1,4 @@
-/** What is said of a file before anything is started. */
+/** Checks of a picked file before the start. */
 
 import { expect, test } from "@playwright/test";
 import { accessible, WIDTHS } from "./accessible";

@@ -1,4 +1,4 @@
-/** From a dropped file to failed rows that were mended, and all of them imported. */
+/** An import from a dropped file to corrected rows. */
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "@playwright/test";

@@ -1,4 +1,4 @@
-/** A file of 200 MB: put in parts, stopped half-way, and gone on with after a reload from where it was left. */
+/** A file of 200 MB: uploaded in parts, interrupted, and resumed after a reload. */
 
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,9 +7,9 @@ import { expect, test } from "@playwright/test";
 import { complete, figure, fresh, open, start } from "./support";
 
 const SIZE = 200_000_000;
-/** Rows of a kilobyte: what takes time is the upload. */
+/** Rows of a kilobyte, so that the upload takes the time. */
 const ROW_BYTES = 1_000;
-/** As the API cuts a file of this size. */
+/** The API's part size for this file. */
 const PART_BYTES = 16 * 1024 * 1024;
 const PARTS = Math.ceil(SIZE / PART_BYTES);
 const HELD = 6;
@@ -44,7 +44,7 @@ test("a large file goes up in parts, is stopped, and goes on after a reload", as
     });
     await open(page);
 
-    // The parts from the sixth on are never answered, until the reload.
+    // Parts from the sixth on get no response until the reload.
     const held = (url: URL) => part(url.href) >= HELD;
     await page.route(held, () => new Promise(() => {}));
     await page.locator("main input[type=file]").first().setInputFiles(path);

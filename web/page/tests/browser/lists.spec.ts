@@ -1,4 +1,4 @@
-/** Lists: what is read on request, what is read again, and where the focus goes. */
+/** Lists: paging, refreshing, and focus. */
 
 import { expect, test } from "@playwright/test";
 import { fakeJob, mockJobList } from "./mocks";

@@ -1,11 +1,11 @@
-/** States of jobs that do not wait for the stack: documents that are held, and documents that are made up. */
+/** Mocked job documents, for states that the stack does not stay in. */
 
 import type { Page, Route } from "@playwright/test";
 import type { Job } from "longshore-client";
 
 const JOB = /\/api\/jobs\/[0-9a-f-]{36}$/;
 
-/** Whatever job is asked for is running, at 41 %, until the returned function is called. */
+/** Reports every job as running, at 41 %, until the returned function is called. */
 export async function holdJobRunning(page: Page): Promise<() => Promise<void>> {
   let isReleased = false;
   let underWay: Promise<void> = Promise.resolve();
@@ -43,7 +43,7 @@ export async function holdJobRunning(page: Page): Promise<() => Promise<void>> {
   };
 }
 
-/** Asked for the list of jobs, the API answers with this. */
+/** Answers requests for the list of jobs. */
 export async function mockJobList(
   page: Page,
   answer: (query: URLSearchParams) => object | number | Promise<object>,
@@ -55,7 +55,7 @@ export async function mockJobList(
   });
 }
 
-/** A job that never was. */
+/** Returns a job document that the API does not have. */
 export function fakeJob(number: number, change: Partial<Job> = {}): Job {
   const jobId = `0198c0de-0000-7000-8000-${String(number).padStart(12, "0")}`;
   const at = "2026-07-01T09:00:00Z";

@@ -1,4 +1,4 @@
-/** What a job and its view outlive: a reload, a lost network, a second tab, an ended session, a change of mind. */
+/** Jobs and their views survive a reload, a lost network, a second tab, and an ended session. */
 
 import { expect, type Page, test } from "@playwright/test";
 import { holdJobRunning } from "./mocks";
@@ -23,7 +23,7 @@ test("a lost network is said, and the job is followed once it is back", async ({
   await open(page);
   await pick(page, `${fresh("offline")}.csv`, people(3000));
   await start(page);
-  // The notice comes into a region that is there before it, or it would not be read.
+  // The live region must exist before the notice, or the notice is not read.
   await expect(page.getByRole("status").first()).toHaveText("");
   await context.setOffline(true);
   await expect(page.getByRole("status").first()).toContainText("No connection.");
@@ -50,7 +50,7 @@ test("a job is canceled, with exact counts", async ({ page }) => {
   await open(page);
   await pick(page, `${fresh("cancel")}.csv`, people(100_000));
   await start(page);
-  // All rows are counted, so that those that are left can be, too.
+  // All rows are counted, so the remaining ones are countable, too.
   await expect(page.locator(".figures span").first()).toHaveText(/of 100,000$/, { timeout: 120_000 });
   await page.getByRole("button", { name: "Cancel" }).click();
   await expect(page.locator(".heading").getByText("Canceled")).toBeVisible({ timeout: 120_000 });
@@ -66,7 +66,7 @@ test("a job is canceled, with exact counts", async ({ page }) => {
   await expect(page).toHaveURL(/\/jobs$/);
 });
 
-/** What a job that has ended says of its rows; `left` are those of the file of rows that were not worked. */
+/** Returns the counts of an ended job; `left` is the number of rows in the file of unprocessed rows. */
 async function exactCounts(page: Page) {
   const whole = (text: string | null) => Number((text ?? "").replace(/\D/g, ""));
   const unprocessed = page.getByRole("listitem").filter({ hasText: "Rows that were not worked" });
@@ -104,7 +104,8 @@ test("a token that has ended is renewed without a word", async ({ page }) => {
     if (!route.request().postData()?.includes("refresh_token")) return route.continue();
     renewals++;
     const response = await route.fetch();
-    // The emulator's renewed ID token tells another auth_time, which OpenID Connect forbids. It may be left out.
+    // The emulator's renewed ID token has another auth_time, which OpenID Connect forbids. The ID token is
+    // optional.
     const { id_token: _, ...tokens } = await response.json();
     await route.fulfill({ response, json: tokens });
   });

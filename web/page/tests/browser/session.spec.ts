@@ -1,4 +1,4 @@
-/** Ends of a session, and what is no end of it. */
+/** Sessions: expiry, renewal, sign-out, and errors that do not end them. */
 
 import { expect, type Page, test } from "@playwright/test";
 import { holdJobRunning } from "./mocks";
@@ -7,7 +7,10 @@ import { complete, fresh, open, people, pick, signIn, stack, start } from "./sup
 const TOKENS = "**/oauth2/token";
 const ENDED = "Your session has ended";
 
-/** Renewals work. The emulator's renewed ID token tells another auth_time, which OpenID Connect forbids; it may be left out. */
+/**
+ * Makes renewals work, and returns their count. The emulator's renewed ID token has another auth_time, which
+ * OpenID Connect forbids; the ID token is optional.
+ */
 async function renewable(page: Page): Promise<() => number> {
   let renewals = 0;
   await page.route(TOKENS, async (route) => {
@@ -20,7 +23,7 @@ async function renewable(page: Page): Promise<() => number> {
   return () => renewals;
 }
 
-/** The API refuses the token of whoever asks for a job. */
+/** Refuses the token of every request for a job, and returns their count. */
 async function refuse(page: Page): Promise<() => number> {
   let calls = 0;
   await page.route(/\/api\/jobs\/[0-9a-f-]{36}$/, async (route) => {

@@ -1,4 +1,4 @@
-/** What is found to fail every row, and what is not. */
+/** Problems and warnings of a file, before its upload. */
 
 import { expect, test } from "vitest";
 import { guessKey } from "../../src/file/key";

@@ -1,4 +1,4 @@
-/** How the beginning of a file is read. */
+/** Reading the beginning of a file. */
 
 import { expect, test } from "vitest";
 import { guessMapping, newHeader, renamed, renameRow, withHeader } from "../../src/file/mapping";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 
-// What the list reads by is of no matter here, and wants a browser.
+// The list's reads are irrelevant here, and need a browser.
 vi.mock("../../src/api", () => ({}));
 const { mergeFirstPage } = await import("../../src/load");
 

@@ -1,4 +1,4 @@
-/** What the browser remembers: of uploads that have not ended, and for whom. */
+/** The browser's memory: unfinished uploads, separated by user. */
 
 import { beforeEach, expect, test, vi } from "vitest";
 import {
