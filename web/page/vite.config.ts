@@ -5,14 +5,14 @@ import { defineConfig, type Plugin } from "vite";
 import { text } from "./src/text.ts";
 
 /** Replaces the names in braces in index.html with the page's texts. */
-function worded(): Plugin {
+function pageTexts(): Plugin {
   const words: Record<string, string> = {
     app: text.app,
     description: text.description,
     noScript: text.noScript,
   };
   return {
-    name: "worded",
+    name: "pageTexts",
     transformIndexHtml: (html) => html.replace(/\{(\w+)\}/g, (whole, name) => words[name] ?? whole),
   };
 }
@@ -41,7 +41,7 @@ function compressed(): Plugin {
  * forever. Nothing is inlined: the Content-Security-Policy allows no inline scripts or styles.
  */
 export default defineConfig({
-  plugins: [worded(), compressed()],
+  plugins: [pageTexts(), compressed()],
   build: {
     target: "es2022",
     assetsInlineLimit: 0,

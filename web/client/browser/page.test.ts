@@ -68,7 +68,7 @@ const press = (name: string) => page.getByRole("button", { name }).click();
 const says = (text: string) => page.getByRole("status").filter({ hasText: text }).waitFor();
 const puts = () => server.seen("PUT /s3/*");
 
-test("a small file is imported, from the button to the rows that failed", async () => {
+test("imports a small file and links to its failed rows", async () => {
   scriptJob();
   await choose("people.csv", "email,name\nann@example.com,Ann\n");
   await press("Import");
@@ -79,7 +79,7 @@ test("a small file is imported, from the button to the rows that failed", async 
   expect(server.seen(JOB_CALL)[1]?.headers["if-none-match"]).toBeDefined();
 });
 
-test("a large file that was stopped goes on after the page was loaded anew", {
+test("resumes a large file after a cancellation and a reload", {
   timeout: 60_000,
 }, async () => {
   scriptJob();
@@ -100,10 +100,10 @@ test("a large file that was stopped goes on after the page was loaded anew", {
   await says("98 succeeded, 2 failed");
   expect(puts()).toHaveLength(4);
   expect(server.uploads.all.size).toBe(1);
-  expect([...server.uploads.all.values()][0]?.whole?.toString()).toBe(text);
+  expect([...server.uploads.all.values()][0]?.content?.toString()).toBe(text);
 });
 
-test("a file is not sent again where only its job was refused", async () => {
+test("does not send a file again if only its job was refused", async () => {
   server.script("POST /api/jobs", problem(422, "invalid-request"));
   await choose("people.csv", "email,name\nann@example.com,Ann\n");
   await press("Import");
@@ -115,7 +115,7 @@ test("a file is not sent again where only its job was refused", async () => {
   expect(server.uploads.all.size).toBe(1);
 });
 
-test("a PUT of which nothing goes out for a minute is given up, and sent again", async () => {
+test("aborts and repeats a PUT that sends nothing for a minute", async () => {
   scriptJob();
   await page.clock.install();
   server.script("PUT /s3/*", "silent");
@@ -129,7 +129,7 @@ test("a PUT of which nothing goes out for a minute is given up, and sent again",
   await says("98 succeeded, 2 failed");
 });
 
-test("the README's page sends a file and shows the job's progress", async () => {
+test("the README's page uploads a file and shows the job's progress", async () => {
   scriptJob();
   await page.goto(`${server.url}/examples/short.html`);
   await page.evaluate(() => sessionStorage.setItem("token", "the-token"));

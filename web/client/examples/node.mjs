@@ -57,7 +57,7 @@ async function open() {
 
 /** Sends the file, or the missing parts of an interrupted upload. */
 async function send(client, file) {
-  const resume = await kept(file);
+  const resume = await unfinishedUpload(file);
   const onBegun = (state) => writeFileSync(statePath, JSON.stringify(state));
   const onProgress = ({ sentBytes, totalBytes }) => console.log(`Sent ${sentBytes} of ${totalBytes} bytes`);
   try {
@@ -70,7 +70,7 @@ async function send(client, file) {
 }
 
 /** Returns the state of an unfinished upload of this file, or null. */
-async function kept({ name, size, lastModified }) {
+async function unfinishedUpload({ name, size, lastModified }) {
   const state = JSON.parse(await readFile(statePath, "utf8").catch(() => "null"));
   const isSame = state?.fileName === name && state.size === size && state.lastModified === lastModified;
   return isSame ? state : null;

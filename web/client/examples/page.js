@@ -51,7 +51,7 @@ async function put(client, file, cancel) {
   try {
     const { fileGuid } = await upload(client, file, {
       signal: abort.signal,
-      resume: kept(file),
+      resume: unfinishedUpload(file),
       onBegun: (state) => localStorage.setItem(RESUME, JSON.stringify(state)),
       onProgress: ({ sentBytes, totalBytes }) => show("Sending the file...", (100 * sentBytes) / totalBytes),
     });
@@ -64,7 +64,7 @@ async function put(client, file, cancel) {
 }
 
 /** Returns the state of an unfinished upload of this file, or null. */
-function kept(file) {
+function unfinishedUpload(file) {
   const state = JSON.parse(localStorage.getItem(RESUME));
   const isSame =
     state?.fileName === file.name && state.size === file.size && state.lastModified === file.lastModified;

@@ -68,10 +68,10 @@ function example(name: string, ...args: string[]) {
 
 /** Returns the output and exit status of a process after its end. */
 async function ended(child: ReturnType<typeof execFile>) {
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text) => (said += text));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text) => (output += text));
   const [code] = await once(child, "close");
-  return { code, said };
+  return { code, output };
 }
 
 /** Scripts a job that ends with one failed row. */
@@ -86,7 +86,7 @@ function scriptJob(): void {
 
 const created = () => JSON.parse(String(server.seen("POST /api/jobs").at(-1)?.body));
 
-test("every entry point can be imported, also the one file with everything", async () => {
+test("every entry point can be imported, including the bundle", async () => {
   const script = `
     const names = [];
     for (const path of ["", "/upload", "/bundle"]) names.push(Object.keys(await import("longshore-client" + path)));
@@ -127,7 +127,7 @@ test.each(["node16", "bundler"])(
   },
 );
 
-test("it has what its README links to, and nothing that a build before has left", async () => {
+test("contains what its README links to, and no files of earlier builds", async () => {
   const readme = await readFile(join(unpacked, "README.md"), "utf8");
   const links = [...readme.matchAll(/\]\(([^)#]+)/g)].map(([, link]) => link ?? "");
   expect(links).toContain("examples/node.mjs");
@@ -135,34 +135,34 @@ test("it has what its README links to, and nothing that a build before has left"
   expect(await readdir(join(unpacked, "dist"))).not.toContain("left-over.js");
 });
 
-test("the README shows the short examples as they are", async () => {
+test("the README shows the short examples unchanged", async () => {
   const readme = await readFile(join(unpacked, "README.md"), "utf8");
   for (const name of ["short.mjs", "short.html"])
     expect(readme).toContain(await readFile(join(unpacked, "examples", name), "utf8"));
 });
 
-test("the README's script imports a file and tells the rows that failed", async () => {
+test("the README's script imports a file and prints the failed rows", async () => {
   scriptJob();
-  const { code, said } = await ended(example("short.mjs"));
-  expect(said).toBe("Job complete\n79 succeeded, 1 failed\nrow,code\n7,bad\n\n");
+  const { code, output } = await ended(example("short.mjs"));
+  expect(output).toBe("Job complete\n79 succeeded, 1 failed\nrow,code\n7,bad\n\n");
   expect(code).toBe(0);
   expect(server.uploads.contentOf(created().fileGuid)).toBe(CSV);
 });
 
-test("the script goes on with an upload that was interrupted, and keeps it until its job is created", async () => {
+test("the script resumes an interrupted upload, and keeps its state until the job is created", async () => {
   server.script("PUT /s3/*", "as-usual", "silent", "silent", "silent");
   const first = example("node.mjs", "people.csv");
   const firstEnd = ended(first);
   await expect.poll(() => server.seen("PUT /s3/*").length, { timeout: 10_000 }).toBeGreaterThanOrEqual(4);
   first.kill("SIGINT");
-  expect(await firstEnd).toMatchObject({ code: 1, said: expect.stringContaining("Interrupted") });
+  expect(await firstEnd).toMatchObject({ code: 1, output: expect.stringContaining("Interrupted") });
   server.script("POST /api/jobs", problem(422, "invalid-request"));
   expect(await ended(example("node.mjs", "people.csv"))).toMatchObject({ code: 1 });
   const puts = server.seen("PUT /s3/*").length;
 
   scriptJob();
-  const { code, said } = await ended(example("node.mjs", "people.csv"));
-  expect(said).toContain("completed: 79 succeeded, 1 failed, 0 skipped");
+  const { code, output } = await ended(example("node.mjs", "people.csv"));
+  expect(output).toContain("completed: 79 succeeded, 1 failed, 0 skipped");
   expect(code).toBe(0);
   expect(await readFile(join(project, "people-failed.csv"), "utf8")).toBe("row,code\n7,bad\n");
   expect(server.seen("PUT /s3/*")).toHaveLength(puts);
@@ -171,7 +171,7 @@ test("the script goes on with an upload that was interrupted, and keeps it until
   expect(await readdir(project)).not.toContain("people.csv.upload.json");
 });
 
-test("the script begins anew with a file that was changed, and with an upload that was forgotten", async () => {
+test("the script starts a new upload for a changed file, and for a forgotten upload", async () => {
   const refused = problem(422, "invalid-request");
   server.script("POST /api/jobs", refused, refused, refused);
   await ended(example("node.mjs", "people.csv"));
@@ -180,7 +180,7 @@ test("the script begins anew with a file that was changed, and with an upload th
   expect(server.uploads.contentOf(created().fileGuid)).toContain("Bob");
 
   server.uploads.all.clear();
-  expect((await ended(example("node.mjs", "people.csv"))).said).toContain("not-found");
+  expect((await ended(example("node.mjs", "people.csv"))).output).toContain("not-found");
   await ended(example("node.mjs", "people.csv"));
   expect(server.uploads.contentOf(created().fileGuid)).toContain("Bob");
 });

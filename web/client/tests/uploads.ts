@@ -11,7 +11,7 @@ interface Upload {
   readonly size: number;
   readonly key: string;
   readonly parts: Map<number, Buffer>;
-  whole: Buffer | null;
+  content: Buffer | null;
   /** Not completed within a day; its parts are deleted. */
   abandoned: boolean;
   /** Status requests left until another call has completed the upload. */
@@ -41,7 +41,7 @@ export class Uploads {
 
   /** Returns the content of a received upload. */
   contentOf(fileGuid: string): string | undefined {
-    return this.all.get(fileGuid)?.whole?.toString();
+    return this.all.get(fileGuid)?.content?.toString();
   }
 
   /** Abandons an upload in parts, as the API does after a day. */
@@ -72,17 +72,17 @@ export class Uploads {
 
   #create({ headers, body }: Request): Reply {
     const key = String(headers["idempotency-key"]);
-    const asked = JSON.parse(body.toString());
+    const requested = JSON.parse(body.toString());
     const before = [...this.all.values()].find((upload) => upload.key === key);
     const fresh = {
       fileGuid: randomUUID(),
       key,
       parts: new Map(),
-      whole: null,
+      content: null,
       abandoned: false,
       completing: 0,
     };
-    const upload = before ?? { ...asked, ...fresh };
+    const upload = before ?? { ...requested, ...fresh };
     this.all.set(upload.fileGuid, upload);
     return {
       status: 201,
@@ -98,7 +98,7 @@ export class Uploads {
   }
 
   #presign(upload: Upload, { body }: Request): Reply {
-    if (upload.whole) return problem(409, "already-uploaded");
+    if (upload.content) return problem(409, "already-uploaded");
     if (upload.abandoned) return problem(409, "upload-abandoned");
     if (upload.completing) return problem(409, "upload-incomplete", {}, 2);
     const wanted: WantedPart[] = body.length > 0 ? JSON.parse(body.toString()).parts : [];
@@ -112,14 +112,14 @@ export class Uploads {
     const missing = this.#numbers(upload).filter(
       (number) => upload.parts.get(number)?.length !== this.#length(upload, number),
     );
-    if (!upload.whole && missing.length > 0)
+    if (!upload.content && missing.length > 0)
       return problem(409, "upload-incomplete", { detail: `Missing: ${missing}` });
     this.#join(upload);
     return { status: 200, body: this.#status(upload) };
   }
 
   #join(upload: Upload): void {
-    upload.whole ??= Buffer.concat(
+    upload.content ??= Buffer.concat(
       this.#numbers(upload).map((number) => upload.parts.get(number) ?? Buffer.alloc(0)),
     );
   }
@@ -127,7 +127,7 @@ export class Uploads {
   #status(upload: Upload) {
     const { fileGuid, fileName, contentType, size } = upload;
     if (upload.completing && --upload.completing === 0) this.#join(upload);
-    const state = upload.whole ? "received" : upload.abandoned ? "abandoned" : "waiting";
+    const state = upload.content ? "received" : upload.abandoned ? "abandoned" : "waiting";
     const base = { fileGuid, fileName, contentType, size, state, expiresAt: "2030-01-01T00:00:00Z" };
     if (state !== "waiting" || !this.#isMultipart(upload)) return base;
     // S3 no longer lists the parts while it assembles the file.
@@ -181,13 +181,13 @@ export class Uploads {
     }
     const { upload, partNumber } = signed;
     if (partNumber !== null) {
-      if (upload.whole || upload.abandoned || upload.completing) return refusal(404, "NoSuchUpload");
+      if (upload.content || upload.abandoned || upload.completing) return refusal(404, "NoSuchUpload");
       upload.parts.set(partNumber, body);
     } else {
       if (headers["if-none-match"] !== "*" || headers["content-type"] !== upload.contentType)
         return refusal(403, "SignatureDoesNotMatch");
-      if (upload.whole) return refusal(412, "PreconditionFailed");
-      upload.whole = body;
+      if (upload.content) return refusal(412, "PreconditionFailed");
+      upload.content = body;
     }
     return { status: 200, body: "" };
   }

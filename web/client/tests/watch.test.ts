@@ -28,7 +28,7 @@ function watching(signal?: AbortSignal) {
 
 const requestCount = () => server.seen(JOB_CALL).length;
 
-test("a job is received whenever it has changed, and the final status ends it", async () => {
+test("yields every change and ends with the final status", async () => {
   const half = jobAt(50);
   server.script(
     JOB_CALL,
@@ -48,7 +48,7 @@ test("a job is received whenever it has changed, and the final status ends it", 
   expect(server.requests[0]?.headers.authorization).toBe("Bearer the-token");
 });
 
-test("it asks again no sooner than Retry-After says, also after a 304", async () => {
+test("polls no sooner than Retry-After, also after a 304", async () => {
   server.script(JOB_CALL, state(jobAt(1), 7), unchanged(jobAt(1), 3), state(completed()));
   const { done } = watching();
   await clock.pass(6_999);
@@ -62,7 +62,7 @@ test("it asks again no sooner than Retry-After says, also after a 304", async ()
   expect(requestCount()).toBe(3);
 });
 
-test("jitter makes it wait longer than Retry-After, never shorter", async () => {
+test("jitter only extends Retry-After", async () => {
   vi.spyOn(Math, "random").mockReturnValue(1);
   server.script(JOB_CALL, state(jobAt(1), 10), state(completed()));
   const { done } = watching();
@@ -72,7 +72,7 @@ test("jitter makes it wait longer than Retry-After, never shorter", async () => 
   await done;
 });
 
-test("an older state, or one that goes back, is never received", async () => {
+test("never yields an older or decreasing state", async () => {
   const stale = [
     jobAt(30),
     jobAt(41, { percent: 39 }),
@@ -86,7 +86,7 @@ test("an older state, or one that goes back, is never received", async () => {
   expect(received.map(({ percent }) => percent)).toEqual([40, 100]);
 });
 
-test("a final status is received even where it seems older than what was received", async () => {
+test("yields a final status even if it seems older", async () => {
   const running = jobAt(99);
   const updatedAt = new Date(Date.parse(running.updatedAt) - 9).toISOString();
   server.script(JOB_CALL, state(running), state(completed({ updatedAt, percent: 98, itemProgress: 98 })));
@@ -96,7 +96,7 @@ test("a final status is received even where it seems older than what was receive
   expect(received.map(({ status }) => status)).toEqual(["running", "completed"]);
 });
 
-test("the same state under another ETag is received once", async () => {
+test("yields the same state with another ETag once", async () => {
   const again = { ...state(jobAt(40)), headers: { etag: '"another"', "retry-after": "1" } };
   server.script(JOB_CALL, state(jobAt(40)), again, state(completed()));
   const { received, done } = watching();
@@ -105,7 +105,7 @@ test("the same state under another ETag is received once", async () => {
   expect(received).toHaveLength(2);
 });
 
-test("a retry opens the job again: its next attempt begins below what was received", async () => {
+test("yields lower progress after a retry of the job", async () => {
   server.script(
     JOB_CALL,
     state(jobAt(80)),
@@ -118,7 +118,7 @@ test("a retry opens the job again: its next attempt begins below what was receiv
   expect(received.map(({ percent }) => percent)).toEqual([80, 10, 100]);
 });
 
-test("lost connections, faults and refusals for too many calls are waited out, longer each time", async () => {
+test("retries lost connections, server errors and rate limiting, with growing delays", async () => {
   const gateway = { status: 429, body: { message: "Too Many Requests" } };
   const html = { status: 502, headers: { "content-type": "text/html" }, body: "<h1>Bad gateway</h1>" };
   server.script(JOB_CALL, "cut", problem(500, "internal"), gateway, html, state(completed()));
@@ -133,7 +133,7 @@ test("lost connections, faults and refusals for too many calls are waited out, l
   await done;
 });
 
-test("the wait between failures is bounded, and they never end it", async () => {
+test("limits the delay between failures, and never gives up", async () => {
   const failures = 40;
   server.script(JOB_CALL, ...Array(failures).fill(problem(500, "internal")), state(completed()));
   const { received, done } = watching();
@@ -142,14 +142,14 @@ test("the wait between failures is bounded, and they never end it", async () => 
   expect(received).toHaveLength(1);
 });
 
-test("after an answer the pauses begin short again", async () => {
+test("resets the delay after an answer", async () => {
   server.script(JOB_CALL, "cut", "cut", state(jobAt(1)), "cut", state(completed()));
   const { done } = watching();
   for (const ms of [250, 500, 1_000, 250]) await clock.pass(ms);
   await done;
 });
 
-test("Retry-After of a refusal is held", async () => {
+test("waits for the Retry-After of an error", async () => {
   server.script(JOB_CALL, problem(503, "busy", {}, 20), state(completed()));
   const { done } = watching();
   await clock.pass(19_999);
@@ -158,7 +158,7 @@ test("Retry-After of a refusal is held", async () => {
   await done;
 });
 
-test("Retry-After is held between a second and five minutes", async () => {
+test("limits Retry-After to between a second and five minutes", async () => {
   server.script(JOB_CALL, state(jobAt(1), 0), state(jobAt(2), 9_999_999_999), state(completed()));
   const { done } = watching();
   await clock.pass(999);
@@ -171,7 +171,7 @@ test("Retry-After is held between a second and five minutes", async () => {
   await done;
 });
 
-test("an address that is none is thrown, and not taken for a network that is away", async () => {
+test("throws an invalid URL instead of retrying it", async () => {
   const watched = createClient({ baseUrl: "not an address" }).watch(JOB_ID);
   await expect(watched.next()).rejects.toThrow("Invalid URL");
 });
@@ -190,7 +190,7 @@ test.each([
   expect(received).toHaveLength(1);
 });
 
-test("in a tab that nobody sees it asks less often, and at once when the tab is seen again", async () => {
+test("polls less often in a hidden tab, and at once when the tab becomes visible", async () => {
   const page = Object.assign(new EventTarget(), { hidden: true });
   vi.stubGlobal("document", page);
   server.script(JOB_CALL, state(jobAt(1), 2), state(jobAt(2), 2), state(completed()));
@@ -208,7 +208,7 @@ test("in a tab that nobody sees it asks less often, and at once when the tab is 
   expect(requestCount()).toBe(3);
 });
 
-test("a tab that is seen again waits for Retry-After all the same", async () => {
+test("waits for Retry-After even if the tab becomes visible", async () => {
   const page = Object.assign(new EventTarget(), { hidden: true });
   vi.stubGlobal("document", page);
   server.script(JOB_CALL, state(jobAt(1), 2), state(completed()));
@@ -222,7 +222,7 @@ test("a tab that is seen again waits for Retry-After all the same", async () => 
   await done;
 });
 
-test("when the network is back it asks at once", async () => {
+test("polls at once when the network returns", async () => {
   const tab = new EventTarget();
   vi.stubGlobal("addEventListener", tab.addEventListener.bind(tab));
   server.script(JOB_CALL, "cut", "cut", "cut", "cut", state(completed()));
@@ -234,7 +234,7 @@ test("when the network is back it asks at once", async () => {
   await done;
 });
 
-test("an abort ends it with the signal's reason: in a pause, during a call, and before the first", async () => {
+test("an abort rejects with the signal's reason: in a sleep, during a call, and before the first", async () => {
   server.script(JOB_CALL, state(jobAt(1)), "silent");
   const inPause = new AbortController();
   const first = watching(inPause.signal);

@@ -37,7 +37,7 @@ export function App() {
         <Offline />
         <View />
       </main>
-      <p class="unseen" aria-live="polite">
+      <p class="visually-hidden" aria-live="polite">
         {announcement}
       </p>
     </>
@@ -47,9 +47,9 @@ export function App() {
 function View() {
   const where = sessionState.value;
   // A view stays when the session ends, to keep what the user has typed and chosen in it.
-  const begun = useRef(false);
-  begun.current = where === "signed-in" || where === "open" || (begun.current && where === "expired");
-  if (begun.current) {
+  const isStarted = useRef(false);
+  isStarted.current = where === "signed-in" || where === "open" || (isStarted.current && where === "expired");
+  if (isStarted.current) {
     return (
       <>
         {where === "expired" && <SessionEnded />}

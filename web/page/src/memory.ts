@@ -47,8 +47,8 @@ export function unfinishedUpload(upload: string): ResumeState | null {
   return lookUp<ResumeState>(UPLOADS, upload) ?? null;
 }
 
-export function rememberUpload(upload: string, begun: ResumeState): void {
-  write(UPLOADS, upload, begun);
+export function rememberUpload(upload: string, state: ResumeState): void {
+  write(UPLOADS, upload, state);
 }
 
 /** Deletes an ended upload, unless another tab has replaced it since. */

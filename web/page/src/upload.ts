@@ -92,10 +92,10 @@ export class Upload {
   #confirmLeave = (event: BeforeUnloadEvent) => event.preventDefault();
 }
 
-/** Sends a file. Resumes an upload of the same file that this page or an earlier one has begun. */
+/** Sends a file. Resumes an upload of the same file that this page or an earlier one has started. */
 async function send(file: File, key: string, options: UploadOptions): Promise<{ fileGuid: string }> {
   const resume = unfinishedUpload(key);
-  const fresh = { ...options, onBegun: (begun: ResumeState) => rememberUpload(key, begun) };
+  const fresh = { ...options, onBegun: (state: ResumeState) => rememberUpload(key, state) };
   try {
     return await upload(api, file, { ...fresh, resume });
   } catch (error) {

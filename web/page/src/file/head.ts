@@ -15,7 +15,7 @@ export interface Head {
   /** Bytes before the text: a byte order mark. */
   markBytes: number;
   /** True if the text is the whole file. */
-  whole: boolean;
+  isComplete: boolean;
 }
 
 const MAGIC_NUMBERS: [number[], Unreadable][] = [
@@ -32,7 +32,7 @@ const MAGIC_NUMBERS: [number[], Unreadable][] = [
 export async function readHead(file: File): Promise<Head | Unreadable> {
   const bytes = await firstBytes(file);
   if (!bytes) return "unread";
-  const whole = file.size <= HEAD_BYTES;
+  const isComplete = file.size <= HEAD_BYTES;
   const known = MAGIC_NUMBERS.find(([magic]) => magic.every((byte, at) => bytes[at] === byte))?.[1];
   if (known) return known === "archive" && /\.(xlsx|ods)$/i.test(file.name) ? "workbook" : known;
   if (bytes.includes(0)) return "binary";
@@ -40,13 +40,15 @@ export async function readHead(file: File): Promise<Head | Unreadable> {
   let text: string;
   try {
     // `stream`: the last character may be cut in two.
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(markBytes), { stream: !whole });
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(markBytes), {
+      stream: !isComplete,
+    });
   } catch {
     // An invalid byte fails only its own row. In the header it fails the file.
-    text = new TextDecoder().decode(bytes.subarray(markBytes), { stream: !whole });
+    text = new TextDecoder().decode(bytes.subarray(markBytes), { stream: !isComplete });
     if (text.slice(0, firstLineEnd(text)).includes("\ufffd")) return "not-utf8";
   }
-  return text.trim() === "" && whole ? "empty" : { text, markBytes, whole };
+  return text.trim() === "" && isComplete ? "empty" : { text, markBytes, isComplete };
 }
 
 /** Returns null for a folder, and for a file that was moved or changed after it was picked. */

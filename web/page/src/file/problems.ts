@@ -62,7 +62,7 @@ function structureProblems(sheet: Sheet): FileProblem[] | null {
     return sheet.rows.length === 0 && sheet.badLines.length > 0 ? [{ kind: "not-json" }] : null;
   }
   if (sheet.delimiter !== ",") return [{ kind: "delimiter", delimiter: sheet.delimiter }];
-  return sheet.rows.length === 0 && sheet.whole ? [{ kind: "no-rows" }] : null;
+  return sheet.rows.length === 0 && sheet.isComplete ? [{ kind: "no-rows" }] : null;
 }
 
 /** JSON Lines have no header: each line may have other properties. */

@@ -25,7 +25,7 @@ export interface Sheet {
   /** Numbers (from 1) of rows that are not JSON objects; JSON Lines only. */
   badLines: number[];
   /** True if the file has no other rows. */
-  whole: boolean;
+  isComplete: boolean;
   /** Bytes before the first row: byte order mark and header. */
   headerBytes: number;
 }
@@ -58,8 +58,8 @@ function csv(head: Head): Sheet | Unreadable {
   });
   const [header, ...rest] = records;
   if (!header) return "empty";
-  const complete = head.whole && records.length <= CHECKED_ROWS + 1;
-  const kept = complete ? rest : rest.slice(0, -1);
+  const isComplete = head.isComplete && records.length <= CHECKED_ROWS + 1;
+  const kept = isComplete ? rest : rest.slice(0, -1);
   return {
     format: "csv",
     delimiter,
@@ -68,7 +68,7 @@ function csv(head: Head): Sheet | Unreadable {
     rows: kept.map((cells) => byColumn(header, cells)),
     cellCounts: kept.map((cells) => cells.length),
     badLines: [],
-    whole: complete,
+    isComplete,
     headerBytes: head.markBytes + new TextEncoder().encode(head.text.slice(0, headerChars)).length,
   };
 }
@@ -93,7 +93,7 @@ function byColumn(header: string[], cells: string[]): Row {
 
 function jsonLines(head: Head): Sheet {
   const lines = head.text.split("\n");
-  if (!head.whole) lines.pop();
+  if (!head.isComplete) lines.pop();
   const filled = lines.filter((line) => line.trim() !== "");
   const rows: Row[] = [];
   const badLines: number[] = [];
@@ -103,9 +103,9 @@ function jsonLines(head: Head): Sheet {
     else badLines.push(at + 1);
   }
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const whole = head.whole && filled.length <= CHECKED_ROWS;
+  const isComplete = head.isComplete && filled.length <= CHECKED_ROWS;
   const noTable = { delimiter: "", header: [], cellCounts: [], headerBytes: 0 };
-  return { format: "json-lines", ...noTable, columns, rows, badLines, whole };
+  return { format: "json-lines", ...noTable, columns, rows, badLines, isComplete };
 }
 
 function parseObject(line: string): Row | null {

@@ -29,12 +29,12 @@ export function CardTable({ caption, columns, rows }: Props) {
   return (
     <section class="scroll cards" aria-label={caption} tabIndex={0}>
       <table role="table">
-        <caption class="unseen">{caption}</caption>
+        <caption class="visually-hidden">{caption}</caption>
         <thead role="rowgroup">
           <tr role="row">
             {columns.map(({ name, look, isUnnamed }) => (
               <th key={name} scope="col" role="columnheader" class={look === "figure" ? look : undefined}>
-                {isUnnamed ? <span class="unseen">{name}</span> : name}
+                {isUnnamed ? <span class="visually-hidden">{name}</span> : name}
               </th>
             ))}
           </tr>

@@ -53,7 +53,7 @@ export function DropZone({ title, choose, accept, small, anywhere, input, onFile
         id={id}
         ref={input}
         type="file"
-        class="unseen"
+        class="visually-hidden"
         accept={accept}
         onChange={(event) => {
           take(event.currentTarget.files);

@@ -97,7 +97,7 @@ function SchemaField({
     <div class="field">
       <span id="schema-label">{t.schema}</span>
       {schema ? (
-        <span class="kept">
+        <span class="chosen">
           {t.schemaChosen(schema.name, schema.fields.length)}
           <button type="button" class="plain" onClick={() => onChange(null)}>
             {t.schemaRemove}
@@ -108,7 +108,7 @@ function SchemaField({
           {t.schemaChoose}
           <input
             type="file"
-            class="unseen"
+            class="visually-hidden"
             accept=".json,application/json,application/schema+json"
             aria-describedby="schema-hint"
             onChange={(event) => {

@@ -13,7 +13,7 @@ import { ErrorNotice } from "./error-notice";
 export function JobActions({ job, onReopened }: { job: Job; onReopened: () => void }) {
   const t = text.job;
   const [busy, setBusy] = useState(false);
-  const [asked, setAsked] = useState(false);
+  const [isAsking, setIsAsking] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const doIt = async (change: () => Promise<unknown>, then: (done: unknown) => void = () => {}) => {
     setBusy(true);
@@ -74,15 +74,15 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
           </button>
         )}
         {hasEnded(job) && (
-          <button type="button" class="plain" disabled={busy} onClick={() => setAsked(true)}>
+          <button type="button" class="plain" disabled={busy} onClick={() => setIsAsking(true)}>
             {t.delete}
           </button>
         )}
       </div>
-      {asked && (
+      {isAsking && (
         <ConfirmDelete
           onAnswer={(yes) => {
-            setAsked(false);
+            setIsAsking(false);
             if (yes)
               void doIt(
                 () => api.delete(job.jobId),

@@ -29,7 +29,7 @@ export function Table({ caption, head, children }: Props) {
         tabIndex={0}
       >
         <table>
-          <caption class="unseen">{caption}</caption>
+          <caption class="visually-hidden">{caption}</caption>
           <thead>
             <tr>{head}</tr>
           </thead>

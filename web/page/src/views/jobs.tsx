@@ -19,8 +19,8 @@ const UNFINISHED: LiveItems<Job> = { id: ({ jobId }) => jobId, isLive: (job) => 
 
 export function JobsView() {
   const [status, setStatus] = useState<Status | "">("");
-  const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
-  const [asked, setAsked] = useState<Job | null>(null);
+  const [deleted, setDeleted] = useState<ReadonlySet<string>>(new Set());
+  const [toDelete, setToDelete] = useState<Job | null>(null);
   const [error, setError] = useState<unknown>(null);
   const list = useList(
     async (cursor, signal) => {
@@ -37,12 +37,12 @@ export function JobsView() {
   );
   const heading = useRef<HTMLHeadingElement>(null);
   // The list may show a deleted job for a moment.
-  const jobs = list.items?.filter(({ jobId }) => !gone.has(jobId)) ?? [];
+  const jobs = list.items?.filter(({ jobId }) => !deleted.has(jobId)) ?? [];
   const remove = (job: Job) => {
     setError(null);
     guarded(() => api.delete(job.jobId))
       .then(() => {
-        setGone((gone) => new Set([...gone, job.jobId]));
+        setDeleted((deleted) => new Set([...deleted, job.jobId]));
         announce(text.jobs.deleted(jobName(job)));
         // The focused button has disappeared with its row.
         heading.current?.focus();
@@ -72,13 +72,13 @@ export function JobsView() {
       {list.items && jobs.length === 0 && !list.hasMore && (
         <p class="card quiet">{status ? text.jobs.noneOfStatus : text.jobs.none}</p>
       )}
-      {jobs.length > 0 && <JobTable jobs={jobs} onDelete={setAsked} />}
+      {jobs.length > 0 && <JobTable jobs={jobs} onDelete={setToDelete} />}
       <More list={list} />
-      {asked && (
+      {toDelete && (
         <ConfirmDelete
           onAnswer={(yes) => {
-            setAsked(null);
-            if (yes) remove(asked);
+            setToDelete(null);
+            if (yes) remove(toDelete);
           }}
         />
       )}

@@ -8,7 +8,7 @@ import { complete, figure, fresh, open, people, pick, pickSchema, signIn, stack,
 /** The maximum transfer of a first visit, in bytes. */
 const BUDGET = 150_000;
 
-test("axe finds nothing on any view, and each fits a phone", async ({ page }) => {
+test("every view passes axe and fits a phone", async ({ page }) => {
   const dataset = fresh("axe");
   await page.goto(stack().webUrl);
   await expect(page.getByRole("button", { name: "Sign in" })).toBeVisible();
@@ -16,7 +16,7 @@ test("axe finds nothing on any view, and each fits a phone", async ({ page }) =>
   await open(page);
   await accessible(page, "import");
   await pick(page, `${dataset}.csv`, people(40).replaceAll(",", ";"));
-  await expect(page.getByText("This would fail every row")).toBeVisible();
+  await expect(page.getByText("Every row would fail")).toBeVisible();
   await accessible(page, "problems");
   await page.getByRole("button", { name: "Remove this file" }).click();
   await pick(page, `${dataset}.csv`, people(40, 10));
@@ -53,7 +53,7 @@ test("axe finds nothing on any view, and each fits a phone", async ({ page }) =>
   }
 });
 
-test("axe finds nothing where something is wrong, either", async ({ page }) => {
+test("views with errors pass axe", async ({ page }) => {
   await open(page, "/jobs");
   await mockJobList(page, () => 404);
   await page.reload();
@@ -69,7 +69,7 @@ test("axe finds nothing where something is wrong, either", async ({ page }) => {
   await accessible(page, "expired");
 });
 
-test("the page is small", async ({ page }) => {
+test("the first visit stays below the transfer budget", async ({ page }) => {
   const network = await page.context().newCDPSession(page);
   await network.send("Network.enable");
   let bytes = 0;
@@ -85,9 +85,7 @@ test("the page is small", async ({ page }) => {
   expect(bytes).toBeLessThan(BUDGET);
 });
 
-test("from the sign-in to a download the page asks nobody but its deployment, under a strict policy", async ({
-  page,
-}) => {
+test("the page connects only to its own deployment, under a strict policy", async ({ page }) => {
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(error.message));
   await page.exposeFunction("complain", (complaint: string) => complaints.push(complaint));
@@ -128,7 +126,7 @@ test("from the sign-in to a download the page asks nobody but its deployment, un
   expect(complaints).toEqual([]);
 });
 
-test("colours are switched by hand, and stay", async ({ page }) => {
+test("the chosen colour scheme is kept", async ({ page }) => {
   await page.emulateMedia({ colorScheme: "light" });
   await page.goto(stack().webUrl);
   await page.getByRole("button", { name: "Use dark colours" }).click();
@@ -146,7 +144,7 @@ async function tabsTo(page: Page, target: Locator): Promise<number> {
   throw new Error("It is not reached by the keyboard");
 }
 
-test("a file is picked and started with the keyboard alone", async ({ page }) => {
+test("a file can be picked and started by keyboard", async ({ page }) => {
   // Before the click: Playwright misses a chooser that opens earlier.
   const chooser = page.waitForEvent("filechooser");
   await open(page);

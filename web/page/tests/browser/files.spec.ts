@@ -4,21 +4,21 @@ import { expect, test } from "@playwright/test";
 import { accessible, WIDTHS } from "./accessible";
 import { complete, fresh, open, people, pick, pickSchema, start } from "./support";
 
-test("a file that is no text is refused with the way out", async ({ page }) => {
+test("a file that is not text is refused with a solution", async ({ page }) => {
   await open(page);
-  for (const [name, content, said] of [
+  for (const [name, content, message] of [
     ["people.xlsx", Buffer.from("PK\x03\x04[Content_Types].xml"), "This is a workbook. Save it as"],
     ["people.csv", Buffer.from([0xff, 0xfe, 0x69, 0, 0x64, 0]), "This file is not in UTF-8"],
     ["people.csv", Buffer.from(""), "This file is empty."],
-    ["people.docx", Buffer.from("id,name\n"), "This is no CSV or JSON Lines file"],
+    ["people.docx", Buffer.from("id,name\n"), "This is not a CSV or JSON Lines file"],
   ] as const) {
     await pick(page, name, content);
-    await expect(page.getByRole("alert")).toContainText(said);
+    await expect(page.getByRole("alert")).toContainText(message);
     await expect(page.getByRole("button", { name: /^Start/ })).toHaveCount(0);
   }
 });
 
-test("what would fail every row is said at once, and cannot be started", async ({ page }) => {
+test("problems that fail every row are shown at once, and block the start", async ({ page }) => {
   await open(page);
   await pick(page, "people.csv", people(3).replaceAll(",", ";"));
   await expect(page.getByText("The columns are separated by semicolons.")).toBeVisible();
@@ -83,7 +83,7 @@ test("a preview that is wider than a phone says that it scrolls, and scrolls by 
   await expect(hint).toHaveCount(0);
 });
 
-test("columns are imported under the names of the fields that they are mapped to", async ({ page }) => {
+test("columns are imported with the names of their mapped fields", async ({ page }) => {
   const dataset = fresh("mapped");
   await open(page);
   await pick(page, `${dataset}.csv`, people(10).replace("id,name,age", "Id,Full name,Years"));

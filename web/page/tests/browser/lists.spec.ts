@@ -4,7 +4,7 @@ import { expect, test } from "@playwright/test";
 import { fakeJob, mockJobList } from "./mocks";
 import { complete, fresh, open, people, pick, start } from "./support";
 
-test("an error of a list goes when another try succeeds", async ({ page }) => {
+test("a list's error disappears after a successful retry", async ({ page }) => {
   let isBroken = true;
   await mockJobList(page, (query) => {
     if (!query.has("cursor")) return { jobs: [fakeJob(2)], nextCursor: "1" };
@@ -12,7 +12,7 @@ test("an error of a list goes when another try succeeds", async ({ page }) => {
   });
   await open(page, "/jobs");
   await page.getByRole("button", { name: "Show more" }).click();
-  await expect(page.getByRole("alert")).toContainText("The server does not answer as it should");
+  await expect(page.getByRole("alert")).toContainText("The server sent an unexpected answer");
   isBroken = false;
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("link", { name: "file-1.csv" })).toBeVisible();
@@ -20,7 +20,7 @@ test("an error of a list goes when another try succeeds", async ({ page }) => {
   await expect(page.getByRole("alert")).toHaveCount(0);
 });
 
-test("a slow page of another list is not appended", async ({ page }) => {
+test("a late page of another list is not appended", async ({ page }) => {
   let answerSlowly = () => {};
   const slowly = new Promise<void>((resolve) => {
     answerSlowly = resolve;
@@ -40,9 +40,7 @@ test("a slow page of another list is not appended", async ({ page }) => {
   await expect(page.getByRole("main").getByRole("link")).toHaveText(["file-3.csv"]);
 });
 
-test("a job that runs is seen to end, with the rest of the list and the focus where they were", async ({
-  page,
-}) => {
+test("a running job's row is updated, and the rest of the list and the focus stay", async ({ page }) => {
   const running = { status: "running", stage: "processing", itemProgress: 41, percent: 41 } as const;
   let change: object = running;
   let calls = 0;
@@ -66,7 +64,7 @@ test("a job that runs is seen to end, with the rest of the list and the focus wh
   expect(calls).toBe(before);
 });
 
-test("the focus comes back from a question, and goes to the heading after a deletion", async ({ page }) => {
+test("the focus returns from a dialog, and moves to the heading after a deletion", async ({ page }) => {
   const name = `${fresh("focus")}.csv`;
   await open(page);
   await pick(page, name, people(5));
@@ -88,7 +86,7 @@ test("the focus comes back from a question, and goes to the heading after a dele
   await expect(page.getByRole("heading", { name: "Jobs" })).toBeFocused();
 });
 
-test("a job that says much more than was left is not said to be done in seconds", async ({ page }) => {
+test("the time left is unknown after the estimate has risen sharply", async ({ page }) => {
   await open(page);
   await pick(page, `${fresh("eta")}.csv`, people(10));
   let etaSeconds = 4;

@@ -9,7 +9,7 @@ const JOB = /\/api\/jobs\/[0-9a-f-]{36}$/;
 export async function holdJobRunning(page: Page): Promise<() => Promise<void>> {
   let isReleased = false;
   let underWay: Promise<void> = Promise.resolve();
-  const held = (route: Route) => {
+  const handle = (route: Route) => {
     if (isReleased) return route.fallback();
     const before = underWay;
     underWay = answer(route).then(() => before);
@@ -35,11 +35,11 @@ export async function holdJobRunning(page: Page): Promise<() => Promise<void>> {
     };
     await route.fulfill({ status: 200, json, headers: { etag: '"held"', "retry-after": "1" } });
   };
-  await page.route(JOB, held);
+  await page.route(JOB, handle);
   return async () => {
     isReleased = true;
     await underWay;
-    await page.unroute(JOB, held);
+    await page.unroute(JOB, handle);
   };
 }
 
@@ -49,9 +49,9 @@ export async function mockJobList(
   answer: (query: URLSearchParams) => object | number | Promise<object>,
 ) {
   await page.route(/\/api\/jobs(\?|$)/, async (route) => {
-    const said = await answer(new URL(route.request().url()).searchParams);
-    if (typeof said === "number") await route.fulfill({ status: said, json: { message: "Made up" } });
-    else await route.fulfill({ json: said });
+    const reply = await answer(new URL(route.request().url()).searchParams);
+    if (typeof reply === "number") await route.fulfill({ status: reply, json: { message: "Made up" } });
+    else await route.fulfill({ json: reply });
   });
 }
 

@@ -33,21 +33,21 @@ async function refuse(page: Page): Promise<() => number> {
   return () => calls;
 }
 
-test("a fresh token that is refused, too, is an error and no loop", async ({ page }) => {
+test("a refused new token is an error, not a loop", async ({ page }) => {
   await open(page);
   const renewals = await renewable(page);
   const calls = await refuse(page);
   await page.goto(`${stack().webUrl}/jobs/0198c0de-0000-7000-8000-000000000000`);
-  await expect(page.getByRole("alert")).toContainText("You are not signed in any more");
+  await expect(page.getByRole("alert")).toContainText("You are no longer signed in");
   await page.waitForTimeout(3000);
   expect([calls(), renewals()]).toEqual([2, 1]);
 });
 
 for (const [failure, status] of [
-  ["an issuer that is not there", 0],
-  ["an issuer that is out of order", 503],
+  ["an unreachable issuer", 0],
+  ["a failing issuer", 503],
 ] as const) {
-  test(`${failure} ends no session, and is not asked without a pause`, async ({ page }) => {
+  test(`${failure} does not end the session, and is retried with delays`, async ({ page }) => {
     await open(page);
     let renewals = 0;
     await page.route(TOKENS, async (route) => {
@@ -57,7 +57,7 @@ for (const [failure, status] of [
     });
     const calls = await refuse(page);
     await page.goto(`${stack().webUrl}/jobs/0198c0de-0000-7000-8000-000000000000`);
-    await expect(page.getByRole("alert")).toContainText("You are not signed in any more");
+    await expect(page.getByRole("alert")).toContainText("You are no longer signed in");
     await page.waitForTimeout(2000);
     expect([calls(), renewals]).toEqual([1, 4]);
     await expect(page.getByRole("button", { name: "Sign out" })).toBeVisible();
@@ -68,7 +68,7 @@ for (const [failure, status] of [
   });
 }
 
-test("the end of a session leaves the form as it is, and another tab's sign-in goes on with it", async ({
+test("a form survives the end of the session, and continues after a sign-in in another tab", async ({
   page,
   context,
 }) => {
@@ -95,10 +95,7 @@ test("the end of a session leaves the form as it is, and another tab's sign-in g
   await complete(page);
 });
 
-test("a job whose session has ended is followed again after another tab's sign-in", async ({
-  page,
-  context,
-}) => {
+test("a job is followed again after a sign-in in another tab", async ({ page, context }) => {
   await open(page);
   await pick(page, `${fresh("followed")}.csv`, people(10));
   const release = await holdJobRunning(page);
@@ -115,7 +112,7 @@ test("a job whose session has ended is followed again after another tab's sign-i
   await complete(page);
 });
 
-test("an issuer that cannot be found is said", async ({ page }) => {
+test("an unreachable issuer is shown at sign-in", async ({ page }) => {
   await page.route("**/config.json", async (route) => {
     const response = await route.fetch();
     const { signIn, ...config } = await response.json();
@@ -128,10 +125,7 @@ test("an issuer that cannot be found is said", async ({ page }) => {
   await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
 });
 
-test("who signs out is signed out in every tab, and the refresh token is given back", async ({
-  page,
-  context,
-}) => {
+test("a sign-out affects every tab and revokes the refresh token", async ({ page, context }) => {
   const revoked: (string | null)[] = [];
   await context.route("**/oauth2/revoke", async (route) => {
     revoked.push(new URLSearchParams(route.request().postData() ?? "").get("token_type_hint"));

@@ -76,7 +76,7 @@ export async function pick(page: Page, name: string, content: string | Buffer): 
 export async function pickSchema(page: Page, schema = SCHEMA): Promise<void> {
   const file = { name: "people.schema.json", mimeType: "application/json", buffer: Buffer.from(schema) };
   await page.locator('main input[type=file][accept^=".json,"]').setInputFiles(file);
-  await expect(page.getByRole("region", { name: "Which column of the file is which field" })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Columns of the file by field" })).toBeVisible();
 }
 
 /** Starts the import, waits for the job's view, and returns its path. */

@@ -25,7 +25,7 @@ beforeEach(() => {
 const begun = (fileGuid: string) => ({ fileGuid, fileName: "a.csv", size: 4, lastModified: 1 });
 const file = (name: string) => new File(["id\n1"], name, { lastModified: 1 });
 
-test("each file, and each header of it, has an upload of its own", () => {
+test("each file and each of its headers has its own upload", () => {
   const names = [
     uploadKey(file("a.csv"), null),
     uploadKey(file("b.csv"), null),
@@ -36,18 +36,18 @@ test("each file, and each header of it, has an upload of its own", () => {
   expect(names.map((name) => unfinishedUpload(name)?.fileGuid)).toEqual(["guid 0", undefined, "guid 2"]);
 });
 
-test("the end of an upload does not forget one that another tab has begun since", () => {
+test("the end of an upload keeps a newer one of another tab", () => {
   const name = uploadKey(file("a.csv"), null);
   rememberUpload(name, begun("of another tab"));
   forgetUpload(name, "of this tab");
   expect(unfinishedUpload(name)?.fileGuid).toBe("of another tab");
 });
 
-test("what every object has is not remembered", () => {
+test("properties of every object are not entries", () => {
   expect(datasetOf("constructor")).toBeUndefined();
 });
 
-test("one person is not told what another did in this browser", () => {
+test("entries of another user are invisible", () => {
   const schema = { name: "people.json", text: "{}" };
   setMemoryOwner("ann");
   rememberSchema("people", schema);
