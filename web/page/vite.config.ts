@@ -1,8 +1,14 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
+import { notices } from "../licences.mjs";
 import { text } from "./src/text.ts";
+
+const thirdPartyNotices = notices(text.notices);
+const noticesHash = createHash("sha256").update(thirdPartyNotices).digest("base64url").slice(0, 8);
+const noticesPath = `assets/third-party-notices-${noticesHash}.html`;
 
 /** Replaces the names in braces in index.html with the page's texts. */
 function pageTexts(): Plugin {
@@ -10,10 +16,23 @@ function pageTexts(): Plugin {
     app: text.app,
     description: text.description,
     noScript: text.noScript,
+    notices: text.notices,
+    noticesPath: `/${noticesPath}`,
   };
   return {
-    name: "pageTexts",
+    name: "page-texts",
     transformIndexHtml: (html) => html.replace(/\{(\w+)\}/g, (whole, name) => words[name] ?? whole),
+  };
+}
+
+/** Writes the licences of the packages in the page. Their path has a hash, like those of all files in `assets/`. */
+function licences(): Plugin {
+  return {
+    name: "licences",
+    apply: "build",
+    generateBundle() {
+      this.emitFile({ type: "asset", fileName: noticesPath, source: thirdPartyNotices });
+    },
   };
 }
 
@@ -41,7 +60,7 @@ function compressed(): Plugin {
  * forever. Nothing is inlined: the Content-Security-Policy allows no inline scripts or styles.
  */
 export default defineConfig({
-  plugins: [pageTexts(), compressed()],
+  plugins: [pageTexts(), licences(), compressed()],
   build: {
     target: "es2022",
     assetsInlineLimit: 0,

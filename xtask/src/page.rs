@@ -16,9 +16,10 @@ use std::process::{Command, Stdio};
 const OLDEST_NODE: u32 = 20;
 
 /// What goes into the page, below `web/`.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     "package.json",
     "package-lock.json",
+    "licences.mjs",
     "client/package.json",
     "client/tsconfig.json",
     "client/tsconfig.build.json",

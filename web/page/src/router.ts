@@ -59,7 +59,7 @@ export function listen(): void {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     if (!plain || !link || link.origin !== location.origin || link.target || link.hasAttribute("download"))
       return;
-    if (link.pathname.startsWith("/api/") || link.hash) return;
+    if (/^\/(api|assets)\//.test(link.pathname) || link.hash) return;
     event.preventDefault();
     go(link.pathname);
   });

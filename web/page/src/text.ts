@@ -76,6 +76,7 @@ export const text = {
   app: "Longshore",
   description: "Import a file, watch its progress, fix what failed.",
   noScript: "This page needs JavaScript.",
+  notices: "Licences of third-party software",
   titles: {
     import: "Import",
     jobs: "Jobs",

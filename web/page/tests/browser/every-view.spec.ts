@@ -85,6 +85,13 @@ test("the first visit stays below the transfer budget", async ({ page }) => {
   expect(bytes).toBeLessThan(BUDGET);
 });
 
+test("the footer links to the licences of third-party software", async ({ page }) => {
+  await page.goto(stack().webUrl);
+  await page.getByRole("contentinfo").getByRole("link").click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Licences of third-party software");
+  await expect(page.getByRole("heading", { name: /^preact / })).toBeVisible();
+});
+
 test("the page connects only to its own deployment, under a strict policy", async ({ page }) => {
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(error.message));

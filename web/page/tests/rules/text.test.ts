@@ -27,5 +27,5 @@ test("a moment shows its year only if it is another one", () => {
 
 test("index.html contains no text of its own", () => {
   const html = readFileSync(new URL("../../index.html", import.meta.url), "utf8");
-  expect(html.replace(/<[^>]*>/g, "").match(/\w+/g)).toEqual(["app", "noScript"]);
+  expect(html.replace(/<[^>]*>/g, "").match(/\w+/g)).toEqual(["app", "notices", "noScript"]);
 });
