@@ -326,7 +326,7 @@ export const text = {
     column_without_name: "Columns without a name are not imported:",
     column_not_in_schema: "Columns that are not in the schema are imported as text:",
     corrected_file_gone: "The corrected file no longer exists. Drop it again.",
-    not_a_failures_file: "The corrected file belongs to another job:",
+    not_a_failures_file: "The corrected file is not a failures file of this job:",
     corrected_rows_unknown: "Some rows of the corrected file did not fail in this job:",
     corrected_rows_repeated: "Some rows are in the corrected file more than once:",
     corrected_rows_unreadable: "Some rows of the corrected file could not be read:",

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, type Page, type Request, test } from "@playwright/test";
-import { complete, fresh, open, people, pick, pickSchema, stack, start } from "./support";
+import { complete, fresh, open, people, pick, pickSchema, start } from "./support";
 
 /** Holds all PUT requests until the returned function is called. */
 async function holdUploads(page: Page): Promise<() => void> {

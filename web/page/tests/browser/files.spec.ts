@@ -72,7 +72,7 @@ test("a preview that is wider than a phone says that it scrolls, and scrolls by 
   const region = page.getByRole("region", { name: "The first rows of the file" });
   const hint = page.getByText("Scroll this table sideways to see all columns.");
   await expect(hint).toBeInViewport();
-  await expect(region).toHaveAccessibleDescription(await hint.innerText());
+  await expect(region).toHaveAccessibleDescription((await hint.textContent()) ?? "");
   const [hintBox, tableBox] = [await hint.boundingBox(), await region.boundingBox()];
   expect((hintBox?.y ?? 0) + (hintBox?.height ?? 0)).toBeLessThanOrEqual(tableBox?.y ?? 0);
   await region.focus();

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-// @ts-expect-error: a script without types.
 import { isAllowed, notices, productionPackages } from "../../../licences.mjs";
 
 test.each([
@@ -16,7 +15,7 @@ test.each([
 
 test("the notices contain every dependency of the page", () => {
   const { dependencies } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  const names = productionPackages().map(({ name }: { name: string }) => name);
+  const names = productionPackages().map(({ name }) => name);
   const shipped = Object.keys(dependencies).filter((name) => name !== "longshore-client");
   expect(names).toEqual(expect.arrayContaining(shipped));
   for (const name of names) expect(notices("Licences")).toContain(`<h2>${name} `);
