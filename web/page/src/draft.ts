@@ -107,14 +107,14 @@ export class Draft {
   }
 
   /** Cancels the start. The upload continues. */
-  doNotStart(): void {
+  cancelStart(): void {
     this.#pending.abort();
     this.#pending = new AbortController();
     this.stage.value = "none";
   }
 
   close(): void {
-    this.doNotStart();
+    this.cancelStart();
     this.upload.remove();
   }
 

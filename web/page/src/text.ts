@@ -225,7 +225,7 @@ export const text = {
     validate: "Start check",
     waiting: "Starts when the upload is done...",
     creating: "Starting...",
-    doNot: "Do not start",
+    cancel: "Do not start",
     started: (name: string) => `The import of ${name} has started.`,
     notStarted: (name: string) => `The import of ${name} could not be started.`,
     seeJob: "See its job",

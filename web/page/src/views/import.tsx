@@ -99,8 +99,8 @@ function Start({ draft }: { draft: Draft }) {
         {stage === "none" ? (draft.chosen.value.mode === "validate" ? t.validate : t.import) : t[stage]}
       </button>
       {stage === "waiting" && (
-        <button ref={back} type="button" onClick={() => draft.doNotStart()}>
-          {t.doNot}
+        <button ref={back} type="button" onClick={() => draft.cancelStart()}>
+          {t.cancel}
         </button>
       )}
     </div>
