@@ -31,7 +31,7 @@ const puts = () => server.seen("PUT /s3/*");
 const bodies = (requests: Request[]) => requests.map(({ body }) => String(body)).sort();
 const completions = () => server.seen("POST /api/uploads/*").filter(({ path }) => path.endsWith("/complete"));
 
-/** Has S3 receive all parts, whoever sent them. */
+/** Adds all parts to S3, as if another page had sent them. */
 function putAll(fileGuid: string): void {
   const parts = server.uploads.all.get(fileGuid)?.parts;
   for (const [index, part] of PARTS.entries()) parts?.set(index + 1, Buffer.from(part));
