@@ -1,12 +1,12 @@
-// Limits: how long something may take that might never end.
+// Time limits.
 
 import { NetworkError } from "./problem.js";
 
 /**
- * Does a step that gets a signal of its own. Rejects with the signal's reason as soon as it aborts, and with a `NetworkError`
- * once the time is over, also where the step itself heeds no signal.
+ * Runs a step with a signal of its own. Rejects with the outer signal's reason when it aborts, and with a
+ * `NetworkError` after the time limit, even if the step ignores its signal.
  */
-export async function within<T>(
+export async function withTimeout<T>(
   ms: number,
   signal: AbortSignal | undefined,
   step: (signal: AbortSignal) => Promise<T>,

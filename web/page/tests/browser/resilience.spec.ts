@@ -1,13 +1,13 @@
-/** What a job and its view outlive: a reload, a lost network, a second tab, an ended session, a change of mind. */
+/** Jobs and their views survive a reload, a lost network, a second tab, and an ended session. */
 
 import { expect, type Page, test } from "@playwright/test";
-import { hold } from "./held";
+import { holdJobRunning } from "./mocks";
 import { complete, figure, fresh, open, people, pick, signIn, stack, start } from "./support";
 
-test("a reload in the middle of a job goes on where the job is", async ({ page }) => {
+test("a reload continues with the running job", async ({ page }) => {
   await open(page);
   await pick(page, `${fresh("reload")}.csv`, people(3000));
-  const release = await hold(page);
+  const release = await holdJobRunning(page);
   const path = await start(page);
   const running = page.getByText("Job running, 41% complete...").first();
   await expect(running).toBeVisible();
@@ -19,11 +19,11 @@ test("a reload in the middle of a job goes on where the job is", async ({ page }
   expect(await figure(page, "Succeeded")).toBe("3,000");
 });
 
-test("a lost network is said, and the job is followed once it is back", async ({ page, context }) => {
+test("a lost network is shown, and the job is followed after its return", async ({ page, context }) => {
   await open(page);
   await pick(page, `${fresh("offline")}.csv`, people(3000));
   await start(page);
-  // The notice comes into a region that is there before it, or it would not be read.
+  // The live region must exist before the notice, or the notice is not read.
   await expect(page.getByRole("status").first()).toHaveText("");
   await context.setOffline(true);
   await expect(page.getByRole("status").first()).toContainText("No connection.");
@@ -34,7 +34,7 @@ test("a lost network is said, and the job is followed once it is back", async ({
   expect(await figure(page, "Succeeded")).toBe("3,000");
 });
 
-test("two tabs show one job", async ({ page, context }) => {
+test("two tabs show the same job", async ({ page, context }) => {
   await open(page);
   await pick(page, `${fresh("tabs")}.csv`, people(1000));
   const path = await start(page);
@@ -50,7 +50,7 @@ test("a job is canceled, with exact counts", async ({ page }) => {
   await open(page);
   await pick(page, `${fresh("cancel")}.csv`, people(100_000));
   await start(page);
-  // All rows are counted, so that those that are left can be, too.
+  // All rows are counted, so the remaining ones are countable, too.
   await expect(page.locator(".figures span").first()).toHaveText(/of 100,000$/, { timeout: 120_000 });
   await page.getByRole("button", { name: "Cancel" }).click();
   await expect(page.locator(".heading").getByText("Canceled")).toBeVisible({ timeout: 120_000 });
@@ -66,21 +66,21 @@ test("a job is canceled, with exact counts", async ({ page }) => {
   await expect(page).toHaveURL(/\/jobs$/);
 });
 
-/** What a job that has ended says of its rows; `left` are those of the file of rows that were not worked. */
+/** Returns the counts of an ended job; `left` is the number of rows in the file of unprocessed rows. */
 async function exactCounts(page: Page) {
-  const whole = (text: string | null) => Number((text ?? "").replace(/\D/g, ""));
-  const unprocessed = page.getByRole("listitem").filter({ hasText: "Rows that were not worked" });
+  const toNumber = (text: string | null) => Number((text ?? "").replace(/\D/g, ""));
+  const unprocessed = page.getByRole("listitem").filter({ hasText: "Unprocessed rows" });
   const done = (await page.locator(".figures span").first().textContent())?.split(" of ")[0] ?? null;
   return {
-    left: whole(await unprocessed.textContent()),
-    done: whole(done),
-    succeeded: whole(await figure(page, "Succeeded")),
-    failed: whole(await figure(page, "Failed")),
-    skipped: whole(await figure(page, "Skipped")),
+    left: toNumber(await unprocessed.textContent()),
+    done: toNumber(done),
+    succeeded: toNumber(await figure(page, "Succeeded")),
+    failed: toNumber(await figure(page, "Failed")),
+    skipped: toNumber(await figure(page, "Skipped")),
   };
 }
 
-test("an ended session asks to sign in again, and comes back to the job", async ({ page }) => {
+test("a sign-in after an expired session returns to the job", async ({ page }) => {
   await open(page);
   await pick(page, `${fresh("expired")}.csv`, people(100));
   const path = await start(page);
@@ -98,13 +98,14 @@ test("an ended session asks to sign in again, and comes back to the job", async 
   await complete(page);
 });
 
-test("a token that has ended is renewed without a word", async ({ page }) => {
+test("an expired token is renewed silently", async ({ page }) => {
   let renewals = 0;
   await page.route("**/oauth2/token", async (route) => {
     if (!route.request().postData()?.includes("refresh_token")) return route.continue();
     renewals++;
     const response = await route.fetch();
-    // The emulator's renewed ID token tells another auth_time, which OpenID Connect forbids. It may be left out.
+    // The emulator's renewed ID token has another auth_time, which OpenID Connect forbids. The ID token is
+    // optional.
     const { id_token: _, ...tokens } = await response.json();
     await route.fulfill({ response, json: tokens });
   });
@@ -121,7 +122,7 @@ test("a token that has ended is renewed without a word", async ({ page }) => {
   expect(renewals).toBe(1);
 });
 
-test("who signs out has to sign in again", async ({ page }) => {
+test("a sign-out requires a new sign-in", async ({ page }) => {
   await open(page);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.waitForLoadState();

@@ -1,27 +1,27 @@
-/** An import that is being prepared belongs to its file, and outlives its view. */
+/** Drafts of imports: each belongs to its file, and continues while another view is shown. */
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, type Page, type Request, test } from "@playwright/test";
-import { complete, fresh, open, people, pick, pickSchema, stack, start } from "./support";
+import { complete, fresh, open, people, pick, pickSchema, start } from "./support";
 
-/** Holds what is sent to the storage, until it is let go. */
+/** Holds all PUT requests until the returned function is called. */
 async function holdUploads(page: Page): Promise<() => void> {
-  let letGo = () => {};
-  const gate = new Promise<void>((resolve) => {
-    letGo = resolve;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
   });
   await page.route("**", async (route) => {
     if (route.request().method() !== "PUT") return route.fallback();
-    await gate;
-    // It may have been given up meanwhile.
+    await released;
+    // The page may have aborted it.
     await route.continue().catch(() => {});
   });
-  return letGo;
+  return release;
 }
 
-/** Requests of the page to a path of the API, from now on. */
+/** Collects the page's POST requests to a path, from now on. */
 function posted(page: Page, path: string): Request[] {
   const seen: Request[] = [];
   page.on("request", (request) => {
@@ -38,7 +38,7 @@ function problem(kind: string, status: number, title: string) {
 const keyField = (page: Page) => page.locator("select[aria-describedby=key-hint]");
 const startButton = (page: Page) => page.getByRole("button", { name: /^Start/ });
 
-/** Drops a file as a person does. Answers whether the page has kept the browser from opening it. */
+/** Drops a file. Returns true if the page has kept the browser from opening it. */
 async function drop(page: Page, on: string, name: string, content: string): Promise<boolean> {
   return page.evaluate(
     ([on, name, content]) => {
@@ -53,16 +53,16 @@ async function drop(page: Page, on: string, name: string, content: string): Prom
   );
 }
 
-test("a start that waits belongs to its file", async ({ page }) => {
+test("a waiting start is canceled with its file", async ({ page }) => {
   await open(page);
   const jobs = posted(page, "/api/jobs");
-  const letGo = await holdUploads(page);
+  const release = await holdUploads(page);
   await pick(page, "alpha.csv", people(3));
   await startButton(page).click();
   await expect(page.getByRole("button", { name: "Starts when the upload is done" })).toBeDisabled();
   await page.getByRole("button", { name: "Remove this file" }).click();
   await pick(page, "beta.csv", people(3));
-  letGo();
+  release();
   await expect(page.getByText("Uploaded", { exact: true }).first()).toBeVisible();
   await expect(page.getByRole("button", { name: "Start import" })).toBeEnabled();
   await page.waitForTimeout(2000);
@@ -87,11 +87,11 @@ test("the key follows its column through the mapping", async ({ page }) => {
   expect(request.postDataJSON().options.key).toBe("customer_no");
 });
 
-test("an import goes on while another view is looked at, with the choices as they were", async ({ page }) => {
+test("an import continues while another view is shown, and keeps its choices", async ({ page }) => {
   const dataset = fresh("left");
   await open(page);
   const jobs = posted(page, "/api/jobs");
-  const letGo = await holdUploads(page);
+  const release = await holdUploads(page);
   await pick(page, "people.csv", people(3));
   await startButton(page).click();
   await expect(page.getByLabel("Dataset")).toBeDisabled();
@@ -106,7 +106,7 @@ test("an import goes on while another view is looked at, with the choices as the
   await startButton(page).click();
   await navigation.getByRole("link", { name: "Jobs" }).click();
   expect(jobs).toHaveLength(0);
-  letGo();
+  release();
   await expect(page.locator("[aria-live=polite]").last()).toHaveText("The import of people.csv has started.");
   expect(jobs.map((request) => request.postDataJSON().options.dataset)).toEqual([dataset]);
   expect(new URL(page.url()).pathname).toBe("/jobs");
@@ -115,7 +115,7 @@ test("an import goes on while another view is looked at, with the choices as the
   await complete(page);
 });
 
-test("a start whose reply is lost is the same request when it is pressed again", async ({ page }) => {
+test("a start after a lost reply repeats the same request", async ({ page }) => {
   await open(page);
   const jobs = posted(page, "/api/jobs");
   const uploads = posted(page, "/api/uploads");
@@ -135,7 +135,7 @@ test("a start whose reply is lost is the same request when it is pressed again",
   expect(uploads).toHaveLength(1);
 });
 
-test("a file whose mapping is known goes up once, under its new header", async ({ page }) => {
+test("a file with a known mapping is uploaded once, with its new header", async ({ page }) => {
   const dataset = fresh("known");
   const content = people(3).replace("id,name,age", "Id,Full name,Age");
   await open(page);
@@ -157,24 +157,24 @@ test("a file whose mapping is known goes up once, under its new header", async (
   await complete(page);
 });
 
-test("an upload that cannot be looked after for a moment is not begun anew", async ({ page }) => {
+test("an upload with a temporary error is resumed, not restarted", async ({ page }) => {
   const folder = mkdtempSync(join(tmpdir(), "longshore-"));
   const path = join(folder, `${fresh("resumed")}.csv`);
   writeFileSync(path, people(3));
   try {
     await open(page);
     const uploads = posted(page, "/api/uploads");
-    const letGo = await holdUploads(page);
+    const release = await holdUploads(page);
     const put = page.waitForRequest((request) => request.method() === "PUT");
     await page.locator("main input[type=file]").setInputFiles(path);
     await put;
     await page.reload();
-    letGo();
+    release();
     await page.route("**/api/uploads/*", (route) => route.fulfill(problem("no-tenant", 403, "No tenant")), {
       times: 1,
     });
     await page.locator("main input[type=file]").setInputFiles(path);
-    // A refusal that the client does not wait out; the upload is there all the same.
+    // The client does not retry this error. The upload still exists.
     await expect(page.getByRole("alert")).toContainText("You may not import here");
     await page.getByRole("button", { name: "Try again" }).click();
     await expect(page.getByText("Uploaded", { exact: true }).first()).toBeVisible();
@@ -184,9 +184,7 @@ test("an upload that cannot be looked after for a moment is not begun anew", asy
   }
 });
 
-test("a file is dropped, on the zone or beside it, and never opened in place of the page", async ({
-  page,
-}) => {
+test("a file can be dropped on the zone or beside it, and never replaces the page", async ({ page }) => {
   const dataset = fresh("dropped");
   await open(page);
   expect(await drop(page, ".drop", `${dataset}.csv`, people(3))).toBe(true);
@@ -203,28 +201,28 @@ test("a file is dropped, on the zone or beside it, and never opened in place of 
   await expect(page.getByText("other.csv")).toHaveCount(0);
 });
 
-test("an upload is said aloud by tenths, in no live region of its own", async ({ page }) => {
+test("an upload is announced by tenths in the page's live region", async ({ page }) => {
   await open(page);
   await page.evaluate(() => {
-    const said: (string | null)[] = [];
-    Object.assign(window, { said });
+    const announced: (string | null)[] = [];
+    Object.assign(window, { announced });
     for (const region of document.querySelectorAll("[aria-live], [role=status]")) {
-      const observer = new MutationObserver(() => said.push(region.textContent));
+      const observer = new MutationObserver(() => announced.push(region.textContent));
       observer.observe(region, { childList: true, characterData: true, subtree: true });
     }
   });
   await pick(page, "people.csv", people(300_000));
   await expect(page.getByText("Uploaded", { exact: true }).first()).toBeVisible();
   await expect(page.locator("main").getByRole("status").filter({ hasText: "Upload" })).toHaveCount(0);
-  const said = await page.evaluate(() => (window as unknown as { said: string[] }).said);
-  expect(said.at(-1)).toBe("Uploaded");
-  expect(said.length).toBeLessThan(13);
-  expect(said.every((sentence) => /^(Uploading, \d?0%|Uploaded)$/.test(sentence))).toBe(true);
+  const announced = await page.evaluate(() => (window as unknown as { announced: string[] }).announced);
+  expect(announced.at(-1)).toBe("Uploaded");
+  expect(announced.length).toBeLessThan(13);
+  expect(announced.every((sentence) => /^(Uploading, \d?0%|Uploaded)$/.test(sentence))).toBe(true);
 });
 
-test("corrected rows are seen on their way, can be stopped, and outlive the view", async ({ page }) => {
+test("an upload of corrected rows is shown, can be canceled, and survives the view", async ({ page }) => {
   await open(page);
-  await pick(page, `${fresh("mended")}.csv`, people(20, 10));
+  await pick(page, `${fresh("corrected")}.csv`, people(20, 10));
   await pickSchema(page);
   const job = await start(page);
   await complete(page);
@@ -233,26 +231,26 @@ test("corrected rows are seen on their way, can be stopped, and outlive the view
     page.getByRole("button", { name: "Download 2 rows" }).click(),
   ]);
   const stream = await download.createReadStream();
-  const mended = Buffer.concat(await stream.toArray())
+  const corrected = Buffer.concat(await stream.toArray())
     .toString()
     .replaceAll("unknown", "33");
-  const letGo = await holdUploads(page);
-  await pick(page, "mended.csv", mended);
-  await expect(page.getByRole("heading", { name: "Mend them and drop them back" })).toBeFocused();
+  const release = await holdUploads(page);
+  await pick(page, "corrected.csv", corrected);
+  await expect(page.getByRole("heading", { name: "Fix the failed rows" })).toBeFocused();
   await expect(page.getByRole("progressbar", { name: "Upload" })).toBeVisible();
   await page.getByRole("button", { name: "Cancel the upload" }).click();
   await expect(page.locator(".small-drop input")).toBeFocused();
 
-  await pick(page, "mended.csv", mended);
+  await pick(page, "corrected.csv", corrected);
   await page.getByRole("link", { name: "Datasets" }).click();
   await page.goBack();
   await expect(page.getByRole("progressbar", { name: "Upload" })).toBeVisible();
-  // Its reply is lost: the job tells that it runs again.
+  // The reply is lost, but the job shows the second attempt.
   await page.route("**/retry", async (route) => {
     await route.fetch();
     await route.abort();
   });
-  letGo();
+  release();
   await expect(page.getByText("Attempt 2")).toBeVisible();
   await complete(page);
   expect(new URL(page.url()).pathname).toBe(job);

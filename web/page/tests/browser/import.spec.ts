@@ -1,10 +1,10 @@
-/** From a dropped file to failed rows that were mended, and all of them imported. */
+/** An import from a dropped file to corrected rows. */
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "@playwright/test";
 import { complete, figure, fresh, open, people, pick, pickSchema, start } from "./support";
 
-test("failed rows are mended and dropped back, and only they run again", async ({ page }) => {
+test("only corrected rows run again", async ({ page }) => {
   const dataset = fresh("people");
   await open(page);
   await pick(page, `${dataset}.csv`, people(1000, 100));
@@ -31,7 +31,7 @@ test("failed rows are mended and dropped back, and only they run again", async (
   ]);
   const failed = readFileSync(await download.path(), "utf8");
   expect(failed.trim().split("\n")).toHaveLength(11);
-  await pick(page, "mended.csv", failed.replaceAll("unknown", "33"));
+  await pick(page, "corrected.csv", failed.replaceAll("unknown", "33"));
   await expect(page.getByText("Attempt 2")).toBeVisible();
   await complete(page);
   expect([await figure(page, "Succeeded"), await figure(page, "Failed")]).toEqual(["1,000", "0"]);
@@ -43,21 +43,21 @@ test("failed rows are mended and dropped back, and only they run again", async (
   );
 });
 
-test("progress never goes back, and ends at 100 %", async ({ page }) => {
+test("progress never decreases, and ends at 100 %", async ({ page }) => {
   await open(page);
   await pick(page, `${fresh("many")}.csv`, people(20_000, 1000));
   await start(page);
   const seen: number[][] = [];
   const bar = page.getByRole("progressbar", { name: "Progress" });
-  const whole = (text: string | null) => Number((text ?? "").replace(/\D/g, ""));
+  const toNumber = (text: string | null) => Number((text ?? "").replace(/\D/g, ""));
   for (let ended = false; !ended; ) {
     const percent = Number(await bar.getAttribute("value"));
     const done = (await page.locator(".figures span").first().textContent())?.split(" of ")[0] ?? null;
     seen.push([
       percent,
-      whole(done),
-      whole(await figure(page, "Succeeded")),
-      whole(await figure(page, "Failed")),
+      toNumber(done),
+      toNumber(await figure(page, "Succeeded")),
+      toNumber(await figure(page, "Failed")),
     ]);
     ended = await page.getByText("Job complete", { exact: true }).first().isVisible();
     await page.waitForTimeout(100);
@@ -70,7 +70,7 @@ test("progress never goes back, and ends at 100 %", async ({ page }) => {
   expect(seen.length).toBeGreaterThan(3);
 });
 
-test("a file is checked first, and imported without another upload", async ({ page }) => {
+test("a checked file is imported without another upload", async ({ page }) => {
   const dataset = fresh("checked");
   await open(page);
   await pick(page, `${dataset}.csv`, people(20));
@@ -80,10 +80,7 @@ test("a file is checked first, and imported without another upload", async ({ pa
   await page.getByRole("button", { name: "Start import" }).click();
   await expect(page).not.toHaveURL(new RegExp(check));
   await complete(page);
-  await expect(page.getByRole("link", { name: "See the check that it came from" })).toHaveAttribute(
-    "href",
-    check,
-  );
+  await expect(page.getByRole("link", { name: "See the original check" })).toHaveAttribute("href", check);
   await page.getByRole("link", { name: `See the records of ${dataset}` }).click();
   await expect(page.getByRole("region", { name: `Records of ${dataset}` }).locator("tbody tr")).toHaveCount(
     20,

@@ -1,14 +1,15 @@
-/** An error, told to the person: what, and the way out. */
+/** A notice of an error and its solution. */
 
 import { ProblemError } from "longshore-client";
-import { standing } from "../session";
+import { sessionState } from "../session";
 import { text } from "../text";
 
-export function Fault({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
-  // While the person is asked to sign in, a call that was refused for that is no news.
-  const isSignedOut = error instanceof ProblemError && error.status === 401 && standing.value === "expired";
+export function ErrorNotice({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
+  // Hidden while the page asks to sign in, since that is the cause.
+  const isSignedOut =
+    error instanceof ProblemError && error.status === 401 && sessionState.value === "expired";
   if (!error || isSignedOut) return null;
-  const [title, wayOut] = told(error);
+  const [title, wayOut] = describe(error);
   return (
     <div class="notice bad" role="alert">
       <div>
@@ -27,8 +28,8 @@ export function Fault({ error, retry }: { error: unknown; retry?: (() => void) |
   );
 }
 
-/** What it is, and the way out: in the page's words, or in the API's for a kind that is not known. */
-function told(error: unknown): [string, string] {
+/** Returns title and solution: in the page's words, or in the API's for an unknown kind. */
+function describe(error: unknown): [string, string] {
   if (error instanceof ProblemError) {
     if (error.status === 401) return text.signedOut;
     const fields = error.errors.map(({ code, detail }) => text.badFields[code] ?? detail);
@@ -36,5 +37,5 @@ function told(error: unknown): [string, string] {
     return text.refusals[error.kind] ?? [error.title, [error.detail, ...fields].join(" ")];
   }
   if (!(error instanceof Error)) return [text.failed, String(error)];
-  return text.faults[error.name] ?? [text.failed, error.message];
+  return text.clientErrors[error.name] ?? [text.failed, error.message];
 }

@@ -1,55 +1,14 @@
-/** What holds for every view: nothing that axe finds, nothing from elsewhere, and little to load. */
+/** Requirements of every view: accessibility, a strict policy, a small size, and use by keyboard. */
 
-import AxeBuilder from "@axe-core/playwright";
 import { expect, type Locator, type Page, test } from "@playwright/test";
-import { hold, list } from "./held";
-import {
-  complete,
-  figure,
-  fresh,
-  open,
-  people,
-  pick,
-  pickSchema,
-  picture,
-  signIn,
-  stack,
-  start,
-} from "./support";
+import { accessible } from "./accessible";
+import { holdJobRunning, mockJobList } from "./mocks";
+import { complete, figure, fresh, open, people, pick, pickSchema, signIn, stack, start } from "./support";
 
-/** The widths of a small phone, a tablet and a wide screen. */
-const WIDTHS = [320, 768, 1440];
-
-/** Bytes that a first visit may transfer. */
+/** The maximum transfer of a first visit, in bytes. */
 const BUDGET = 150_000;
 
-/**
- * In either colour scheme axe finds nothing, and at no width the page scrolls to the side. Leaves a picture of each under
- * `.longshore/screenshots`.
- */
-async function accessible(page: Page, view: string): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect(wide, `${view}, ${width} pixels wide`).toBeLessThanOrEqual(width);
-      for (const table of await page.locator(".cards").all()) {
-        const cut = await table.evaluate((it) => it.scrollWidth - it.clientWidth);
-        expect(cut, `${view}, ${width} pixels wide: cut off`).toBeLessThanOrEqual(0);
-        expect(await table.getByRole("columnheader").count()).toBeGreaterThan(2);
-      }
-      const path = picture(`${view}-${width}-${colorScheme}.png`);
-      await page.screenshot({ path, fullPage: true, animations: "disabled" });
-    }
-    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-    const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze();
-    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-    expect(found, `${view}, ${colorScheme}`).toEqual([]);
-  }
-}
-
-test("axe finds nothing on any view, and each fits a phone", async ({ page }) => {
+test("every view passes axe and fits a phone", async ({ page }) => {
   const dataset = fresh("axe");
   await page.goto(stack().webUrl);
   await expect(page.getByRole("button", { name: "Sign in" })).toBeVisible();
@@ -57,13 +16,13 @@ test("axe finds nothing on any view, and each fits a phone", async ({ page }) =>
   await open(page);
   await accessible(page, "import");
   await pick(page, `${dataset}.csv`, people(40).replaceAll(",", ";"));
-  await expect(page.getByText("This would fail every row")).toBeVisible();
+  await expect(page.getByText("Every row would fail")).toBeVisible();
   await accessible(page, "problems");
   await page.getByRole("button", { name: "Remove this file" }).click();
   await pick(page, `${dataset}.csv`, people(40, 10));
   await pickSchema(page);
   await accessible(page, "picked");
-  const release = await hold(page);
+  const release = await holdJobRunning(page);
   const job = await start(page);
   const running = page.getByText("Job running, 41% complete...").first();
   await expect(running).toBeVisible();
@@ -94,23 +53,23 @@ test("axe finds nothing on any view, and each fits a phone", async ({ page }) =>
   }
 });
 
-test("axe finds nothing where something is wrong, either", async ({ page }) => {
+test("views with errors pass axe", async ({ page }) => {
   await open(page, "/jobs");
-  await list(page, () => 404);
+  await mockJobList(page, () => 404);
   await page.reload();
   await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
   await accessible(page, "fault");
   await page.route("**/oauth2/token", (route) =>
     route.fulfill({ status: 400, json: { error: "invalid_grant" } }),
   );
-  await list(page, () => 401);
+  await mockJobList(page, () => 401);
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByText("Your session has ended")).toBeVisible();
   await expect(page.getByRole("alert")).toHaveCount(1);
   await accessible(page, "expired");
 });
 
-test("the page is small", async ({ page }) => {
+test("the first visit stays below the transfer budget", async ({ page }) => {
   const network = await page.context().newCDPSession(page);
   await network.send("Network.enable");
   let bytes = 0;
@@ -126,9 +85,14 @@ test("the page is small", async ({ page }) => {
   expect(bytes).toBeLessThan(BUDGET);
 });
 
-test("from the sign-in to a download the page asks nobody but its deployment, under a strict policy", async ({
-  page,
-}) => {
+test("the footer links to the licences of third-party software", async ({ page }) => {
+  await page.goto(stack().webUrl);
+  await page.getByRole("contentinfo").getByRole("link").click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Licences of third-party software");
+  await expect(page.getByRole("heading", { name: /^preact / })).toBeVisible();
+});
+
+test("the page connects only to its own deployment, under a strict policy", async ({ page }) => {
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(error.message));
   await page.exposeFunction("complain", (complaint: string) => complaints.push(complaint));
@@ -169,7 +133,7 @@ test("from the sign-in to a download the page asks nobody but its deployment, un
   expect(complaints).toEqual([]);
 });
 
-test("colours are switched by hand, and stay", async ({ page }) => {
+test("the chosen colour scheme is kept", async ({ page }) => {
   await page.emulateMedia({ colorScheme: "light" });
   await page.goto(stack().webUrl);
   await page.getByRole("button", { name: "Use dark colours" }).click();
@@ -178,7 +142,7 @@ test("colours are switched by hand, and stay", async ({ page }) => {
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
 });
 
-/** Presses Tab until this has the focus; says how often. */
+/** Presses Tab until an element has focus, and returns how often. */
 async function tabsTo(page: Page, target: Locator): Promise<number> {
   for (let tabs = 1; tabs <= 40; tabs++) {
     await page.keyboard.press("Tab");
@@ -187,8 +151,8 @@ async function tabsTo(page: Page, target: Locator): Promise<number> {
   throw new Error("It is not reached by the keyboard");
 }
 
-test("a file is picked and started with the keyboard alone", async ({ page }) => {
-  // Early: a chooser that opens before Playwright listens is none.
+test("a file can be picked and started by keyboard", async ({ page }) => {
+  // Before the click: Playwright misses a chooser that opens earlier.
   const chooser = page.waitForEvent("filechooser");
   await open(page);
   await expect(page.getByRole("main")).toBeFocused();
@@ -203,7 +167,7 @@ test("a file is picked and started with the keyboard alone", async ({ page }) =>
   await (await chooser).setFiles({ name: `${fresh("keys")}.csv`, mimeType: "text/csv", buffer });
   const button = page.getByRole("button", { name: /^Start/ });
   await expect(button).toBeEnabled();
-  // The file's button, its first rows, and five fields before it.
+  // In between are the file's button, its first rows, and five fields.
   expect(await tabsTo(page, button)).toBeLessThanOrEqual(10);
   await page.keyboard.press("Enter");
   await complete(page);

@@ -1,31 +1,31 @@
 /**
- * Corrected rows on their way back to a job: their upload, then the job's retry. Like an import that is being prepared
- * it goes on when its view is left, and is found again there.
+ * Corrected rows of a job: their upload, then the job's retry. They continue when the user leaves the view,
+ * and are found again there.
  */
 
 import { effect, signal } from "@preact/signals";
 import { type Job, NetworkError } from "longshore-client";
 import { announce } from "./announce";
 import { api, guarded } from "./api";
-import { standing } from "./session";
+import { sessionState } from "./session";
 import { text } from "./text";
 import { Upload } from "./upload";
 
-/** What may be dropped. */
-export const MENDED_TYPES = [".csv", ".txt"];
+/** The accepted file types. */
+export const CORRECTION_TYPES = [".csv", ".txt"];
 
-export class Mending {
-  readonly upload = new Upload(MENDED_TYPES);
+export class CorrectionUpload {
+  readonly upload = new Upload(CORRECTION_TYPES);
   readonly stage = signal<"none" | "uploading" | "retrying">("none");
   readonly error = signal<unknown>(null);
-  /** Called when the job may run again: by the view, as long as it is there. */
+  /** Called when the job may run again. Set by the job's view while it is shown. */
   onReopened: (() => void) | null = null;
 
   #pending = new AbortController();
 
   constructor(readonly jobId: string) {}
 
-  /** Sends the file, and has its rows run. */
+  /** Uploads the file and retries the job with it. */
   async run(file: File): Promise<void> {
     const { signal } = this.#pending;
     const refusal = this.upload.refusal(file);
@@ -43,9 +43,9 @@ export class Mending {
     } catch (error) {
       if (signal.aborted) return;
       this.error.value = error;
-      // Whether the retry has arrived, only the job can tell.
+      // Only the job can show if a retry with a lost reply has arrived.
       if (error instanceof NetworkError && this.stage.value === "retrying") this.onReopened?.();
-      if (!this.onReopened) announce(text.mend.notReopened);
+      if (!this.onReopened) announce(text.corrections.notReopened);
     }
     this.stage.value = "none";
   }
@@ -60,23 +60,23 @@ export class Mending {
 
   #reopened(): void {
     if (this.onReopened) this.onReopened();
-    else announce(text.mend.reopened);
+    else announce(text.corrections.reopened);
   }
 }
 
-/** By job and attempt: what was mended in one is not pending in the next. */
-const all = new Map<string, Mending>();
+/** Corrections by job and attempt: those of one attempt are not pending in the next. */
+const all = new Map<string, CorrectionUpload>();
 
-/** What is being mended of a job's failed rows. */
-export function mendingOf({ jobId, attempts }: Job): Mending {
+/** Returns the corrections of a job's current attempt. */
+export function correctionsOf({ jobId, attempts }: Job): CorrectionUpload {
   const name = `${jobId} ${attempts}`;
-  const mending = all.get(name) ?? new Mending(jobId);
-  all.set(name, mending);
-  return mending;
+  const corrections = all.get(name) ?? new CorrectionUpload(jobId);
+  all.set(name, corrections);
+  return corrections;
 }
 
 effect(() => {
-  if (standing.value !== "signed-out") return;
-  for (const mending of all.values()) mending.cancel();
+  if (sessionState.value !== "signed-out") return;
+  for (const corrections of all.values()) corrections.cancel();
   all.clear();
 });

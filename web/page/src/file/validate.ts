@@ -1,20 +1,22 @@
-/** What a schema says of single rows, as far as a browser can tell. The server's word is the one that counts. */
+/**
+ * Validation of single rows by a schema, as far as a browser can. The server's result is the one that counts.
+ */
 
 import { Validator } from "@cfworker/json-schema";
 import { coerce, type Schema } from "./schema";
 import type { Row } from "./sheet";
 
-/** Fields of a row that its schema refuses, each with the reason. */
+/** The invalid fields of a row, each with the reason. */
 export type Violations = Map<string, string>;
 
-/** One per schema: to make one costs more than to ask it about all rows. */
+/** Validators by schema: creating one costs more than validating all rows. */
 const validators = new WeakMap<Schema, Validator | null>();
 
 /**
- * What is wrong with each row. Null if the schema has something that cannot be judged here: another kind of pattern, a
- * reference to elsewhere, or a mistake. `coerces`: cells become what the schema wants.
+ * Returns the violations of each row. Null if the schema has something unsupported: another pattern syntax,
+ * an external reference, or an error. `coerces`: convert cells to the types of the schema.
  */
-export function judge(schema: Schema, rows: Row[], coerces: boolean): Violations[] | null {
+export function validateRows(schema: Schema, rows: Row[], coerces: boolean): Violations[] | null {
   const validator = validatorOf(schema);
   try {
     return validator && rows.map((row) => violations(schema, validator, row, coerces));
@@ -39,7 +41,7 @@ function makeValidator({ document }: Schema): Validator | null {
   }
 }
 
-/** A field whose types are not known here is not judged. */
+/** Ignores fields of unknown type. */
 function violations(schema: Schema, validator: Validator, row: Row, coerces: boolean): Violations {
   const known = new Map(schema.fields.map((field) => [field.name, field.types]));
   const values: Row = Object.create(null);

@@ -1,15 +1,15 @@
-/** States of jobs that do not wait for the stack: documents that are held, and documents that are made up. */
+/** Mocked job documents, for states that the stack does not stay in. */
 
 import type { Page, Route } from "@playwright/test";
 import type { Job } from "longshore-client";
 
 const JOB = /\/api\/jobs\/[0-9a-f-]{36}$/;
 
-/** Whatever job is asked for is running, at 41 %, until the returned function is called. */
-export async function hold(page: Page): Promise<() => Promise<void>> {
+/** Reports every job as running, at 41 %, until the returned function is called. */
+export async function holdJobRunning(page: Page): Promise<() => Promise<void>> {
   let isReleased = false;
   let underWay: Promise<void> = Promise.resolve();
-  const held = (route: Route) => {
+  const handle = (route: Route) => {
     if (isReleased) return route.fallback();
     const before = underWay;
     underWay = answer(route).then(() => before);
@@ -35,28 +35,28 @@ export async function hold(page: Page): Promise<() => Promise<void>> {
     };
     await route.fulfill({ status: 200, json, headers: { etag: '"held"', "retry-after": "1" } });
   };
-  await page.route(JOB, held);
+  await page.route(JOB, handle);
   return async () => {
     isReleased = true;
     await underWay;
-    await page.unroute(JOB, held);
+    await page.unroute(JOB, handle);
   };
 }
 
-/** Asked for the list of jobs, the API answers with this. */
-export async function list(
+/** Answers requests for the list of jobs. */
+export async function mockJobList(
   page: Page,
   answer: (query: URLSearchParams) => object | number | Promise<object>,
 ) {
   await page.route(/\/api\/jobs(\?|$)/, async (route) => {
-    const said = await answer(new URL(route.request().url()).searchParams);
-    if (typeof said === "number") await route.fulfill({ status: said, json: { message: "Made up" } });
-    else await route.fulfill({ json: said });
+    const reply = await answer(new URL(route.request().url()).searchParams);
+    if (typeof reply === "number") await route.fulfill({ status: reply, json: { message: "Made up" } });
+    else await route.fulfill({ json: reply });
   });
 }
 
-/** A job that never was. */
-export function madeUp(number: number, change: Partial<Job> = {}): Job {
+/** Returns a job document that the API does not have. */
+export function fakeJob(number: number, change: Partial<Job> = {}): Job {
   const jobId = `0198c0de-0000-7000-8000-${String(number).padStart(12, "0")}`;
   const at = "2026-07-01T09:00:00Z";
   return {

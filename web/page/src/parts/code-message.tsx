@@ -1,26 +1,28 @@
-/** What the API tells by a code: in the page's words, beside its own where they say more, and in its own where it has no others. */
+/** The text for a code of the API: the page's words, the API's sentence, or both. */
 
 interface Props {
-  /** Ends with a colon where the API's sentence says more. */
+  /**
+   * The page's words, if it knows the code. A colon at the end asks for the API's sentence, which says more.
+   */
   words: string | undefined;
   /** The API's sentence. */
   message: string;
 }
 
-export function Said({ words, message }: Props) {
+export function CodeMessage({ words, message }: Props) {
   if (!words) return <>{message}</>;
   if (!words.endsWith(":")) return <>{words}</>;
   return (
     <>
       {withoutColon(words)}
-      <small class="said quiet" lang="en">
+      <small class="api-message quiet" lang="en">
         {message}
       </small>
     </>
   );
 }
 
-/** The words where nothing follows them. */
+/** Returns the words without the colon. */
 export function withoutColon(words: string): string {
   return words.replace(/:$/, "");
 }
