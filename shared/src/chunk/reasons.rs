@@ -1,11 +1,12 @@
-//! Why an item fails without its handler having said so: codes for programs, sentences for people.
+//! Reasons for which an item fails without a decision of its handler: codes for programs, sentences for
+//! people.
 
 use longshore_domain::outcome::Rejection;
 
 /// The code of items that were given up with their chunk.
 pub const DEAD_LETTERED: &str = "dead_lettered";
 
-/// Note for a row whose handler did not finish, or got no answer to what it had begun.
+/// Hint for a row whose handler did not finish, or got no reply to an operation that it had begun.
 const MAY_BE_DONE: &str = "the row may have been written all the same: an import that is retried does no row twice; of another \
                            job type look whether it is there first";
 
