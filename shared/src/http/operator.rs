@@ -1,4 +1,4 @@
-//! Who may see what belongs to all tenants.
+//! Operators: the callers who may see data of all tenants.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -8,8 +8,8 @@ use super::tenant::claim_of;
 use super::{Access, Failure};
 use crate::problem::{Kind, Problem};
 
-/// How operators are known: a claim of the token that the gateway has accepted holds a list of words, and this is one of
-/// them. Callers must not be able to choose it.
+/// The rule that identifies operators: a claim of the token that the gateway has accepted holds a list of words, and
+/// one of them is this word. Callers must not be able to choose it.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Operators {
     /// Name of the claim, `cognito:groups` for instance.
@@ -18,13 +18,13 @@ pub struct Operators {
     pub group: String,
 }
 
-/// Lets the router's handlers know who is an operator: they take [`Operator`] as an argument.
+/// Makes the caller's operator role available to the router's handlers: they take [`Operator`] as an argument.
 pub fn with_operators<S: Clone + Send + Sync + 'static>(router: Router<S>, operators: &Operators) -> Router<S> {
     router.layer(Extension(operators.clone()))
 }
 
-/// An operator, by the claim `sub`: who called, for the record. A handler that takes one answers nobody else: 403
-/// `not-an-operator`. With [`Access::Open`] there is none, for nobody is told from anybody.
+/// An operator, named by the claim `sub`, for the record. A handler that takes this argument refuses all others: 403
+/// `not-an-operator`. With [`Access::Open`] no caller is an operator, because callers are indistinguishable.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Operator(pub String);
 
@@ -49,7 +49,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Operator {
     }
 }
 
-/// The gateway hands a list over as `[a b]`, and a scope as `a b`.
+/// Splits a claim into words: the gateway passes a list as `[a b]`, and a scope as `a b`.
 fn words(claim: &str) -> impl Iterator<Item = &str> {
     let list = claim.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(claim);
     list.split(' ').filter(|word| !word.is_empty())

@@ -1,6 +1,7 @@
-//! The codes of bad fields, for the page about `invalid-request`. A test of `jobs-api` holds this list against the code.
+//! The codes of bad fields, for the page about `invalid-request`. A test of `jobs-api` compares this list with the
+//! code.
 
-/// Every code that a field of a request can have, and what it means. Job types of a team's own may add some.
+/// Every code that a field of a request can have, and its meaning. Custom job types may add codes.
 pub const CODES: &[(&str, &str)] = &[
     ("required", "The field is missing."),
     ("unknown_field", "There is no such field."),

@@ -1,28 +1,29 @@
-//! Every kind of problem there is: the one place for its status, its title, and the page that its `type` leads to.
+//! Every kind of problem: the one place for its status, its title, and the page that its `type` leads to.
 //!
-//! A kind is a promise: clients compare its name, so a name never changes its meaning. To add one, add a row.
+//! A kind is a promise: clients compare its name, so a name never changes its meaning. To add a kind, add a row.
 
-/// What a kind of problem is.
+/// Description of a kind of problem.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct About {
-    /// Stable, in kebab case: the end of the problem's `type`.
+    /// Stable name in kebab case: the end of the problem's `type`.
     pub name: &'static str,
     /// HTTP status.
     pub status: u16,
-    /// The same for every problem of the kind.
+    /// Title, the same for every problem of the kind.
     pub title: &'static str,
-    /// When it is answered. Plain text for people; as everything about a kind it says nothing of one request.
+    /// Conditions under which it is answered. Plain text for people; it says nothing of a single request.
     pub meaning: &'static str,
-    /// What the client can do about it.
+    /// Advice for the client.
     pub way_out: &'static str,
 }
 
-/// Where the pages about problems are; each kind's is below, by its name.
+/// Path of the pages about problems; each kind's page is below it, by its name.
 pub const PAGES: &str = "/api/problems";
 
 macro_rules! kinds {
     ($($kind:ident = $status:literal $name:literal $title:literal $meaning:literal $way_out:literal;)*) => {
-        /// What can be wrong with a call. The order is that of the names, and of the page that lists them.
+        /// The kinds of problems of a call, in the order of their names, which is also the order of the page that
+        /// lists them.
         #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
         pub enum Kind {
             $(#[doc = $meaning] $kind,)*
@@ -32,7 +33,7 @@ macro_rules! kinds {
             /// Every kind, by name.
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
-            /// What it is.
+            /// Returns the kind's description.
             pub fn about(self) -> About {
                 match self {
                     $(Self::$kind => About {
@@ -163,18 +164,18 @@ kinds! {
 }
 
 impl Kind {
-    /// Its name.
+    /// Returns the kind's name.
     pub fn name(self) -> &'static str {
         self.about().name
     }
 
-    /// The `type` of its problems: a URI reference with full path (RFC 9457, 3.1.1), the same at every deployment, at
-    /// each of which its page is there.
+    /// Returns the `type` of its problems: a URI reference with full path (RFC 9457, 3.1.1), the same at every
+    /// deployment. Each deployment serves its page.
     pub fn uri(self) -> String {
         format!("{PAGES}/{}", self.name())
     }
 
-    /// The kind of that name.
+    /// Returns the kind of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
