@@ -1,5 +1,5 @@
-//! A file's header against the options: what makes every row fail is an error before the first one is worked, and
-//! what merely looks odd is an issue that people see while the job runs.
+//! Checks a file's header against the options. A header that makes every row fail is an error before the first row is
+//! processed; one that only looks wrong is an issue that people see while the job runs.
 
 use longshore_domain::job::JobError;
 use longshore_domain::text::{listed, quoted};
@@ -44,7 +44,7 @@ fn issues(schema: Option<&Schema>, columns: &[String]) -> Vec<JobError> {
     issues
 }
 
-/// Columns without a name are not imported and may be many.
+/// Returns the first repeated column name. Columns without a name are not imported and may be many.
 fn first_duplicate(columns: &[String]) -> Option<&str> {
     let mut sorted: Vec<_> = columns.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
     sorted.sort_unstable();
@@ -69,7 +69,7 @@ fn required_column_missing(missing: &[&str], columns: &[String]) -> String {
     )
 }
 
-/// The column that differs from a name in case, spaces or punctuation only.
+/// Returns the column that differs from a name only in case, spaces or punctuation.
 fn meant<'a>(name: &str, columns: &'a [String]) -> Option<&'a str> {
     let bare =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
