@@ -61,7 +61,7 @@ pub struct ProblemDocument<'a> {
     pub of_type: String,
     /// The same for every problem of the type.
     pub title: &'static str,
-    /// The status of the answer.
+    /// HTTP status of the response.
     #[schema(minimum = 400, maximum = 599)]
     pub status: u16,
     /// Explanation of this occurrence, and how to fix it.
