@@ -59,9 +59,9 @@ pub struct InputReceipt {
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// The client gave it with the upload, and the bucket took no other file.
+    /// The client gave it with the upload, and the bucket accepted no other file.
     Upload,
-    /// The file was read once more at the job's end, and was the one that the job had worked.
+    /// The file was read again at the job's end, and was the one that the job had processed.
     Read,
     /// Unknown: the file no longer existed unchanged.
     Gone,

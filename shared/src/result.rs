@@ -41,7 +41,7 @@ pub struct ResultDocument {
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = OutputCounts)]
 pub struct ResultCounts {
-    /// Items done.
+    /// Items that succeeded.
     pub succeeded: u64,
     /// Rows of `failed.csv`.
     pub failed: u64,

@@ -32,8 +32,9 @@ impl Transacted {
 impl DynamoStore {
     /// TransactWriteItems. All its attempts have one client request token: a canceled one wrote nothing, and an
     /// applied one whose reply was lost returns the same response for ten minutes
-    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>). After that time, a
-    /// retry is refused because of this same call's earlier write, and the caller compares.
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>). A
+    /// retry that the token does not cover is refused because of this same call's earlier write, and the caller
+    /// compares.
     pub(super) async fn transact(
         &self,
         operation: &'static str,
