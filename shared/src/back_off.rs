@@ -41,7 +41,7 @@ impl BackOff {
         Self { sleep, waits: 0, most: WAITS }
     }
 
-    /// A new back-off for an operation that conflicts with other writers.
+    /// Creates a back-off for an operation that conflicts with other writers.
     pub(crate) fn among_writers(sleep: Sleep) -> Self {
         Self { most: WAITS_AMONG_WRITERS, ..Self::new(sleep) }
     }

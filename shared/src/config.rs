@@ -35,18 +35,18 @@ pub mod names {
     pub const LOW_CHUNK_QUEUE: &str = "LONGSHORE_LOW_CHUNK_QUEUE_URL";
     /// Queue of complete-job messages (FIFO).
     pub const COMPLETE_QUEUE: &str = "LONGSHORE_COMPLETE_JOB_QUEUE_URL";
-    /// Dead letters of create-job.
+    /// Dead-letter queue of create-job.
     pub const CREATE_DLQ: &str = "LONGSHORE_CREATE_JOB_DLQ_URL";
-    /// Dead letters of process-item.
+    /// Dead-letter queue of process-item.
     pub const CHUNK_DLQ: &str = "LONGSHORE_CHUNK_DLQ_URL";
-    /// Dead letters of complete-job.
+    /// Dead-letter queue of complete-job.
     pub const COMPLETE_DLQ: &str = "LONGSHORE_COMPLETE_JOB_DLQ_URL";
 }
 
 /// Returns the maximum size of an upload in bytes: `LONGSHORE_MAX_FILE_BYTES`.
 ///
 /// # Errors
-/// If it is missing or no whole number.
+/// If it is missing or not a whole number.
 pub fn max_file_bytes() -> Result<u64, ConfigError> {
     parsed("LONGSHORE_MAX_FILE_BYTES")
 }
@@ -54,7 +54,7 @@ pub fn max_file_bytes() -> Result<u64, ConfigError> {
 /// Returns the size in bytes above which a file is uploaded in parts: `LONGSHORE_MULTIPART_BYTES`.
 ///
 /// # Errors
-/// If it is missing or no whole number.
+/// If it is missing or not a whole number.
 pub fn multipart_bytes() -> Result<u64, ConfigError> {
     parsed("LONGSHORE_MULTIPART_BYTES")
 }
@@ -62,7 +62,7 @@ pub fn multipart_bytes() -> Result<u64, ConfigError> {
 /// Returns the days until uploads, job files and job records expire: `LONGSHORE_RETENTION_DAYS`.
 ///
 /// # Errors
-/// If it is missing or no whole number.
+/// If it is missing or not a whole number.
 pub fn retention_days() -> Result<i64, ConfigError> {
     parsed("LONGSHORE_RETENTION_DAYS")
 }
@@ -70,7 +70,7 @@ pub fn retention_days() -> Result<i64, ConfigError> {
 /// Returns the maximum number of active jobs of a tenant: `LONGSHORE_MAX_ACTIVE_JOBS`.
 ///
 /// # Errors
-/// If it is missing or no whole number.
+/// If it is missing or not a whole number.
 pub fn max_active_jobs() -> Result<u64, ConfigError> {
     parsed("LONGSHORE_MAX_ACTIVE_JOBS")
 }
@@ -79,7 +79,7 @@ pub fn max_active_jobs() -> Result<u64, ConfigError> {
 /// `LONGSHORE_TENANT_CALLS_AT_ONCE`.
 ///
 /// # Errors
-/// If one is missing or no whole number.
+/// If one is missing or not a whole number.
 pub fn tenant_calls() -> Result<Rate, ConfigError> {
     let (per_second, burst) = ("LONGSHORE_TENANT_CALLS_PER_SECOND", "LONGSHORE_TENANT_CALLS_AT_ONCE");
     Ok(Rate { per_second: parsed(per_second)?, burst: parsed(burst)? })
@@ -89,7 +89,7 @@ pub fn tenant_calls() -> Result<Rate, ConfigError> {
 /// `LONGSHORE_TENANT_WORK_CALLS`.
 ///
 /// # Errors
-/// If it is missing or no whole number.
+/// If it is missing or not a whole number.
 pub fn tenant_work_calls() -> Result<u64, ConfigError> {
     parsed("LONGSHORE_TENANT_WORK_CALLS")
 }
@@ -97,7 +97,7 @@ pub fn tenant_work_calls() -> Result<u64, ConfigError> {
 /// Returns the maximum bytes of one tenant's uploads in a day: `LONGSHORE_MAX_TENANT_UPLOAD_BYTES_PER_DAY`.
 ///
 /// # Errors
-/// If it is missing or no whole number.
+/// If it is missing or not a whole number.
 pub fn max_tenant_upload_bytes_per_day() -> Result<u64, ConfigError> {
     parsed("LONGSHORE_MAX_TENANT_UPLOAD_BYTES_PER_DAY")
 }
@@ -105,7 +105,7 @@ pub fn max_tenant_upload_bytes_per_day() -> Result<u64, ConfigError> {
 /// Returns the maximum bytes of the files of one tenant's jobs in a day: `LONGSHORE_MAX_TENANT_JOB_BYTES_PER_DAY`.
 ///
 /// # Errors
-/// If it is missing or no whole number.
+/// If it is missing or not a whole number.
 pub fn max_tenant_job_bytes_per_day() -> Result<u64, ConfigError> {
     parsed("LONGSHORE_MAX_TENANT_JOB_BYTES_PER_DAY")
 }
@@ -113,7 +113,7 @@ pub fn max_tenant_job_bytes_per_day() -> Result<u64, ConfigError> {
 /// Returns the queue depth in chunks above which no job is accepted: `LONGSHORE_MAX_QUEUED_CHUNKS`.
 ///
 /// # Errors
-/// If it is missing or no whole number.
+/// If it is missing or not a whole number.
 pub fn max_queued_chunks() -> Result<u64, ConfigError> {
     parsed("LONGSHORE_MAX_QUEUED_CHUNKS")
 }
@@ -121,7 +121,7 @@ pub fn max_queued_chunks() -> Result<u64, ConfigError> {
 /// Returns the seconds after which an unfinished job is stopped: `LONGSHORE_JOB_TIME_LIMIT_SECONDS`.
 ///
 /// # Errors
-/// If it is missing or no whole number.
+/// If it is missing or not a whole number.
 pub fn job_time_limit_s() -> Result<i64, ConfigError> {
     parsed("LONGSHORE_JOB_TIME_LIMIT_SECONDS")
 }
@@ -129,7 +129,7 @@ pub fn job_time_limit_s() -> Result<i64, ConfigError> {
 /// Returns the seconds between a stop and the final count: `LONGSHORE_STOP_GRACE_SECONDS`.
 ///
 /// # Errors
-/// If it is missing or no whole number.
+/// If it is missing or not a whole number.
 pub fn stop_grace_s() -> Result<i64, ConfigError> {
     parsed("LONGSHORE_STOP_GRACE_SECONDS")
 }
@@ -137,7 +137,7 @@ pub fn stop_grace_s() -> Result<i64, ConfigError> {
 /// Returns the first delay of a transient item, in seconds: `LONGSHORE_RETRY_BASE_SECONDS`.
 ///
 /// # Errors
-/// If it is missing or no whole number.
+/// If it is missing or not a whole number.
 pub fn retry_base_s() -> Result<i64, ConfigError> {
     parsed("LONGSHORE_RETRY_BASE_SECONDS")
 }
@@ -145,7 +145,7 @@ pub fn retry_base_s() -> Result<i64, ConfigError> {
 /// Returns the seconds without progress after which the sweeper sends a chunk again: `LONGSHORE_STALL_SECONDS`.
 ///
 /// # Errors
-/// If it is missing or no whole number.
+/// If it is missing or not a whole number.
 pub fn stall_s() -> Result<i64, ConfigError> {
     parsed("LONGSHORE_STALL_SECONDS")
 }

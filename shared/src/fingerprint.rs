@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 /// The size and checksum that identify a file.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Fingerprint {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// SHA-256 in 64 lower-case hexadecimal digits, as `sha256sum` prints it.
     #[schema(pattern = "^[0-9a-f]{64}$")]
@@ -40,7 +40,7 @@ impl Fingerprinter {
         self.hash.update(bytes);
     }
 
-    /// Bytes taken so far.
+    /// Returns the number of bytes taken so far.
     pub fn size(&self) -> u64 {
         self.size
     }

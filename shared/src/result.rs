@@ -110,7 +110,7 @@ pub struct ReportFiles {
 pub struct ReportFile {
     /// Object key.
     pub key: String,
-    /// Rows below its header.
+    /// Number of rows below the header.
     pub rows: u64,
 }
 

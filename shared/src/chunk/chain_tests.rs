@@ -1,4 +1,4 @@
-//! Chains of any length: the number of sequential reads, and what is kept in memory.
+//! Chains of any length: the number of sequential reads, and the memory that is used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

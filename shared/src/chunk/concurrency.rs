@@ -32,7 +32,7 @@ impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S,
     pub(super) async fn acquire(&self, deadline: Timestamp) -> PortResult<Option<Permit>> {
         let now = (self.clock)();
         let mut free = free_permits(&self.ports.store.permits(self.job_type).await?, self.limit, now);
-        // Workers that come together do not all try the same slot first.
+        // Concurrent workers must not all try the same permit first.
         let count = free.len();
         free.rotate_left(((fraction() * count as f64) as usize).min(count));
         let holder = nonce();

@@ -1,4 +1,4 @@
-//! From the end of a group to the end of the job.
+//! Transitions from the end of a group to the end of the job.
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Stop, Transition};

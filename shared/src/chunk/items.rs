@@ -83,13 +83,13 @@ impl Items {
         Self { bytes, todo: vec![todo] }
     }
 
-    /// The single record of a chunk that is not read.
+    /// Returns the single record of a chunk that is not read.
     fn unread(number: u64) -> Self {
         let todo = Todo { number, attempts: 0, start: 0, end: 0, unterminated: false, too_long: true };
         Self { bytes: Vec::new(), todo: vec![todo] }
     }
 
-    /// The records of a chunk. Records of more than `longest` bytes are treated as unread.
+    /// Returns the records of a chunk. Records of more than `longest` bytes are treated as unread.
     fn of_chunk(message: &ChunkMessage, source: &SourceFile, longest: u64, bytes: Vec<u8>) -> Result<Self, ChunkError> {
         let spans = records(source.format, &bytes).zip(message.plan.first..);
         let todo: Vec<_> = spans

@@ -20,7 +20,7 @@ pub struct KnownJob {
 }
 
 impl KnownJob {
-    /// The limits of its job type.
+    /// Returns the limits of the job type.
     pub fn limits(&self) -> TypeLimits {
         self.prepared.as_ref().map_or(TypeLimits::DEFAULT, |prepared| prepared.limits())
     }

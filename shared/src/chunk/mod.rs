@@ -102,7 +102,7 @@ pub enum ChunkError {
     /// A service failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// A work file that a commit vouches for is not there.
+    /// A work file that a commit refers to is missing.
     #[error("work file {0} is missing")]
     WorkFileMissing(String),
     /// A work file is damaged.

@@ -54,7 +54,7 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
     /// deliveries as failures.
     ///
     /// See [`Worker::work`].
-    /// As [`Worker::work`].
+    /// See [`Worker::work`].
     pub async fn deliver(
         &self,
         receipts: &Receipts,

@@ -17,7 +17,7 @@ thread_local! {
     static SPARE: RefCell<Vec<Reader>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Reads one record after the other without allocating for each.
+/// Reads one record after another without allocating for each.
 #[derive(Debug)]
 pub struct CellReader {
     core: Reader,
@@ -71,8 +71,8 @@ impl CellReader {
     pub fn read(&mut self, record: &[u8]) -> Cells<'_> {
         self.core.reset();
         if record.starts_with(MARK) {
-            // The reader takes these bytes for a byte order mark at the beginning of a file and drops them, except
-            // after a blank line.
+            // At the beginning of a file, the reader drops these bytes as a byte order mark, but not after a blank
+            // line.
             self.core.read_record(b"\n", &mut self.text, &mut self.ends);
         }
         let (mut input, mut written, mut cells) = (record, 0, 0);

@@ -36,7 +36,7 @@ pub struct TypeLimits {
 }
 
 impl TypeLimits {
-    /// For items that take up to a few milliseconds.
+    /// Limits for items that take up to a few milliseconds.
     pub const DEFAULT: Self = Self {
         chunk_items: 1_000,
         chunk_bytes: 1 << 20,

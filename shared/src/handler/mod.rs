@@ -30,7 +30,7 @@ use crate::problem::FieldError;
 /// still runs.
 const BATCH_TIME: Duration = Duration::from_secs(1);
 
-/// One kind of work over many items.
+/// A kind of work over many items.
 ///
 /// ```
 /// use longshore::handler::{ItemKey, JobContext, JobType, Outcome};
@@ -63,7 +63,7 @@ pub trait JobType: Send + Sync + 'static {
     /// The value of `options` in a client's request. Deny unknown fields, so that a misspelt option is
     /// refused.
     type Options: DeserializeOwned + Send + Sync + 'static;
-    /// One row or JSON line.
+    /// One row or one JSON line.
     type Item: DeserializeOwned + Send;
 
     /// Returns every error in the options beyond their types. Called when a job is created.

@@ -98,7 +98,7 @@ pub enum Shape<'a> {
         columns: &'a [String],
         /// The record without its terminator.
         bytes: &'a [u8],
-        /// The file ended inside one of its quoted cells.
+        /// True if the file ended inside one of the record's quoted cells.
         unterminated: bool,
     },
     /// The options of a job without a file.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::problem::{FieldError, Problem, escape};
 
-/// The error of a value: a stable code, and a sentence that says what would be valid.
+/// Error of a value: a stable code, and a sentence that describes a valid value.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Bad {
     /// Stable code, in snake case.

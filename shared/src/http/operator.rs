@@ -14,7 +14,7 @@ use crate::problem::{Kind, Problem};
 pub struct Operators {
     /// Name of the claim, `cognito:groups` for instance.
     pub claim: String,
-    /// The word.
+    /// The word that identifies operators.
     pub group: String,
 }
 

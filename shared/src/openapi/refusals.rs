@@ -15,8 +15,8 @@ use crate::problem::{FieldError, Kind, Problem, ProblemDocument};
 /// Responses by status.
 pub type Responses = BTreeMap<String, RefOr<Response>>;
 
-/// Names the problems of a call, in addition to those of every call (`NoTenant`, `Internal`, `Unavailable`, sizes that
-/// are too large, and the gateway's answers). Usage: `refusals!(Refusals: NotFound, JobEnded);`, and then
+/// Defines the problems of a call, in addition to those of every call (`NoTenant`, `Internal`, `Unavailable`, sizes
+/// that are too large, and the gateway's responses). Usage: `refusals!(Refusals: NotFound, JobEnded);`, and then
 /// `responses(Refusals, …)`. With `public`, the call needs no token; with `operator`, the call is for operators.
 #[macro_export]
 macro_rules! refusals {

@@ -87,7 +87,7 @@ pub struct Problem {
     pub kind: Kind,
     /// Explanation of this occurrence.
     pub detail: String,
-    /// The bad fields.
+    /// The invalid fields.
     pub errors: Vec<FieldError>,
     /// Seconds after which a retry may succeed: the header `Retry-After`.
     pub retry_after_s: Option<NonZeroU32>,

@@ -202,7 +202,7 @@ impl RedriveToSource for SqsQueues {
     }
 }
 
-/// A send to a FIFO queue.
+/// Parameters of a send to a FIFO queue.
 struct Fifo<'a> {
     operation: &'static str,
     url: &'a Option<String>,

@@ -61,7 +61,7 @@ impl<'a> Graph<'a> {
     /// Finds every part.
     ///
     /// # Errors
-    /// A reference that leads out of the schema or nowhere, a part with an `$id`, too many parts.
+    /// A reference that leads out of the schema or has no target, a part with an `$id`, too many parts.
     pub(super) fn of(root: &'a Value) -> Result<Self, Refusal> {
         let mut graph = Self {
             parts: Vec::new(),

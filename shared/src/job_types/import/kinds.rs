@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-/// The types that a column's cells may have. An empty one is text.
+/// The types that a column's cells may have. No type means text.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
 pub(super) struct Kind {
     pub(super) text: bool,

@@ -24,7 +24,7 @@ impl Chance {
     }
 }
 
-/// Rows by their number and key.
+/// Rows with their number and key.
 type Numbered = Vec<(u64, String)>;
 
 fn dataset() -> Dataset {

@@ -26,11 +26,11 @@ const MAX_DEPTH: usize = dynamodb::NESTING_LEVELS - 1;
 pub enum Misfit {
     /// Key and properties need this number of bytes.
     TooLarge(usize),
-    /// The property named holds values nested too deep.
+    /// The named property holds values that are nested too deep.
     TooDeep(String),
-    /// The property named holds a number beyond 1e125, or nearer to zero than 1e-130.
+    /// The named property holds a number beyond 1e125, or nearer to zero than 1e-130.
     NumberOutOfRange(String),
-    /// The property named, or one in it, has an empty name.
+    /// The named property, or one in it, has an empty name.
     EmptyName(String),
 }
 
