@@ -180,15 +180,16 @@ fn ended_early() -> PortError {
 
 fn too_many_columns(columns: usize) -> JobError {
     let message = format!(
-        "the first line has {columns} columns, and a file may have up to {MAX_COLUMNS}; is the first line the header, and does \
-         each row stand on a line of its own?"
+        "the first line has {columns} columns, and a file may have up to {MAX_COLUMNS}; is the first line the \
+         header, and is each row on its own line?"
     );
     JobError::new("too_many_columns", message)
 }
 
 fn header_too_long() -> JobError {
     let message = format!(
-        "the first line is longer than {} KiB, so it is no header; is a quote in it never closed, or is this no CSV file?",
+        "the first line is longer than {} KiB, so it is not a header; does it have an unclosed quote, or is this \
+         not a CSV file?",
         HEADER_BYTES / 1024
     );
     JobError::new("header_too_long", message)

@@ -158,7 +158,7 @@ pub(super) async fn find(
 
 /// Error: the file is gone from the bucket.
 pub fn source_missing(source: &SourceFile) -> JobError {
-    JobError::new("source_missing", format!("the file {:?} is not there any more; upload it again", source.name))
+    JobError::new("source_missing", format!("the file {:?} no longer exists; upload it again", source.name))
 }
 
 /// Error: the file has changed since the job was created.

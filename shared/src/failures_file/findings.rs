@@ -85,14 +85,14 @@ impl<'a> Findings<'a> {
     }
 }
 
-const UNKNOWN: &str = "of the corrected file named no failed item of this job and did nothing; \
-                       did a number change, or is the file another job's?";
-const UNCHECKED: &str = "of the corrected file were not compared with the failed items, of which there are too many: \
-                         each of them runs if it names a failed item, and does nothing if it does not";
-const REPEATED: &str = "stood in the corrected file more than once, so that none of them was taken: \
-                        the items stay failed; leave one row each and retry with the file again";
-const UNREADABLE: &str = "of the corrected file, counted with its first line, could not be read \
-                          (no number, not UTF-8, torn cells, an unclosed quote, too long): their items stay failed; \
-                          save it as CSV UTF-8 and retry with it again";
-const UNCHANGED: &str = "of the corrected file stood as the report had shown them, which is not what the source held \
-                         (not UTF-8, an unclosed quote, too long): the items stay failed; correct their cells";
+const UNKNOWN: &str = "of the corrected file matched no failed item of this job and had no effect; did a number \
+                       change, or does the file belong to another job?";
+const UNCHECKED: &str = "of the corrected file were not compared with the failed items, because there are too many: \
+                         each row runs if it matches a failed item, and has no effect otherwise";
+const REPEATED: &str = "occurred in the corrected file more than once, so none of them was used: the items stay \
+                        failed; keep one row each and retry with the file again";
+const UNREADABLE: &str = "of the corrected file (the first line is row 1) could not be read (no number, not \
+                          UTF-8, split cells, an unclosed quote, too long): their items stay failed; save the file as CSV \
+                          UTF-8 and retry with it again";
+const UNCHANGED: &str = "of the corrected file were unchanged from the report, which differs from the source (not \
+                         UTF-8, an unclosed quote, too long): the items stay failed; correct their cells";

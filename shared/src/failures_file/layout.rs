@@ -72,7 +72,7 @@ struct Header {
 impl Header {
     fn read(text: &[u8], whole: bool, delimiter: u8) -> Result<Self, NotAFailuresFile> {
         let mut spans = delimited_records(delimiter, text);
-        let span = spans.next().ok_or_else(|| NotAFailuresFile("the file holds no line".into()))?;
+        let span = spans.next().ok_or_else(|| NotAFailuresFile("the file is empty".into()))?;
         if span.unterminated || (!whole && span.end as usize == text.len()) {
             let message = "the first line does not end; is a quote in it never closed?";
             return Err(NotAFailuresFile(message.into()));

@@ -86,7 +86,7 @@ fn declared_bytes(headers: &HeaderMap) -> Option<u64> {
 }
 
 pub(super) fn too_long(limit: usize) -> Problem {
-    let detail = format!("the body may have up to {} KiB; data belongs into an uploaded file", limit / 1024);
+    let detail = format!("the body may have up to {} KiB; data belongs in an uploaded file", limit / 1024);
     Problem::new(Kind::BodyTooLarge, detail)
 }
 

@@ -62,7 +62,7 @@ pub fn with_call_limit<S: Clone + Send + Sync + 'static>(router: Router<S>, limi
 /// Returns 429 with the milliseconds before the next call.
 pub fn rate_limited(wait_ms: i64) -> Problem {
     let seconds = u32::try_from(wait_ms.div_euclid(1_000) + 1).unwrap_or(u32::MAX);
-    let detail = format!("you have called more often than one tenant may; ask again in {seconds} s");
+    let detail = format!("you have exceeded the rate limit of a tenant; retry in {seconds} s");
     Problem::new(Kind::RateLimited, detail).retry_after(seconds)
 }
 

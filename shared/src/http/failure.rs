@@ -41,7 +41,7 @@ impl From<PortError> for Failure {
             return Self::Ours(Box::new(error));
         }
         tracing::warn!(error = telemetry::chain(&error), "a call found the store busy");
-        let detail = "the store is too busy for this call at this moment; make it again later";
+        let detail = "the store is too busy for this call at the moment; retry later";
         Self::Problem(Problem::new(Kind::Unavailable, detail).retry_after(AGAIN_S))
     }
 }

@@ -24,7 +24,7 @@ pub fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     if (1..=MAX_BYTES).contains(&text.len()) && !text.contains('\t') {
         return Ok(Some(text.to_owned()));
     }
-    let detail = format!("Idempotency-Key is 1 to {MAX_BYTES} ASCII characters, a UUID for instance");
+    let detail = format!("Idempotency-Key must be 1 to {MAX_BYTES} ASCII characters, for example a UUID");
     Err(Problem::new(Kind::InvalidIdempotencyKey, detail))
 }
 
@@ -36,7 +36,7 @@ pub fn of_request(key: String, meaning: &Value, at: Timestamp) -> IdempotencyKey
 
 /// 422: the key was used for another request.
 pub fn key_reused() -> Problem {
-    let detail = "this Idempotency-Key came with another request before; send a new key with a new request";
+    let detail = "this Idempotency-Key was used for another request; send a new key with a new request";
     Problem::new(Kind::IdempotencyKeyReused, detail)
 }
 

@@ -37,8 +37,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Operator {
             return Err(Failure::Ours("the router was built without saying who is an operator".into()));
         };
         if *access == Access::Open {
-            let detail = "this deployment is open to anybody, and nobody is an operator; deploy it with Access=cognito or \
-                          Access=oidc";
+            let detail = "this deployment is open to everyone, so no caller is an operator; deploy it with \
+                          Access=cognito or Access=oidc";
             return Err(Problem::new(Kind::NotAnOperator, detail).into());
         }
         let groups = claim_of(&parts.extensions, &operators.claim).unwrap_or_default();
@@ -57,8 +57,8 @@ fn words(claim: &str) -> impl Iterator<Item = &str> {
 
 fn not_one(Operators { claim, group }: &Operators) -> Problem {
     let detail = format!(
-        "dead letters hold rows of all tenants, and so are for operators only: those whose token has {group} in its claim \
-         {claim}; have an administrator make you one, and sign in again"
+        "dead letters hold rows of all tenants, so only operators may see them: users whose token has {group} in \
+         its claim {claim}; ask an administrator to make you one, and sign in again"
     );
     Problem::new(Kind::NotAnOperator, detail)
 }

@@ -32,7 +32,7 @@ pub fn place(cursor: &str) -> Option<String> {
 
 /// Error: a cursor that no page of the list returned.
 pub fn bad_cursor() -> FieldError {
-    let detail = "the cursor is none that a page of this list gave; start again without one";
+    let detail = "the cursor was not returned by a page of this list; start again without one";
     FieldError::new("/cursor", "invalid_cursor", detail)
 }
 

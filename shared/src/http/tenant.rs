@@ -49,8 +49,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Tenant {
 fn signed_in(extensions: &Extensions, claim: &str) -> Result<Tenant, Problem> {
     let name = claim_of(extensions, claim).ok_or_else(|| {
         let detail = format!(
-            "the token has no claim {claim}, by which this deployment tells tenants apart; have it set for your user, \
-             sign in again, and send the kind of token that carries it"
+            "the token has no claim {claim}, which identifies tenants in this deployment; ask an administrator to \
+             set it for your user, sign in again, and send the kind of token that carries it"
         );
         no_tenant(detail)
     })?;
@@ -58,8 +58,8 @@ fn signed_in(extensions: &Extensions, claim: &str) -> Result<Tenant, Problem> {
         return Ok(Tenant(name.to_owned()));
     }
     let detail = format!(
-        "the claim {claim} of the token cannot be a tenant's name: that is 1 to {MAX_NAME_BYTES} letters, digits and \
-         the characters {} without a dot at its beginning",
+        "the claim {claim} of the token is not a valid tenant name: 1 to {MAX_NAME_BYTES} letters, digits and the \
+         characters {}, without a leading dot",
         String::from_utf8_lossy(MARKS)
     );
     Err(no_tenant(detail))

@@ -53,7 +53,7 @@ fn first_duplicate(columns: &[String]) -> Option<&str> {
 
 fn key_not_in_header(key: &str, columns: &[String]) -> String {
     let hint = meant(key, columns).map_or_else(
-        || String::from("set the option key to the column that names a row"),
+        || String::from("set the option key to the column that identifies a row"),
         |meant| format!("did you mean {}?", quoted(meant)),
     );
     format!("the key column {} is not in the header, which has {}; {hint}", quoted(key), listed_all(columns))
@@ -65,7 +65,8 @@ fn required_column_missing(missing: &[&str], columns: &[String]) -> String {
     let hint = hint.unwrap_or_default();
     let (missing, columns) = (listed(missing.iter().copied()), listed_all(columns));
     format!(
-        "the schema requires {missing}, which no column gives, so every row would fail; the header has {columns}{hint}"
+        "the schema requires {missing}, which no column provides, so every row would fail; the header has \
+         {columns}{hint}"
     )
 }
 

@@ -99,7 +99,7 @@ fn check_patterns(graph: &Graph<'_>) -> Result<(), Refusal> {
     for (pattern, (weight, part)) in &graph.patterns {
         if *weight > MAX_PATTERN_WEIGHT {
             let detail = format!(
-                "the pattern {} is too large once its repetitions are written out; use smaller counts, or maxLength",
+                "the pattern {} is too large once its repetitions are expanded; use smaller counts, or maxLength",
                 shortened(pattern, 60)
             );
             return Err(Refusal::complex(&graph.pointer(*part), detail));

@@ -313,13 +313,14 @@ fn decoded(fragment: &str) -> String {
 }
 
 fn endless() -> &'static str {
-    "this part leads back to itself at the same place of the row, a check without an end; let a $ref to itself stand under \
+    "this part refers to itself at the same place of the row, which would never end; put a $ref to itself under \
      properties or items"
 }
 
 fn embedded(keyword: &str) -> String {
     format!(
-        "{keyword} stands at the top of a schema only; put the definition under $defs and refer to it as #/$defs/NAME"
+        "{keyword} is allowed only at the top of a schema; put the definition under $defs and refer to it as \
+         #/$defs/NAME"
     )
 }
 

@@ -89,7 +89,7 @@ impl ImportOptions {
             errors.push(FieldError::new("/options/key", "invalid_key", detail));
         }
         if self.max_failed_percent.is_some_and(|percent| !(0.0..=100.0).contains(&percent)) {
-            let detail = "maxFailedPercent is a number from 0 to 100";
+            let detail = "maxFailedPercent must be a number from 0 to 100";
             errors.push(FieldError::new("/options/maxFailedPercent", "invalid_percent", detail));
         }
         errors.extend(self.compile().err());
@@ -121,7 +121,7 @@ impl ImportOptions {
         let Some(schema) = &self.schema else { return Ok(()) };
         let size = schema.to_string().len();
         if size > MAX_SCHEMA_BYTES {
-            let detail = format!("the schema has {size} bytes; up to {MAX_SCHEMA_BYTES} are taken");
+            let detail = format!("the schema has {size} bytes; the maximum is {MAX_SCHEMA_BYTES}");
             return Err(FieldError::new("/options/schema", "schema_too_large", detail));
         }
         let compiled = Schema::compile(schema)?;

@@ -118,7 +118,7 @@ fn key_of<'a>(name: &str, data: &'a Map<String, Value>) -> Result<Cow<'a, str>, 
     };
     if key.len() > MAX_KEY_BYTES {
         let message = format!(
-            "{} is the key of a record and has {} bytes; a key has up to {MAX_KEY_BYTES}",
+            "{} is the key of a record and has {} bytes; a key may have up to {MAX_KEY_BYTES}",
             shown(name),
             key.len()
         );

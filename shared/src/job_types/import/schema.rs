@@ -127,7 +127,8 @@ fn size(row: &Value) -> u64 {
 }
 
 fn violation_somewhere() -> Rejection {
-    let message = "the row does not match the schema, and it is too large to say where; check its longest values";
+    let message = "the row does not match the schema, and it is too large to locate the error; check its longest \
+                   values";
     Rejection::new("schema_violation", None, message)
 }
 

@@ -59,7 +59,7 @@ fn message(error: &ValidationError<'_>) -> String {
         ValidationErrorKind::Format { format } => format!("{name} is {value}; it must be of the format {format}"),
         ValidationErrorKind::FalseSchema => format!("{name} holds {value}, which the schema does not allow there"),
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
-            format!("{name} is {value}, which is none of the forms that the schema allows")
+            format!("{name} is {value}, which matches none of the forms that the schema allows")
         }
         _ => shortened(&format!("{name}: {}", error.masked_with(value)), 10 * QUOTED_CHARS),
     }

@@ -83,7 +83,7 @@ fn outcome(written: Written, writer: Writer, key: &str) -> Option<Outcome> {
         }
         Written::Taken(holder) => Outcome::reject("duplicate_key", Some(key), taken(holder, writer)),
         Written::Refused(reason) => {
-            Outcome::reject("record_refused", None, format!("the records table does not take this row: {reason}"))
+            Outcome::reject("record_refused", None, format!("the records table does not accept this row: {reason}"))
         }
         Written::Unknown(reason) => Outcome::Retry { after: None, reason },
         Written::Throttled(reason) => Outcome::Busy { reason },
@@ -95,9 +95,9 @@ fn taken(holder: Option<Writer>, writer: Writer) -> String {
     match holder {
         Some(holder) if holder.job == writer.job => format!("row {} of this file has the same key", holder.row),
         Some(holder) => {
-            format!("a record with this key is there already, from row {} of job {}", holder.row, holder.job)
+            format!("a record with this key already exists, from row {} of job {}", holder.row, holder.job)
         }
-        None => String::from("a record with this key is there already"),
+        None => String::from("a record with this key already exists"),
     }
 }
 

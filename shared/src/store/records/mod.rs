@@ -80,7 +80,7 @@ pub struct KnownDataset {
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
     /// The cursor was not returned by any page of records.
-    #[error("the cursor is none that a page of this list gave; start again without one")]
+    #[error("the cursor was not returned by a page of this list; start again without one")]
     BadCursor,
     /// The table failed.
     #[error(transparent)]

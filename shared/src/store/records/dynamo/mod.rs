@@ -112,7 +112,7 @@ impl Calls for DynamoRecords {
             Ok(output) => Ok(output.responses.unwrap_or_default()),
             Err(error) => {
                 tracing::warn!(error = telemetry::chain(&error), records = open.len(), "writing records failed");
-                Err(CallError::of(error.code(), String::from("the row may have been written all the same")))
+                Err(CallError::of(error.code(), String::from("the row may have been written anyway")))
             }
         }
     }
