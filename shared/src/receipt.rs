@@ -81,7 +81,7 @@ pub struct FileReceipt {
     pub fingerprint: Fingerprint,
 }
 
-/// A version of this code.
+/// Version of the code that wrote the receipt.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CodeVersion {
     /// Version of the package.

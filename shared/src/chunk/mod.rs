@@ -147,8 +147,7 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
     /// See [`ChunkError`]; earlier commits stay.
     pub async fn work(&self, message: &ChunkMessage, mode: Mode, deadline: Timestamp) -> Result<ChunkEnd, ChunkError> {
         let state = self.ports.store.chunk_state(message.job_id, message.group).await?;
-        // A plan is valid only for the job that it was made for: a message that names another tenant's job
-        // has no job.
+        // A plan is valid only for the job that it was made for: another tenant's job counts as absent.
         let Some(state) = state.filter(|state| state.job.tenant == message.tenant) else {
             return Ok(ChunkEnd::Absent);
         };
