@@ -1,7 +1,7 @@
-//! Waits between tries at what a service left undone: exponential, with full jitter, and bounded.
+//! Waits between retries of a call: exponential, with full jitter, and bounded.
 //!
-//! DynamoDB answers a batch in part when a partition has no room, and asks for such waits: "if you retry the batch
-//! operation immediately, the underlying read or write requests can still fail due to throttling"
+//! DynamoDB processes a batch only in part when a partition has no capacity, and asks for such waits: "if you retry
+//! the batch operation immediately, the underlying read or write requests can still fail due to throttling"
 //! (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html>).
 
 use std::time::Duration;
@@ -9,20 +9,20 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use longshore_domain::ids::fraction;
 
-/// The longest first wait; each next one may be twice as long.
+/// Maximum length of the first wait; the maximum doubles with each further wait.
 const FIRST_MS: u64 = 50;
-/// The longest wait of all.
+/// Maximum length of any wait.
 const LONGEST_MS: u64 = 2_000;
-/// Waits before the caller gives up: some five seconds in all, at most.
+/// Number of waits before the caller gives up: about five seconds in all, at most.
 const WAITS: u32 = 7;
-/// Number of waits for other writers of the same items: eleven seconds in all at most, so that an API call has time for
-/// two such waits. Twenty concurrent creates of one tenant all succeed within them.
+/// Number of waits for other writers of the same items: eleven seconds in all at most, so that an API call has time
+/// for two such waits. Twenty concurrent creates of one tenant all succeed within them.
 const WAITS_AMONG_WRITERS: u32 = 10;
 
-/// Lets time pass; passed in, so that tests wait for nothing.
+/// A function that waits; passed in, so that tests do not wait.
 pub(crate) type Sleep = fn(Duration) -> BoxFuture<'static, ()>;
 
-/// Lets real time pass.
+/// Waits in real time.
 pub(crate) fn sleep(time: Duration) -> BoxFuture<'static, ()> {
     Box::pin(tokio::time::sleep(time))
 }
@@ -36,17 +36,17 @@ pub(crate) struct BackOff {
 }
 
 impl BackOff {
-    /// No wait so far.
+    /// Starts without any wait.
     pub(crate) fn new(sleep: Sleep) -> Self {
         Self { sleep, waits: 0, most: WAITS }
     }
 
-    /// A new back-off for an operation that conflicts with other writers.
+    /// Creates a back-off for an operation that conflicts with other writers.
     pub(crate) fn among_writers(sleep: Sleep) -> Self {
         Self { most: WAITS_AMONG_WRITERS, ..Self::new(sleep) }
     }
 
-    /// Waits before another try; false, at once, if there were enough.
+    /// Waits before another attempt; returns false at once if the waits are used up.
     pub(crate) async fn wait(&mut self) -> bool {
         if self.waits == self.most {
             return false;
@@ -57,8 +57,8 @@ impl BackOff {
     }
 }
 
-/// The wait after `waits` others: any time up to a bound that doubles. `fraction` in 0..1 is the jitter, so that
-/// callers that were refused together do not retry together.
+/// Returns the wait after `waits` others: any time up to a bound that doubles. `fraction` in 0..1 is the jitter, so
+/// that callers that were refused together do not retry together.
 pub(crate) fn full_jitter(waits: u32, fraction: f64) -> Duration {
     let most = (FIRST_MS << waits.min(16)).min(LONGEST_MS);
     Duration::from_millis(most).mul_f64(fraction.clamp(0.0, 1.0))

@@ -1,14 +1,15 @@
-//! Serves a function whose trigger is a queue: message by message, with a partial batch response.
+//! Serves a function that is triggered by a queue: message by message, with a partial batch response.
 //!
-//! A message that fails, or that cannot be parsed, is reported as failed: it comes back, and in the end reaches its
-//! dead-letter queue. Nothing accepted may vanish. On a FIFO queue the rest of the failed message's group is reported
-//! as failed with it, unworked, for what is reported as done is deleted, and order would be lost.
+//! A message that fails, or that cannot be parsed, is reported as failed: it is delivered again, and in the end
+//! reaches its dead-letter queue. No accepted message may vanish. On a FIFO queue the later messages of the failed
+//! message's group are reported as failed with it, without being processed: a message reported as done is deleted,
+//! and order would be lost.
 //!
-//! A delivery that returned an error does not wait for the queue's visibility timeout: the message is made visible again after
-//! seconds the first time, then after longer and longer, see [`redelivery_s`]. A worker that dies changes nothing, so its message
-//! waits for the timeout.
-//! A message that was not new when it came, or waited for its invocation, is hidden until that invocation is over for certain:
-//! the timeout may be little longer than a function runs, as
+//! A delivery that returned an error does not wait for the queue's visibility timeout: the message becomes visible
+//! again after seconds the first time, then after increasing delays, see [`redelivery_s`]. A worker that dies changes
+//! nothing, so its message waits for the timeout. A message that was received before, or waited for its invocation,
+//! is hidden until that invocation has certainly ended: the timeout may be little longer than the function's run
+//! time, as
 //! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html> describes it.
 
 use std::collections::BTreeSet;
@@ -27,35 +28,35 @@ use crate::config::take_calls;
 use crate::queues::{InFlight, Visibility};
 use crate::telemetry;
 
-/// Time kept at the end of an invocation for the commit, the continuation and the answer.
+/// Time reserved at the end of an invocation for the commit, the continuation and the response.
 const RESERVE_MS: i64 = 4_000;
 
-/// Time between receive and invocation that needs no longer visibility: the template gives a queue at least ten seconds more
-/// than its function.
+/// Maximum time between receive and invocation that needs no longer visibility timeout: the template gives a queue at
+/// least ten seconds more than its function.
 const FRESH_MS: i64 = 5_000;
 
-/// Seconds for which a message stays hidden after its invocation is over for certain.
+/// Seconds for which a message stays hidden after its invocation has certainly ended.
 const SPARE_S: i64 = 5;
 
-/// What is known of a message beside what it says.
+/// Metadata of a message.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct Delivery {
-    /// When its function should have stopped by itself.
+    /// Time by which its function should have stopped by itself.
     pub deadline: Timestamp,
     /// Deliveries of the message before this one. They failed, or their worker died.
     pub failures: u32,
-    /// When it was sent, if the queue says so.
+    /// Time of sending, if the queue reports it.
     pub sent_at: Option<Timestamp>,
 }
 
-/// What a queue's function does with one message.
+/// A function's handler of one message.
 pub trait MessageHandler: Send + Sync {
-    /// What the message says.
+    /// Type of the message's body.
     type Message: DeserializeOwned + Send;
     /// Name of the function, for its logs.
     const FUNCTION: &'static str;
 
-    /// Works one message. The answer says what became of it.
+    /// Processes one message. The returned text describes the result.
     fn handle(
         &self,
         message: Self::Message,
@@ -63,12 +64,12 @@ pub trait MessageHandler: Send + Sync {
     ) -> impl Future<Output = Result<String, Box<dyn Error + Send + Sync>>> + Send;
 }
 
-/// A handler behind its queue.
+/// A handler with its queue.
 #[derive(Debug)]
 pub struct Server<H, V> {
-    /// Works the messages.
+    /// Processes the messages.
     pub handler: H,
-    /// The queue that they come from.
+    /// The source queue of the messages.
     pub queue: V,
     /// Base of the delays between deliveries that fail, in seconds.
     pub retry_base_s: i64,
@@ -77,23 +78,23 @@ pub struct Server<H, V> {
 /// The times of one invocation.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct Invocation {
-    /// When it began.
+    /// Start of the invocation.
     pub now: Timestamp,
-    /// When it should have stopped by itself.
+    /// Time by which it should have stopped by itself.
     pub deadline: Timestamp,
-    /// When it is killed.
+    /// Time at which it is killed.
     pub ends: Timestamp,
 }
 
 impl Invocation {
     fn new(now: Timestamp, ends: Timestamp) -> Self {
-        // A quarter of a short timeout, so that quick test stacks keep time to work.
+        // At most a quarter of a short timeout, so that quick test stacks keep time for work.
         let reserve_ms = RESERVE_MS.min(ends.millis_since(now) / 4);
         Self { now, deadline: Timestamp(ends.0 - reserve_ms), ends }
     }
 }
 
-/// Runs the Lambda runtime with this server until the process is ended.
+/// Runs the Lambda runtime with this server until the process ends.
 ///
 /// # Errors
 /// If the runtime's API fails.
@@ -109,7 +110,7 @@ pub async fn serve<H: MessageHandler, V: Visibility>(server: Server<H, V>) -> Re
     .await
 }
 
-/// Works the messages in order and reports those that failed.
+/// Processes the messages in order and reports those that failed.
 pub async fn work<H: MessageHandler, V: Visibility>(
     server: &Server<H, V>,
     event: SqsEvent,
@@ -132,7 +133,7 @@ pub async fn work<H: MessageHandler, V: Visibility>(
     response
 }
 
-/// The message group, if the queue is a FIFO queue; on others it is only the tenant's share.
+/// Returns the message group, if the queue is a FIFO queue; on other queues it only serves fairness between tenants.
 fn fifo_group(record: &SqsMessage) -> Option<String> {
     let fifo = record.event_source_arn.as_ref().is_some_and(|arn| arn.ends_with(".fifo"));
     record.attributes.get("MessageGroupId").filter(|_| fifo).cloned()
@@ -142,7 +143,7 @@ fn number<T: std::str::FromStr>(record: &SqsMessage, attribute: &str) -> Option<
     record.attributes.get(attribute)?.parse().ok()
 }
 
-/// Deliveries of a message, this one included.
+/// Returns the number of deliveries of a message, including this one.
 fn receives(record: &SqsMessage) -> u32 {
     number(record, "ApproximateReceiveCount").unwrap_or(1)
 }
@@ -166,7 +167,7 @@ impl<H: MessageHandler, V: Visibility> Server<H, V> {
         let sent_at = number(record, "SentTimestamp").map(Timestamp);
         let delivery =
             Delivery { deadline: invocation.deadline, failures: receives(record).saturating_sub(1), sent_at };
-        // Boxed: the futures of the SDK nest deeper than the compiler cares to lay out in one type.
+        // Boxed: the futures of the SDK are nested too deeply for the compiler to lay out in one type.
         let done: BoxFuture<'_, _> = Box::pin(self.handler.handle(message, delivery));
         match done.await {
             Ok(end) => {
@@ -181,9 +182,9 @@ impl<H: MessageHandler, V: Visibility> Server<H, V> {
         }
     }
 
-    /// Hides a message until its invocation is over, unless it was received just now for the first time: then the queue's own
-    /// timeout is long enough. When a later receive was is not known. Harmless twice, and if it fails: then another worker may
-    /// come to the same message, and one of the two moves the cursor.
+    /// Hides a message until its invocation has ended, unless it was received just now for the first time: then the
+    /// queue's own timeout is long enough. The time of a later receive is unknown. Idempotent, and harmless if it
+    /// fails: another worker may then receive the same message, and only one of the two moves the cursor.
     async fn keep_hidden(&self, record: &SqsMessage, invocation: Invocation) {
         let first: Option<i64> = number(record, "ApproximateFirstReceiveTimestamp");
         let is_fresh = first.is_none_or(|first| invocation.now.0 - first < FRESH_MS);
@@ -193,7 +194,8 @@ impl<H: MessageHandler, V: Visibility> Server<H, V> {
         }
     }
 
-    /// Makes a message visible again soon. Harmless twice, and if it fails: then it is visible after the queue's timeout.
+    /// Makes a message visible again soon. Idempotent, and harmless if it fails: the message is then visible after
+    /// the queue's timeout.
     async fn deliver_again(&self, record: &SqsMessage) {
         self.hide(record, redelivery_s(receives(record), self.retry_base_s, fraction())).await;
     }

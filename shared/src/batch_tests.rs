@@ -1,4 +1,4 @@
-//! Batches by hand, over a queue that notes how long its messages are hidden.
+//! Crafted batches, with a queue that records the time for which its messages are hidden.
 
 use std::sync::Mutex;
 
@@ -6,7 +6,7 @@ use longshore_domain::ports::{PortError, PortResult};
 
 use super::*;
 
-/// Handle and seconds of each call; it fails all the same if it is told to.
+/// Handle and seconds of each call, also of calls that are set to fail.
 #[derive(Default)]
 struct Hidden {
     calls: Mutex<Vec<(String, i32)>>,
@@ -68,7 +68,7 @@ async fn a_standard_queue_reports_only_what_failed() {
     assert_eq!(failed("chunks", &[("t", "1"), ("t", "2"), ("t", "3")]).await, ["2"]);
 }
 
-/// Works a message only after as many failures as it says.
+/// Processes a message only after the number of failures in its body.
 struct AfterFailures;
 
 impl MessageHandler for AfterFailures {
@@ -137,7 +137,7 @@ async fn a_queue_that_refuses_to_hide_messages_keeps_none_from_being_worked() {
     assert_eq!(server.queue.calls.into_inner().unwrap().len(), 2);
 }
 
-/// 120 seconds are left, and five to spare.
+/// 120 seconds remain, and five to spare.
 #[tokio::test]
 async fn a_message_that_waited_for_its_invocation_is_hidden_until_that_is_over() {
     for (first_receive, receives, hidden) in

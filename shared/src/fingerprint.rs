@@ -1,30 +1,32 @@
-//! Size and SHA-256 of bytes that pass by.
+//! Size and SHA-256 of a stream of bytes.
 //!
-//! Whoever writes or reads a file as a stream gets its fingerprint on the way, and nobody reads a file twice for it.
+//! Code that writes or reads a file as a stream computes its fingerprint on the way, so that no file is read twice
+//! for it.
 
 use serde::{Deserialize, Serialize};
 use sha2::digest::common::hazmat::{SerializableState, SerializedState};
 use sha2::{Digest, Sha256};
 
-/// What tells a file from every other one.
+/// The size and checksum that identify a file.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Fingerprint {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Its SHA-256 in 64 lower-case hexadecimal digits, as `sha256sum` prints it.
+    /// SHA-256 in 64 lower-case hexadecimal digits, as `sha256sum` prints it.
     #[schema(pattern = "^[0-9a-f]{64}$")]
     pub sha256: String,
 }
 
-/// A fingerprint of which a part is taken: it is gone on with elsewhere.
+/// An unfinished fingerprint, to be continued elsewhere.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SavedFingerprint {
     size: u64,
-    /// The state of SHA-256, in hexadecimal. Any 0.11 of the crate reads what another 0.11 has written.
+    /// The state of SHA-256, in hexadecimal. Any release 0.11 of the crate reads the state that another 0.11 has
+    /// written.
     sha256: String,
 }
 
-/// Takes a file block by block, in constant memory.
+/// Computes the fingerprint of a file block by block, in constant memory.
 #[derive(Clone, Debug, Default)]
 pub struct Fingerprinter {
     size: u64,
@@ -38,17 +40,17 @@ impl Fingerprinter {
         self.hash.update(bytes);
     }
 
-    /// Bytes taken so far.
+    /// Returns the number of bytes taken so far.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// What goes on where this one is.
+    /// Saves the state, so that another fingerprinter can continue from here.
     pub fn save(&self) -> SavedFingerprint {
         SavedFingerprint { size: self.size, sha256: hex(&self.hash.serialize()) }
     }
 
-    /// Goes on where a saved one was; `None` if it is none.
+    /// Continues from a saved state; `None` if it is invalid.
     pub fn restore(saved: &SavedFingerprint) -> Option<Self> {
         let digits = saved.sha256.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
         let bytes: Option<Vec<u8>> = digits.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect();
@@ -56,13 +58,13 @@ impl Fingerprinter {
         Some(Self { size: saved.size, hash: Sha256::deserialize(&state).ok()? })
     }
 
-    /// The fingerprint of everything taken.
+    /// Returns the fingerprint of all bytes taken.
     pub fn finish(self) -> Fingerprint {
         Fingerprint { size: self.size, sha256: hex(&self.hash.finalize()) }
     }
 }
 
-/// Two lower-case digits a byte.
+/// Formats bytes as two lower-case digits each.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,21 +1,21 @@
-//! Keeps the cells of a report from being taken for formulas (CWE-1236), and gives the original text back.
+//! Prevents CSV injection (CWE-1236) by neutralising the cells of a report, and restores the original text.
 //!
-//! A text that begins with `=`, `+`, `-`, `@` or their full-width forms gets an apostrophe before it, which spreadsheets take
-//! as "this is text". White space and quotes before the sign do not help it. A plain number such as `-5.2` or `+3e4` is no
-//! formula and stays as it is. A text that looks as if it had been treated so already gets one more, so that no two cells
-//! become the same.
+//! A text that begins with `=`, `+`, `-`, `@` or their full-width forms gets a leading apostrophe, which spreadsheets
+//! read as "this is text". White space and quotes before the sign do not prevent that. A plain number such as `-5.2`
+//! or `+3e4` is not a formula and stays unchanged. A text that looks as if it had already been neutralised gets one
+//! more apostrophe, so that no two cells become equal.
 //!
-//! A cell may be several texts: where a spreadsheet expects other separators than commas, or none of the quotes, a new cell
-//! begins after a semicolon, a tab or a line end inside of ours. Each of them is treated by itself. A cell that begins with
-//! a tab or a line end gets an apostrophe in any case. These are the rules of
+//! A cell may be several texts: where a spreadsheet expects another separator than a comma, or no quotes, a new cell
+//! begins after a semicolon, a tab or a line end inside of ours. Each of them is neutralised by itself. A cell that
+//! begins with a tab or a line end gets an apostrophe in any case. These are the rules of
 //! <https://owasp.org/www-community/attacks/CSV_Injection>.
 
 use std::borrow::Cow;
 
-/// Bytes behind which some spreadsheet begins another cell.
+/// Bytes after which some spreadsheet starts another cell.
 const SEPARATORS: [u8; 4] = [b';', b'\t', b'\r', b'\n'];
 
-/// The cell as a report shows it.
+/// Returns the cell as a report shows it.
 pub fn harmless(cell: &[u8]) -> Cow<'_, [u8]> {
     if !texts(cell).any(|text| text.needs_apostrophe()) {
         return Cow::Borrowed(cell);
@@ -29,7 +29,7 @@ pub fn harmless(cell: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(shown)
 }
 
-/// The cell that a report shows so.
+/// Returns the original of a cell as a report shows it.
 pub fn original(shown: &[u8]) -> Cow<'_, [u8]> {
     if !texts(shown).any(|text| text.without_apostrophe().is_some()) {
         return Cow::Borrowed(shown);
@@ -42,7 +42,7 @@ pub fn original(shown: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(cell)
 }
 
-/// What some spreadsheet could take for a cell.
+/// A text that some spreadsheet could take for a cell.
 #[derive(Copy, Clone)]
 struct Text<'a> {
     bytes: &'a [u8],
@@ -66,7 +66,7 @@ impl<'a> Text<'a> {
         (is_formula(text) && !self.is_number(text)) || (text.is_empty() && opens_with_control)
     }
 
-    /// Whether it is a number for every spreadsheet: for one that takes the whole cell as one text, too.
+    /// Returns true if it is a number for every spreadsheet, including one that takes the whole cell as one text.
     fn is_number(self, text: &[u8]) -> bool {
         let begins_a_longer_cell = self.is_first && self.separator.is_some();
         !begins_a_longer_cell && is_number(text)
@@ -77,7 +77,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Whether a text begins as a formula does. A number may, too.
+/// Returns true if a text begins as a formula does. Numbers may, too.
 fn is_formula(text: &[u8]) -> bool {
     if text.first().is_none_or(u8::is_ascii_alphanumeric) {
         return false;
@@ -86,12 +86,12 @@ fn is_formula(text: &[u8]) -> bool {
     readable.trim_start_matches(is_passed_over).starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
 }
 
-/// Characters that nobody sees, or that a spreadsheet takes for a quote.
+/// Returns true for characters that are invisible, or that a spreadsheet takes for a quote.
 fn is_passed_over(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '"' | '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2060}')
 }
 
-/// Whether a text is nothing but a decimal number: sign, digits with at most one point, exponent.
+/// Returns true if a text is a decimal number: sign, digits with at most one point, exponent.
 fn is_number(text: &[u8]) -> bool {
     let mut parts = unsigned(text).splitn(2, |b| matches!(b, b'e' | b'E'));
     let (mantissa, exponent) = (parts.next().unwrap_or_default(), parts.next());

@@ -1,9 +1,9 @@
-//! Cells as reports show them, and back.
+//! Cells as reports show them, and their originals.
 
 use super::{harmless, original};
 
-/// Whether any of the cells that some spreadsheet could see begins as a formula, numbers aside: written without the
-/// code that is tested.
+/// Returns true if any of the cells that some spreadsheet could see begins as a formula, except numbers. Written
+/// without the code under test.
 fn shows_a_formula(shown: &str) -> bool {
     shown.split([';', '\t', '\r', '\n']).chain([shown]).any(|text| {
         let lead = text.trim_start_matches([' ', '"', '\u{a0}', '\u{3000}', '\u{feff}']);
@@ -12,7 +12,7 @@ fn shows_a_formula(shown: &str) -> bool {
     })
 }
 
-/// Every cell of up to five characters that matter: none is a formula, and each comes back.
+/// Every cell of up to five relevant characters: none is a formula, and each is restored.
 #[test]
 fn every_cell_comes_back_and_none_is_a_formula() {
     let mut cells = vec![String::new()];
@@ -22,7 +22,7 @@ fn every_cell_comes_back_and_none_is_a_formula() {
         for cell in &cells {
             let shown = harmless(cell.as_bytes());
             assert!(!shows_a_formula(std::str::from_utf8(&shown).unwrap()), "{cell:?}");
-            // Two cells that look the same would come back as one.
+            // Two cells that look the same would be restored to one.
             assert_eq!(original(&shown), cell.as_bytes(), "{shown:?}");
         }
     }
@@ -91,7 +91,7 @@ fn formulas_are_neutralised_and_numbers_are_not_and_all_come_back() {
     }
 }
 
-/// Reports that were written before cells were looked into are read as they were meant.
+/// Reports that were written before cells were split into texts are read as they were meant.
 #[test]
 fn what_an_earlier_report_showed_comes_back() {
     for (shown, cell) in [("'\t=1", "\t=1"), ("'=1", "=1"), ("'\rx", "\rx"), ("a;=1", "a;=1"), ("''=1", "'=1")] {

@@ -1,7 +1,7 @@
-//! How a source opens: where its first record is, and what its columns are called.
+//! The header of a source: the position of its first record, and the names of its columns.
 //!
 //! Read once by the splitter, and again by completion when a job was stopped before its first group. A file that
-//! cannot be read at all is refused here, with a code and a sentence; a bad row later fails that row alone.
+//! cannot be read at all is refused here, with a code and a sentence; a bad row later fails only that row.
 
 use std::collections::BTreeSet;
 
@@ -13,25 +13,25 @@ use longshore_domain::text::{listed, quoted};
 use crate::chunk::{source_changed, source_missing};
 use crate::handler::CellReader;
 
-/// What is looked at to tell a text file from others, and what holds nearly every header.
+/// Bytes that are read to recognise a text file; they also hold nearly every header.
 const HEAD_BYTES: u64 = 64 * 1024;
-/// A longer header is no header; its columns are kept in one item of 400 KB, beside options of up to 128 KiB.
+/// Maximum size of a header; its columns are kept in one item of 400 KB, beside options of up to 128 KiB.
 const HEADER_BYTES: usize = 256 * 1024;
-/// A table with more columns is none that was meant, or the file has other separators than commas.
+/// Maximum number of columns; a file with more was not meant as a table, or has other separators than commas.
 const MAX_COLUMNS: usize = 10_000;
 
-/// The opening of a readable file.
+/// The header of a readable file.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct FileHeader {
-    /// Where the first record that is an item is to be sought.
+    /// Offset from which the first item record is searched.
     pub start: u64,
-    /// Names of the columns of CSV, in order; none for JSON Lines.
+    /// Names of the columns of CSV, in order; `None` for JSON Lines.
     pub columns: Option<Vec<String>>,
-    /// What to tell the client about the header, if anything.
+    /// Issues of the header to report to the client.
     pub issues: Vec<JobError>,
 }
 
-/// Reads how a file opens; the inner error says why the file cannot be read.
+/// Reads a file's header; the inner error is the reason why the file cannot be read.
 ///
 /// # Errors
 /// If the bucket fails.
@@ -59,7 +59,7 @@ pub async fn read_header(files: &impl Files, source: &SourceFile) -> PortResult<
     first_record(files, source, head.split_off(bom_len), bom_len as u64).await
 }
 
-/// Seeks the first record, past blank lines of any number, holding no more than it.
+/// Finds the first record after any number of blank lines; keeps no more than that record in memory.
 async fn first_record(
     files: &impl Files,
     source: &SourceFile,
@@ -94,7 +94,7 @@ async fn first_record(
 
 struct Seeker {
     cutter: Cutter,
-    /// The bytes of the record that is open, from `kept_from` on.
+    /// The bytes of the unfinished record, from `kept_from` on.
     kept: Vec<u8>,
     kept_from: u64,
 }
@@ -135,8 +135,8 @@ impl Seeker {
     }
 }
 
-/// Names of the columns: trimmed, unique; one without a name is called by its place. A byte order mark that stands before a
-/// name, as where two files with one each were joined, is seen by nobody and so is no part of it.
+/// Returns the names of the columns: trimmed, unique; a column without a name is named by its position. A byte order
+/// mark before a name, as in two joined files with one mark each, is invisible and so is removed.
 fn name_columns(header: &[u8]) -> Result<(Vec<String>, Vec<JobError>), JobError> {
     let mut cells = CellReader::default();
     let cells = cells.read(header);
@@ -172,22 +172,24 @@ fn unreadable(error: &Unreadable) -> JobError {
     JobError::new(error.code(), error.to_string())
 }
 
-/// A stream that ends before its file does: read again, or a part of a line would be taken for the header.
+/// Error: a stream ended before its file did. The file is read again, because a part of a line would be taken for the
+/// header.
 fn ended_early() -> PortError {
     PortError { service: "files", operation: "read", source: "the stream ended before the file".into() }
 }
 
 fn too_many_columns(columns: usize) -> JobError {
     let message = format!(
-        "the first line has {columns} columns, and a file may have up to {MAX_COLUMNS}; is the first line the header, and does \
-         each row stand on a line of its own?"
+        "the first line has {columns} columns, and a file may have up to {MAX_COLUMNS}; is the first line the \
+         header, and is each row on its own line?"
     );
     JobError::new("too_many_columns", message)
 }
 
 fn header_too_long() -> JobError {
     let message = format!(
-        "the first line is longer than {} KiB, so it is no header; is a quote in it never closed, or is this no CSV file?",
+        "the first line is longer than {} KiB, so it is not a header; does it have an unclosed quote, or is this \
+         not a CSV file?",
         HEADER_BYTES / 1024
     );
     JobError::new("header_too_long", message)

@@ -1,7 +1,7 @@
 //! Longshore runs long web jobs - imports, exports, any work over many items - on AWS Lambda with exact progress.
 //!
-//! This crate is everything that knows AWS, HTTP or the environment, and the trait that a team implements to add a
-//! job type of its own ([`handler::JobType`]). The rules without I/O are in `longshore-domain`.
+//! This crate contains all code that depends on AWS, HTTP or the environment, and the trait that a team implements to
+//! add a job type of its own ([`handler::JobType`]). The rules without I/O are in `longshore-domain`.
 
 // A row that makes its handler panic fails alone because the panic is caught: decision 0003.
 #[cfg(not(panic = "unwind"))]

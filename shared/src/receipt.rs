@@ -1,7 +1,8 @@
-//! The receipt of a finished job: what went in, what came out, and which code made the one of the other.
+//! The receipt of a finished job: its input, its output, and the version of the code that processed it.
 //!
-//! Completion writes it beside the report, and whoever has the files can hold them against it without asking anybody. It
-//! says only what all completions of one generation agree on: no status, for another may be about to give it, and no time.
+//! Completion writes it beside the report, and anyone who has the files can compare them with it. It holds only facts
+//! on which all completions of one generation agree: no status, because another completion may be about to set it,
+//! and no time.
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
@@ -14,7 +15,7 @@ use crate::result::ResultCounts;
 /// Name of the document within a job's report; see [`JobFolder`](crate::ports::JobFolder).
 pub const RECEIPT_NAME: &str = "receipt.json";
 
-/// What went into a job and what came out.
+/// Input and output of a job.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
@@ -22,11 +23,11 @@ pub struct Receipt {
     pub job_id: JobId,
     /// Name of its job type.
     pub job_type: String,
-    /// 0, and one more with each retry.
+    /// 0 for the first run, and one more with each retry.
     pub generation: u32,
-    /// Items of the input, as far as it was or could still be read.
+    /// Items of the input that were read, or could still be read.
     pub item_count: u64,
-    /// What became of them.
+    /// Number of items by result.
     pub counts: ResultCounts,
     /// The file of the job; `null` for a job without one.
     #[schema(required = true)]
@@ -34,63 +35,64 @@ pub struct Receipt {
     /// The corrected failures file of this retry, if it ran with one.
     #[schema(required = true)]
     pub corrected: Option<InputReceipt>,
-    /// The files of the report; those that have rows.
+    /// The files of the report that have rows.
     pub files: Vec<FileReceipt>,
-    /// Which code wrote it.
+    /// Version of the code that wrote the receipt.
     pub code: CodeVersion,
 }
 
-/// A file that went in.
+/// An input file.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct InputReceipt {
-    /// The client's name for it.
+    /// Name of the file as the client gave it.
     pub name: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Its SHA-256 in hexadecimal; `null` if it cannot be known, and `basis` says why.
+    /// SHA-256 in hexadecimal; `null` if it cannot be known, and `basis` gives the reason.
     #[schema(required = true, pattern = "^[0-9a-f]{64}$")]
     pub sha256: Option<String>,
-    /// How its SHA-256 is known, or why it is not.
+    /// Source of the SHA-256, or the reason why it is unknown.
     pub basis: Basis,
 }
 
-/// How the SHA-256 of an input is known, or why it is not.
+/// Source of the SHA-256 of an input, or the reason why it is unknown.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// The client gave it with the upload, and the bucket took no other file.
+    /// The client gave it with the upload, and the bucket accepted no other file.
     Upload,
-    /// The file was read once more at the job's end, and was the one that the job had worked.
+    /// The file was read again at the job's end, and was the one that the job had processed.
     Read,
-    /// Not known: the file was not there any more as it was.
+    /// Unknown: the file no longer existed unchanged.
     Gone,
-    /// Not known: reading the file once more would have taken longer than the function may run, or broke off again and again.
+    /// Unknown: reading the file again would have taken longer than the function may run, or failed again and again.
     TooLong,
 }
 
-/// A file that came out.
+/// An output file.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct FileReceipt {
-    /// Its name when it is downloaded.
+    /// Name of the downloaded file.
     pub name: String,
-    /// Rows below its header.
+    /// Number of rows below the header.
     pub rows: u64,
     /// Size and SHA-256.
     #[serde(flatten)]
     pub fingerprint: Fingerprint,
 }
 
-/// A version of this code.
+/// Version of the code that wrote the receipt.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CodeVersion {
-    /// Of the package.
+    /// Version of the package.
     pub version: String,
-    /// The commit, if the build was told.
+    /// Commit of the build, if it was given.
     #[schema(required = true)]
     pub commit: Option<String>,
 }
 
-/// `people-failed.csv` for `failed.csv` of a job over `people.csv`: a person has many of them in one folder.
+/// Returns a file's name for downloads: `people-failed.csv` for `failed.csv` of a job over `people.csv`, because a
+/// person has many of them in one folder.
 pub fn download_name(job: &Job, name: &str) -> String {
     let source = job.source.as_ref().map_or(job.job_type.as_str(), |source| source.name.as_str());
     let stem = source.rsplit_once('.').map_or(source, |(stem, _)| stem);

@@ -1,8 +1,9 @@
-//! The result document: what a finished job came to, and where the files of its report are.
+//! The result document: the results of a finished job, and the keys of its report's files.
 //!
-//! Completion writes it beside the files, under the keys of the bucket; the API answers it with presigned links in
-//! place of the keys. Status, times and error are the job's own. A report that was written before attempts had names may have
-//! been another completion's: whoever answers the document lays the final job over it with [`ResultDocument::with_job`].
+//! Completion writes it beside the files, with the keys of the bucket; the API returns it with presigned links in
+//! place of the keys. Status, times and error are the job's own. A report that was written before attempts had names
+//! may come from another completion: code that returns the document applies the final job with
+//! [`ResultDocument::with_job`].
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Status};
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Name of the document within a job's report; see [`JobFolder`](crate::ports::JobFolder).
 pub const RESULT_NAME: &str = "result.json";
 
-/// What a finished job came to.
+/// Results of a finished job.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResultDocument {
@@ -20,59 +21,59 @@ pub struct ResultDocument {
     pub job_id: JobId,
     /// Name of its job type.
     pub job_type: String,
-    /// Its final status.
+    /// Final status of the job.
     pub status: Status,
-    /// Items of the input, as far as it was or could still be read.
+    /// Items of the input that were read, or could still be read.
     pub item_count: u64,
-    /// What became of them.
+    /// Number of items by result.
     pub counts: ResultCounts,
-    /// When, and how long.
+    /// Times and durations.
     pub timings: Timings,
-    /// Why it did not complete, if it did not.
+    /// The reason why it did not complete, if it did not.
     pub error: Option<JobError>,
-    /// Things to know that stopped nothing.
+    /// Non-fatal warnings.
     pub issues: Vec<JobError>,
-    /// The rows that did not succeed.
+    /// Files of the items that did not succeed.
     pub files: ReportFiles,
 }
 
-/// How many items ended in which way; together they are `itemCount`.
+/// Number of items by result; the sum is `itemCount`.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = OutputCounts)]
 pub struct ResultCounts {
-    /// Items done.
+    /// Items that succeeded.
     pub succeeded: u64,
     /// Rows of `failed.csv`.
     pub failed: u64,
     /// Rows of `skipped.csv`.
     pub skipped: u64,
-    /// Rows of `unprocessed.csv`; none unless the job was stopped.
+    /// Rows of `unprocessed.csv`; 0 unless the job was stopped.
     pub unprocessed: u64,
 }
 
 impl ResultCounts {
-    /// All of them.
+    /// Returns the sum of all items.
     pub fn total(self) -> u64 {
         self.succeeded + self.failed + self.skipped + self.unprocessed
     }
 }
 
-/// When a job was accepted, begun and ended; RFC 3339 in UTC.
+/// Times at which a job was accepted, started and finished; RFC 3339 in UTC.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Timings {
-    /// When it was accepted.
+    /// Time at which the job was accepted.
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// When it was begun; none if it was stopped before.
+    /// Time at which the job started; `null` if it was stopped before.
     #[schema(required = true, format = DateTime)]
     pub started_at: Option<String>,
-    /// When it got its final status.
+    /// Time at which the job got its final status.
     #[schema(required = true, format = DateTime)]
     pub finished_at: Option<String>,
-    /// Milliseconds between accepted and begun, or ended if it never was.
+    /// Milliseconds between accepted and started, or finished if it never started.
     pub queued_ms: i64,
-    /// Milliseconds between begun and ended.
+    /// Milliseconds between started and finished.
     pub run_ms: i64,
 }
 
@@ -90,7 +91,7 @@ impl Timings {
     }
 }
 
-/// The files of a report; one without a row is not written.
+/// The files of a report; a file without rows is not written.
 #[derive(Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ReportFiles {
     /// Items that failed, with code, field and message.
@@ -109,23 +110,23 @@ pub struct ReportFiles {
 pub struct ReportFile {
     /// Object key.
     pub key: String,
-    /// Rows below its header.
+    /// Number of rows below the header.
     pub rows: u64,
 }
 
-/// What completion finds out beyond the job itself.
+/// Results of a completion beyond the job itself.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub struct Report {
-    /// What became of the items.
+    /// Number of items by result.
     pub counts: ResultCounts,
-    /// What else is to be known.
+    /// Further issues.
     pub issues: Vec<JobError>,
     /// The files.
     pub files: ReportFiles,
 }
 
 impl ResultDocument {
-    /// The document of a job that has its final status, and of its report.
+    /// Creates the document of a job that has its final status, and of its report.
     pub fn new(job: &Job, report: Report) -> Self {
         let mut issues = job.issues.clone();
         issues.extend(report.issues);
@@ -142,7 +143,7 @@ impl ResultDocument {
         }
     }
 
-    /// The same with the status, the error and the times that this finished job has.
+    /// Returns the document with the status, the error and the times of this finished job.
     #[must_use]
     pub fn with_job(self, job: &Job) -> Self {
         Self { status: job.status, error: job.error.clone(), timings: Timings::from_job(job), ..self }

@@ -1,7 +1,7 @@
-//! Logs as JSON lines on standard output, and one line at the end of every invocation that says what it cost.
+//! Logs as JSON lines on standard output, and one line with the cost at the end of every invocation.
 //!
-//! Lambda turns each line into a log event. The last line is written whatever `RUST_LOG` says: benchmarks and
-//! dashboards read it, and a handler that writes nothing looks the same as one that never ran.
+//! Lambda turns each line into a log event. The last line ignores `RUST_LOG`: benchmarks and dashboards read it, and
+//! a handler that writes nothing would look as if it had never run.
 
 use std::error::Error;
 use std::io::Write;
@@ -15,26 +15,27 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::Calls;
 
-/// Build settings of this binary, as a text that `deploy-check` finds in it. No other strategy than unwinding compiles.
+/// Build settings of this binary, as a text that `deploy-check` finds in it. Only the panic strategy `unwind`
+/// compiles.
 const BUILD: &str = if cfg!(debug_assertions) {
     "longshore build: panic=unwind; profile=debug;"
 } else {
     "longshore build: panic=unwind; profile=release;"
 };
 
-/// When the process began its set-up.
+/// Start of the process's set-up.
 static BEGUN: OnceLock<Instant> = OnceLock::new();
 
-/// The set-up time has been reported.
+/// True once the set-up time has been reported.
 static INIT_REPORTED: AtomicBool = AtomicBool::new(false);
 
-/// Starts logging, filtered by `RUST_LOG` (`info` if unset). The first line of every `main`; harmless twice.
+/// Starts logging, filtered by `RUST_LOG` (`info` if unset). The first line of every `main`; idempotent.
 pub fn init() {
     BEGUN.get_or_init(Instant::now);
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let subscriber =
         tracing_subscriber::fmt().json().flatten_event(true).with_current_span(false).with_env_filter(filter);
-    // Another subscriber is there already: a test's. It stays.
+    // A subscriber that a test has already installed stays.
     let _ = subscriber.try_init();
     tracing::debug!(build = BUILD, "process started");
 }
@@ -45,7 +46,7 @@ pub fn init() {
 /// operation), and once per process `invocation.init_ms`, from [`init`] to the first `started`.
 pub fn record_invocation(function: &str, started: Instant, calls: &Calls) {
     let line = invocation(function, started, calls);
-    // Nobody is left to tell if standard output is closed.
+    // A closed standard output cannot be reported anywhere.
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
@@ -66,7 +67,7 @@ fn invocation(function: &str, started: Instant, calls: &Calls) -> Value {
     line
 }
 
-/// An error and all its causes in one line, for logs: adapters keep what the service said in the causes.
+/// Formats an error and all its causes in one line, for logs: adapters keep the service's own message in the causes.
 pub fn chain(error: &dyn Error) -> String {
     let (mut text, mut cause) = (error.to_string(), error.source());
     while let Some(error) = cause {
@@ -76,7 +77,7 @@ pub fn chain(error: &dyn Error) -> String {
     text
 }
 
-/// The most memory that this process ever had, from Linux; none elsewhere.
+/// Returns the peak memory of this process, on Linux; `None` elsewhere.
 fn max_rss_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

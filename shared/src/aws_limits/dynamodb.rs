@@ -65,7 +65,7 @@ pub enum Call {
 }
 
 impl Call {
-    /// Largest number of items.
+    /// Returns the maximum number of items.
     pub const fn most(self) -> usize {
         match self {
             Self::BatchGet => BATCH_GET_KEYS,
@@ -84,7 +84,7 @@ impl Call {
     }
 }
 
-/// Checks the number of items of a call, and that no two are the same. A key is whatever names an item: table and key.
+/// Checks the number of items of a call, and that no two are the same. A key identifies an item by table and key.
 ///
 /// # Errors
 /// The refusal of the call as a whole.

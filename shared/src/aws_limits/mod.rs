@@ -1,8 +1,8 @@
-//! Limits of the AWS services, each with its source, and the checks that refuse what the services refuse.
+//! Limits of the AWS services, each with its source, and checks that refuse the same calls as the services.
 //!
-//! The adapters build their calls within these limits. The in-memory services and the proxy in front of the local emulator
-//! refuse with the same checks, so that a call beyond a limit fails in tests as it fails on AWS. `docs/aws-limits.md` is
-//! the same table as a page.
+//! The adapters build their calls within these limits. The in-memory services and the proxy in front of the local
+//! emulator refuse with the same checks, so that a call beyond a limit fails in tests as it fails on AWS.
+//! `docs/aws-limits.md` shows the same table as a page.
 
 pub mod api_gateway;
 pub mod dynamodb;
@@ -17,34 +17,34 @@ pub struct Limit {
     pub service: &'static str,
     /// Name of the constant.
     pub name: &'static str,
-    /// The largest value allowed, or the smallest where the meaning says so.
+    /// The maximum value, or the minimum where the meaning says so.
     pub value: usize,
     /// Unit of the value.
     pub unit: &'static str,
-    /// What is limited.
+    /// Description of the limit.
     pub meaning: &'static str,
-    /// Address of the document that states it.
+    /// URL of the source.
     pub source: &'static str,
 }
 
-/// Refusal of a call, with the code and message that the service would answer.
+/// Refusal of a call, with the code and message that the service would return.
 #[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct Refusal {
     /// The service's error code.
     pub code: &'static str,
-    /// The service's words.
+    /// The service's message.
     pub message: String,
 }
 
 impl Refusal {
-    /// A refusal with this code and message.
+    /// Creates a refusal with this code and message.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 }
 
-/// All limits, service by service.
+/// Returns all limits, service by service.
 pub fn table() -> impl Iterator<Item = &'static Limit> {
     [dynamodb::TABLE, sqs::TABLE, s3::TABLE, lambda::TABLE, api_gateway::TABLE].into_iter().flatten()
 }

@@ -1,4 +1,4 @@
-//! Limits of S3, and the checks of names and of uploads in parts.
+//! Limits of S3, and the checks of keys and multipart uploads.
 
 use super::Refusal;
 
@@ -46,7 +46,7 @@ pub fn check_part_number(number: usize) -> Result<(), Refusal> {
     Err(Refusal::new("InvalidArgument", message))
 }
 
-/// Checks the parts of which an object is made, each by its number and its size, in the order of the call.
+/// Checks the parts of an object, each by its number and its size, in the order of the call.
 ///
 /// # Errors
 /// The refusal that S3 would answer.

@@ -1,4 +1,4 @@
-//! Limits of SQS, and the check of what is sent.
+//! Limits of SQS, and the checks of sent messages.
 
 use super::Refusal;
 
@@ -23,7 +23,7 @@ super::limits! {
 /// One message as it is sent.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Sent<'a> {
-    /// Its body.
+    /// Body of the message.
     pub body: &'a str,
     /// Message group.
     pub group_id: Option<&'a str>,
@@ -87,7 +87,8 @@ pub fn check_batch(bodies: &[usize]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// `#x9 | #xA | #xD | #x20 to #xD7FF | #xE000 to #xFFFD | #x10000 to #x10FFFF`; a `char` is no surrogate.
+/// Returns true for the characters that SQS accepts: `#x9 | #xA | #xD | #x20 to #xD7FF | #xE000 to #xFFFD | #x10000
+/// to #x10FFFF`; a `char` is never a surrogate.
 /// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html>
 pub const fn is_allowed(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)

@@ -1,4 +1,5 @@
-//! One attempt at a chunk's round: batch after batch to the handler, a commit every second and at the end.
+//! One attempt at a chunk's round: passes batch after batch to the handler, and commits once a second and at
+//! the end.
 
 use std::panic::AssertUnwindSafe;
 
@@ -23,11 +24,12 @@ use super::{ChunkEnd, ChunkError, KnownJob, Mode, TURN_S, Worker, end_of, roll_u
 use crate::handler::JobContext;
 use crate::ports::JobFolder;
 
-/// Between two commits: progress moves once a second, at one write unit.
+/// Minimum time between two commits: progress moves once a second, at one write unit.
 const COMMIT_MS: i64 = 1_000;
-/// Between two looks whether the job still runs: no item starts later than 3 s after the last look.
+/// Time between two checks that the job still runs: no item starts more than 3 s after the last check.
 const LOOK_MS: i64 = 1_500;
-/// A batch grows until it takes about this long, so that commits and looks are not late.
+/// Target time of a batch. A batch grows until it takes about this long, so that commits and checks are not
+/// late.
 const BATCH_MS: i64 = 200;
 
 pub(super) struct Attempt<'a, S, Q, F> {
@@ -89,7 +91,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             }
         };
         if self.mode == Mode::Work {
-            // A turn is time for items, so it begins here: finding the items of a late round may take long.
+            // The turn starts here, because it is time for items: finding the items of a late round may take
+            // long.
             self.deadline = self.deadline.min((self.worker.clock)().plus_seconds(TURN_S));
         }
         let mut batch = 16;
@@ -111,8 +114,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     }
 
     /// Runs between batches: commits if it is time, checks whether the job still runs, and stops before the deadline.
-    /// It never stops before an item is processed; otherwise a chunk whose items take long to find would be handed over
-    /// for ever.
+    /// Never stops before an item is processed; otherwise a chunk whose items take long to find would be
+    /// handed over forever.
     async fn pause(&mut self) -> Result<Option<ChunkEnd>, ChunkError> {
         let now = (self.worker.clock)();
         let over = now >= self.deadline && self.tally.position > self.began_at;
@@ -124,7 +127,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             }
         }
         if over {
-            // A chunk that is being given up stays so.
+            // A chunk that is being given up keeps its failure count.
             let failures = if self.mode == Mode::GiveUp { self.message.failures } else { 0 };
             let message = ChunkMessage { failures, ..self.message.clone() };
             self.worker.ports.queues.send_chunks(&[message], 0).await?;
@@ -140,8 +143,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         Ok(None)
     }
 
-    /// The outcomes of the next items; `None` if the handler panicked over several: one of them is the culprit, and
-    /// offered one by one it fails alone.
+    /// Returns the outcomes of the next items, or `None` if the handler panicked over several items. The
+    /// caller then offers them one by one, so that only the item that panics fails.
     async fn outcomes(&self, items: &Items, batch: usize) -> Result<Option<Vec<Outcome>>, ChunkError> {
         let count = batch.min(items.len() - self.tally.position);
         if self.mode == Mode::GiveUp {
@@ -168,7 +171,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         }
     }
 
-    /// The one conditional write, and before it the file that it vouches for.
+    /// Writes the work file, then makes the one conditional write that refers to it.
     async fn commit(&mut self, end_of_round: bool) -> Result<Result<Box<Group>, ChunkEnd>, ChunkError> {
         self.commits += 1;
         let token = Cursor::token(&self.nonce, self.commits);
@@ -244,15 +247,15 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         Ok(ChunkEnd::NextRound)
     }
 
-    /// The job is stopped first: whoever dies between a commit that passes over the item and the order to stop would
-    /// leave a job that goes on. If the commit comes too late, the item is one of the unprocessed.
+    /// Stops the job before the commit: a worker that dies after a commit past the fatal item, but before the
+    /// stop, would leave a job that continues. If the commit comes too late, the item counts as unprocessed.
     async fn fatal(mut self, rejection: Rejection) -> Result<ChunkEnd, ChunkError> {
         let stop = failed(JobError::new(rejection.code, rejection.message), (self.worker.clock)());
         stop_job(self.worker.ports, self.job, &stop).await?;
         self.commit(false).await?.map_or_else(Ok, |_| Ok(ChunkEnd::NotLive))
     }
 
-    /// Whoever commits failures sums the groups, if the job tolerates only so many. Completion decides again.
+    /// Sums the groups after a commit with failures, if the job has a tolerance. Completion decides again.
     async fn stop_if_intolerable(&self, group: &Group) -> Result<(), ChunkError> {
         if group.counts.failed == 0 || !self.job.tolerance.is_set() {
             return Ok(());

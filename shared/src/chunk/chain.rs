@@ -1,6 +1,6 @@
-//! A chunk's work files, walked back from its cursor: only what a commit vouches for is ever read.
+//! A chunk's work files, walked back from its cursor: only files that a commit refers to are ever read.
 //!
-//! The walk goes from each file to its predecessor. The files that a header names beyond that are read ahead,
+//! The walk goes from each file to its predecessor. The other files that a header names are read ahead,
 //! concurrently.
 
 use std::collections::VecDeque;
@@ -15,9 +15,9 @@ use crate::ports::JobFolder;
 /// Number of files of one chain that are read concurrently. Each is at most as large as its chunk.
 pub const CHAIN_READS: usize = 8;
 
-/// Reads the work files of a chunk from round `from_round` on, newest first, from the token that its cursor names.
-/// Items that were filed before the last two rounds are left out: a later round has processed them, and a chunk whose
-/// items find no capacity has as many rounds as fit into its job's time.
+/// Reads the work files of a chunk from round `from_round` on, newest first, from the token in its cursor.
+/// Items deferred before the last two rounds are left out: a later round has processed them, and a chunk
+/// whose items find no capacity has as many rounds as fit into its job's time.
 ///
 /// # Errors
 /// If the bucket fails, or a file of the chain is missing or damaged.
@@ -60,8 +60,8 @@ async fn read_ahead(
     stream::iter(reads).buffered(CHAIN_READS).try_collect().await
 }
 
-/// Reads the header of a file that a commit vouches for. Returns `None` if it cannot be read now; then the next header
-/// names no files beyond this one.
+/// Reads the header of a file that a commit refers to. Returns `None` if it cannot be read now; then the next
+/// header names no files beyond this one.
 pub(super) async fn read_header(
     files: &impl Files,
     folder: JobFolder<'_>,
@@ -71,7 +71,8 @@ pub(super) async fn read_header(
     read_one(files, folder.work_key(place, token), u32::MAX).await.ok().map(|file| file.header)
 }
 
-/// The items that a round has filed for the next one, by number: the order in which that one works them.
+/// Returns the items that a round deferred to the next one, by number: the order in which that round
+/// processes them.
 pub fn deferred_in(chain: &[WorkFile], round: u32) -> Vec<&Entry> {
     let entries = chain.iter().filter(|file| file.header.round == round).flat_map(|file| &file.entries);
     let mut deferred: Vec<_> = entries.filter(|entry| matches!(entry.end, End::Transient { .. })).collect();
@@ -79,7 +80,8 @@ pub fn deferred_in(chain: &[WorkFile], round: u32) -> Vec<&Entry> {
     deferred
 }
 
-/// Reads a work file. If its round is before `filed_from`, the items that it filed for the next round are left out.
+/// Reads a work file. If its round is before `filed_from`, the items that it deferred to the next round are
+/// left out.
 async fn read_one(files: &impl Files, key: String, filed_from: u32) -> Result<WorkFile, ChunkError> {
     let Read::Found(bytes) = files.read(&key, None, None).await? else { return Err(ChunkError::WorkFileMissing(key)) };
     let mut file = WorkFile::parse(&bytes).map_err(|source| ChunkError::WorkFile { key, source })?;

@@ -1,4 +1,4 @@
-//! Chains of any length: the number of sequential reads, and what is kept in memory.
+//! Chains of any length: the number of sequential reads, and the memory that is used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -13,7 +13,7 @@ use crate::files::{MemoryFiles, MemoryStream};
 
 const PLACE: (u32, u32) = (0, 0);
 
-/// Files with slow reads. Counts the times at which a read began while no other one was in progress.
+/// Files with slow reads. Counts the reads that began while no other one was in progress.
 #[derive(Clone, Default)]
 struct Slow {
     inner: MemoryFiles,
@@ -76,7 +76,7 @@ impl Chain {
         JobFolder { tenant: "t", id: self.id }
     }
 
-    /// Writes file n, in which item n has failed and `filed` items wait for the next round.
+    /// Writes file n, in which item n has failed and `deferred` items wait for the next round.
     fn put(&self, n: u64, header: &Header, deferred: u64) {
         let failed = End::Failed(longshore_domain::outcome::Rejection::new("bad", None, "no"));
         let waits = || End::Transient { attempts: 0, reason: "busy".into() };

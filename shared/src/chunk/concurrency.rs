@@ -1,8 +1,10 @@
-//! A worker at the gate of its job type: it takes a slot, or puts its chunk down to wait, and calls in the next ones.
+//! The concurrency limit of a job type, as a worker sees it: acquires a permit or parks its chunk, and wakes
+//! the next chunks.
 //!
-//! A worker that finds no slot puts its chunk down and looks again; one that leaves gives its slot back and then looks
-//! who waits. So of the two one sees the other, and none waits for a slot that is free. Whoever dies in between leaves a
-//! lease that ends, or a chunk that is called again; the sweeper looks every minute, too.
+//! A worker that finds no permit parks its chunk and looks again. A worker that leaves releases its permit
+//! and then looks for parked chunks. One of the two always sees the other, so no chunk waits for a free
+//! permit. A worker that dies in between leaves a permit that expires, or a chunk that is woken again. The
+//! sweeper also looks every minute.
 
 use longshore_domain::concurrency::{ParkedChunk, Permit, free_permits};
 use longshore_domain::ids::{fraction, nonce};
@@ -13,24 +15,24 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::ports::Ports;
 
-/// The gate of one job type.
+/// The concurrency limiter of one job type.
 pub struct ConcurrencyLimiter<'a, S, Q, F> {
     /// The services.
     pub ports: &'a Ports<S, Q, F>,
     /// Name of the job type.
     pub job_type: &'a str,
-    /// How many of its chunks may run at once.
+    /// Maximum number of its chunks that run at once.
     pub limit: u32,
     /// The time.
     pub clock: fn() -> Timestamp,
 }
 
 impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S, Q, F> {
-    /// A slot, if one is free, for an attempt that stops by itself at `deadline`.
+    /// Acquires a permit, if one is free, for an attempt that stops by itself at `deadline`.
     pub(super) async fn acquire(&self, deadline: Timestamp) -> PortResult<Option<Permit>> {
         let now = (self.clock)();
         let mut free = free_permits(&self.ports.store.permits(self.job_type).await?, self.limit, now);
-        // Workers that come together do not all try the same slot first.
+        // Concurrent workers must not all try the same permit first.
         let count = free.len();
         free.rotate_left(((fraction() * count as f64) as usize).min(count));
         let holder = nonce();
@@ -43,9 +45,9 @@ impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S,
         Ok(None)
     }
 
-    /// Puts a chunk down to wait; a slot all the same, if one was left before its leaver could see the chunk. Then the chunk
-    /// stays down, for another delivery of it may have found no slot and rely on that: it is called in once more, and a
-    /// message that comes twice is harmless.
+    /// Parks a chunk. Returns a permit after all, if one was released before the releasing worker could see
+    /// the chunk. The chunk then stays parked, because another delivery of it may have found no permit and
+    /// rely on that. It is woken once more, and a duplicate message is harmless.
     pub(super) async fn park(
         &self,
         job: &Job,
@@ -57,20 +59,20 @@ impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S,
         self.acquire(deadline).await
     }
 
-    /// Gives a slot back.
+    /// Releases a permit.
     pub(super) async fn release(&self, permit: &Permit) -> PortResult<()> {
         self.ports.store.release(self.job_type, permit).await
     }
 
-    /// Calls in as many chunks as there are free slots; how many that were. Each is noted as called, then sent, then
-    /// forgotten: whoever dies before the last step leaves it to be called again, and a message that comes twice is
-    /// harmless.
+    /// Wakes as many chunks as there are free permits, and returns their number. Each one is recorded as
+    /// woken, then sent, then removed. A process that dies before the last step leaves the chunk to be woken
+    /// again, and a duplicate message is harmless.
     ///
     /// # Errors
-    /// If a service fails; whoever leaves next calls again, or the sweeper.
+    /// If a service fails; the next worker that leaves, or the sweeper, wakes the chunks.
     pub async fn wake(&self) -> PortResult<usize> {
         let store = &self.ports.store;
-        // Some of the first may just be called by others.
+        // Others may be waking some of the first ones right now.
         let parked = store.parked(self.job_type, 2 * self.limit as usize).await?;
         if parked.is_empty() {
             return Ok(0);
@@ -106,7 +108,7 @@ mod tests {
     use crate::queues::MemoryQueues;
     use crate::store::memory::MemoryStore;
 
-    /// One delivery has found no slot, and its message is deleted. The other finds one after all.
+    /// One delivery has found no permit, and its message is deleted. The other delivery finds one.
     #[test]
     fn of_two_deliveries_of_a_chunk_one_that_finds_a_permit_does_not_take_up_the_other() {
         let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());

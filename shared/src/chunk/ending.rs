@@ -1,4 +1,4 @@
-//! From the end of a group to the end of the job.
+//! Transitions from the end of a group to the end of the job.
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Stop, Transition};
@@ -8,10 +8,11 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::ports::Ports;
 
-/// Says that every item of a group has ended, and asks for completion if it was the last one. Harmless twice.
+/// Records that every item of a group has ended, and asks for completion if it was the last group.
+/// Idempotent.
 ///
 /// # Errors
-/// If a service fails; the next delivery of any of the group's chunks, or the sweeper, says it again.
+/// If a service fails; the next delivery of any of the group's chunks, or the sweeper, records it again.
 pub async fn roll_up<S: Store, Q: Queues, F>(
     ports: &Ports<S, Q, F>,
     id: JobId,
@@ -24,8 +25,8 @@ pub async fn roll_up<S: Store, Q: Queues, F>(
     }
 }
 
-/// Asks for completion if the image that a write returned shows the last item ended. Of the writes that say "this
-/// group is done" and "the split has ended", all on one item, the later one sees the full picture.
+/// Asks for completion if the image that a write returned shows that the last item has ended. The writes
+/// "this group is done" and "the split has ended" change the same item, so the later one always sees both.
 ///
 /// # Errors
 /// If the queue fails; the sweeper asks again.
@@ -33,7 +34,7 @@ pub async fn complete_if_done<S, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job
     if job.all_done() && !job.status.is_final() { ask_for_completion(ports, job).await } else { Ok(()) }
 }
 
-/// Tells a generation of a job to stop and asks for its completion. Harmless twice: the first reason stays.
+/// Stops a generation of a job and asks for its completion. Idempotent: the first reason stays.
 ///
 /// # Errors
 /// If a service fails; the sweeper asks for the completion of a job that is stopping.
@@ -44,7 +45,7 @@ pub async fn stop_job<S: Store, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job,
     }
 }
 
-/// Asks for the completion of a job's present generation.
+/// Asks for the completion of a job's current generation.
 ///
 /// # Errors
 /// If the queue fails.

@@ -1,4 +1,5 @@
-//! The items of one round of a chunk: from the message, from a range of the source, or from the round before.
+//! The items of one round of a chunk: from the message, from a range of the source, or from the previous
+//! round.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::job::{JobError, SourceFile};
@@ -13,7 +14,7 @@ use super::{ChunkError, KnownJob, read_chain};
 use crate::handler::{RawItem, Shape};
 use crate::ports::JobFolder;
 
-/// One item that is still to do: its number, how often it was tried, and where its bytes lie.
+/// One remaining item: its number, its attempts, and the range of its bytes.
 struct Todo {
     number: u64,
     attempts: u32,
@@ -30,7 +31,7 @@ pub(super) struct Items {
     todo: Vec<Todo>,
 }
 
-/// The items, or why the whole job must stop.
+/// The items, or the reason to stop the whole job.
 pub(super) enum Found {
     Items(Items),
     SourceGone(JobError),
@@ -49,7 +50,7 @@ impl Items {
         self.todo[i].attempts
     }
 
-    /// Its bytes are not all of it, or its end is not known.
+    /// Returns true if the item's bytes are incomplete, or its end is unknown.
     pub(super) fn is_damaged(&self, i: usize) -> bool {
         self.todo[i].too_long || self.todo[i].unterminated
     }
@@ -62,7 +63,7 @@ impl Items {
         &self.bytes[self.todo[i].start..self.todo[i].end]
     }
 
-    /// An item as a handler's reader wants it.
+    /// Returns an item in the form that a handler's reader takes.
     pub(super) fn item<'a>(&'a self, i: usize, source: Option<&SourceFile>, known: &'a KnownJob) -> RawItem<'a> {
         let shape = match source {
             None => Shape::Options(&known.definition.options),
@@ -82,13 +83,13 @@ impl Items {
         Self { bytes, todo: vec![todo] }
     }
 
-    /// The single record of a chunk that is not read.
+    /// Returns the single record of a chunk that is not read.
     fn unread(number: u64) -> Self {
         let todo = Todo { number, attempts: 0, start: 0, end: 0, unterminated: false, too_long: true };
         Self { bytes: Vec::new(), todo: vec![todo] }
     }
 
-    /// The records of a chunk. Records of more than `longest` bytes are treated as unread.
+    /// Returns the records of a chunk. Records of more than `longest` bytes are treated as unread.
     fn of_chunk(message: &ChunkMessage, source: &SourceFile, longest: u64, bytes: Vec<u8>) -> Result<Self, ChunkError> {
         let spans = records(source.format, &bytes).zip(message.plan.first..);
         let todo: Vec<_> = spans
@@ -105,8 +106,9 @@ impl Items {
         Ok(Self { bytes, todo })
     }
 
-    /// The items that the round before has filed, by number. Items of more than `longest` bytes are treated as unread:
-    /// an item that was given up may be one, since its chunk was filed without the limits of its type.
+    /// Returns the items that the previous round deferred, by number. Items of more than `longest` bytes are
+    /// treated as unread: an item that was given up may be one, since its chunk was written without the
+    /// limits of its type.
     fn of_round(chain: &[WorkFile], before: u32, longest: u64) -> Self {
         let (mut bytes, mut todo) = (Vec::new(), Vec::new());
         for entry in deferred_in(chain, before) {
@@ -129,7 +131,7 @@ pub(super) async fn find(
     source: Option<&SourceFile>,
     known: &KnownJob,
 ) -> Result<Found, ChunkError> {
-    // The limit is one for records: a job without a file has its options as its item.
+    // The limit applies to records only: a job without a file has its options as its item.
     let longest = if source.is_some() { known.limits().item_bytes } else { u64::MAX };
     if let Some(cursor) = cursor.filter(|c| c.round > 0) {
         let place = (message.group, message.chunk);
@@ -154,12 +156,12 @@ pub(super) async fn find(
     }
 }
 
-/// The file is gone from the bucket.
+/// Error: the file is gone from the bucket.
 pub fn source_missing(source: &SourceFile) -> JobError {
-    JobError::new("source_missing", format!("the file {:?} is not there any more; upload it again", source.name))
+    JobError::new("source_missing", format!("the file {:?} no longer exists; upload it again", source.name))
 }
 
-/// The file is another than it was when the job was created.
+/// Error: the file has changed since the job was created.
 pub fn source_changed(source: &SourceFile) -> JobError {
     let message = format!("the file {:?} was replaced while the job ran; upload it again as a new file", source.name);
     JobError::new("source_changed", message)

@@ -1,4 +1,4 @@
-//! The last job that this process has worked: its definition never changes, so a warm worker reads it once.
+//! Definition of the last job that this process worked on. It never changes, so a warm worker reads it once.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,22 +10,22 @@ use super::{ChunkError, Mode};
 use crate::handler::{PreparedJob, Registry, TypeLimits};
 use crate::ports::Ports;
 
-/// A job's definition with its options read.
+/// A job's definition with its parsed options.
 pub struct KnownJob {
     id: JobId,
-    /// As stored.
+    /// The definition as stored.
     pub definition: Definition,
-    /// The job type with its options; none for whoever only gives its chunks up.
+    /// The job type with its options; `None` if the process only gives up the job's chunks.
     pub prepared: Option<Box<dyn PreparedJob>>,
 }
 
 impl KnownJob {
-    /// The limits of its job type.
+    /// Returns the limits of the job type.
     pub fn limits(&self) -> TypeLimits {
         self.prepared.as_ref().map_or(TypeLimits::DEFAULT, |prepared| prepared.limits())
     }
 
-    /// Names of the columns; none unless the file is CSV.
+    /// Names of the columns; empty unless the file is CSV.
     pub fn columns(&self) -> &[String] {
         self.definition.columns.as_deref().unwrap_or_default()
     }
@@ -36,7 +36,7 @@ impl KnownJob {
 pub struct KnownJobs(Mutex<Option<Arc<KnownJob>>>);
 
 impl KnownJobs {
-    /// The job's definition, read if it is not the one that is kept.
+    /// Returns the job's definition, reading it if it is not the one that is kept.
     pub(super) async fn get<S: JobStore, Q, F>(
         &self,
         ports: &Ports<S, Q, F>,
@@ -44,7 +44,8 @@ impl KnownJobs {
         job: &Job,
         mode: Mode,
     ) -> Result<Arc<KnownJob>, ChunkError> {
-        // What was kept by whoever gave a chunk up has no handler, and would give up all others too.
+        // A definition kept while giving up a chunk has no handler, and would make this process give up all
+        // others too.
         let serves = |known: &Arc<KnownJob>| mode == Mode::GiveUp || known.prepared.is_some();
         if let Some(known) = self.kept().filter(|known| known.id == job.job_id && serves(known)) {
             return Ok(known);

@@ -1,9 +1,10 @@
-//! Works one chunk: reads its cursor, skips what is committed, asks the handler, commits.
+//! Processes one chunk: reads its cursor, skips what is committed, calls the handler, commits.
 //!
-//! One piece of code for the worker that processes a chunk and for the sweeper that gives one up, so that the two
-//! can never count differently. Delivered twice: the second finds the cursor moved and adds nothing. Dies anywhere:
-//! the next delivery goes on from the last commit; the items after it are offered to the handler again, under the
-//! same keys. Never deletes a message, never decides from a read after a write.
+//! The worker that processes a chunk and the sweeper that gives one up share this code, so that they cannot
+//! count differently. If a chunk is delivered twice, the second delivery finds the cursor moved and adds
+//! nothing. If a worker dies at any point, the next delivery continues from the last commit and offers the
+//! items after it to the handler again, under the same keys. This code never deletes a message, and never
+//! decides from a read after a write.
 
 mod attempt;
 mod chain;
@@ -37,19 +38,20 @@ use crate::ports::Ports;
 use crate::telemetry;
 use attempt::Attempt;
 
-/// A round that is due within this time is begun at once: the queue's delay is in whole seconds.
+/// Time within which a round that is almost due starts at once: the queue's delay is in whole seconds.
 const EARLY_MS: i64 = 2_000;
 
-/// Deliveries of a chunk that may fail before it is given up in place of being held at its gate again: as many as its
-/// queue makes of a message by default. The queue itself cannot count them across messages.
+/// Failed deliveries before a parked chunk is dead-lettered instead of parked again: the queue's default
+/// maximum. The queue itself cannot count them across messages.
 const FAILURES: u32 = 10;
 
-/// Seconds after which a worker commits, sends its chunk to the end of the queue and leaves its place to whoever waits.
-/// A fair queue delivers the messages of quiet tenants first, but ends no function that runs: this is what bounds their
-/// wait (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html>).
+/// Seconds after which a worker commits, sends its chunk to the end of the queue and makes room for another.
+/// A fair queue delivers the messages of quiet tenants first, but stops no running function. This turn is
+/// what bounds their wait
+/// (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html>).
 pub const TURN_S: i64 = 20;
 
-/// What a worker needs beside the message.
+/// The dependencies of a worker, other than the message.
 pub struct Worker<'a, S, Q, F> {
     /// The services.
     pub ports: &'a Ports<S, Q, F>,
@@ -63,63 +65,64 @@ pub struct Worker<'a, S, Q, F> {
     pub clock: fn() -> Timestamp,
 }
 
-/// How items get their outcomes.
+/// Source of the items' outcomes.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Mode {
-    /// By the handler.
+    /// The handler decides.
     Work,
-    /// All that are left fail with `dead_lettered`: nobody could work this chunk.
+    /// All remaining items fail with `dead_lettered`: no worker could process this chunk.
     GiveUp,
 }
 
-/// How far a delivery brought its chunk. All are the message's end.
+/// Result of a delivery. In every case the message is done.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum ChunkEnd {
     /// Every item of the chunk has ended, now or before.
     Finished,
     /// Transient items wait for their next round.
     NextRound,
-    /// The turn, or the function's time, is over: another message goes on.
+    /// The turn, or the function's time, has ended: another message continues.
     Continued,
-    /// The round is not due yet: sent again with the rest of its delay.
+    /// The round is not due yet: the message is sent again with the remaining delay.
     TooEarly,
-    /// As many chunks of the type run as may: it waits at the gate, and is sent again when a slot is free.
+    /// The type's concurrency limit is reached: the chunk is parked, and sent again when a permit is free.
     Parked,
     /// Another worker has moved the cursor.
     Lost,
-    /// The job stops or has ended.
+    /// The job is stopping or has ended.
     NotLive,
-    /// The message's tenant has no such job: it was deleted, or is another's.
+    /// The message's tenant has no such job: it was deleted, or belongs to another tenant.
     Absent,
 }
 
-/// Why a chunk could not be worked: the message goes back to its queue, and in the end to its dead-letter queue.
+/// Error of processing a chunk: the message returns to its queue, and in the end goes to its dead-letter
+/// queue.
 #[derive(Debug, thiserror::Error)]
 pub enum ChunkError {
     /// A service failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// A work file that a commit vouches for is not there.
+    /// A work file that a commit refers to is missing.
     #[error("work file {0} is missing")]
     WorkFileMissing(String),
     /// A work file is damaged.
     #[error("work file {key} cannot be read")]
     WorkFile {
-        /// Its key.
+        /// Key of the file.
         key: String,
-        /// What is wrong with it.
+        /// The cause.
         #[source]
         source: WorkFileError,
     },
     /// The job's definition cannot be used by this function: it was deployed with other job types.
     #[error("job type {job_type}: {reason}")]
     Definition {
-        /// Its name.
+        /// Name of the job type.
         job_type: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// The chunk does not hold what its plan says.
+    /// The chunk does not match its plan.
     #[error("the chunk holds {found} items, its plan says {planned}")]
     Plan {
         /// Items found.
@@ -127,10 +130,10 @@ pub enum ChunkError {
         /// Items planned.
         planned: u32,
     },
-    /// A handler answered no outcome at all, or more than there were items.
+    /// A handler returned no outcome at all, or more outcomes than items.
     #[error("the handler answered {outcomes} outcomes for {items} items")]
     Handler {
-        /// Outcomes answered.
+        /// Outcomes returned.
         outcomes: usize,
         /// Items offered.
         items: usize,
@@ -138,13 +141,13 @@ pub enum ChunkError {
 }
 
 impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
-    /// Works a chunk until it is finished, the job stops, its turn is over, or `deadline` is near.
+    /// Processes a chunk until it is finished, the job stops, its turn has ended, or `deadline` is near.
     ///
     /// # Errors
-    /// See [`ChunkError`]; what was committed before it stays committed.
+    /// See [`ChunkError`]; earlier commits stay.
     pub async fn work(&self, message: &ChunkMessage, mode: Mode, deadline: Timestamp) -> Result<ChunkEnd, ChunkError> {
         let state = self.ports.store.chunk_state(message.job_id, message.group).await?;
-        // A plan is true of the job that it was made for: what names another tenant's job is about none.
+        // A plan is valid only for the job that it was made for: another tenant's job counts as absent.
         let Some(state) = state.filter(|state| state.job.tenant == message.tenant) else {
             return Ok(ChunkEnd::Absent);
         };
@@ -158,18 +161,18 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         let (ports, job_type) = (self.ports, state.job.job_type.as_str());
         let limiter = ConcurrencyLimiter { ports, job_type, limit: limit.max(1), clock: self.clock };
         let end = self.work_behind(&limiter, message, &state, deadline).await;
-        // Whatever came of it: whoever was called in and needs no slot must not keep others from it.
+        // In every case: a chunk that was woken and needs no permit must not keep others from it.
         if !matches!(end, Ok(ChunkEnd::Parked))
             && let Err(error) = limiter.wake().await
         {
-            // The chunk's own end stands; the next who leaves calls in, or the sweeper.
+            // The chunk's own result counts; the next worker that leaves, or the sweeper, wakes the others.
             let error = telemetry::chain(&error);
             tracing::warn!(job.r#type = job_type, error, "nobody was called in");
         }
         end
     }
 
-    /// Works a chunk of which only so many may run at once.
+    /// Processes a chunk whose job type has a concurrency limit.
     async fn work_behind(
         &self,
         limiter: &ConcurrencyLimiter<'_, S, Q, F>,
@@ -191,14 +194,14 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         let Some(permit) = permit else { return Ok(ChunkEnd::Parked) };
         let end = self.attempt(message, state, Mode::Work, deadline).await;
         if let Err(error) = limiter.release(&permit).await {
-            // It ends by itself.
+            // The permit expires by itself.
             let error = telemetry::chain(&error);
             tracing::warn!(job.id = %message.job_id, error, "a slot was not given back");
         }
         end
     }
 
-    /// What ends a delivery before any item is offered.
+    /// Returns the end of a delivery that offers no item to a handler.
     async fn without_handler(
         &self,
         message: &ChunkMessage,
@@ -222,14 +225,14 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         let known = self.known.get(self.ports, self.registry, &state.job, mode).await?;
         let end = Attempt::new(self, message, state, &known, mode, deadline).run().await?;
         if end == ChunkEnd::NextRound && mode == Mode::GiveUp {
-            // The items that earlier workers filed are a round of their own: take it at once.
+            // The items that earlier workers deferred are a round of their own: process it at once.
             return Box::pin(self.work(message, mode, deadline)).await;
         }
         Ok(end)
     }
 
     async fn nothing_to_do(&self, message: &ChunkMessage, state: &ChunkState) -> Result<Option<ChunkEnd>, ChunkError> {
-        // A late message of a generation that has passed finds its group closed, and the job perhaps live again.
+        // A late message of a previous generation finds its group closed, although the job may be live again.
         if !state.job.is_live() || !state.group.open || !state.job.owns(message.group) {
             return Ok(Some(ChunkEnd::NotLive));
         }
@@ -237,10 +240,11 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
             return Ok(None);
         }
         if state.job.split.done_groups.contains(&message.group) {
-            // Not said again: a dead letter comes with every sweep, and would make a job that stands still look alive.
+            // Not recorded again: a dead letter returns with every sweep, and would make a stalled job look
+            // alive.
             complete_if_done(self.ports, &state.job).await?;
         } else if state.group.is_done() {
-            // Whoever finished the chunk may have died before it said so.
+            // The worker that finished the chunk may have died before it recorded that.
             roll_up(self.ports, message.job_id, message.group, (self.clock)()).await?;
         }
         Ok(Some(ChunkEnd::Finished))
@@ -258,7 +262,7 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
     }
 }
 
-/// A commit's outcome as the end of an attempt, if it is one.
+/// Splits a commit's outcome into the group to continue with, or the end of the attempt.
 fn end_of(outcome: CommitOutcome) -> Result<Box<Group>, ChunkEnd> {
     match outcome {
         CommitOutcome::Committed(group) => Ok(group),

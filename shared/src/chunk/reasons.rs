@@ -1,13 +1,14 @@
-//! Why an item fails without its handler having said so: codes for programs, sentences for people.
+//! Reasons for which an item fails without a decision of its handler: codes for programs, sentences for
+//! people.
 
 use longshore_domain::outcome::Rejection;
 
 /// The code of items that were given up with their chunk.
 pub const DEAD_LETTERED: &str = "dead_lettered";
 
-/// Note for a row whose handler did not finish, or got no answer to what it had begun.
-const MAY_BE_DONE: &str = "the row may have been written all the same: an import that is retried does no row twice; of another \
-                           job type look whether it is there first";
+/// Hint for a row whose handler did not finish, or got no reply to an operation that it had begun.
+const MAY_BE_DONE: &str = "the row may have been written anyway: a retried import writes no row twice; for another \
+                           job type, check first whether the row was written";
 
 pub(super) fn dead_lettered() -> Rejection {
     let message =
@@ -16,7 +17,7 @@ pub(super) fn dead_lettered() -> Rejection {
 }
 
 pub(super) fn handler_panicked() -> Rejection {
-    let message = format!("the handler panicked over this row, its log says where; {MAY_BE_DONE}");
+    let message = format!("the handler panicked on this row, see its log; {MAY_BE_DONE}");
     Rejection::new("handler_panicked", None, message)
 }
 
@@ -25,7 +26,7 @@ pub(super) fn row_too_long(limit_bytes: u64) -> Rejection {
         0 => format!("{limit_bytes} bytes"),
         mib => format!("{mib} MiB"),
     };
-    let message = format!("the row is longer than {limit}, the most that one row may be; it is not repeated here");
+    let message = format!("the row is longer than {limit}, the maximum for one row; it is not repeated here");
     Rejection::new("row_too_long", None, message)
 }
 

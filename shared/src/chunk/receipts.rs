@@ -1,4 +1,4 @@
-//! Notes of what this process receives, seldom enough that they cost next to nothing.
+//! Records of the messages that this process receives, rare enough to cost next to nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,16 +13,17 @@ use super::{ChunkEnd, ChunkError, Mode, Worker};
 use crate::batch::Delivery;
 use crate::telemetry;
 
-/// Tenants of which a process remembers the last note.
+/// Number of tenants whose last record a process remembers.
 const TENANTS: usize = 1_000;
 
-/// When this process has noted a receipt for the last time, by tenant and priority.
+/// Time of this process's last delivery record, by tenant and priority.
 #[derive(Debug, Default)]
 pub struct Receipts(Mutex<BTreeMap<(String, Priority), Timestamp>>);
 
 impl Receipts {
-    /// Notes the receipt of a message that was sent at `sent_at`, unless one of its tenant and priority was noted just
-    /// before. A failed note is logged and skipped: the sweeper then takes longer to detect a lost message.
+    /// Records the delivery of a message that was sent at `sent_at`, unless one of its tenant and priority
+    /// was recorded just before. A failed record is logged and skipped: the sweeper then takes longer to
+    /// detect a lost message.
     pub async fn note(&self, store: &impl DeliveryRecords, message: &ChunkMessage, sent_at: Timestamp, now: Timestamp) {
         if !self.is_due(message, now) {
             return;
@@ -49,11 +50,11 @@ impl Receipts {
 }
 
 impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
-    /// Processes a chunk message as delivered by its queue: notes the receipt, and counts the earlier deliveries as
-    /// failures.
+    /// Processes a chunk message as delivered by its queue: records the delivery, and counts the earlier
+    /// deliveries as failures.
     ///
-    /// # Errors
-    /// As [`Worker::work`].
+    /// See [`Worker::work`].
+    /// See [`Worker::work`].
     pub async fn deliver(
         &self,
         receipts: &Receipts,

@@ -1,4 +1,4 @@
-//! What a chunk of an ended generation has left: for a retry, and for nobody else.
+//! The remaining items of a chunk of an ended generation. Only a retry uses them.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::ChunkPlan;
@@ -15,14 +15,15 @@ use crate::ports::JobFolder;
 pub struct Remaining {
     /// Items that failed, or waited for another round, by number.
     pub entries: Vec<Entry>,
-    /// Items that no worker has passed: a run of the chunk's own, still in the source.
+    /// Items that no worker has processed: a run of the chunk that is still in the source.
     pub unread: Option<ChunkPlan>,
 }
 
-/// Reads the rest of a chunk whose group is closed or done. The source is read only if the chunk was left half-way.
+/// Reads the remaining items of a chunk whose group is closed or done. The source is read only if the chunk
+/// was left half-way.
 ///
 /// # Errors
-/// If the bucket fails, or a work file is missing or damaged. That the source is gone is an error of the job.
+/// If the bucket fails, or a work file is missing or damaged. A missing source is an error of the job.
 pub async fn read_remaining(
     files: &impl Files,
     job: &Job,
@@ -52,7 +53,7 @@ pub async fn read_remaining(
     Ok(Ok(remaining))
 }
 
-/// The chunk from `position` on.
+/// Returns the chunk from `position` on.
 async fn unread(
     files: &impl Files,
     job: &Job,

@@ -1,4 +1,4 @@
-//! What an attempt has done since its last commit: counts, and the items that did not simply succeed.
+//! Results of an attempt since its last commit: counts, and the items with any other outcome than success.
 
 use std::borrow::Cow;
 use std::mem;
@@ -12,19 +12,19 @@ use super::reasons;
 
 /// Bytes of rows kept in memory until a commit is due.
 const LARGE_BYTES: usize = 2 << 20;
-/// What an entry takes beside its row, roughly.
+/// Approximate size of an entry beside its row.
 const ENTRY_BYTES: usize = 100;
 
 /// The tally of one attempt.
 pub(super) struct Tally {
-    /// Items of the round that are passed.
+    /// Items of the round that are processed.
     pub(super) position: usize,
-    /// Items that the round has filed for the next one, by earlier attempts too.
+    /// Items that the round has deferred to the next one, including those of earlier attempts.
     pub(super) deferred: u32,
-    /// The longest wait that an item asked for, in seconds.
+    /// The longest wait that an item requested, in seconds.
     pub(super) asked_s: i64,
-    /// The most tries that an item of these has spent: what the wait for the next round follows. Rows that met no capacity
-    /// wait no longer each time.
+    /// The most attempts that a deferred item has used: the wait for the next round depends on it. Rows that
+    /// found no capacity do not wait longer each time.
     pub(super) attempts: u32,
     item_retries: u32,
     counts: Counts,
@@ -33,7 +33,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Nothing done since this cursor was committed.
+    /// Returns the tally right after this cursor's commit.
     pub(super) fn at(cursor: Option<&Cursor>, item_retries: u32) -> Self {
         Self {
             position: cursor.map_or(0, |c| c.position as usize),
@@ -59,13 +59,14 @@ impl Tally {
         mem::take(&mut self.counts)
     }
 
-    /// The entries, if there are any.
+    /// Takes the entries, if there are any.
     pub(super) fn take_entries(&mut self) -> Option<Vec<Entry>> {
         self.bytes = 0;
         Some(mem::take(&mut self.entries)).filter(|entries| !entries.is_empty())
     }
 
-    /// Counts the outcomes of the next items and files what did not succeed; the rejection if one was fatal.
+    /// Counts the outcomes of the next items and keeps an entry for each that did not succeed. Returns the
+    /// rejection if one was fatal.
     pub(super) fn take(&mut self, items: &Items, outcomes: Vec<Outcome>) -> Option<Rejection> {
         for outcome in outcomes {
             let i = self.position;

@@ -1,4 +1,4 @@
-//! Who may call the HTTP functions: a setting that must be there, so that none is open because somebody forgot it.
+//! Access to the HTTP functions: a mandatory setting, so that no function is open by omission.
 
 use super::{ConfigError, text};
 use crate::http::Access;
@@ -7,10 +7,11 @@ const ACCESS: &str = "LONGSHORE_ACCESS";
 
 const TENANT_CLAIM: &str = "LONGSHORE_TENANT_CLAIM";
 
-/// Who may call: `LONGSHORE_ACCESS` (`cognito`, `oidc` or `open`) and, unless it is open, `LONGSHORE_TENANT_CLAIM`.
+/// Returns the access rules: `LONGSHORE_ACCESS` (`cognito`, `oidc` or `open`) and, unless it is open,
+/// `LONGSHORE_TENANT_CLAIM`.
 ///
 /// # Errors
-/// If one is missing, or the first is none of the three.
+/// If one is missing, or the first has none of the three values.
 pub fn access() -> Result<Access, ConfigError> {
     read(&text(ACCESS)?, text(TENANT_CLAIM))
 }

@@ -1,7 +1,7 @@
 //! Builds the AWS clients: region, credentials and endpoint from the environment, as Lambda sets them.
 //!
-//! Of `aws-config` only the environment is asked, never its chain of profiles and metadata services: on Lambda the keys
-//! are in the environment, and the chain costs binary size and start-up time.
+//! Uses only the environment part of `aws-config`, never its chain of profiles and metadata services: on Lambda the
+//! keys are in the environment, and the chain costs binary size and start-up time.
 //! All clients share one HTTP client, and with it the trust store: Amazon's own roots and no others.
 
 use std::time::Duration;
@@ -25,23 +25,24 @@ use crate::queues::{QueueUrls, SqsDeadLetters, SqsQueues};
 use crate::store::dynamo::DynamoStore;
 use crate::store::records::DynamoRecords;
 
-/// Attempts at one call, the first one included: enough to sit out a throttled second.
+/// Attempts of one call, including the first: enough to survive a second of throttling.
 const ATTEMPTS: u32 = 6;
 
-/// Scale of the first wait between attempts. The SDK's own second is too long for a conflict of two writers.
+/// Scale of the first wait between attempts. The SDK's default of one second is too long for a conflict of two
+/// writers.
 const INITIAL_BACKOFF: Duration = Duration::from_millis(50);
 
-/// The longest wait between attempts.
+/// Maximum wait between attempts.
 const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
-/// The longest one attempt may take until its answer begins: a connection that died silently would else hold an
+/// Maximum time of one attempt until its response begins: otherwise a connection that died silently would hold an
 /// invocation until its end. Enough for a part of a report on a slow network.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The roots of Amazon Trust Services, <https://www.amazontrust.com/repository/>.
 const AMAZON_ROOTS: &[u8] = include_bytes!("amazon_roots.pem");
 
-/// What all clients have in common, and the adapters that are built from it.
+/// The shared configuration of all clients, and the adapters that are built from it.
 #[derive(Clone, Debug)]
 pub struct Aws {
     shared: SdkConfig,
@@ -49,7 +50,7 @@ pub struct Aws {
 }
 
 impl Aws {
-    /// From `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` and, for an emulator,
+    /// Reads `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` and, for an emulator,
     /// `AWS_ENDPOINT_URL`.
     ///
     /// # Errors
@@ -63,7 +64,7 @@ impl Aws {
         Ok(Self::new(region, credentials, text("AWS_ENDPOINT_URL").ok()))
     }
 
-    /// From values: for tests, and for programs that get their credentials elsewhere.
+    /// Creates the configuration from values: for tests, and for programs that get their credentials elsewhere.
     pub fn new(region: Region, credentials: Credentials, endpoint: Option<String>) -> Self {
         let trust_store = trust_store(region.as_ref(), endpoint.as_deref());
         let retries = RetryConfig::standard()
@@ -81,21 +82,21 @@ impl Aws {
         Self { shared: builder.build(), has_endpoint: endpoint.is_some() }
     }
 
-    /// A DynamoDB client.
+    /// Creates a DynamoDB client.
     pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
         let config = aws_sdk_dynamodb::config::Builder::from(&self.shared);
         let config = config.interceptor(CountCalls).build();
         aws_sdk_dynamodb::Client::from_conf(config)
     }
 
-    /// An SQS client.
+    /// Creates an SQS client.
     pub fn sqs(&self) -> aws_sdk_sqs::Client {
         let config = aws_sdk_sqs::config::Builder::from(&self.shared).interceptor(CountCalls).build();
         aws_sdk_sqs::Client::from_conf(config)
     }
 
-    /// An S3 client. Checksums only where they are asked for: the signature covers each body already, and a
-    /// presigned URL must not demand one that a browser cannot compute.
+    /// Creates an S3 client. Checksums only on request: the signature already covers each body, and a presigned URL
+    /// must not require one that a browser cannot compute.
     pub fn s3(&self) -> aws_sdk_s3::Client {
         use aws_sdk_s3::config::{RequestChecksumCalculation, ResponseChecksumValidation};
         let config = aws_sdk_s3::config::Builder::from(&self.shared)
@@ -107,7 +108,7 @@ impl Aws {
         aws_sdk_s3::Client::from_conf(config)
     }
 
-    /// The ledger, in the table that `LONGSHORE_JOBS_TABLE` names.
+    /// Creates the ledger on the table that `LONGSHORE_JOBS_TABLE` names.
     ///
     /// # Errors
     /// If the variable is not set.
@@ -115,7 +116,7 @@ impl Aws {
         Ok(DynamoStore::new(self.dynamodb(), text(names::JOBS_TABLE)?))
     }
 
-    /// The records, in the table that `LONGSHORE_RECORDS_TABLE` names.
+    /// Creates the records on the table that `LONGSHORE_RECORDS_TABLE` names.
     ///
     /// # Errors
     /// If the variable is not set.
@@ -123,12 +124,12 @@ impl Aws {
         Ok(DynamoRecords::new(self.dynamodb(), text(names::RECORDS_TABLE)?))
     }
 
-    /// The queues whose URLs are set; a send to another one is an error when it happens.
+    /// Creates the queues whose URLs are set; a send to another one is an error when it happens.
     pub fn queues(&self) -> SqsQueues {
         SqsQueues::new(self.sqs(), QueueUrls::from_env())
     }
 
-    /// The dead-letter queues.
+    /// Creates the dead-letter queues.
     ///
     /// # Errors
     /// If one of their URLs is not set.
@@ -141,7 +142,7 @@ impl Aws {
         Ok(SqsDeadLetters::new(self.sqs(), urls.into()))
     }
 
-    /// The files, in the bucket that `LONGSHORE_BUCKET` names.
+    /// Creates the files in the bucket that `LONGSHORE_BUCKET` names.
     ///
     /// # Errors
     /// If the variable is not set.
@@ -150,9 +151,9 @@ impl Aws {
     }
 }
 
-/// Whom a client trusts: reading the system's hundred and more roots takes several milliseconds of every cold start,
-/// and AWS needs five. Anything else than AWS itself - an endpoint of one's own, or China, which has other roots - is
-/// judged by the system's store.
+/// Returns the trust store of a client. Reading the system's hundred and more roots takes several milliseconds of
+/// every cold start, and AWS needs five. For any other endpoint, and for China with its other roots, the system's
+/// store is used.
 fn trust_store(region: &str, endpoint: Option<&str>) -> TrustStore {
     match endpoint {
         Some(url) if url.starts_with("http://") => TrustStore::empty(),

@@ -1,6 +1,6 @@
-//! Counts every attempt at an AWS call, so that the cost of an invocation can be read off its last log line.
+//! Counts every attempt of an AWS call, so that the last log line of an invocation shows its cost.
 //!
-//! Retries count: DynamoDB bills a refused conditional write, and a lost reply was a call all the same.
+//! Retries count: DynamoDB bills a refused conditional write, and a call whose reply was lost is still a call.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -15,12 +15,12 @@ pub type Calls = BTreeMap<String, u64>;
 
 static CALLS: Mutex<Calls> = Mutex::new(Calls::new());
 
-/// What this process has called since this was last asked; the count starts again from nothing.
+/// Returns the calls of this process since the last call of this function, and resets the count.
 pub fn take_calls() -> Calls {
     std::mem::take(&mut *CALLS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The interceptor that counts; every client has it.
+/// The counting interceptor; every client has it.
 #[derive(Debug)]
 pub(super) struct CountCalls;
 

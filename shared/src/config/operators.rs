@@ -1,9 +1,9 @@
-//! Who is an operator: settings that must be there, so that nobody is one because somebody forgot them.
+//! Operators: mandatory settings, so that no caller is an operator by omission.
 
 use super::{ConfigError, text};
 use crate::http::Operators;
 
-/// Who is an operator: `LONGSHORE_OPERATOR_CLAIM` and `LONGSHORE_OPERATOR_GROUP`.
+/// Returns the rule that identifies operators: `LONGSHORE_OPERATOR_CLAIM` and `LONGSHORE_OPERATOR_GROUP`.
 ///
 /// # Errors
 /// If one is missing.

@@ -1,24 +1,24 @@
-//! Reads one environment variable, and names it in every complaint.
+//! Reads one environment variable, and names it in every error.
 
 use std::str::FromStr;
 
-/// The environment is not as the template would have made it.
+/// Error: the environment is not as the template sets it.
 #[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// Not set, or empty.
+    /// The variable is not set, or empty.
     #[error("the environment variable {0} is not set")]
     Missing(&'static str),
-    /// Set to something else than what it is for. The value is not repeated: it may be a secret in the wrong place.
+    /// The variable has an invalid value. The value is not repeated: it may be a misplaced secret.
     #[error("the environment variable {name} is not a {expected}")]
     Invalid {
-        /// Its name.
+        /// Name of the variable.
         name: &'static str,
-        /// The Rust type that it should have been.
+        /// The expected Rust type.
         expected: &'static str,
     },
 }
 
-/// The text of a variable.
+/// Returns the text of a variable.
 ///
 /// # Errors
 /// If it is not set, empty, or not UTF-8.
@@ -26,7 +26,7 @@ pub fn text(name: &'static str) -> Result<String, ConfigError> {
     std::env::var(name).ok().filter(|value| !value.is_empty()).ok_or(ConfigError::Missing(name))
 }
 
-/// The value of a variable.
+/// Returns the parsed value of a variable.
 ///
 /// # Errors
 /// If it is not set, or not a `T`.

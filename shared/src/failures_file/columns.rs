@@ -1,10 +1,10 @@
-//! The columns of a report's files: the item's number, its own cells, and what is said of it.
+//! The columns of a report's files: the item's number, its own cells, and its error.
 //!
-//! Said once, for completion writes them and a corrected file is read by them.
+//! Defined once, because completion writes these columns and a corrected file is read by them.
 
 use longshore_domain::records::Format;
 
-/// What is said of an item that failed.
+/// Columns of the error of a failed item.
 pub const REPORT_COLUMNS: [&str; 3] = ["code", "field", "message"];
 
 /// Name of the column of numbers.
@@ -13,7 +13,7 @@ const NUMBER: &str = "row";
 /// Name of the one column that holds a raw item.
 const RAW: &str = "item";
 
-/// What the rows of a report repeat of their items.
+/// The part of an item that a report's rows repeat.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Columns {
     /// The cells under these columns.
@@ -23,7 +23,7 @@ pub enum Columns {
 }
 
 impl Columns {
-    /// The columns of items of a format; `names` are those of CSV. None if they are not known.
+    /// Returns the columns of items of a format; `names` are those of CSV. `None` if they are not known.
     pub fn from_names(format: Format, names: Option<Vec<String>>) -> Option<Self> {
         match format {
             Format::Csv => names.map(Self::Named),
@@ -31,7 +31,7 @@ impl Columns {
         }
     }
 
-    /// Names of the item's own columns.
+    /// Returns the names of the item's own columns.
     pub fn own(&self) -> Vec<&str> {
         match self {
             Self::Named(names) => names.iter().map(String::as_str).collect(),
@@ -39,13 +39,14 @@ impl Columns {
         }
     }
 
-    /// Name of the column of numbers.
+    /// Returns the name of the column of numbers.
     pub fn number(&self) -> String {
         free_name(NUMBER, &self.own())
     }
 
-    /// Calls `push` with each cell of an item as a report shows it, but for the apostrophes; `cells` are those of its record.
-    /// There are as many as columns: missing ones are empty, and surplus ones go into the last, joined by commas.
+    /// Calls `push` with each cell of an item as a report shows it, except for the apostrophes; `cells` are those of
+    /// its record. There are as many cells as columns: missing ones are empty, and surplus ones go into the last,
+    /// joined by commas.
     pub fn rectangular<'a>(columns: usize, mut cells: impl Iterator<Item = &'a [u8]>, push: &mut impl FnMut(&[u8])) {
         for _ in 1..columns {
             push(cells.next().unwrap_or_default());
@@ -61,7 +62,7 @@ impl Columns {
     }
 }
 
-/// A name of ours; with a number if the item has a column of that name.
+/// Returns a name of ours; with a number appended if the item has a column of that name.
 pub fn free_name(name: &str, taken: &[&str]) -> String {
     let numbered = (2..).map(|n| format!("{name}_{n}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);

@@ -1,7 +1,7 @@
-//! A corrected failures file in memory: its rows by number, and what each makes of an item that failed.
+//! A corrected failures file in memory: its rows by number, and each row's effect on a failed item.
 //!
-//! A row counts only if there is no doubt about it. One that cannot be read, or whose number is given twice, changes
-//! nothing: its item stays failed, and the person is told.
+//! A row counts only if it is unambiguous. A row that cannot be read, or whose number occurs twice, changes nothing:
+//! its item stays failed, and an issue reports it.
 
 use std::borrow::Cow;
 
@@ -22,38 +22,39 @@ pub struct CorrectedFile {
     layout: Layout,
     /// Rows that count, by number.
     pub(super) rows: Vec<Row>,
-    /// Numbers that several rows have.
+    /// Numbers that occur in several rows.
     pub(super) repeated: Listed,
-    /// Rows that cannot be read, by their place in the file: the first line is 1.
+    /// Rows that cannot be read, by their position in the file: the first line is 1.
     pub(super) unreadable: Listed,
 }
 
-/// Where a row lies.
+/// Position of a row.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Debug)]
 pub(super) struct Row {
     /// Number of its item.
     pub(super) number: u64,
     start: u32,
-    /// `start` for a row that cannot be read.
+    /// Equal to `start` for a row that cannot be read.
     end: u32,
 }
 
-/// What a corrected file makes of an item that failed.
+/// Effect of a corrected file on a failed item.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Correction {
-    /// It does not stand in the file, or not without doubt: it stays failed.
+    /// The item has no row in the file, or no unambiguous one: it stays failed.
     Absent,
-    /// It was not whole in the source, and its row is as the report showed it: as text it would be another record.
+    /// The item was incomplete in the source, and its row is as the report showed it: as text it would be another
+    /// record.
     Unchanged,
-    /// It runs again as this record, in the job's own format.
+    /// The item is processed again as this record, in the job's own format.
     As(String),
 }
 
 impl CorrectedFile {
-    /// Reads a whole file. Rows of more than `item_bytes` cannot be read.
+    /// Parses a whole file. Rows of more than `item_bytes` count as unreadable.
     ///
     /// # Errors
-    /// If it has not the columns of a failures file of this job.
+    /// If it lacks columns of a failures file of this job.
     pub fn parse(bytes: Vec<u8>, columns: Columns, item_bytes: u64) -> Result<Self, NotAFailuresFile> {
         if bytes.len() as u64 > super::CORRECTED_BYTES {
             return Err(NotAFailuresFile(format!("it has more than {} MiB", super::CORRECTED_BYTES >> 20)));
@@ -66,7 +67,7 @@ impl CorrectedFile {
         Ok(file)
     }
 
-    /// What becomes of an item that failed.
+    /// Returns the effect on a failed item.
     pub fn correction(&self, entry: &Entry) -> Correction {
         let Ok(row) = self.rows.binary_search_by_key(&entry.n, |row| row.number) else { return Correction::Absent };
         let row = self.rows[row];
@@ -77,7 +78,7 @@ impl CorrectedFile {
         Correction::As(self.record(&cells))
     }
 
-    /// Notes where each row lies.
+    /// Records the position of each row.
     fn index(&mut self, item_bytes: u64) {
         let mut reader = CellReader::delimited(self.layout.delimiter);
         let text = &self.bytes[self.layout.rows_from..];
@@ -97,7 +98,7 @@ impl CorrectedFile {
         }
     }
 
-    /// Keeps the rows whose number no other row has, and that can be read.
+    /// Keeps only the rows that can be read and whose number is unique.
     fn forget_repeated(&mut self) {
         self.rows.sort_unstable();
         let mut kept = Vec::new();
@@ -112,7 +113,7 @@ impl CorrectedFile {
         self.rows = kept;
     }
 
-    /// The item's own cells in a row of the file, as they were before a report neutralised them.
+    /// Returns the item's own cells in a row of the file, as they were before a report neutralised them.
     fn cells(&self, row: &[u8]) -> Vec<Vec<u8>> {
         let mut reader = CellReader::delimited(self.layout.delimiter);
         let cells: Vec<_> = reader.read(row).iter().collect();
@@ -120,7 +121,7 @@ impl CorrectedFile {
         self.layout.own.iter().map(cell).collect()
     }
 
-    /// The item's own cells as a report showed them.
+    /// Returns the item's own cells as a report showed them.
     fn shown(&self, raw: &str) -> Vec<Vec<u8>> {
         let mut cells = Vec::new();
         match &self.columns {
@@ -134,22 +135,22 @@ impl CorrectedFile {
         cells
     }
 
-    /// Cells as a record of the job's file: workers read it as they read every other.
+    /// Formats cells as a record of the job's file: workers read it like any other.
     fn record(&self, cells: &[Vec<u8>]) -> String {
         let bytes = match (&self.columns, cells) {
             (Columns::Raw, [item]) => Cow::Borrowed(item.as_slice()),
             _ => Cow::Owned(csv_record(cells)),
         };
-        // The row was found to be UTF-8, and its cells are pieces of it.
+        // The row is known to be UTF-8, and its cells are pieces of it.
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
-/// What a row of a file is.
+/// A classified row of a file.
 enum Numbered {
-    /// A row of nothing, as spreadsheets leave them.
+    /// An empty row, as spreadsheets leave them.
     Blank,
-    /// Its number cannot be read.
+    /// A row whose number cannot be read.
     Unreadable,
     /// A row of an item; `whole` if its cells can be read, too.
     Row { number: u64, whole: bool },
@@ -164,12 +165,12 @@ impl Layout {
         let digits = cells.iter().nth(self.number).unwrap_or_default().trim_ascii();
         let number = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         let Some(number) = number.and_then(|text| text.parse().ok()) else { return Numbered::Unreadable };
-        // Cells behind the last column: one of the row's own was torn apart.
+        // Cells beyond the last column: one of the row's own cells was split.
         let torn = cells.iter().skip(self.width).any(|cell| !cell.is_empty());
         Numbered::Row { number, whole: !torn && std::str::from_utf8(row).is_ok() }
     }
 
-    /// A row that lies behind the first line; the file is shorter than 4 GiB.
+    /// Returns a row after the first line; the file is smaller than 4 GiB.
     fn row(&self, number: u64, span: Span, whole: bool) -> Row {
         let start = self.rows_from + span.start as usize;
         let end = if whole { self.rows_from + span.content_end as usize } else { start };
@@ -182,7 +183,7 @@ fn csv_record(cells: &[Vec<u8>]) -> Vec<u8> {
         .quote_style(QuoteStyle::Necessary)
         .terminator(Terminator::Any(b'\n'))
         .from_writer(Vec::new());
-    // A vector takes every byte: none of the two can fail.
+    // A vector accepts every byte: neither call can fail.
     let _ = writer.write_byte_record(&ByteRecord::from_iter(cells));
     let mut record = writer.into_inner().unwrap_or_default();
     record.pop();

@@ -26,7 +26,7 @@ fn correction(file: &CorrectedFile, n: u64) -> Option<String> {
     }
 }
 
-/// Codes of what is found when these items have failed.
+/// Returns the codes of the findings after these items have failed.
 fn found(file: &CorrectedFile, items: &[Entry]) -> Vec<(String, String)> {
     let mut findings = Findings::new(file);
     items.iter().for_each(|item| findings.meet(item));
@@ -127,7 +127,7 @@ fn a_json_line_is_taken_as_it_stands() {
     assert_eq!(correction(&file, 3).as_deref(), Some(""));
 }
 
-/// A row of a report that nobody has touched, saved with any delimiter, is the item's own cells again.
+/// An untouched row of a report, saved with any delimiter, gives the item's own cells again.
 #[test]
 fn a_round_trip_changes_no_cell() {
     let pieces = ["", "a", "=", "'", "''=", "-1", "+x", "\t", "\r", "\n", "\"", ",", ";", " ", "ä", "@", "'-", "\r\n"];

@@ -1,14 +1,14 @@
-//! What a person should know of a corrected file's rows: those that changed nothing, by kind, with the first few.
+//! Findings about a corrected file's rows: those that changed nothing, by kind, with the first few numbers.
 
 use longshore_domain::job::JobError;
 use longshore_domain::work_file::{End, Entry};
 
 use super::{CorrectedFile, Correction};
 
-/// Numbers that a message names: enough to find the fault, few enough to be read.
+/// Maximum number of row numbers in a message: enough to find the error, few enough to read.
 const NAMED: usize = 5;
 
-/// How many there were, and the first few.
+/// A count of rows, and the first few of them.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub(super) struct Listed {
     count: u64,
@@ -23,7 +23,7 @@ impl Listed {
         }
     }
 
-    /// An issue, if there was any: `1 row (7) …`, `12 rows (7, 8, …) …`.
+    /// Returns an issue if there was any row: `1 row (7) …`, `12 rows (7, 8, …) …`.
     fn issue(&self, code: &str, what: &str) -> Option<JobError> {
         let named: Vec<_> = self.first.iter().map(u64::to_string).collect();
         let (named, more) = (named.join(", "), if self.count > NAMED as u64 { ", …" } else { "" });
@@ -32,24 +32,24 @@ impl Listed {
     }
 }
 
-/// A corrected file held against the items that failed.
+/// Comparison of a corrected file with the failed items.
 #[derive(Debug)]
 pub struct Findings<'a> {
     file: &'a CorrectedFile,
-    /// For each row whether it has met its item.
+    /// For each row, true once its item was observed.
     observed: Vec<bool>,
     unchanged: Vec<u64>,
-    /// Not every item that failed was met, or there were too many.
+    /// True if not every failed item was observed, or there were too many.
     left_off: bool,
 }
 
 impl<'a> Findings<'a> {
-    /// No item was met yet.
+    /// Starts without any observed item.
     pub fn new(file: &'a CorrectedFile) -> Self {
         Self { file, observed: vec![false; file.rows.len()], unchanged: Vec::new(), left_off: false }
     }
 
-    /// Meets an item, if it failed. In any order.
+    /// Observes an item, if it failed. Items may come in any order.
     pub fn meet(&mut self, entry: &Entry) {
         let Ok(row) = self.file.rows.binary_search_by_key(&entry.n, |row| row.number) else { return };
         if matches!(entry.end, End::Failed(_)) {
@@ -60,12 +60,12 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// There are too many to meet the rest.
+    /// Records that there are too many items to observe the remaining ones.
     pub fn leave_off(&mut self) {
         self.left_off = true;
     }
 
-    /// The issues, once every item that failed was met.
+    /// Returns the issues, once every failed item was observed.
     pub fn issues(mut self) -> Vec<JobError> {
         let (mut unknown, mut unchanged) = (Listed::default(), Listed::default());
         let rows = self.file.rows.iter().zip(&self.observed);
@@ -85,14 +85,14 @@ impl<'a> Findings<'a> {
     }
 }
 
-const UNKNOWN: &str = "of the corrected file named no failed item of this job and did nothing; \
-                       did a number change, or is the file another job's?";
-const UNCHECKED: &str = "of the corrected file were not compared with the failed items, of which there are too many: \
-                         each of them runs if it names a failed item, and does nothing if it does not";
-const REPEATED: &str = "stood in the corrected file more than once, so that none of them was taken: \
-                        the items stay failed; leave one row each and retry with the file again";
-const UNREADABLE: &str = "of the corrected file, counted with its first line, could not be read \
-                          (no number, not UTF-8, torn cells, an unclosed quote, too long): their items stay failed; \
-                          save it as CSV UTF-8 and retry with it again";
-const UNCHANGED: &str = "of the corrected file stood as the report had shown them, which is not what the source held \
-                         (not UTF-8, an unclosed quote, too long): the items stay failed; correct their cells";
+const UNKNOWN: &str = "of the corrected file matched no failed item of this job and had no effect; did a number \
+                       change, or does the file belong to another job?";
+const UNCHECKED: &str = "of the corrected file were not compared with the failed items, because there are too many: \
+                         each row runs if it matches a failed item, and has no effect otherwise";
+const REPEATED: &str = "occurred in the corrected file more than once, so none of them was used: the items stay \
+                        failed; keep one row each and retry with the file again";
+const UNREADABLE: &str = "of the corrected file (the first line is row 1) could not be read (no number, not \
+                          UTF-8, split cells, an unclosed quote, too long): their items stay failed; save the file as CSV \
+                          UTF-8 and retry with it again";
+const UNCHANGED: &str = "of the corrected file were unchanged from the report, which differs from the source (not \
+                         UTF-8, an unclosed quote, too long): the items stay failed; correct their cells";

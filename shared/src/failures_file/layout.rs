@@ -1,7 +1,7 @@
-//! Where a corrected file has its columns, found by their names in its first line.
+//! The columns of a corrected file, found by their names in its first line.
 //!
-//! The API asks this of a file's first bytes, so that a wrong file is refused while its owner looks on; the splitter asks
-//! again. Both get the same answer, for the first line is all that it depends on.
+//! The API checks a file's first bytes, so that a wrong file is refused while its owner is present; the splitter
+//! checks again. Both get the same result, because it depends on the first line only.
 
 use longshore_domain::records::{Span, check_utf8, delimited_records, sniff};
 
@@ -9,40 +9,40 @@ use super::Columns;
 use crate::formula::original;
 use crate::handler::CellReader;
 
-/// First bytes of a file that hold its first line: twice what the longest header of a source takes.
+/// First bytes of a file that hold its first line: twice the size of the longest header of a source.
 pub const HEAD_BYTES: u64 = 512 << 10;
 
-/// What spreadsheets put between cells.
+/// Delimiters that spreadsheets write.
 const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 
-/// Columns that a message names.
+/// Maximum number of columns that a message names.
 const LISTED: usize = 10;
 
-/// Why a file is no failures file of the job; written for the person who uploaded it.
+/// The reason why a file is not a failures file of the job; written for the person who uploaded it.
 #[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NotAFailuresFile(pub String);
 
-/// Where the columns are.
+/// Positions of the columns.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Layout {
-    /// What stands between the cells.
+    /// The byte between the cells.
     pub(super) delimiter: u8,
-    /// The column of numbers.
+    /// Index of the column of numbers.
     pub(super) number: usize,
-    /// Each of the item's own columns, in their order.
+    /// Index of each of the item's own columns, in their order.
     pub(super) own: Vec<usize>,
-    /// Columns of the first line.
+    /// Number of columns in the first line.
     pub(super) width: usize,
-    /// The byte at which the rows begin.
+    /// Offset of the first row in bytes.
     pub(super) rows_from: usize,
 }
 
 impl Layout {
-    /// Finds the columns by a file's first bytes: up to [`HEAD_BYTES`] of them, or the file as a whole.
+    /// Finds the columns in a file's first bytes: up to [`HEAD_BYTES`] of them, or the whole file.
     ///
     /// # Errors
-    /// If it is no text, or its first line does not have the column of numbers and all of the item's own.
+    /// If it is not text, or its first line lacks the column of numbers or one of the item's own.
     pub fn find(header: &[u8], whole: bool, columns: &Columns) -> Result<Self, NotAFailuresFile> {
         let bom_len = sniff(header, whole).map_err(|error| NotAFailuresFile(error.to_string()))?.bom_len;
         let text = &header[bom_len..];
@@ -52,7 +52,7 @@ impl Layout {
             if header.misses(columns).is_empty() {
                 return header.layout(columns, bom_len);
             }
-            // The file's own delimiter finds most columns; of equals the first one is meant.
+            // The file's own delimiter finds the most columns; on a tie the first one is used.
             if best.as_ref().is_none_or(|best| header.names.len() > best.names.len()) {
                 best = Some(header);
             }
@@ -62,7 +62,7 @@ impl Layout {
     }
 }
 
-/// A first line, cut by one delimiter.
+/// A first line, split by one delimiter.
 struct Header {
     delimiter: u8,
     names: Vec<String>,
@@ -72,7 +72,7 @@ struct Header {
 impl Header {
     fn read(text: &[u8], whole: bool, delimiter: u8) -> Result<Self, NotAFailuresFile> {
         let mut spans = delimited_records(delimiter, text);
-        let span = spans.next().ok_or_else(|| NotAFailuresFile("the file holds no line".into()))?;
+        let span = spans.next().ok_or_else(|| NotAFailuresFile("the file is empty".into()))?;
         if span.unterminated || (!whole && span.end as usize == text.len()) {
             let message = "the first line does not end; is a quote in it never closed?";
             return Err(NotAFailuresFile(message.into()));
@@ -89,7 +89,7 @@ impl Header {
         wanted.filter(|name| !self.names.iter().any(|have| have == name)).map(str::to_owned).collect()
     }
 
-    /// The layout of a header that misses nothing.
+    /// Returns the layout of a header that lacks no column.
     fn layout(&self, columns: &Columns, bom_len: usize) -> Result<Layout, NotAFailuresFile> {
         let place = |name: &str| {
             let mut places = (0..).zip(&self.names).filter(|(_, have)| *have == name).map(|(place, _)| place);
@@ -108,7 +108,7 @@ impl Header {
     }
 }
 
-/// A column's name as the job knows it.
+/// Returns a column's name as the job knows it.
 fn name(cell: &[u8]) -> String {
     String::from_utf8_lossy(&original(cell.trim_ascii())).into_owned()
 }

@@ -1,4 +1,4 @@
-//! First lines as spreadsheets write them, and what is no first line of a failures file.
+//! First lines as spreadsheets write them, and lines that do not belong to a failures file.
 
 use super::*;
 

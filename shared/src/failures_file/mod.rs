@@ -1,15 +1,15 @@
-//! The file of the rows that failed: how it is laid out, and how it is read when a person has corrected it.
+//! The file of failed rows: its layout, and its parser for a corrected copy.
 //!
-//! Completion writes it for a spreadsheet, and a spreadsheet changes more than the cells that its user means: the byte
-//! between the cells, the order of the columns, the line ends, a mark at the beginning, empty columns and rows at the
-//! end. None of these changes a value. The column of numbers ties a row to its item, and nothing else does.
+//! Completion writes it for a spreadsheet, and a spreadsheet changes more than the cells that its user edits: the
+//! delimiter, the order of the columns, the line ends, a byte order mark, empty columns and rows at the end. None of
+//! these changes a value. Only the column of numbers ties a row to its item.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `columns` | which columns the rows have, and what they are called |
-//! | `layout` | where a corrected file has them |
-//! | `corrected` | its rows by number, and what each makes of an item |
-//! | `findings` | what a person should know of a corrected file's rows |
+//! | `columns` | the columns of the rows and their names |
+//! | `layout` | the positions of the columns in a corrected file |
+//! | `corrected` | its rows by number, and each row's effect on an item |
+//! | `findings` | findings about a corrected file's rows, for people |
 
 mod columns;
 mod corrected;
@@ -21,7 +21,7 @@ pub use corrected::{CorrectedFile, Correction};
 pub use findings::Findings;
 pub use layout::{HEAD_BYTES, Layout, NotAFailuresFile};
 
-/// Bytes of the largest corrected file. It is held in memory by row number, with up to sixteen bytes beside each row, in a
-/// function of 512 MB: shorter rows than any real one still fit. Whoever has more corrects it in parts, for rows that do
-/// not stand in a file stay failed.
+/// Maximum size of a corrected file in bytes. It is held in memory by row number, with up to sixteen bytes beside
+/// each row, in a function of 512 MB: even unrealistically short rows fit. A larger file can be corrected in parts,
+/// because rows missing in a file stay failed.
 pub const CORRECTED_BYTES: u64 = 32 << 20;

@@ -1,4 +1,4 @@
-//! The files in memory, for tests. They refuse what S3 refuses.
+//! The files in memory, for tests. They refuse calls that S3 refuses.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -11,7 +11,8 @@ use super::failed;
 use super::memory_parts::MemoryParts;
 use crate::aws_limits::s3::check_key;
 
-/// Bytes of a block of a stream: small, so that tests see many, and odd, so that records lie across them.
+/// Bytes of a block of a stream: small, so that tests see many blocks, and odd, so that records cross their
+/// boundaries.
 const BLOCK_BYTES: usize = 8191;
 
 /// Files in memory; clones share them.
@@ -21,7 +22,7 @@ pub struct MemoryFiles {
     pub(super) parts: MemoryParts,
 }
 
-/// A file, and its entity tag once somebody has asked for it.
+/// A file, and its entity tag once it was requested.
 #[derive(Clone, Debug)]
 struct MemoryFile {
     bytes: Arc<[u8]>,
@@ -35,12 +36,12 @@ impl MemoryFile {
 }
 
 impl MemoryFiles {
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     pub fn get(&self, key: &str) -> Option<Vec<u8>> {
         self.files().get(key).map(|file| file.bytes.to_vec())
     }
 
-    /// Puts a file, over one of the same name.
+    /// Puts a file, overwriting one of the same name.
     pub fn put(&self, key: &str, bytes: impl Into<Vec<u8>>) {
         let file = MemoryFile { bytes: bytes.into().into(), etag: OnceLock::new() };
         self.files().insert(key.to_owned(), file);
@@ -51,7 +52,7 @@ impl MemoryFiles {
         self.files().remove(key);
     }
 
-    /// Names of all files, in order.
+    /// Returns the names of all files, in order.
     pub fn keys(&self) -> Vec<String> {
         self.files().keys().cloned().collect()
     }

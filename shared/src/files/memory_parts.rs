@@ -1,4 +1,4 @@
-//! Uploads in parts in memory, for tests. They refuse what S3 refuses.
+//! Multipart uploads in memory, for tests. They refuse calls that S3 refuses.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,18 +15,18 @@ use crate::aws_limits::s3::{check_key, check_part_number, check_parts};
 /// The bytes of parts by their numbers.
 type Parts = BTreeMap<u32, Vec<u8>>;
 
-/// Uploads that were begun and not ended, and those that were completed; clones share them.
+/// Unfinished and completed uploads; clones share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MemoryParts {
     begun: Arc<Mutex<BTreeMap<String, Parts>>>,
     completed: Arc<Mutex<BTreeMap<String, CompletedParts>>>,
 }
 
-/// An upload that was completed.
+/// A completed upload.
 #[derive(Debug)]
 struct CompletedParts {
     etags: Vec<String>,
-    /// The same call again is answered like the first one, and not as one for an upload that is gone.
+    /// True if a repeated call gets the same response as the first; false if it is answered as for a missing upload.
     answered_again: bool,
 }
 
@@ -39,30 +39,31 @@ impl MemoryParts {
         self.completed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps that an upload was completed. S3's document names `NoSuchUpload` as the answer to the same call again, and does not
-    /// promise it: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html>. S3 is also known to answer
-    /// it like the first. Here every other upload is answered so.
+    /// Records a completed upload. S3's documentation names `NoSuchUpload` as the response to the same call again,
+    /// but does not guarantee it: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html>.
+    /// S3 is also known to repeat its first response. Here every other upload does that.
     fn complete(&self, id: &str, etags: &[String]) {
         let mut completed = self.completed();
         let answered_again = completed.len().is_multiple_of(2);
         completed.insert(id.to_owned(), CompletedParts { etags: etags.to_vec(), answered_again });
     }
 
-    /// The answer to a completion of an upload that is not there any more.
+    /// Returns true if a repeated completion of a finished upload gets its first response again.
     fn is_completed_again(&self, id: &str, etags: &[String]) -> bool {
         self.completed().get(id).is_some_and(|parts| parts.answered_again && parts.etags == etags)
     }
 }
 
 impl MemoryFiles {
-    /// Begins an upload for this key: there is one of a key at a time, and its name is made of it.
+    /// Begins an upload for this key: there is one per key at a time, named after it.
     pub fn begin_parts(&self, key: &str) -> String {
         let id = format!("parts of {key}");
         self.parts.begun().insert(id.clone(), Parts::new());
         id
     }
 
-    /// Puts a part, over one of the same number; nothing if there is no such upload, or can be no such part.
+    /// Puts a part, overwriting one of the same number; does nothing if there is no such upload, or the number is
+    /// invalid.
     pub fn put_part(&self, id: &str, number: u32, bytes: impl Into<Vec<u8>>) {
         if check_part_number(number as usize).is_err() {
             return;
@@ -72,12 +73,12 @@ impl MemoryFiles {
         }
     }
 
-    /// The parts that were put; none if there is no such upload.
+    /// Returns the uploaded parts; `None` if there is no such upload.
     pub fn received_parts(&self, id: &str) -> Option<Vec<ReceivedPart>> {
         Some(self.parts.begun().get(id)?.iter().map(received).collect())
     }
 
-    /// Makes a file of these parts, if none is there.
+    /// Assembles a file from these parts, if there is none yet.
     ///
     /// # Errors
     /// If S3 would refuse them: too small, too many, or out of order.
@@ -97,19 +98,19 @@ impl MemoryFiles {
         Ok(Completion::Done)
     }
 
-    /// Forgets an upload and its parts.
+    /// Removes an upload and its parts.
     pub fn abort_parts(&self, id: &str) {
         self.parts.begun().remove(id);
     }
 
-    /// Uploads that were begun and not ended.
+    /// Returns the unfinished uploads.
     pub fn unfinished_parts(&self) -> Vec<String> {
         self.parts.begun().keys().cloned().collect()
     }
 }
 
-/// Names of uploads have a number, so that there may be several of one key. Parts may be smaller than S3 takes them, so that a
-/// test has many; the conformance suite shows that S3 refuses those.
+/// Names of uploads have a number, so that there may be several per key. Parts may be smaller than S3 allows, so that
+/// a test has many; the conformance suite shows that S3 refuses those.
 impl MultipartFiles for MemoryFiles {
     async fn create_multipart(&self, key: &str, _: &str) -> PortResult<MultipartUpload> {
         check_key(key).map_err(failed("create_multipart"))?;

@@ -1,7 +1,7 @@
 //! Sources, work files and reports: bytes in one bucket, never in the table.
 //!
-//! Reading and writing is the domain's port [`Files`](longshore_domain::ports::Files). The URLs by which clients put
-//! and get files themselves are made here too, without a call.
+//! Reading and writing is the domain's port [`Files`](longshore_domain::ports::Files). The URLs with which clients
+//! upload and download files themselves are also created here, without a call.
 
 mod memory;
 mod memory_parts;
@@ -22,12 +22,12 @@ pub use resuming::{ResumingReader, Version};
 pub use s3::S3Files;
 pub use stream::S3Stream;
 
-/// S3 began an upload without naming it.
+/// Error: S3 began an upload without returning an id.
 #[derive(Debug, thiserror::Error)]
 #[error("S3 returned no upload id")]
 struct NoUploadId;
 
-/// Names the failed operation in the port's words.
+/// Names the failed operation as the port does.
 fn failed<E>(operation: &'static str) -> impl Fn(E) -> PortError
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,

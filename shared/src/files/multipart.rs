@@ -1,4 +1,4 @@
-//! Files that are put together of parts: S3's multipart upload.
+//! Files that are assembled from parts: S3's multipart upload.
 
 use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
 use longshore_domain::ports::{MultipartFiles, MultipartUpload, PortResult};
@@ -15,7 +15,7 @@ impl MultipartFiles for S3Files {
         Ok(MultipartUpload { key: key.to_owned(), id })
     }
 
-    /// UploadPart: harmless twice.
+    /// UploadPart: idempotent.
     async fn upload_part(&self, upload: &MultipartUpload, number: u32, bytes: Vec<u8>) -> PortResult<Option<String>> {
         let call = self.client.upload_part().bucket(&self.bucket).key(&upload.key).upload_id(&upload.id);
         match call.part_number(number_of(number)).body(bytes.into()).send().await {
@@ -25,8 +25,8 @@ impl MultipartFiles for S3Files {
         }
     }
 
-    /// CompleteMultipartUpload. A call that is repeated after its reply was lost may meet no upload any more: the caller
-    /// looks whether the file is there.
+    /// CompleteMultipartUpload. A call that is repeated after its reply was lost may find no upload any more: the
+    /// caller checks that the file exists.
     async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<bool> {
         let part = |(number, etag): (u32, &String)| {
             CompletedPart::builder().part_number(number_of(number)).e_tag(etag).build()
@@ -40,7 +40,7 @@ impl MultipartFiles for S3Files {
         }
     }
 
-    /// AbortMultipartUpload; what stays is removed by the bucket's lifecycle.
+    /// AbortMultipartUpload; the bucket's lifecycle removes parts that stay.
     async fn abort_multipart(&self, upload: &MultipartUpload) {
         self.abort_parts(&upload.key, &upload.id).await;
     }

@@ -1,7 +1,7 @@
-//! Uploads that clients put part by part: S3 keeps the parts, says which it has, and makes the file of them.
+//! Uploads that clients send part by part: S3 keeps the parts, lists them, and assembles the file.
 //!
-//! The upload is begun with SHA-256 as its algorithm: S3 then takes a part only under the checksum that is signed into its
-//! URL, and the file only by the checksums of its parts.
+//! The upload is begun with SHA-256 as its algorithm: S3 then accepts a part only with the checksum that is signed
+//! into its URL, and the file only with the checksums of its parts.
 
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::operation::list_parts::ListPartsOutput;
@@ -12,33 +12,34 @@ use longshore_domain::ports::{PortResult, Upload};
 use super::presign::{for_seconds, put_url};
 use super::{NoUploadId, PutUrl, S3Files, failed};
 
-/// A part that S3 has.
+/// A part that S3 has received.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct ReceivedPart {
-    /// Its place, from 1.
+    /// Number of the part, from 1.
     pub number: u32,
-    /// Its size.
+    /// Size of the part.
     pub size_bytes: u64,
-    /// Its SHA-256 in base64, as S3 has computed it.
+    /// SHA-256 in base64, as computed by S3.
     pub sha256: Option<String>,
-    /// Which bytes these are: a part that is put again has another.
+    /// Entity tag of the bytes: it changes if the part is uploaded again.
     pub etag: String,
 }
 
-/// What the end of an upload in parts met.
+/// Result of completing a multipart upload.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Completion {
-    /// The file is there.
+    /// The file exists.
     Done,
-    /// There is no such upload any more, or a file is there already: it is or was completed by another call, or removed.
+    /// The upload no longer exists, or the file already exists: another call is completing or has completed it, or it
+    /// was removed.
     Gone,
-    /// A part is another one than was listed: it was put again meanwhile, or the upload was completed by another call.
+    /// A part differs from the listed one: it was uploaded again meanwhile, or another call completed the upload.
     Changed,
 }
 
 impl S3Files {
-    /// CreateMultipartUpload: S3's name for the upload. Nobody sees one that is never completed, and the bucket's lifecycle
-    /// removes it.
+    /// CreateMultipartUpload: returns S3's id of the upload. An upload that is never completed is invisible, and the
+    /// bucket's lifecycle removes it.
     ///
     /// # Errors
     /// If the call fails.
@@ -49,7 +50,8 @@ impl S3Files {
         begun.upload_id.ok_or(NoUploadId).map_err(failed("begin_parts"))
     }
 
-    /// A URL that takes exactly this part: its length, and the bytes of this SHA-256 (base64). It can be put again.
+    /// Returns a URL that accepts exactly this part: its length, and the bytes of this SHA-256 (base64). The part can
+    /// be uploaded again.
     ///
     /// # Errors
     /// If `seconds` is more than a week. No call is made.
@@ -67,8 +69,8 @@ impl S3Files {
         Ok(put_url(&signed))
     }
 
-    /// ListParts: the parts that S3 has, in order; none if there is no such upload any more. A page of S3's has a thousand,
-    /// and there are never so many.
+    /// ListParts: returns the parts that S3 has, in order; `None` if the upload no longer exists. A page holds a
+    /// thousand parts, and an upload never has more.
     ///
     /// # Errors
     /// If the call fails.
@@ -81,8 +83,8 @@ impl S3Files {
         }
     }
 
-    /// CompleteMultipartUpload with `If-None-Match: *`: makes the file of these parts, once. S3 compares their sum with the
-    /// promised size. Harmless twice: what it then meets is [`Completion::Gone`].
+    /// CompleteMultipartUpload with `If-None-Match: *`: assembles the file from these parts, once. S3 compares their
+    /// total with the promised size. Idempotent: a repeated call returns [`Completion::Gone`].
     ///
     /// # Errors
     /// If the call fails.
@@ -108,7 +110,7 @@ impl S3Files {
         }
     }
 
-    /// AbortMultipartUpload, as well as it can be done: what stays is removed by the bucket's lifecycle.
+    /// AbortMultipartUpload, best effort: the bucket's lifecycle removes parts that stay.
     pub async fn abort_parts(&self, key: &str, upload_id: &str) {
         let call = self.client.abort_multipart_upload().bucket(&self.bucket).key(key).upload_id(upload_id);
         if let Err(error) = call.send().await {
@@ -136,7 +138,7 @@ fn number(number: u32) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
-/// What S3 calls an error; empty if it was none of S3's.
+/// Returns S3's code of an error; empty if the error is not from S3.
 pub(super) fn code<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> &str {
     error.as_service_error().and_then(ProvideErrorMetadata::code).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! URLs by which a client puts or gets one file itself, for a while and without any other right.
+//! Presigned URLs: a client uploads or downloads one file itself, for a limited time and without any other right.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use super::{S3Files, failed};
 /// A URL for one PUT, and the headers that must come with it.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct PutUrl {
-    /// Where to.
+    /// The URL.
     pub url: String,
-    /// Signed: a request without them, or with others, is refused. `content-length` is signed too and not listed,
-    /// because every HTTP client sends it by itself. Nothing else is listed: a browser asks S3 by CORS for every header that
-    /// it is to send, and is refused those that the bucket does not expect.
+    /// Signed headers: a request without them, or with other values, is refused. `content-length` is signed too but
+    /// not listed, because every HTTP client sends it by itself. Nothing else is listed: a browser asks S3 by CORS
+    /// for every header that it will send, and S3 refuses those that the bucket does not expect.
     pub headers: Vec<(String, String)>,
 }
 
 impl S3Files {
-    /// A URL that takes exactly the promised upload: its length, its media type, its checksum if one was given, and
-    /// only while there is no such file (`If-None-Match: *`).
+    /// Returns a URL that accepts exactly the promised upload: its length, its media type, its checksum if one was
+    /// given, and only while there is no such file (`If-None-Match: *`).
     ///
     /// # Errors
     /// If `seconds` is more than a week. No call is made.
@@ -33,7 +33,7 @@ impl S3Files {
         Ok(put_url(&signed))
     }
 
-    /// A URL by which a browser saves the file under this name.
+    /// Returns a URL with which a browser saves the file under this name.
     ///
     /// # Errors
     /// If `seconds` is more than a week. No call is made.
@@ -45,7 +45,7 @@ impl S3Files {
     }
 }
 
-/// The URL and the headers that it signs. Within Lambda the SDK adds `x-amzn-trace-id` to every request, unsigned.
+/// Returns the URL and its signed headers. Within Lambda the SDK adds `x-amzn-trace-id` to every request, unsigned.
 pub(super) fn put_url(signed: &PresignedRequest) -> PutUrl {
     let names = signed_names(signed.uri());
     let headers = signed.headers().filter(|(name, _)| *name != "content-length" && names.contains(name));
@@ -53,7 +53,7 @@ pub(super) fn put_url(signed: &PresignedRequest) -> PutUrl {
     PutUrl { url: signed.uri().to_owned(), headers }
 }
 
-/// The names in `X-Amz-SignedHeaders`, which are in lower case.
+/// Returns the names in `X-Amz-SignedHeaders`, which are in lower case.
 fn signed_names(url: &str) -> Vec<&str> {
     let list = url.split(['?', '&']).find_map(|parameter| parameter.strip_prefix("X-Amz-SignedHeaders="));
     list.unwrap_or_default().split("%3B").collect()
@@ -63,7 +63,8 @@ pub(super) fn for_seconds(seconds: u64, operation: &'static str) -> PortResult<P
     PresigningConfig::expires_in(Duration::from_secs(seconds)).map_err(failed(operation))
 }
 
-/// `Content-Disposition` that saves under any name: an ASCII form for old clients, and the real one (RFC 6266).
+/// Returns a `Content-Disposition` that saves under any name: an ASCII form for old clients, and the exact one (RFC
+/// 6266).
 pub fn content_disposition(file_name: &str) -> String {
     let plain = |c: char| if c.is_ascii_graphic() && !"\"\\%;/".contains(c) || c == ' ' { c } else { '_' };
     let ascii: String = file_name.chars().map(plain).collect();
@@ -111,7 +112,7 @@ mod tests {
         const TRACE: [(&str, &str); 2] =
             [("AWS_LAMBDA_FUNCTION_NAME", "upload"), ("_X_AMZN_TRACE_ID", "Root=1-5759e988-bd862e3fe1be46a994272793")];
         if std::env::var_os(TRACE[1].0).is_none() {
-            // Once more in a process that looks like a function.
+            // Run the test again in a process that looks like a function.
             let name = "files::presign::tests::only_signed_headers_are_handed_out";
             let mut again = Command::new(std::env::current_exe().unwrap());
             let output = again.args(["--exact", name]).envs(TRACE).output().unwrap();

@@ -1,11 +1,11 @@
-//! Removes the files of a job page by page, so that a call that dies half-way has done its half.
+//! Removes the files of a job page by page, so that a call that dies half-way has still made progress.
 
 use aws_sdk_s3::types::{Delete, ObjectIdentifier};
 use longshore_domain::ports::PortResult;
 
 use super::{S3Files, failed};
 
-/// S3 named files that it did not remove.
+/// Error: S3 did not remove some files.
 #[derive(Debug, thiserror::Error)]
 #[error("S3 left {count} files of a page: {code}")]
 struct Left {
@@ -14,9 +14,10 @@ struct Left {
 }
 
 impl S3Files {
-    /// One page of up to 1,000 files: what S3 lists at once is what it removes at once. True if there are more.
+    /// Removes one page of up to 1,000 files: S3 lists and removes the same number at once. Returns true if there are
+    /// more.
     ///
-    /// An error of a single file fails the call; what was removed stays removed, and the next call lists the rest.
+    /// An error of a single file fails the call; removed files stay removed, and the next call lists the others.
     pub(super) async fn remove_page(&self, prefix: &str) -> PortResult<bool> {
         let list = self.client.list_objects_v2().bucket(&self.bucket).prefix(prefix);
         let page = list.send().await.map_err(failed("remove_some"))?;

@@ -1,21 +1,21 @@
-//! Reading of a large file whose stream may break off: the SDK repeats calls, not what follows them.
+//! Reads a large file whose stream may break: the SDK repeats calls, but does not resume their bodies.
 
 use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{FileStream, Files, PortError, PortResult, Read};
 
 use crate::telemetry;
 
-/// How often in a row, without a block between, a stream may break off before the file counts as unreadable.
+/// Maximum number of breaks in a row, without a block between them, before the file counts as unreadable.
 const BREAKS: u32 = 3;
 
 /// A version of a file.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct Version<'a> {
-    /// Its key.
+    /// Object key.
     pub key: &'a str,
-    /// Its entity tag.
+    /// Entity tag.
     pub etag: &'a str,
-    /// Its size.
+    /// Size in bytes.
     pub size_bytes: u64,
 }
 
@@ -25,12 +25,12 @@ impl<'a> From<&'a SourceFile> for Version<'a> {
     }
 }
 
-/// A reader of one version of a file. A stream that breaks off, or ends before the file does, is opened again at the byte that
-/// comes next.
+/// A reader of one version of a file. A stream that breaks, or ends before the file does, is reopened at the next
+/// byte.
 pub struct ResumingReader<'a, F: Files> {
     files: &'a F,
     version: Version<'a>,
-    /// The byte before which reading ends; the end of the file if `None`.
+    /// Offset at which reading ends; the end of the file if `None`.
     end: Option<u64>,
     position: u64,
     breaks: u32,
@@ -38,23 +38,23 @@ pub struct ResumingReader<'a, F: Files> {
 }
 
 impl<'a, F: Files> ResumingReader<'a, F> {
-    /// A reader that begins with byte `start`. Nothing is read before the first block is asked for.
+    /// Creates a reader that begins with byte `start`. Nothing is read before the first block is requested.
     pub fn new(files: &'a F, version: impl Into<Version<'a>>, start: u64) -> Self {
         Self { files, version: version.into(), end: None, position: start, breaks: 0, stream: None }
     }
 
-    /// The same reader, for the bytes before `end` alone: nothing behind them is downloaded. A part of a file has no checksum
-    /// that could be compared.
+    /// Limits the reader to the bytes before `end`: nothing after them is downloaded. A part of a file has no
+    /// checksum to compare.
     #[must_use]
     pub fn up_to(self, end: u64) -> Self {
         Self { end: Some(end.min(self.version.size_bytes)), ..self }
     }
 
-    /// The next block; `None` behind the last byte of the file, or of the part that is read, never before it.
+    /// Returns the next block; `None` after the last byte of the file, or of the part that is read, never before it.
     ///
     /// # Errors
-    /// If the file cannot be opened, if its stream breaks off again and again, or if the bytes do not have the checksum with
-    /// which they were stored: the SDK compares it behind the last byte of a whole file.
+    /// If the file cannot be opened, if its stream breaks again and again, or if the bytes do not match their stored
+    /// checksum: the SDK compares it after the last byte of a whole file.
     pub async fn next(&mut self) -> PortResult<Read<Option<Vec<u8>>>> {
         let Version { key, etag, size_bytes } = self.version;
         while self.position < self.end.unwrap_or(size_bytes) {

@@ -15,7 +15,7 @@ pub struct S3Files {
 }
 
 impl S3Files {
-    /// The files of this bucket.
+    /// Creates the files of this bucket.
     pub fn new(client: aws_sdk_s3::Client, bucket: String) -> Self {
         Self { client, bucket }
     }
@@ -36,7 +36,7 @@ impl Files for S3Files {
         }
     }
 
-    /// GetObject with `Range` and `If-Match`. A range that begins at the end of the file is an empty stream.
+    /// GetObject with `Range` and `If-Match`. A range that begins at the end of the file gives an empty stream.
     async fn open(&self, key: &str, etag: Option<&str>, start: u64, end: Option<u64>) -> PortResult<Read<S3Stream>> {
         if end.is_some_and(|end| end <= start) {
             return Ok(Read::Found(S3Stream::empty()));
@@ -65,25 +65,25 @@ impl Files for S3Files {
         }
     }
 
-    /// PutObject: harmless twice.
+    /// PutObject: idempotent.
     async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
         let put = self.client.put_object().bucket(&self.bucket).key(key).content_type(content_type);
         put.body(bytes.into()).send().await.map(|_| ()).map_err(failed("write"))
     }
 
-    /// DeleteObject: harmless twice.
+    /// DeleteObject: idempotent.
     async fn remove(&self, key: &str) -> PortResult<()> {
         let delete = self.client.delete_object().bucket(&self.bucket).key(key);
         delete.send().await.map(|_| ()).map_err(failed("remove"))
     }
 
-    /// ListObjectsV2 and DeleteObjects of one page: harmless twice.
+    /// ListObjectsV2 and DeleteObjects of one page: idempotent.
     async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
         self.remove_page(prefix).await
     }
 }
 
-/// How often a body may break off before a read fails: the SDK repeats calls, not what follows them.
+/// Maximum number of breaks of a body before a read fails: the SDK repeats calls, but does not resume their bodies.
 const BREAKS: u32 = 2;
 
 async fn whole(mut stream: S3Stream) -> PortResult<Vec<u8>> {
@@ -94,7 +94,8 @@ async fn whole(mut stream: S3Stream) -> PortResult<Vec<u8>> {
     Ok(bytes)
 }
 
-/// `Range` for `start` to `end` (exclusive); none for a whole file, because an empty file has no first byte.
+/// Returns the `Range` from `start` to `end` (exclusive); `None` for a whole file, because an empty file has no first
+/// byte.
 fn range(start: u64, end: Option<u64>) -> Option<String> {
     match (start, end) {
         (0, None) => None,

@@ -5,8 +5,8 @@ use longshore_domain::ports::{FileStream, PortResult};
 
 use super::failed;
 
-/// An object that is being read. A connection that breaks in the middle is an error: the reader begins again from
-/// its own last position.
+/// An object that is being read. A connection that breaks in the middle is an error: the reader resumes from its own
+/// last position.
 #[derive(Debug)]
 pub struct S3Stream {
     body: ByteStream,
@@ -18,12 +18,12 @@ impl S3Stream {
         Self { body, size_bytes }
     }
 
-    /// A stream of nothing.
+    /// Returns an empty stream.
     pub(super) fn empty() -> Self {
         Self::new(ByteStream::default(), 0)
     }
 
-    /// Bytes that S3 said would come.
+    /// Returns the number of bytes that S3 announced.
     pub(super) fn size_bytes(&self) -> usize {
         self.size_bytes
     }

@@ -1,11 +1,12 @@
-//! Cells of one CSV record: read by csv-core, held in buffers that are used again for the next record.
+//! Cells of one CSV record, read by csv-core into buffers that are reused for the next record.
 
 use std::cell::RefCell;
 use std::mem;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
-/// A byte order mark. In front of a file it is no text; in front of any other record it is a letter of its first cell.
+/// A byte order mark. It is not text at the beginning of a file; at the beginning of any other record it is a
+/// character of the first cell.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Number of readers that a thread keeps: a report is written to three files at once.
@@ -16,11 +17,11 @@ thread_local! {
     static SPARE: RefCell<Vec<Reader>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Reads one record after the other without allocating for each.
+/// Reads one record after another without allocating for each.
 #[derive(Debug)]
 pub struct CellReader {
     core: Reader,
-    /// The cells are separated by commas, as nearly always.
+    /// True if the cells are separated by commas, as nearly always.
     commas: bool,
     text: Vec<u8>,
     ends: Vec<usize>,
@@ -40,17 +41,17 @@ pub struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// How many there are.
+    /// Returns the number of cells.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none; a record has at least one.
+    /// Returns true if there are no cells; a record has at least one.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Each cell's bytes, in order.
+    /// Returns each cell's bytes, in order.
     pub fn iter(self) -> impl Iterator<Item = &'a [u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(self.ends.iter()).map(move |(start, end)| &self.text[start..*end])
@@ -58,7 +59,7 @@ impl<'a> Cells<'a> {
 }
 
 impl CellReader {
-    /// A reader of cells with this byte between them.
+    /// Creates a reader of cells that are separated by this byte.
     pub fn delimited(delimiter: u8) -> Self {
         let commas = delimiter == b',';
         let spare = if commas { SPARE.try_with(|spare| spare.borrow_mut().pop()).ok().flatten() } else { None };
@@ -70,8 +71,8 @@ impl CellReader {
     pub fn read(&mut self, record: &[u8]) -> Cells<'_> {
         self.core.reset();
         if record.starts_with(MARK) {
-            // The reader takes these bytes for a byte order mark at the beginning of a file and drops them, except
-            // after a blank line.
+            // At the beginning of a file, the reader drops these bytes as a byte order mark, but not after a blank
+            // line.
             self.core.read_record(b"\n", &mut self.text, &mut self.ends);
         }
         let (mut input, mut written, mut cells) = (record, 0, 0);
@@ -96,7 +97,7 @@ impl Drop for CellReader {
     fn drop(&mut self) {
         if self.commas {
             let core = mem::take(&mut self.core);
-            // A thread that ends has no use for it.
+            // A thread that is ending has no use for it.
             let _ = SPARE.try_with(|spare| {
                 let mut spare = spare.borrow_mut();
                 if spare.len() < KEPT {

@@ -1,8 +1,8 @@
-//! What one job type may take: per chunk, per item, per job.
+//! Limits of a job type: per chunk, per item, per job.
 
 use longshore_domain::split::ChunkLimits;
 
-/// Whether a job type works through a file.
+/// Source of a job type's items.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Input {
     /// A file is required: each of its records is an item.
@@ -23,20 +23,20 @@ pub struct TypeLimits {
     pub chunk_bytes: u64,
     /// Maximum size of an item. A longer one fails, and no handler sees it.
     pub item_bytes: u64,
-    /// Items offered to the batch form at once, at most.
+    /// Maximum number of items offered to the batch form at once.
     pub batch_items: usize,
-    /// How often an item that answers `Retry` goes round again before it fails.
+    /// Number of times that an item with the outcome `Retry` is tried again before it fails.
     pub item_retries: u32,
     /// Maximum number of concurrent chunks of this type, over all jobs and tenants; the number of workers if `None`.
     /// For handlers that call a service with limited concurrency. 0 counts as 1. Chunks above the limit wait without
     /// occupying a worker; each of them costs some small writes and one more message.
     pub chunks_at_once: Option<u32>,
-    /// Seconds after which a job of this type is stopped; the stack's own limit if none.
+    /// Seconds after which a job of this type is stopped; the stack's own limit if `None`.
     pub job_time_limit_s: Option<i64>,
 }
 
 impl TypeLimits {
-    /// For items that take up to a few milliseconds.
+    /// Limits for items that take up to a few milliseconds.
     pub const DEFAULT: Self = Self {
         chunk_items: 1_000,
         chunk_bytes: 1 << 20,
@@ -47,7 +47,7 @@ impl TypeLimits {
         job_time_limit_s: None,
     };
 
-    /// The part that the splitter needs.
+    /// Returns the limits that the splitter needs.
     pub fn chunk(&self) -> ChunkLimits {
         ChunkLimits { items: self.chunk_items, bytes: self.chunk_bytes, item_bytes: self.item_bytes }
     }

@@ -1,8 +1,8 @@
-//! Job types: the one trait that a team writes, everything else being Longshore's part.
+//! Job types: the one trait that a team implements. Longshore does everything else.
 //!
-//! A handler says what becomes of an item; it never sees queues, chunks, retries or counts. It may be asked twice
-//! for the same item (a worker can die after the work and before the commit), so it gets a key per item and makes
-//! its effects idempotent under it.
+//! A handler decides the outcome of an item; it never sees queues, chunks, retries or counts. It may be
+//! called twice for the same item, because a worker can die after the work and before the commit. So it gets
+//! an idempotency key per item and makes its effects idempotent under that key.
 
 mod cells;
 mod limits;
@@ -26,10 +26,11 @@ pub use registry::{AnyJobType, PreparedJob, RawItem, Registry, Shape};
 
 use crate::problem::FieldError;
 
-/// How long the default batch form goes on before it lets the worker commit and look whether the job still runs.
+/// Time after which the default batch form returns, so that the worker can commit and check that the job
+/// still runs.
 const BATCH_TIME: Duration = Duration::from_secs(1);
 
-/// One kind of work over many items.
+/// A kind of work over many items.
 ///
 /// ```
 /// use longshore::handler::{ItemKey, JobContext, JobType, Outcome};
@@ -53,24 +54,26 @@ const BATCH_TIME: Duration = Duration::from_secs(1);
 /// }
 /// ```
 pub trait JobType: Send + Sync + 'static {
-    /// What clients write as `jobType`.
+    /// The value of `jobType` in a client's request.
     const NAME: &'static str;
-    /// Whether it works through a file.
+    /// Source of the items.
     const INPUT: Input = Input::File;
-    /// How much one chunk holds, how often an item is retried, how long a job may take.
+    /// Limits: chunk size, retries of an item, duration of a job.
     const LIMITS: TypeLimits = TypeLimits::DEFAULT;
-    /// What clients write as `options`. Deny unknown fields, so that a misspelt option is refused.
+    /// The value of `options` in a client's request. Deny unknown fields, so that a misspelt option is
+    /// refused.
     type Options: DeserializeOwned + Send + Sync + 'static;
-    /// One row or JSON line.
+    /// One row or one JSON line.
     type Item: DeserializeOwned + Send;
 
-    /// Everything that is wrong with the options beyond their types; asked when a job is created.
+    /// Returns every error in the options beyond their types. Called when a job is created.
     fn check(&self, options: &Self::Options) -> Vec<FieldError> {
         let _ = options;
         Vec::new()
     }
 
-    /// Looks at a file's columns before anything runs: an error fails the job, the list is shown as its `issues`.
+    /// Checks a file's columns before anything runs: an error fails the job, and the list is shown as its
+    /// `issues`.
     ///
     /// # Errors
     /// If no row of a file with these columns could be processed.
@@ -79,29 +82,30 @@ pub trait JobType: Send + Sync + 'static {
         Ok(Vec::new())
     }
 
-    /// The options of a job that does for real what a job with these options only checks; none if they do not only check.
-    /// `options` are as the client sent them, and good.
+    /// Returns the options of the real job, if a job with these options only validates its items; else
+    /// `None`. `options` are valid, and as the client sent them.
     fn started(options: &Value) -> Option<Value> {
         let _ = options;
         None
     }
 
-    /// How many failed items the job tolerates.
+    /// Returns the number of failed items that the job tolerates.
     fn tolerance(&self, options: &Self::Options) -> Tolerance {
         let _ = options;
         Tolerance::default()
     }
 
-    /// Reads one record as an item; by default as serde reads it (a CSV cell as the type that its field wants).
+    /// Parses one record as an item; by default with serde, which converts a CSV cell to the type of its
+    /// field.
     ///
     /// # Errors
-    /// What is wrong with the record; its item then fails with it.
+    /// The reason why the record is invalid; the item then fails with it.
     fn read(&self, options: &Self::Options, record: &Record<'_>) -> Result<Self::Item, Rejection> {
         let _ = options;
         record.parse()
     }
 
-    /// Does the work for one item. Must be harmless twice under the same key.
+    /// Processes one item. Must be idempotent under the same key.
     fn process(
         &self,
         job: &JobContext,
@@ -110,8 +114,8 @@ pub trait JobType: Send + Sync + 'static {
         item: Self::Item,
     ) -> impl Future<Output = Outcome> + Send;
 
-    /// Does the work for several items at once, where that is cheaper. Answers the outcomes of the first ones, at
-    /// least of one; the rest is offered again. Nothing after [`Outcome::Fatal`].
+    /// Processes several items at once, where that is cheaper. Returns the outcomes of the first items, at
+    /// least of one; the remaining items are offered again. No outcome may follow [`Outcome::Fatal`].
     fn process_batch(
         &self,
         job: &JobContext,
@@ -133,18 +137,18 @@ pub trait JobType: Send + Sync + 'static {
     }
 }
 
-/// What a handler may know of its job.
+/// Information about the job for a handler.
 #[derive(Clone, Debug)]
 pub struct JobContext {
     /// The job.
     pub job_id: JobId,
-    /// Whose it is.
+    /// The tenant that owns the job.
     pub tenant: String,
-    /// 0 for the first try of an item, n for its nth round of retries.
+    /// 0 for the first attempt at an item, n for its nth round of retries.
     pub round: u32,
 }
 
-/// The idempotency key of one item: the same for every try, different for every other item.
+/// The idempotency key of one item: the same for every attempt, different for every other item.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
 pub struct ItemKey {
     /// The job.

@@ -1,24 +1,25 @@
-//! Reads a job's options and tells everything that is wrong with them at once.
+//! Parses a job's options and reports every error at once.
 //!
-//! serde stops at the first mistake, and a client that mends one mistake per call gives up. So each member that serde
-//! refuses is noted, stood in for by something that serde takes, and the rest is read again. What stands in is never
-//! used: options with a mistake make no job.
+//! serde stops at the first error, and a client that learns of one error per call gives up. So each member
+//! that serde refuses is recorded and replaced by a value that serde accepts, and the options are parsed
+//! again. The replacement is never used: options with an error create no job.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::problem::{FieldError, escape};
 
-/// Mistakes that are told at once; whoever made more is sending something else.
+/// Maximum number of errors that are reported at once; a client with more is sending something else.
 const MAX_FAULTS: usize = 32;
 
-/// Bytes of options that are read again for their next mistakes. Bounds the work: large options are told fewer at once.
+/// Bytes of options that are parsed again for further errors. Bounds the work: large options get fewer errors
+/// at once.
 const READ_BYTES: usize = 256 * 1024;
 
-/// How serde begins to say that a member is not there; its name follows, and another backtick.
+/// Beginning of serde's message about a missing member; the member's name follows, and another backtick.
 const MISSING: &str = "missing field `";
 
-/// The options, if something could be made of them, and what is wrong with them.
+/// Returns the options, if they could be parsed, and their errors.
 pub(super) fn read<T: DeserializeOwned>(options: &Value) -> (Option<T>, Vec<FieldError>) {
     let faults = (READ_BYTES / options.to_string().len().max(1)).clamp(2, MAX_FAULTS);
     let (mut options, mut errors) = (options.clone(), Vec::new());
@@ -39,7 +40,7 @@ pub(super) fn read<T: DeserializeOwned>(options: &Value) -> (Option<T>, Vec<Fiel
     (None, errors)
 }
 
-/// Whether something is said already of what a pointer names, or of what it is a part of.
+/// Returns true if an error is already reported for the value at a pointer, or for a value that contains it.
 pub(super) fn is_reported(errors: &[FieldError], pointer: &str) -> bool {
     errors
         .iter()
@@ -61,8 +62,9 @@ fn parse<T: DeserializeOwned>(options: &Value) -> Result<T, FieldError> {
     })
 }
 
-/// The same options with something else at the pointer, or nothing, so that the next mistake shows. Nothing comes last:
-/// a member that must be there would be missed only after all others were read.
+/// Returns the same options with another value at the pointer, or with none, so that the next error shows.
+/// Removal is tried last: a removed required member would be reported as missing only after all others were
+/// read.
 fn repair<T: DeserializeOwned>(options: &Value, pointer: &str) -> Option<Value> {
     let path = pointer.strip_prefix("/options").filter(|path| !path.is_empty())?;
     let empty =
@@ -71,8 +73,8 @@ fn repair<T: DeserializeOwned>(options: &Value, pointer: &str) -> Option<Value> 
     tries.find(|repaired| parse::<T>(repaired).map_or_else(|fault| fault.pointer != pointer, |_| true))
 }
 
-/// The options with this value at the path, or without the member; none if there is no such place. Nothing is taken out
-/// of an array: what follows would be told under another number.
+/// Returns the options with this value at the path, or without the member; `None` if there is no such path.
+/// Nothing is removed from an array, because the later elements would be reported under another index.
 fn put(options: &Value, path: &str, value: Option<Value>) -> Option<Value> {
     let mut options = options.clone();
     let (parent, name) = path.rsplit_once('/')?;

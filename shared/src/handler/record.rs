@@ -1,4 +1,4 @@
-//! One record as a handler sees it, whatever the file's format.
+//! One record as a handler sees it, in any file format.
 
 use csv::StringRecord;
 use serde::de::DeserializeOwned;
@@ -13,7 +13,7 @@ pub enum Record<'a> {
     Row {
         /// Names of the columns.
         columns: &'a [String],
-        /// Its cells, which are UTF-8.
+        /// Cells of the row, all UTF-8.
         cells: Cells<'a>,
     },
     /// A line of JSON Lines.
@@ -40,10 +40,10 @@ impl<'a> Record<'a> {
         Err(Rejection::new(code, None, format!("the row has {have} cells, the header has {want} columns")))
     }
 
-    /// Reads the record as serde does.
+    /// Parses the record with serde.
     ///
     /// # Errors
-    /// `malformed_row` or `malformed_json` with what serde said.
+    /// `malformed_row` or `malformed_json` with serde's message.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Rejection> {
         match self {
             Self::Row { columns, cells } => {
@@ -58,7 +58,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// What is wrong with a line of JSON.
+/// Returns the reason why a line is not the expected JSON.
 pub(super) fn malformed_json(line: &[u8], error: &serde_json::Error) -> Rejection {
     if std::str::from_utf8(line).is_err() {
         return Rejection::new("not_utf8", None, "the line is not UTF-8; save the file as UTF-8");

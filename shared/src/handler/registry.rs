@@ -1,4 +1,4 @@
-//! The registry: a flat list of job types, the typed trait erased behind two small ones.
+//! The registry: a flat list of job types, with the typed trait erased behind two small ones.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,7 +13,8 @@ use super::options;
 use super::{CellReader, Input, ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
 use crate::problem::FieldError;
 
-/// How long records are read before what was read is worked: a batch of costly records must not outlast its worker.
+/// Time limit for parsing records before the parsed ones are processed: a batch of costly records must not
+/// outlast its worker.
 const READ_TIME: Duration = Duration::from_secs(1);
 
 /// All job types that a function knows.
@@ -23,19 +24,19 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Adds a job type; the later one of two with the same name is found.
+    /// Adds a job type; of two with the same name, the later one is found.
     #[must_use]
     pub fn with<T: JobType>(mut self, job_type: T) -> Self {
         self.types.insert(0, Box::new(Arc::new(job_type)));
         self
     }
 
-    /// The job type of this name.
+    /// Returns the job type of this name.
     pub fn find(&self, name: &str) -> Option<&dyn AnyJobType> {
         self.types.iter().find(|t| t.name() == name).map(AsRef::as_ref)
     }
 
-    /// All names, for the error that lists them.
+    /// Returns all names, for the error that lists them.
     pub fn names(&self) -> Vec<&'static str> {
         self.types.iter().map(|t| t.name()).collect()
     }
@@ -43,18 +44,18 @@ impl Registry {
 
 /// A job type of any options and items.
 pub trait AnyJobType: Send + Sync {
-    /// What clients write as `jobType`.
+    /// Returns the value of `jobType` in a client's request.
     fn name(&self) -> &'static str;
-    /// Whether it works through a file.
+    /// Returns the source of the items.
     fn input(&self) -> Input;
-    /// Its limits.
+    /// Returns the limits.
     fn limits(&self) -> TypeLimits;
     /// See [`JobType::started`].
     fn started(&self, options: &Value) -> Option<Value>;
-    /// Reads and checks options.
+    /// Parses and checks options.
     ///
     /// # Errors
-    /// Everything that is wrong with them, with pointers that begin at the request's root.
+    /// Every error in the options, with pointers that begin at the request's root.
     fn prepare(&self, options: &Value) -> Result<Box<dyn PreparedJob>, Vec<FieldError>>;
 }
 
@@ -67,9 +68,9 @@ pub trait PreparedJob: Send + Sync {
     fn check_columns(&self, columns: &[String]) -> Result<Vec<JobError>, JobError>;
     /// See [`JobType::tolerance`].
     fn tolerance(&self) -> Tolerance;
-    /// Its limits.
+    /// Returns the limits.
     fn limits(&self) -> TypeLimits;
-    /// The outcomes of the first of these items, at least of one.
+    /// Processes items and returns the outcomes of the first ones, at least of one.
     fn run<'a>(
         &'a self,
         job: &'a JobContext,
@@ -77,16 +78,16 @@ pub trait PreparedJob: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = Vec<Outcome>> + Send + 'a>>;
 }
 
-/// An item as the worker has it: a number and bytes.
+/// An item as the worker has it: a number and its input.
 #[derive(Copy, Clone, Debug)]
 pub struct RawItem<'a> {
     /// Number in the file, from 1.
     pub number: u64,
-    /// How to read it.
+    /// Format and bytes of the item.
     pub shape: Shape<'a>,
 }
 
-/// How to read an item's bytes.
+/// Format and bytes of an item.
 #[derive(Copy, Clone, Debug)]
 pub enum Shape<'a> {
     /// A record of a file.
@@ -97,7 +98,7 @@ pub enum Shape<'a> {
         columns: &'a [String],
         /// The record without its terminator.
         bytes: &'a [u8],
-        /// The file ended inside one of its quoted cells.
+        /// True if the file ended inside one of the record's quoted cells.
         unterminated: bool,
     },
     /// The options of a job without a file.
@@ -133,7 +134,7 @@ impl<T: JobType> AnyJobType for Arc<T> {
     }
 }
 
-/// What is wrong with each record, if anything.
+/// The error of each record, if it has one.
 type Rejections = Vec<Option<Rejection>>;
 
 struct Prepared<T: JobType> {
@@ -162,7 +163,8 @@ impl<T: JobType> Prepared<T> {
         let mut worked =
             if good.is_empty() { Vec::new() } else { self.job_type.process_batch(job, &self.options, good).await }
                 .into_iter();
-        // Rejected records and outcomes are merged in the items' order; the first item without an outcome ends it.
+        // Merge rejected records and outcomes in the items' order; the first item without an outcome ends the
+        // list.
         let mut outcomes = Vec::with_capacity(read.len());
         for rejection in read {
             match rejection.map(Outcome::Reject).or_else(|| worked.next()) {
@@ -173,8 +175,8 @@ impl<T: JobType> Prepared<T> {
         outcomes
     }
 
-    /// What is wrong with each of the first records, if anything, and the items of the others. Ends early, but not before
-    /// the first record.
+    /// Parses the first records: returns the error of each, if it has one, and the items of the others. May
+    /// end early, but not before the first record.
     fn read_all(
         &self,
         job: &JobContext,

@@ -1,14 +1,15 @@
-//! Who may call, and by which claim of a token a caller's tenant is known.
+//! Access rules: the callers that are let in, and the claim of a token that names a caller's tenant.
 //!
-//! The gateway has checked the token (signature, issuer, audience, expiry) before a function sees the call; the function
-//! only reads the claim. So the setting says whether there is a gateway that checks: if it is missing, nobody is let in.
+//! The gateway has checked the token (signature, issuer, audience, expiry) before a function sees the call; the
+//! function only reads the claim. So the setting states that a gateway checks tokens. If it is missing, no caller is
+//! let in.
 
 use axum::{Extension, Router};
 
-/// Who may call.
+/// The callers that are let in.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Access {
-    /// Anybody, all as one tenant; tokens are not looked at. Only where somebody has asked for it by name.
+    /// Any caller, all as one tenant; tokens are ignored. Only if the setting names it explicitly.
     Open,
     /// Callers whose token the gateway has accepted.
     SignedIn {
@@ -17,7 +18,7 @@ pub enum Access {
     },
 }
 
-/// Lets the router's handlers know whose a call is: they take [`Tenant`](super::Tenant) as an argument.
+/// Makes the caller's tenant available to the router's handlers: they take [`Tenant`](super::Tenant) as an argument.
 pub fn with_access<S: Clone + Send + Sync + 'static>(router: Router<S>, access: &Access) -> Router<S> {
     router.layer(Extension(access.clone()))
 }

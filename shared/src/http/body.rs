@@ -1,6 +1,6 @@
-//! Reads the JSON object that a request carries, within a limit of bytes.
+//! Reads the JSON object in a request's body, up to a limit of bytes.
 //!
-//! API Gateway lets 10 MB through and an emulator lets anything through, so the limit is held here.
+//! API Gateway accepts up to 10 MB and an emulator accepts anything, so the limit is enforced here.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, Request};
@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use super::{Failure, Fields};
 use crate::problem::{FieldError, Kind, Problem};
 
-/// The members of the JSON object in a request's body of up to `LIMIT` bytes. The last argument of a handler.
+/// The members of the JSON object in a request's body of up to `LIMIT` bytes. Must be the last argument of a handler.
 ///
-/// Refused: another content type than JSON (415), more than `LIMIT` bytes (413), no JSON (400, with line and
-/// column), JSON that is no object (422).
+/// Refused: another content type than JSON (415), more than `LIMIT` bytes (413), malformed JSON (400, with line and
+/// column), JSON that is not an object (422).
 #[derive(Debug)]
 pub struct JsonFields<const LIMIT: usize>(pub Fields);
 
@@ -32,7 +32,7 @@ impl<S: Send + Sync, const LIMIT: usize> FromRequest<S> for JsonFields<LIMIT> {
     }
 }
 
-/// The same where a request may also have no body at all, which is as good as an empty object.
+/// The same for a request whose body is optional. No body is equal to an empty object.
 #[derive(Debug)]
 pub struct OptionalFields<const LIMIT: usize>(pub Fields);
 
@@ -51,7 +51,7 @@ impl<S: Send + Sync, const LIMIT: usize> FromRequest<S> for OptionalFields<LIMIT
 }
 
 async fn read(body: Body, limit: usize) -> Result<Vec<u8>, Problem> {
-    // The body is in memory already, so that only its length can be at fault.
+    // The body is already in memory, so only its length can be wrong.
     to_bytes(body, limit).await.map(Vec::from).map_err(|_| too_long(limit))
 }
 
@@ -63,7 +63,7 @@ fn object(bytes: &[u8]) -> Result<Fields, Problem> {
             Err(Problem::invalid(vec![FieldError::new("", "invalid_type", detail)]))
         }
         Err(error) => {
-            // serde_json has no other sign of it.
+            // serde_json has no other sign of the recursion limit.
             let detail = match error.to_string() {
                 text if text.starts_with("recursion limit") => format!("the body is nested too deeply: {text}"),
                 text => format!("the body is not JSON: {text}"),
@@ -73,7 +73,7 @@ fn object(bytes: &[u8]) -> Result<Fields, Problem> {
     }
 }
 
-/// `application/json` or `application/…+json`, whatever its parameters and its case.
+/// Accepts `application/json` and `application/…+json`, with any parameters and in any case.
 fn is_json(headers: &HeaderMap) -> bool {
     let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -86,7 +86,7 @@ fn declared_bytes(headers: &HeaderMap) -> Option<u64> {
 }
 
 pub(super) fn too_long(limit: usize) -> Problem {
-    let detail = format!("the body may have up to {} KiB; data belongs into an uploaded file", limit / 1024);
+    let detail = format!("the body may have up to {} KiB; data belongs in an uploaded file", limit / 1024);
     Problem::new(Kind::BodyTooLarge, detail)
 }
 

@@ -1,8 +1,8 @@
-//! How much a request may carry beside its JSON: refused here, before a handler reads it.
+//! Size limits of a request, beside its JSON body: enforced before a handler reads it.
 //!
-//! On AWS the gateway holds its own limits (10,240 bytes of request line and headers, 10 MB of body) and answers by itself;
-//! an emulator, or a gateway of somebody else's, lets anything through. So the limits that the functions were written
-//! for are held here, on every route, those that read no body included.
+//! On AWS the gateway enforces its own limits (10,240 bytes of request line and headers, 10 MB of body) and answers
+//! by itself. An emulator, or another gateway, may accept anything. So the limits that the functions were written for
+//! are enforced here, on every route, including those that read no body.
 
 use axum::body::HttpBody;
 use axum::extract::Request;
@@ -13,29 +13,30 @@ use axum::response::{IntoResponse, Response};
 use super::body::too_long;
 use crate::problem::{Kind, Problem};
 
-/// Bytes of path and query string: the longest path has an id of 36 characters and a dataset's name, the longest cursor
-/// some hundred.
+/// Bytes of path and query string: the longest path has an id of 36 characters and a dataset's name, the longest
+/// cursor has a few hundred characters.
 const MAX_TARGET: usize = 4 * 1024;
 
-/// Bytes of all headers together: API Gateway's own limit, which holds for the request line, too. What the gateway adds on
-/// the way is a few hundred bytes. Cookies do not count: nobody reads them, and a browser on a developer's machine carries
-/// those of every other local project along.
+/// Bytes of all headers together: API Gateway's own limit, which includes the request line. The gateway adds a few
+/// hundred bytes on the way. Cookies do not count: no function reads them, and a browser on a developer's machine
+/// sends those of every other local project.
 const MAX_HEADERS: usize = 10 * 1024;
 
-/// Bytes of a list of entity tags: some hundred of ours. A client has one or two.
+/// Bytes of a list of entity tags: a hundred or more of ours. A client sends one or two.
 const MAX_TAGS: usize = 4 * 1024;
 
-/// Bytes of a `traceparent`: 55 today; a later version may say more. It is repeated in the answer and in the logs.
+/// Bytes of a `traceparent`: 55 today; a later version may be longer. It is repeated in the response and in the logs.
 const MAX_TRACEPARENT: usize = 256;
 
-/// Bytes of a body on any route: what the largest one reads. Routes that read none ignore a body up to this.
+/// Bytes of a body on any route: the largest body that a route reads. Routes that read none ignore a body up to this
+/// size.
 const MAX_BODY: usize = 256 * 1024;
 
-/// Headers that are read, and that have no limit of their own where they are read.
+/// Headers that are read, and have no limit of their own where they are read.
 const BOUNDED: [(HeaderName, usize); 3] =
     [(header::IF_MATCH, MAX_TAGS), (header::IF_NONE_MATCH, MAX_TAGS), (super::trace::TRACEPARENT, MAX_TRACEPARENT)];
 
-/// Lets the rest answer, unless the request carries too much: 414, 431 or 413.
+/// Passes the request on, unless it is too large: 414, 431 or 413.
 pub(super) async fn hold(request: Request, next: Next) -> Response {
     match check(&request) {
         Ok(()) => next.run(request).await,
@@ -78,7 +79,7 @@ fn bytes_of<'a>(fields: impl Iterator<Item = (&'a str, usize)>) -> usize {
     fields.map(|(name, bytes)| name.len() + bytes).sum()
 }
 
-/// RFC 6585, 5: for one header that is at fault as for all of them together.
+/// RFC 6585, section 5: 431 for one header that is too large, and for all of them together.
 fn too_large(what: &str, max: usize, bytes: usize) -> Problem {
     let detail = format!("{what} may have up to {max} bytes, and have {bytes}");
     Problem::new(Kind::HeadersTooLarge, detail)

@@ -1,4 +1,4 @@
-//! What a request may carry, at the limit and one byte over it.
+//! Requests at each size limit and one byte over it.
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::*;
 use crate::http::with_problems;
 
-/// Status, and the end of the problem's type.
+/// Returns the status, and the end of the problem's type.
 async fn answered(request: Request<Body>) -> (u16, String) {
     let router: Router = with_problems(Router::new().route("/there", get(async || "here")));
     let (parts, body) = router.oneshot(request).await.unwrap().into_parts();

@@ -1,7 +1,7 @@
-//! The rate of one tenant's calls, as one process sees them: without a call to anything, before anything is read.
+//! Rate limit of a tenant's calls, per process: no other service is called, and nothing is read before.
 //!
-//! Each process counts for itself, so a tenant has at most the rate times the number of processes that serve it. What makes
-//! work is counted by the store, too, over all processes.
+//! Each process counts for itself, so a tenant has at most the rate times the number of processes that serve it. The
+//! store also counts calls that create work, over all processes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::problem::{Kind, Problem};
 
-/// Tenants that one process remembers: some hundred bytes each.
+/// Number of tenants that one process remembers: a few hundred bytes each.
 const TENANTS: usize = 10_000;
 
 /// The calls of each tenant, as this process has seen them.
@@ -23,12 +23,12 @@ pub struct CallLimit {
     tenants: Mutex<HashMap<String, Timestamp>>,
 }
 
-/// The cost of a route's call in tokens; one if it is not said.
+/// The cost of a route's call in tokens; one by default.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct CallCost(pub u32);
 
 impl CallLimit {
-    /// Nothing was called yet.
+    /// Creates a limit without any calls.
     pub fn new(rate: Rate, clock: fn() -> Timestamp) -> Self {
         Self { rate, clock, tenants: Mutex::default() }
     }
@@ -43,10 +43,10 @@ impl CallLimit {
         let full_at = tenants.get(tenant).copied().unwrap_or(now);
         let full_then = self.rate.spend(full_at, cost.0, now).map_err(rate_limited)?;
         if tenants.len() >= TENANTS && !tenants.contains_key(tenant) {
-            // Who has not called for a while has a full bucket, as if it had never called.
+            // A tenant that has not called for a while has a full bucket, as if it had never called.
             tenants.retain(|_, full_at| *full_at > now);
         }
-        // So many tenants at once: those beyond are counted by the gateway alone.
+        // Only the gateway counts tenants beyond the maximum.
         if tenants.len() < TENANTS || tenants.contains_key(tenant) {
             tenants.insert(tenant.to_owned(), full_then);
         }
@@ -54,15 +54,15 @@ impl CallLimit {
     }
 }
 
-/// Counts each call of a tenant: [`Tenant`](super::Tenant) refuses those that are too many.
+/// Counts each call of a tenant: [`Tenant`](super::Tenant) refuses calls above the rate.
 pub fn with_call_limit<S: Clone + Send + Sync + 'static>(router: Router<S>, limit: CallLimit) -> Router<S> {
     router.layer(Extension(Arc::new(limit)))
 }
 
-/// 429: so many milliseconds before the next call.
+/// Returns 429 with the milliseconds before the next call.
 pub fn rate_limited(wait_ms: i64) -> Problem {
     let seconds = u32::try_from(wait_ms.div_euclid(1_000) + 1).unwrap_or(u32::MAX);
-    let detail = format!("you have called more often than one tenant may; ask again in {seconds} s");
+    let detail = format!("you have exceeded the rate limit of a tenant; retry in {seconds} s");
     Problem::new(Kind::RateLimited, detail).retry_after(seconds)
 }
 

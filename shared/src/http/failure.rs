@@ -1,4 +1,4 @@
-//! Why a call has no answer: the client's doing, or ours.
+//! Reasons why a call failed: the client's error, or ours.
 
 use std::error::Error;
 
@@ -13,16 +13,16 @@ use crate::telemetry;
 /// The media type of RFC 9457.
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-/// Seconds after which a call that found the store busy may be made again.
+/// Seconds after which a client may repeat a call that found the store busy.
 const AGAIN_S: u32 = 2;
 
-/// Why a call has no answer. As a response it is always a problem document that no cache keeps.
+/// The reason why a call failed. As a response it is always a problem document that no cache keeps.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The client can do something about it.
+    /// The client can fix it.
     #[error("{}", .0.detail)]
     Problem(Problem),
-    /// Something failed on our side: answered as 500 without the cause, which is logged here and nowhere else.
+    /// An error on our side: answered as 500 without the cause, which is logged here and nowhere else.
     #[error(transparent)]
     Ours(Box<dyn Error + Send + Sync>),
 }
@@ -34,13 +34,14 @@ impl From<Problem> for Failure {
 }
 
 impl From<PortError> for Failure {
-    /// 503 if the store had no capacity, or other writes met this one, so that the call may be made again; else ours.
+    /// Returns 503 if the store had no capacity or met conflicting writes, so that the client may repeat the call;
+    /// else 500.
     fn from(error: PortError) -> Self {
         if !error.is_busy() {
             return Self::Ours(Box::new(error));
         }
         tracing::warn!(error = telemetry::chain(&error), "a call found the store busy");
-        let detail = "the store is too busy for this call at this moment; make it again later";
+        let detail = "the store is too busy for this call at the moment; retry later";
         Self::Problem(Problem::new(Kind::Unavailable, detail).retry_after(AGAIN_S))
     }
 }
@@ -66,7 +67,7 @@ impl IntoResponse for Problem {
         if let Some(seconds) = self.retry_after_s {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.get()));
         }
-        // Whoever knows the request writes its id into the body; see `trace`.
+        // The layer that knows the request writes its id into the body; see `trace`.
         response.extensions_mut().insert(self);
         response
     }

@@ -1,30 +1,30 @@
-//! Takes a request's object apart, member by member, and gathers everything that is wrong with it, so that a client
-//! hears of all its mistakes at once.
+//! Reads a request's object member by member and collects every error in it, so that the client gets all errors at
+//! once.
 
 use serde_json::{Map, Value};
 
 use crate::problem::{FieldError, Problem, escape};
 
-/// What is wrong with a value: a stable code, and a sentence that says what would be right.
+/// Error of a value: a stable code, and a sentence that describes a valid value.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Bad {
-    /// Stable, in snake case.
+    /// Stable code, in snake case.
     pub code: &'static str,
-    /// For people.
+    /// Text for people.
     pub detail: String,
 }
 
 impl Bad {
-    /// A fault from its two parts.
+    /// Creates an error from its two parts.
     pub fn new(code: &'static str, detail: impl Into<String>) -> Self {
         Self { code, detail: detail.into() }
     }
 }
 
-/// A value that was read, or what is wrong with it.
+/// A value that was read, or its error.
 pub type Checked<T> = Result<T, Bad>;
 
-/// The members of an object that are not yet read, and what was wrong with those that are.
+/// The members of an object that are not yet read, and the errors of those that are.
 #[derive(Debug)]
 pub struct Fields {
     members: Map<String, Value>,
@@ -33,12 +33,12 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Nothing is read yet.
+    /// Starts with all members unread.
     pub fn new(members: Map<String, Value>) -> Self {
         Self { members, known: Vec::new(), errors: Vec::new() }
     }
 
-    /// Reads a member that must be there.
+    /// Reads a required member.
     pub fn required<T>(&mut self, name: &'static str, read: impl FnOnce(&Value) -> Checked<T>) -> Option<T> {
         self.known.push(name);
         let Some(value) = self.members.remove(name) else {
@@ -48,38 +48,38 @@ impl Fields {
         self.noted(name, read(&value))
     }
 
-    /// Reads a member that may be missing; `null` is as good as missing.
+    /// Reads an optional member; `null` counts as missing.
     pub fn optional<T>(&mut self, name: &'static str, read: impl FnOnce(&Value) -> Checked<T>) -> Option<T> {
         self.known.push(name);
         let value = self.members.remove(name).filter(|value| !value.is_null())?;
         self.noted(name, read(&value))
     }
 
-    /// Notes a fault that only shows once several members are read.
+    /// Records an error that only shows once several members are read.
     pub fn refuse(&mut self, name: &str, bad: &Bad) {
         self.errors.push(FieldError::new(format!("/{}", escape(name)), bad.code, &*bad.detail));
     }
 
-    /// Notes faults with pointers of their own.
+    /// Records errors with pointers of their own.
     pub fn refuse_all(&mut self, errors: Vec<FieldError>) {
         self.errors.extend(errors);
     }
 
-    /// Returns true if every member was read, and none is wrong.
+    /// Returns true if and only if every member was read and none has an error.
     pub fn is_right(&self) -> bool {
         self.errors.is_empty() && self.members.is_empty()
     }
 
-    /// The end: every member that nobody read is unknown.
+    /// Finishes reading: every member that was not read is unknown.
     ///
     /// # Errors
-    /// 422 with everything that was noted.
+    /// 422 with every recorded error.
     pub fn finish(self) -> Result<(), Problem> {
         let errors = self.all_errors();
         if errors.is_empty() { Ok(()) } else { Err(Problem::invalid(errors)) }
     }
 
-    /// What is wrong, where something is known to be.
+    /// Returns the problem, if the caller already knows of an error.
     pub fn into_problem(self) -> Problem {
         Problem::invalid(self.all_errors())
     }

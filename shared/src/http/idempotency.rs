@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: a client that heard no answer asks again and gets what it already has.
+//! `Idempotency-Key`: a client that got no response repeats the request and gets the first result.
 
 use axum::http::HeaderMap;
 use longshore_domain::ports::IdempotencyKey;
@@ -8,40 +8,40 @@ use sha2::{Digest, Sha256};
 
 use crate::problem::{Kind, Problem};
 
-/// The header of draft-ietf-httpapi-idempotency-key-header.
+/// The header as defined by draft-ietf-httpapi-idempotency-key-header.
 const HEADER: &str = "idempotency-key";
 
-/// The longest key; it becomes part of a record's key.
+/// Maximum length of a key; it becomes part of a record's key.
 const MAX_BYTES: usize = 255;
 
-/// The client's key, if it sent one.
+/// Returns the client's key, if it sent one.
 ///
 /// # Errors
-/// 400 if it is none that can be kept.
+/// 400 if the key cannot be stored.
 pub fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(value) = headers.get(HEADER) else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();
     if (1..=MAX_BYTES).contains(&text.len()) && !text.contains('\t') {
         return Ok(Some(text.to_owned()));
     }
-    let detail = format!("Idempotency-Key is 1 to {MAX_BYTES} ASCII characters, a UUID for instance");
+    let detail = format!("Idempotency-Key must be 1 to {MAX_BYTES} ASCII characters, for example a UUID");
     Err(Problem::new(Kind::InvalidIdempotencyKey, detail))
 }
 
-/// The key with the hash of what its request means: the same for two bodies that mean the same.
+/// Returns the key with the hash of its request's meaning: equal for two bodies with the same meaning.
 pub fn of_request(key: String, meaning: &Value, at: Timestamp) -> IdempotencyKey {
     let hash = Sha256::digest(meaning.to_string());
     IdempotencyKey { key, request_hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(), at }
 }
 
-/// 422: the key came with another request before.
+/// 422: the key was used for another request.
 pub fn key_reused() -> Problem {
-    let detail = "this Idempotency-Key came with another request before; send a new key with a new request";
+    let detail = "this Idempotency-Key was used for another request; send a new key with a new request";
     Problem::new(Kind::IdempotencyKeyReused, detail)
 }
 
-/// 409: the key made a job that was deleted since. It stays taken: a client that repeats an old request by mistake
-/// does not get back what was deleted on purpose.
+/// 409: the key's job has been deleted. The key stays in use: a client that repeats an old request by mistake must
+/// not recreate a job that was deleted on purpose.
 pub fn job_deleted() -> Problem {
     let detail = "the job of this Idempotency-Key was deleted; send a new key to create another job";
     Problem::new(Kind::JobDeleted, detail)

@@ -13,7 +13,7 @@ use super::trace;
 use crate::config::take_calls;
 use crate::telemetry;
 
-/// Serves requests until the process is ended. Each leaves one last log line with its cost.
+/// Serves requests until the process ends. Each request writes a final log line with its cost.
 ///
 /// # Errors
 /// If the runtime's API fails.
@@ -30,7 +30,7 @@ async fn answer(function: &'static str, router: Router, request: Request) -> Res
     response
 }
 
-/// What every record of a call carries. Never the query string: a cursor or a token may be in it.
+/// Fields of every log record of a call. The query string is never logged: it may hold a cursor or a token.
 fn span(request: &Request) -> Span {
     let trace = trace::traceparent(request.headers()).and_then(|value| value.to_str().ok());
     tracing::error_span!(

@@ -1,8 +1,9 @@
-//! What the HTTP functions share: reading a request, answering a problem, running a router on Lambda.
+//! Shared parts of the HTTP functions: reading a request, answering a problem, running a router on Lambda.
 //!
-//! Every error that a client sees is `application/problem+json`, those of the framework included: an unknown path, a
-//! wrong method, a body, a header or a URI that is too long, no JSON. What failed on our side is logged once, with its cause, and
-//! answered without it. Every problem names its request, and a valid `traceparent` comes back as it came.
+//! Every error that a client sees is `application/problem+json`, including the framework's own: an unknown path, a
+//! wrong method, a body, a header or a URI that is too long, malformed JSON. An error on our side is logged once,
+//! with its cause, and answered without it. Every problem names its request, and a valid `traceparent` is returned
+//! unchanged.
 
 mod access;
 mod body;
@@ -30,5 +31,5 @@ pub use parameters::{PathText, QueryText};
 pub use routes::with_problems;
 pub use tenant::Tenant;
 
-/// What every handler returns.
+/// The result of every handler.
 pub type Answer = Result<axum::response::Response, Failure>;

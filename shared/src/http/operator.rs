@@ -1,4 +1,4 @@
-//! Who may see what belongs to all tenants.
+//! Operators: the callers who may see data of all tenants.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -8,23 +8,23 @@ use super::tenant::claim_of;
 use super::{Access, Failure};
 use crate::problem::{Kind, Problem};
 
-/// How operators are known: a claim of the token that the gateway has accepted holds a list of words, and this is one of
-/// them. Callers must not be able to choose it.
+/// The rule that identifies operators: a claim of the token that the gateway has accepted holds a list of words, and
+/// one of them is this word. Callers must not be able to choose it.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Operators {
     /// Name of the claim, `cognito:groups` for instance.
     pub claim: String,
-    /// The word.
+    /// The word that identifies operators.
     pub group: String,
 }
 
-/// Lets the router's handlers know who is an operator: they take [`Operator`] as an argument.
+/// Makes the caller's operator role available to the router's handlers: they take [`Operator`] as an argument.
 pub fn with_operators<S: Clone + Send + Sync + 'static>(router: Router<S>, operators: &Operators) -> Router<S> {
     router.layer(Extension(operators.clone()))
 }
 
-/// An operator, by the claim `sub`: who called, for the record. A handler that takes one answers nobody else: 403
-/// `not-an-operator`. With [`Access::Open`] there is none, for nobody is told from anybody.
+/// An operator, named by the claim `sub`, for the record. A handler that takes this argument refuses all others: 403
+/// `not-an-operator`. With [`Access::Open`] no caller is an operator, because callers are indistinguishable.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Operator(pub String);
 
@@ -37,8 +37,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Operator {
             return Err(Failure::Ours("the router was built without saying who is an operator".into()));
         };
         if *access == Access::Open {
-            let detail = "this deployment is open to anybody, and nobody is an operator; deploy it with Access=cognito or \
-                          Access=oidc";
+            let detail = "this deployment is open to everyone, so no caller is an operator; deploy it with \
+                          Access=cognito or Access=oidc";
             return Err(Problem::new(Kind::NotAnOperator, detail).into());
         }
         let groups = claim_of(&parts.extensions, &operators.claim).unwrap_or_default();
@@ -49,7 +49,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Operator {
     }
 }
 
-/// The gateway hands a list over as `[a b]`, and a scope as `a b`.
+/// Splits a claim into words: the gateway passes a list as `[a b]`, and a scope as `a b`.
 fn words(claim: &str) -> impl Iterator<Item = &str> {
     let list = claim.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(claim);
     list.split(' ').filter(|word| !word.is_empty())
@@ -57,8 +57,8 @@ fn words(claim: &str) -> impl Iterator<Item = &str> {
 
 fn not_one(Operators { claim, group }: &Operators) -> Problem {
     let detail = format!(
-        "dead letters hold rows of all tenants, and so are for operators only: those whose token has {group} in its claim \
-         {claim}; have an administrator make you one, and sign in again"
+        "dead letters hold rows of all tenants, so only operators may see them: users whose token has {group} in \
+         its claim {claim}; ask an administrator to make you one, and sign in again"
     );
     Problem::new(Kind::NotAnOperator, detail)
 }

@@ -1,4 +1,4 @@
-//! The parameters that every list has, `limit` and `cursor`, and the link to its next page.
+//! The parameters of every list, `limit` and `cursor`, and the link to its next page.
 
 use std::ops::RangeInclusive;
 
@@ -8,7 +8,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::QueryText;
 use crate::problem::FieldError;
 
-/// Reads `limit`: a whole number within `range`, or `default` if there is none. What is wrong goes into `errors`.
+/// Reads `limit`: a whole number within `range`, or `default` if it is missing. Appends an error to `errors` if it is
+/// invalid.
 pub fn limit(query: &QueryText, range: RangeInclusive<usize>, default: usize, errors: &mut Vec<FieldError>) -> usize {
     let Some(text) = query.get("limit") else { return default };
     if let Some(limit) = text.parse().ok().filter(|limit| range.contains(limit)) {
@@ -19,23 +20,24 @@ pub fn limit(query: &QueryText, range: RangeInclusive<usize>, default: usize, er
     default
 }
 
-/// A place in a list as clients see it: opaque, and safe within a URL.
+/// Encodes a position in a list for clients: opaque, and safe within a URL.
 pub fn opaque(place: &str) -> String {
     URL_SAFE_NO_PAD.encode(place)
 }
 
-/// The place that a client's cursor names; none if no page can have given it.
+/// Returns the position that a client's cursor names; `None` if no page can have returned it.
 pub fn place(cursor: &str) -> Option<String> {
     String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()
 }
 
-/// A cursor that no page of the list gave.
+/// Error: a cursor that no page of the list returned.
 pub fn bad_cursor() -> FieldError {
-    let detail = "the cursor is none that a page of this list gave; start again without one";
+    let detail = "the cursor was not returned by a page of this list; start again without one";
     FieldError::new("/cursor", "invalid_cursor", detail)
 }
 
-/// `Link` (RFC 8288) to the next page: the same list with these parameters. Their values hold nothing to be escaped.
+/// Returns the `Link` header (RFC 8288) to the next page: the same list with these parameters. The values need no
+/// escaping.
 pub fn next_link(path: &str, parameters: &[(&str, &str)]) -> String {
     let query: Vec<_> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     format!("<{path}?{}>; rel=\"next\"", query.join("&"))

@@ -1,4 +1,4 @@
-//! Reads what a path and a query string say, with problems in place of the framework's plain texts.
+//! Reads path and query string, with problems in place of the framework's plain texts.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use axum::http::request::Parts;
 use super::Failure;
 use crate::problem::{Kind, Problem};
 
-/// The one parameter of a path, percent-decoded. A path that cannot be decoded, or has nothing there, names nothing: 404.
+/// The one parameter of a path, percent-decoded. A path that cannot be decoded, or has an empty parameter, is
+/// answered 404.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct PathText(pub String);
 
@@ -23,12 +24,12 @@ impl<S: Send + Sync> FromRequestParts<S> for PathText {
     }
 }
 
-/// The parameters of a query string, by name; of two with one name the last. Those that nobody asks for are ignored.
+/// The parameters of a query string, by name; of two with the same name, the last. Unused parameters are ignored.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct QueryText(BTreeMap<String, String>);
 
 impl QueryText {
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }

@@ -1,4 +1,4 @@
-//! What surrounds the handlers: answers for the calls that none takes, and what every answer carries.
+//! Layers around the handlers: answers for calls without a handler, and the parts that every response has in common.
 
 use axum::Router;
 use axum::http::{Method, Uri};
@@ -7,8 +7,8 @@ use axum::middleware::from_fn;
 use super::{bounds, trace};
 use crate::problem::{Kind, Problem};
 
-/// Gives a router problems for unknown paths (404), wrong methods (405, with `Allow`) and requests that carry too much
-/// (413, 414, 431), and ties every answer to its request. Call it last: it covers the routes that are there.
+/// Gives a router problems for unknown paths (404), wrong methods (405, with `Allow`) and requests that are too large
+/// (413, 414, 431), and ties every response to its request. Call it last: it covers the routes that exist then.
 pub fn with_problems<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
     router
         .fallback(not_found)

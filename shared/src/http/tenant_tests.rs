@@ -1,4 +1,4 @@
-//! Whose a request is, for every token that the gateway could let through.
+//! The tenant of a request, for every token that the gateway could accept.
 
 use axum::body::Body;
 use axum::http::Request;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A call with these claims, as the gateway hands it over; without an authorizer if there are none.
+/// A call with these claims, as the gateway passes it on; without an authorizer if there are none.
 fn call(claims: Option<Value>) -> Parts {
     let authorizer = claims.map(|claims| json!({"jwt": {"claims": claims, "scopes": null}}));
     let context = json!({

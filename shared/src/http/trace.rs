@@ -1,5 +1,5 @@
-//! Ties an answer to its request: the caller's `traceparent` comes back, and a problem names the request's id, by which
-//! the function's log records are found.
+//! Ties a response to its request: the caller's `traceparent` is returned, and a problem names the request's id,
+//! which finds the function's log records.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -12,10 +12,10 @@ use crate::problem::Problem;
 
 pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// Bytes of a `traceparent` of version 00, and the least of any later one.
+/// Bytes of a `traceparent` of version 00, and the minimum of any later version.
 const BYTES: usize = 55;
 
-/// Lets the rest answer, then adds what ties the answer to the request.
+/// Passes the request on, then adds the headers and the id that tie the response to the request.
 pub(super) async fn tie(request: Request, next: Next) -> Response {
     let id = request_id(&request).map(str::to_owned);
     let trace = traceparent(request.headers()).cloned();
@@ -25,7 +25,7 @@ pub(super) async fn tie(request: Request, next: Next) -> Response {
         response.headers_mut().remove(header::CONTENT_LENGTH);
         *response.body_mut() = Body::from(named.to_json().to_string());
     }
-    // What is said to be JSON or CSV is never to be guessed to be a page.
+    // A browser must never guess that declared JSON or CSV is a page.
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if let Some(trace) = trace {
         response.headers_mut().insert(TRACEPARENT, trace);
@@ -33,19 +33,20 @@ pub(super) async fn tie(request: Request, next: Next) -> Response {
     response
 }
 
-/// The id under which Lambda runs the request; none outside of Lambda.
+/// Returns the id under which Lambda runs the request; `None` outside of Lambda.
 pub(super) fn request_id<B>(request: &axum::http::Request<B>) -> Option<&str> {
     request.lambda_context_ref().map(|context| context.request_id.as_str())
 }
 
-/// The caller's `traceparent` (W3C Trace Context), if there is one, and it is one.
+/// Returns the caller's `traceparent` (W3C Trace Context), if there is exactly one and it is valid.
 pub(super) fn traceparent(headers: &HeaderMap) -> Option<&HeaderValue> {
     let mut values = headers.get_all(TRACEPARENT).iter();
     let value = values.next().filter(|value| is_traceparent(value.as_bytes()))?;
     values.next().is_none().then_some(value)
 }
 
-/// `version-trace-parent-flags` in lower-case hexadecimal, neither id all zeros. A later version may say more.
+/// Checks `version-trace-parent-flags` in lower-case hexadecimal, neither id all zeros. A later version may be
+/// longer.
 fn is_traceparent(text: &[u8]) -> bool {
     let Some((known, more)) = text.split_at_checked(BYTES) else { return false };
     let mut parts = known.split(|b| *b == b'-');

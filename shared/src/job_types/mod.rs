@@ -1,4 +1,4 @@
-//! The job types that come with Longshore: a flat list. One more is one more file and one more line here.
+//! The built-in job types: a flat list. To add one, add a file and a line here.
 
 pub mod import;
 
@@ -6,7 +6,7 @@ use self::import::Import;
 use crate::handler::Registry;
 use crate::store::records::RecordStore;
 
-/// All job types that come with Longshore.
+/// Returns all built-in job types.
 pub fn builtin<R: RecordStore>(records: R) -> Registry {
     Registry::default().with(Import::new(records))
 }

@@ -1,4 +1,4 @@
-//! Answers that are API Gateway's own: it gives them before or in place of a function, with a body that nobody can change.
+//! API Gateway's own responses: sent before or in place of a function, with a fixed body.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::BearerChallenge;
 
-/// What API Gateway says when it does not pass a call on, or gets no answer to it.
+/// The error body of API Gateway if it does not pass a call on, or gets no response to it.
 #[derive(Debug, ToSchema)]
 pub struct GatewayError {
-    /// The reason, in its words.
+    /// The reason, as API Gateway words it.
     #[schema(examples("Unauthorized", "Forbidden", "Too Many Requests", "Service Unavailable"))]
     pub message: String,
 }
 
-/// Those with a status of their own, by the names that operations refer to.
+/// Returns the responses with a status of their own, by the names that operations refer to.
 pub(super) fn responses() -> BTreeMap<String, RefOr<Response>> {
     let challenge = HeaderBuilder::new().schema(Some(BearerChallenge::schema())).build();
     let no_token =
@@ -36,7 +36,7 @@ fn reported(description: &str, message: &str) -> ResponseBuilder {
     ResponseBuilder::new().description(description).content("application/json", body(message))
 }
 
-/// Its body with this message.
+/// Returns the gateway's body with this message.
 pub(super) fn body(message: &str) -> Content {
     let schema = Ref::from_schema_name(GatewayError::name());
     ContentBuilder::new().schema(Some(schema)).example(Some(serde_json::json!({ "message": message }))).build()

@@ -1,10 +1,10 @@
-//! Schemas of the headers that answers carry.
+//! Schemas of response headers.
 
 use utoipa::openapi::schema::{Schema, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
 
-/// Names a header's value, so that operations can say `inline(Name)`.
+/// Names a header's value, so that operations can refer to it as `inline(Name)`.
 macro_rules! header {
     ($(#[$doc:meta])* $name:ident, $schema:expr) => {
         $(#[$doc])*
@@ -32,12 +32,12 @@ header!(
     text().format(Some(SchemaFormat::Custom("uri".to_owned())))
 );
 header!(
-    /// Seconds until it is worth asking again; see `jobs-api`'s `pace`.
+    /// Seconds until the next request is useful; see `jobs-api`'s `pace`.
     RetryAfterSeconds,
     ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(30))
 );
 header!(
-    /// Seconds after which a refused call may be taken: to the end of the day at most.
+    /// Seconds after which a refused call may be repeated: at most until the end of the day.
     ComeAgainSeconds,
     ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(86_400))
 );
@@ -52,27 +52,27 @@ header!(
     text().pattern(Some("^<[^>]+>; rel=\"next\"$")).examples(["</api/jobs?limit=20&cursor=MTc4>; rel=\"next\""])
 );
 header!(
-    /// What API Gateway says with a 401.
+    /// The challenge that API Gateway sends with a 401.
     BearerChallenge,
     text().examples(["Bearer"])
 );
 header!(
-    /// Nobody keeps the answer.
+    /// No cache keeps the response.
     CacheNoStore,
     text().enum_values(Some(["no-store"]))
 );
 header!(
-    /// A browser may keep the answer, and has to ask whether it still holds.
+    /// A browser may keep the response, and must revalidate it before each use.
     CacheNoCache,
     text().enum_values(Some(["private, no-cache"]))
 );
 header!(
-    /// Anybody may keep the answer for five minutes.
+    /// Any cache may keep the response for five minutes.
     CachePublic,
     text().enum_values(Some(["public, max-age=300"]))
 );
 header!(
-    /// The answer depends on `Accept`.
+    /// The response depends on `Accept`.
     VaryAccept,
     text().enum_values(Some(["accept"]))
 );

@@ -1,9 +1,9 @@
-//! The document of the HTTP API (OpenAPI 3.1), as far as the functions share it.
+//! The shared parts of the HTTP API's document (OpenAPI 3.1).
 //!
 //! Each function describes its own calls beside their handlers (`#[utoipa::path]`, `#[derive(ToSchema)]`), and
-//! [`document`] puts the parts together. That happens on a developer's machine only: `cargo xtask openapi` writes the
-//! document to `docs/openapi.json`, and `jobs-api` serves those bytes. The code that describes is not linked into a
-//! function, which never calls it.
+//! [`document`] joins the parts. This happens on a developer's machine only: `cargo xtask openapi` writes the
+//! document to `docs/openapi.json`, and `jobs-api` serves those bytes. The describing code is not linked into a
+//! function, because no function calls it.
 
 mod gateway;
 mod headers;
@@ -26,15 +26,15 @@ pub use refusals::{Responses, refused, refused_publicly, refused_to_others};
 
 use crate::problem::{FieldError, Kind, ProblemDocument};
 
-/// The security scheme of every call that wants a token.
+/// The security scheme of every call that needs a token.
 pub const TOKEN: &str = "token";
 
-/// The whole document, made of what each function says of its own calls.
+/// Returns the whole document, merged from each function's description of its own calls.
 pub fn document(parts: impl IntoIterator<Item = OpenApi>) -> OpenApi {
     parts.into_iter().fold(CarriedOver::openapi(), OpenApi::merge_from)
 }
 
-/// What no function says alone.
+/// The parts of the document that belong to no single function.
 #[derive(utoipa::OpenApi)]
 #[openapi(
     info(
@@ -56,7 +56,7 @@ pub fn document(parts: impl IntoIterator<Item = OpenApi>) -> OpenApi {
 )]
 struct CarriedOver;
 
-/// Adds what the derive has no words for.
+/// Adds the parts that the derive cannot express.
 struct Shared;
 
 impl Modify for Shared {
@@ -75,7 +75,7 @@ fn token() -> SecurityScheme {
     SecurityScheme::Http(scheme)
 }
 
-/// One problem of each kind.
+/// Returns one example problem of each kind.
 fn examples() -> BTreeMap<String, RefOr<utoipa::openapi::example::Example>> {
     let example = |kind: &Kind| (kind.name().to_owned(), RefOr::T(refusals::example(*kind)));
     Kind::ALL.iter().map(example).collect()

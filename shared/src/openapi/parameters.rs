@@ -1,13 +1,13 @@
-//! Parameters that calls of several functions take.
+//! Parameters that several functions' calls take.
 
 use utoipa::IntoParams;
 
-/// `Idempotency-Key`, as `http::idempotency` reads it.
+/// `Idempotency-Key`, as parsed by `http::idempotency`.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Header)]
 pub struct IdempotencyKeyHeader {
-    /// Chosen by the client for one request, a UUID for instance. Kept for 24 hours; with another request it is refused
-    /// with 422. Those of jobs and of uploads are apart. A request that is refused does not use its key up.
+    /// Chosen by the client for one request, for example a UUID. Kept for 24 hours; reuse with another request is
+    /// refused with 422. Keys of jobs and keys of uploads are independent. A refused request does not use up its key.
     #[param(
         rename = "Idempotency-Key",
         required = false,
@@ -19,11 +19,11 @@ pub struct IdempotencyKeyHeader {
     pub idempotency_key: String,
 }
 
-/// `cursor`, as `http::paging` makes it.
+/// `cursor`, as encoded by `http::paging`.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PageCursor {
-    /// The `nextCursor` of the page before.
+    /// The `nextCursor` of the previous page.
     #[param(required = false, min_length = 1, pattern = "^[A-Za-z0-9_-]+$")]
     pub cursor: String,
 }

@@ -1,5 +1,5 @@
-//! The problems that a call may answer, as the responses of its operation: each status with its kinds, what they mean,
-//! and an example of each.
+//! The problems that a call may return, as the responses of its operation: each status with its kinds, their
+//! meanings, and an example of each.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ use crate::problem::{FieldError, Kind, Problem, ProblemDocument};
 /// Responses by status.
 pub type Responses = BTreeMap<String, RefOr<Response>>;
 
-/// Names the problems of a call, in addition to those of every call (`NoTenant`, `Internal`, `Unavailable`, sizes that
-/// are too large, and the gateway's answers). Usage: `refusals!(Refusals: NotFound, JobEnded);`, and then
+/// Defines the problems of a call, in addition to those of every call (`NoTenant`, `Internal`, `Unavailable`, sizes
+/// that are too large, and the gateway's responses). Usage: `refusals!(Refusals: NotFound, JobEnded);`, and then
 /// `responses(Refusals, …)`. With `public`, the call needs no token; with `operator`, the call is for operators.
 #[macro_export]
 macro_rules! refusals {
@@ -41,12 +41,14 @@ macro_rules! refusals {
     };
 }
 
-/// The refusals of a call that wants a token: these kinds, `no-tenant`, `rate-limited`, `internal`, and what the gateway says.
+/// Returns the refusals of a call that needs a token: these kinds, `no-tenant`, `rate-limited`, `internal`, and the
+/// gateway's responses.
 pub fn refused(kinds: &[Kind]) -> Responses {
     with_token(&[kinds, &[Kind::NoTenant, Kind::RateLimited]].concat())
 }
 
-/// The refusals of a call for operators: these kinds, `not-an-operator`, `internal`, and what the gateway says.
+/// Returns the refusals of a call for operators: these kinds, `not-an-operator`, `internal`, and the gateway's
+/// responses.
 pub fn refused_to_others(kinds: &[Kind]) -> Responses {
     with_token(&[kinds, &[Kind::NotAnOperator]].concat())
 }
@@ -57,7 +59,7 @@ fn with_token(kinds: &[Kind]) -> Responses {
     all
 }
 
-/// The refusals of a call that needs no token.
+/// Returns the refusals of a call that needs no token.
 pub fn refused_publicly(kinds: &[Kind]) -> Responses {
     let mut by_status = BTreeMap::<u16, Vec<Kind>>::new();
     let of_every_call =
@@ -69,7 +71,7 @@ pub fn refused_publicly(kinds: &[Kind]) -> Responses {
     let problems = by_status.into_iter().map(|(status, kinds)| (status.to_string(), response(status, &kinds).into()));
     let gateway = [("429", "TooMany"), ("503", "Unavailable")];
     let gateway = gateway.map(|(status, name)| (status.to_owned(), Ref::from_response_name(name).into()));
-    // Where a call has problems of the same status, they are told beside the gateway's answer.
+    // Where a call has problems of the same status, they are listed beside the gateway's response.
     gateway.into_iter().chain(problems).collect()
 }
 
@@ -90,7 +92,7 @@ fn response(status: u16, kinds: &[Kind]) -> Response {
     response.description(reported).build()
 }
 
-/// What the gateway says with a status that functions answer too.
+/// Returns the gateway's message for a status that functions return too.
 fn gateways(status: u16) -> Option<&'static str> {
     match status {
         403 => Some("Forbidden"),
@@ -113,7 +115,7 @@ fn problem(kinds: &[Kind]) -> Content {
         .build()
 }
 
-/// A problem of a kind, as it is answered.
+/// Returns an example problem of a kind.
 pub(super) fn example(kind: Kind) -> Example {
     let about = kind.about();
     let problem = match kind {

@@ -1,28 +1,29 @@
-//! Every kind of problem there is: the one place for its status, its title, and the page that its `type` leads to.
+//! Every kind of problem: the one place for its status, its title, and the page that its `type` leads to.
 //!
-//! A kind is a promise: clients compare its name, so a name never changes its meaning. To add one, add a row.
+//! A kind is a promise: clients compare its name, so a name never changes its meaning. To add a kind, add a row.
 
-/// What a kind of problem is.
+/// Description of a kind of problem.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct About {
-    /// Stable, in kebab case: the end of the problem's `type`.
+    /// Stable name in kebab case: the end of the problem's `type`.
     pub name: &'static str,
     /// HTTP status.
     pub status: u16,
-    /// The same for every problem of the kind.
+    /// Title, the same for every problem of the kind.
     pub title: &'static str,
-    /// When it is answered. Plain text for people; as everything about a kind it says nothing of one request.
+    /// Conditions under which it is answered. Plain text for people; it says nothing of a single request.
     pub meaning: &'static str,
-    /// What the client can do about it.
+    /// Advice for the client.
     pub way_out: &'static str,
 }
 
-/// Where the pages about problems are; each kind's is below, by its name.
+/// Path of the pages about problems; each kind's page is below it, by its name.
 pub const PAGES: &str = "/api/problems";
 
 macro_rules! kinds {
     ($($kind:ident = $status:literal $name:literal $title:literal $meaning:literal $way_out:literal;)*) => {
-        /// What can be wrong with a call. The order is that of the names, and of the page that lists them.
+        /// The kinds of problems of a call, in the order of their names, which is also the order of the page that
+        /// lists them.
         #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
         pub enum Kind {
             $(#[doc = $meaning] $kind,)*
@@ -32,7 +33,7 @@ macro_rules! kinds {
             /// Every kind, by name.
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
-            /// What it is.
+            /// Returns the kind's description.
             pub fn about(self) -> About {
                 match self {
                     $(Self::$kind => About {
@@ -47,44 +48,45 @@ macro_rules! kinds {
 kinds! {
     AlreadyUploaded = 409 "already-uploaded" "Already uploaded"
         "Another URL was asked for an upload whose file is there. A file is put once and stays as it is."
-        "Create a job with the upload's fileGuid, or ask for another upload.";
+        "Create a job with the upload's fileGuid, or request another upload.";
     BodyTooLarge = 413 "body-too-large" "Request body too large"
         "The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for \
          any other, those that read none included."
-        "Send less. Data belongs into an uploaded file, and a schema has up to 64 KiB.";
+        "Send less data. Data belongs in an uploaded file, and a schema may have up to 64 KiB.";
     Busy = 503 "busy" "Busy"
         "More chunks of the job's priority wait than the deployment allows. Nothing was done; reads are answered as ever."
-        "Ask again after the seconds of Retry-After, with the same Idempotency-Key.";
+        "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
     FileGone = 409 "file-gone" "The file is gone"
         "The file that a job has checked is not there any more as it was checked, so that nothing can be started over it."
         "Upload the file again and create another job.";
     HeadersTooLarge = 431 "headers-too-large" "Request header fields too large"
         "All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than \
          4 KiB, or traceparent more than 256 bytes."
-        "Leave out what the call does not need.";
+        "Omit headers that the call does not need.";
     IdempotencyKeyReused = 422 "idempotency-key-reused" "Idempotency key reused"
         "The Idempotency-Key came with another request within the last 24 hours."
-        "Send a new key with a new request, and the same request with the same key.";
+        "Use a new key for a new request, and the same key only for the same request.";
     Internal = 500 "internal" "Internal error"
         "Something failed on our side. What it was is in the logs, under the requestId."
-        "Ask again. That is safe for every call but a create without an Idempotency-Key, which may make a second one.";
+        "Retry the call. That is safe for every call except a create without an Idempotency-Key, which may create a \
+         second one.";
     InvalidIdempotencyKey = 400 "invalid-idempotency-key" "Invalid idempotency key"
         "The header Idempotency-Key is empty, longer than 255 characters, or holds others than ASCII."
-        "Send 1 to 255 ASCII characters, a UUID for instance.";
+        "Send 1 to 255 ASCII characters, for example a UUID.";
     InvalidRequest = 422 "invalid-request" "The request has invalid fields"
         "Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of \
          them, up to a hundred: a JSON pointer to each, a stable code, and what would be right."
-        "Mend the fields that errors names, and ask again.";
+        "Fix the fields that errors names, and send the request again.";
     JobDeleted = 409 "job-deleted" "The job was deleted"
         "The job that the Idempotency-Key made, or that was started from this one, was deleted since. A key makes one job, so \
          does a start, and neither brings it back."
         "Create another job, under a new key.";
     JobEnded = 409 "job-ended" "The job has ended"
         "The job cannot be canceled: it has a final status, which stays."
-        "Read its result. A retry opens it again.";
+        "Read the job's result, or reopen the job with a retry.";
     LetterSettled = 409 "letter-settled" "Dead letter settled"
         "The dead letter was replayed or discarded before; what was done about it stays."
-        "There is nothing to do. Its own call says who did what, and when.";
+        "There is nothing to do. Read the dead letter to see who did what, and when.";
     MalformedJson = 400 "malformed-json" "Malformed JSON"
         "The body is not JSON. The detail has line and column."
         "Send one JSON object in UTF-8.";
@@ -100,29 +102,31 @@ kinds! {
     NoTenant = 403 "no-tenant" "No tenant"
         "The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something \
          that is no name."
-        "Have the claim set for your user, sign in again, and send the kind of token that carries it.";
+        "Ask an administrator to set the claim for your user, sign in again, and send the kind of token that \
+         carries it.";
     NotAnOperator = 403 "not-an-operator" "Not an operator"
         "The token is good, and its bearer is not one of the operators, who alone see dead letters: they hold rows of all \
          tenants. In a deployment that is open to anybody nobody is."
-        "Have an administrator make you one (OperatorClaim and OperatorGroup in the template), and sign in again.";
+        "Ask an administrator to make you an operator (OperatorClaim and OperatorGroup in the template), and sign \
+         in again.";
     NotEnded = 409 "not-ended" "Job not ended"
         "Only a job that has ended can be retried or started, or opened again for a dead letter."
-        "Cancel it, or wait for its end.";
+        "Cancel the job, or wait until it ends.";
     NotFinished = 404 "not-finished" "Job not finished"
         "The job has no final status yet, and so no result."
-        "Ask for the job as often as its Retry-After says, until there is none.";
+        "Poll the job at the interval in its Retry-After, until the response has none.";
     NotFound = 404 "not-found" "Not found"
         "There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that \
          is the caller's. What belongs to another tenant is answered as if it were not there."
-        "Take ids and links from the answers that named them.";
+        "Use ids and links as earlier responses gave them.";
     NotValidated = 409 "not-validated" "Not validated"
         "Only a job that has checked its file to the end can be started: this one failed or was canceled before, or it was \
          deleted or opened again at the same moment."
-        "Retry it until it has completed, or create a job that does not only check.";
+        "Retry it until it has completed, or create a job that does more than validate.";
     NothingToReplay = 409 "nothing-to-replay" "Nothing to replay"
         "A replay of the dead letter would do nothing: its job was deleted, has expired or was canceled, a later attempt has \
          run its items again, or they were done all the same."
-        "Discard the letter.";
+        "Discard the dead letter.";
     NothingToRetry = 409 "nothing-to-retry" "Nothing to retry"
         "Every item of the job succeeded or was skipped."
         "There is nothing to do. To import changed rows, create another job.";
@@ -135,46 +139,48 @@ kinds! {
     RateLimited = 429 "rate-limited" "Too many calls"
         "The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, \
          retries, starts, cancels, deletes). Nothing was done."
-        "Ask again after the seconds of Retry-After, with the same Idempotency-Key.";
+        "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
     TooManyJobs = 429 "too-many-jobs" "Too many active jobs"
         "So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done."
-        "Wait for the end of one, or cancel one. Ask again after the seconds of Retry-After, with the same Idempotency-Key.";
+        "Wait until a job ends, or cancel one. Retry after the number of seconds in Retry-After, with the same \
+         Idempotency-Key.";
     Unavailable = 503 "unavailable" "Unavailable for a moment"
         "What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote \
          the same at that moment."
-        "Ask again after the seconds of Retry-After, with the same Idempotency-Key.";
+        "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
     UnsupportedMediaType = 415 "unsupported-media-type" "Unsupported media type"
         "The body is not declared as JSON."
         "Send JSON, with the header Content-Type: application/json.";
     UploadAbandoned = 409 "upload-abandoned" "Upload abandoned"
         "The upload was to be put in parts, and was not completed within a day. The parts that were put are gone."
-        "Ask for another upload.";
+        "Request another upload.";
     UploadIncomplete = 409 "upload-incomplete" "Upload incomplete"
         "The file of the upload is not there as a whole: nothing was put, parts are missing or of another size, or another \
          call is making the file of them. The detail says which, and names the parts."
-        "Put what is missing, and complete the upload again; where there is a Retry-After, after its seconds.";
+        "Upload what is missing, and complete the upload again; if the response has a Retry-After, wait that number \
+         of seconds first.";
     UploadQuotaExceeded = 429 "upload-quota-exceeded" "Upload quota exceeded"
         "The bytes of the tenant's UTC day leave no room for a file of this size: those of the uploads that were promised, put or \
          not, or those of the files of jobs, counted again for each create, start and retry. Nothing was done."
-        "Take a smaller file, or ask again after the seconds of Retry-After, when the next day begins.";
+        "Use a smaller file, or retry after the number of seconds in Retry-After, when the next day begins.";
     UriTooLong = 414 "uri-too-long" "URI too long"
         "Path and query string have more than 4 KiB together."
-        "Take links and cursors as the answers gave them.";
+        "Use links and cursors as earlier responses gave them.";
 }
 
 impl Kind {
-    /// Its name.
+    /// Returns the kind's name.
     pub fn name(self) -> &'static str {
         self.about().name
     }
 
-    /// The `type` of its problems: a URI reference with full path (RFC 9457, 3.1.1), the same at every deployment, at
-    /// each of which its page is there.
+    /// Returns the `type` of its problems: a URI reference with full path (RFC 9457, 3.1.1), the same at every
+    /// deployment. Each deployment serves its page.
     pub fn uri(self) -> String {
         format!("{PAGES}/{}", self.name())
     }
 
-    /// The kind of that name.
+    /// Returns the kind of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }

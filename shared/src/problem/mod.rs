@@ -11,26 +11,26 @@ use utoipa::ToSchema;
 pub use codes::CODES;
 pub use kind::{About, Kind, PAGES};
 
-/// What is wrong with one field of a request.
+/// An error of one field of a request.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 pub struct FieldError {
-    /// Where, as a JSON pointer into the request's body, or `/` and the name of a parameter.
+    /// JSON pointer into the request's body, or `/` and the name of a parameter.
     #[schema(examples("/options/dataset"))]
     pub pointer: String,
-    /// Stable, in snake case. The page about `invalid-request` lists them.
+    /// Stable code in snake case. The page about `invalid-request` lists all codes.
     #[schema(pattern = "^[a-z][a-z0-9_]*$", examples("invalid_dataset"))]
     pub code: String,
-    /// What, and what would be right.
+    /// The error, and what would be valid.
     pub detail: String,
 }
 
 impl FieldError {
-    /// An error at a pointer.
+    /// Creates an error at a pointer.
     pub fn new(pointer: impl Into<String>, code: &str, detail: impl Into<String>) -> Self {
         Self { pointer: pointer.into(), code: code.to_owned(), detail: detail.into() }
     }
 
-    /// An error that serde found within the options.
+    /// Creates an error that serde found within the options.
     pub fn in_options(path: &serde_path_to_error::Path, detail: &str) -> Self {
         let pointer = path.iter().fold(String::from("/options"), |mut pointer, segment| {
             match segment {
@@ -45,69 +45,69 @@ impl FieldError {
     }
 }
 
-/// A key as one step of a JSON pointer.
+/// Escapes a key as one step of a JSON pointer.
 pub(crate) fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// What the body of an error says (RFC 9457).
+/// Body of an error response (RFC 9457).
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Problem)]
 pub struct ProblemDocument<'a> {
-    /// Stable: the path of a page that says what the problem means and what to do.
+    /// Stable path of a page that explains the problem and its solution.
     #[serde(rename = "type")]
     #[schema(format = "uri-reference", examples("/api/problems/invalid-request"))]
     pub of_type: String,
     /// The same for every problem of the type.
     pub title: &'static str,
-    /// The status of the answer.
+    /// HTTP status of the response.
     #[schema(minimum = 400, maximum = 599)]
     pub status: u16,
-    /// What is wrong this time, and the way out.
+    /// Explanation of this occurrence, and how to fix it.
     pub detail: &'a str,
-    /// The bad fields: the first hundred, and `detail` says how many more.
+    /// The invalid fields: at most the first hundred; `detail` gives the number of further ones.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<FieldError>)]
     pub errors: &'a [FieldError],
-    /// Names the request in the logs. Outside of Lambda there is none.
+    /// The id of the request in the logs. Missing outside of Lambda.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = true, value_type = String)]
     pub request_id: Option<&'a str>,
 }
 
-/// Bad fields that are told at once: whoever has more sends something else, and a body of 256 KiB can have so many that the
-/// answer would be larger than a Lambda may give.
+/// Maximum number of invalid fields in a response. A client with more is sending something else, and a body of 256
+/// KiB can have so many that the response would exceed the limit of Lambda.
 const MAX_ERRORS: usize = 100;
 
-/// An error answer: a kind, and what makes it this very one. `detail` says what is wrong and the way out.
+/// An error response: a kind, and the details of this occurrence. `detail` explains the error and how to fix it.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Problem {
-    /// Gives status, `type` and title.
+    /// The kind: gives status, `type` and title.
     pub kind: Kind,
-    /// This very one.
+    /// Explanation of this occurrence.
     pub detail: String,
-    /// The bad fields.
+    /// The invalid fields.
     pub errors: Vec<FieldError>,
-    /// Seconds after which asking again may help: the header `Retry-After`.
+    /// Seconds after which a retry may succeed: the header `Retry-After`.
     pub retry_after_s: Option<NonZeroU32>,
-    /// The id of the request, by which its log records are found; none outside of Lambda.
+    /// The id of the request, which finds its log records; `None` outside of Lambda.
     pub request_id: Option<String>,
 }
 
 impl Problem {
-    /// A problem without fields.
+    /// Creates a problem without fields.
     pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into(), errors: Vec::new(), retry_after_s: None, request_id: None }
     }
 
-    /// The same, with a time of at least a second after which asking again may help.
+    /// Adds a time of at least a second after which a retry may succeed.
     #[must_use]
     pub fn retry_after(self, seconds: u32) -> Self {
         Self { retry_after_s: NonZeroU32::new(seconds), ..self }
     }
 
-    /// 422 with the bad fields, as many of them as an answer has room for.
+    /// Returns 422 with the invalid fields, up to the maximum number.
     pub fn invalid(mut errors: Vec<FieldError>) -> Self {
         let more = errors.len().saturating_sub(MAX_ERRORS);
         errors.truncate(MAX_ERRORS);
@@ -122,22 +122,22 @@ impl Problem {
         Self { errors, ..Self::new(Kind::InvalidRequest, detail) }
     }
 
-    /// 404 for something that is not there, or not the caller's.
+    /// Returns 404 for something that does not exist, or belongs to another tenant.
     pub fn not_found(what: &str) -> Self {
         Self::new(Kind::NotFound, format!("there is no {what} here"))
     }
 
-    /// 500; the cause is in the logs, never in the answer.
+    /// Returns 500; the cause is in the logs, never in the response.
     pub fn internal() -> Self {
         Self::new(Kind::Internal, "something failed on our side; try again")
     }
 
-    /// HTTP status.
+    /// Returns the HTTP status.
     pub fn status(&self) -> u16 {
         self.kind.about().status
     }
 
-    /// The body.
+    /// Returns the response's body.
     pub fn to_json(&self) -> serde_json::Value {
         let about = self.kind.about();
         serde_json::json!(ProblemDocument {

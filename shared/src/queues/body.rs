@@ -1,15 +1,15 @@
-//! Bodies of messages, of the characters that SQS takes.
+//! Bodies of messages, in the characters that SQS accepts.
 
 use serde::Serialize;
 
-/// Body of a message as JSON.
+/// Returns the body of a message as JSON.
 ///
-/// JSON itself allows U+FFFE and U+FFFF, which a row may hold, but SQS does not: it refuses such a body, or keeps it
-/// with other characters in their place. They stand only within strings, so each is written as its escape. Source:
+/// JSON itself allows U+FFFE and U+FFFF, which a row may hold, but SQS does not: it refuses such a body, or replaces
+/// the characters. They occur only within strings, so each is written as its escape. Source:
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html>
 ///
 /// # Errors
-/// If the message is no JSON.
+/// If the message cannot be written as JSON.
 pub(super) fn body(message: &impl Serialize) -> Result<String, serde_json::Error> {
     let text = serde_json::to_string(message)?;
     if !text.contains(['\u{FFFE}', '\u{FFFF}']) {
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
     use crate::aws_limits::sqs::{Sent, check_message};
 
-    /// Any characters, those that SQS refuses among them.
+    /// Any characters, including those that SQS refuses.
     fn text(bytes: usize) -> impl Strategy<Value = String> {
         let odd =
             proptest::sample::select(vec!['\0', '\u{1b}', '\\', '"', 'a', '\n', '\u{FFFD}', '\u{FFFE}', '\u{FFFF}']);

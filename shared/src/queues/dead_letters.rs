@@ -1,7 +1,8 @@
-//! The dead-letter queues on SQS: received, shown again, and rid of what an operator is done with.
+//! The dead-letter queues on SQS: messages are received, made visible again, and deleted once an operator has
+//! resolved them.
 //!
-//! A queue can only be received from, and what was received is hidden for a while: from the next sweep, from the console, and
-//! from the metric that the alarms watch. So whoever has read the letters shows them again at once.
+//! A queue can only be received from, and a received message is hidden for a while: from the next sweep, from the
+//! console, and from the metric of the alarms. So code that has read dead letters makes them visible again at once.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +14,11 @@ use longshore_domain::time_stamp::Timestamp;
 use super::{DeadLetterQueues, Received, failed};
 use crate::config::ConfigError;
 
-/// How long a message that was received stays invisible, if nobody shows it again: longer than a sweep reads, shorter
-/// than a person waits.
+/// Seconds for which a received message stays invisible, unless it is made visible again: longer than a sweep reads,
+/// shorter than a person waits.
 const VISIBILITY_S: i32 = 20;
 
-/// Messages in one call: SQS's limit.
+/// Maximum number of messages in one call: SQS's limit.
 const CALL_MESSAGES: usize = 10;
 
 /// The dead-letter queues on SQS.
@@ -28,7 +29,7 @@ pub struct SqsDeadLetters {
 }
 
 impl SqsDeadLetters {
-    /// The queues behind these URLs.
+    /// Creates the dead-letter queues at these URLs.
     pub fn new(client: aws_sdk_sqs::Client, urls: BTreeMap<Queue, String>) -> Self {
         Self { client, urls }
     }
@@ -54,7 +55,7 @@ impl DeadLetterQueues for SqsDeadLetters {
         call.receipt_handle(&dead_letter.handle).send().await.map(|_| ()).map_err(failed("delete"))
     }
 
-    /// ChangeMessageVisibilityBatch to nothing. Of what it refuses, the visibility ends by itself.
+    /// ChangeMessageVisibilityBatch to zero. If it refuses a message, the visibility timeout ends by itself.
     async fn show(&self, dead_letters: &[&Received]) -> PortResult<()> {
         for batch in dead_letters.chunks(CALL_MESSAGES) {
             let Some(first) = batch.first() else { break };

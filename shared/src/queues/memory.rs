@@ -1,5 +1,5 @@
-//! The queues in memory, for tests: they keep what was sent until a test takes it and delivers it as it likes -
-//! once, twice, late, or not at all. They refuse what SQS refuses.
+//! The queues in memory, for tests: they keep sent messages until a test takes and delivers them as it likes: once,
+//! twice, late, or not at all. They refuse messages that SQS refuses.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,7 +40,7 @@ struct Messages {
 pub struct SentChunk {
     /// The message.
     pub message: ChunkMessage,
-    /// How long it is to wait.
+    /// Delay in seconds.
     pub delay_s: i32,
 }
 
@@ -60,42 +60,42 @@ impl MemoryQueues {
         std::mem::take(&mut self.messages().completes)
     }
 
-    /// Lets five minutes pass: no deduplication id is remembered.
+    /// Simulates the passing of five minutes: forgets all deduplication ids.
     pub fn forget_deduplication(&self) {
         self.messages().seen.clear();
     }
 
-    /// A create message that was received too often.
+    /// Adds a create message that was received too often.
     pub fn bury_create(&self, message: CreateMessage) {
         self.messages().dead_creates.push(message);
     }
 
-    /// A chunk message that was received too often.
+    /// Adds a chunk message that was received too often.
     pub fn bury_chunk(&self, message: ChunkMessage) {
         self.messages().dead_chunks.push(message);
     }
 
-    /// Something that is no message, in every dead-letter queue.
+    /// Adds an unreadable message to every dead-letter queue.
     pub fn bury_unreadable(&self, dead_letter: Unreadable) {
         self.messages().unreadable.push(dead_letter);
     }
 
-    /// A message that was received too often, as its dead-letter queue has it.
+    /// Adds a message that was received too often, as in its dead-letter queue.
     pub fn bury(&self, dead_letter: Received) {
         self.messages().dead.push(dead_letter);
     }
 
-    /// Ends the visibility timeout of all dead-letter messages that were received.
+    /// Ends the visibility timeout of all received dead-letter messages.
     pub fn show_all(&self) {
         self.messages().hidden.clear();
     }
 
-    /// Ids of the messages in the dead-letter queues.
+    /// Returns the ids of the messages in the dead-letter queues.
     pub fn buried(&self) -> Vec<String> {
         self.messages().dead.iter().map(|dead_letter| dead_letter.message_id.clone()).collect()
     }
 
-    /// Takes all bodies that were put back, each with the queue in which it had died.
+    /// Takes all bodies that were redriven to their source queue, each with its dead-letter queue.
     pub fn take_put_back(&self) -> Vec<(Queue, String)> {
         std::mem::take(&mut self.messages().redrive_to_source)
     }
@@ -117,7 +117,7 @@ impl Queues for MemoryQueues {
     }
 
     async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()> {
-        // As in a batch of SQS: what is refused does not keep the others back.
+        // As in a batch of SQS: a refused message does not hold back the others.
         let mut refused = None;
         for message in messages {
             match check_chunk(message, delay_s) {

@@ -1,6 +1,7 @@
-//! What travels between the functions: control messages, chunks by priority, their backlog and their dead letters.
+//! Messages between the functions: control messages, chunks by priority, queue depths and dead letters.
 //!
-//! Sending is the domain's port [`Queues`](longshore_domain::ports::Queues). What only the sweeper needs is here.
+//! Sending is the domain's port [`Queues`](longshore_domain::ports::Queues). Operations that only the sweeper needs
+//! are here.
 
 mod body;
 mod dead_letters;
@@ -19,86 +20,86 @@ pub use dead_letters::SqsDeadLetters;
 pub use memory::{MemoryQueues, SentChunk};
 pub use sqs::{QueueUrls, SqsQueues};
 
-/// How much waits.
+/// Depths of the chunk queues.
 pub trait QueueDepth: Send + Sync {
-    /// Chunk messages of this priority that are waiting, being worked, or delayed. Approximate, and some seconds old: zero twice in a
-    /// row means that a chunk without progress has lost its message.
+    /// Returns the number of chunk messages of this priority that are waiting, in flight, or delayed. Approximate,
+    /// and some seconds old: zero twice in a row means that a chunk without progress has lost its message.
     fn chunks(&self, priority: Priority) -> impl Future<Output = PortResult<u64>> + Send;
 }
 
-/// A message that a function has received and not yet answered.
+/// A received message that is not yet deleted or returned.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct InFlight<'a> {
-    /// The queue that it came from.
+    /// The source queue.
     pub queue_arn: &'a str,
-    /// The name of this receive.
+    /// Receipt handle of this receive.
     pub handle: &'a str,
 }
 
-/// The visibility of messages that are being worked.
+/// The visibility of messages that are being processed.
 pub trait Visibility: Send + Sync {
-    /// Hides a message for so many seconds from now. Harmless twice: the last call counts.
+    /// Hides a message for a number of seconds from now. Idempotent: the last call counts.
     fn hide(&self, message: &InFlight<'_>, seconds: i32) -> impl Future<Output = PortResult<()>> + Send;
 }
 
-/// A message that nobody could read.
+/// An unreadable message.
 #[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
 #[error("the dead letter {message_id} is unreadable: {reason}")]
 pub struct Unreadable {
-    /// The queue's id for it, to look it up.
+    /// The queue's message id, for looking it up.
     pub message_id: String,
-    /// What is wrong with it.
+    /// The error.
     pub reason: String,
 }
 
-/// One message of a dead-letter queue, or why it cannot be read.
+/// One message of a dead-letter queue, or the reason why it cannot be read.
 pub type DeadLetterRecord<T> = Result<T, Unreadable>;
 
-/// Messages that were received too often, as a sweep accounts for them. They stay to be looked at, replayed or discarded. Those of
-/// completion need no account: their jobs are unfinished, and so in the sweeper's sight. A call returns some of them, the same one
-/// perhaps twice; another sweep sees the others.
+/// Messages that were received too often, as a sweep accounts for them. They stay in the queue to be inspected,
+/// replayed or discarded. Dead letters of completion need no account: their jobs are unfinished, so the sweeper sees
+/// them anyway. A call returns some of the messages, and may return one twice; a later sweep sees the others.
 pub trait DeadLetters: Send + Sync {
-    /// Jobs whose splitter fails again and again.
+    /// Reads the create messages of jobs whose splitter fails again and again.
     fn creates(&self) -> impl Future<Output = PortResult<Vec<DeadLetterRecord<CreateMessage>>>> + Send;
-    /// Chunks whose worker dies again and again.
+    /// Reads the messages of chunks whose worker dies again and again.
     fn chunks(&self) -> impl Future<Output = PortResult<Vec<DeadLetterRecord<ChunkMessage>>>> + Send;
 }
 
-/// A message of a dead-letter queue, as it was received.
+/// A message of a dead-letter queue, as received.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Received {
-    /// The queue in which it died.
+    /// The dead-letter queue, by function.
     pub queue: Queue,
-    /// The queue's id for it.
+    /// The queue's message id.
     pub message_id: String,
-    /// What it says.
+    /// Body of the message.
     pub body: String,
-    /// When it was sent.
+    /// Time of sending.
     pub sent_at: Timestamp,
-    /// How often it was received, this time included.
+    /// Number of receives, including this one.
     pub receives: u32,
-    /// Name of the queue that it came from, if that is known.
+    /// Name of the source queue, if known.
     pub source: Option<String>,
-    /// Its message group, if it has one.
+    /// Message group, if it has one.
     pub group_id: Option<String>,
-    /// What this receive is called when it is deleted or shown again.
+    /// Receipt handle of this receive, for deleting the message or making it visible.
     pub handle: String,
 }
 
-/// The dead-letter queues as they are.
+/// Direct access to the dead-letter queues.
 pub trait DeadLetterQueues: Send + Sync {
-    /// Receives up to ten messages, none if there are no more to be seen; the same one perhaps twice, for it is hidden for seconds
-    /// unless it is shown again.
+    /// Receives up to ten messages, none if no more are visible. May return the same one twice, because it is hidden
+    /// only for seconds, and less if it is made visible again.
     fn receive(&self, queue: Queue) -> impl Future<Output = PortResult<Vec<Received>>> + Send;
-    /// Takes a message out for good.
+    /// Deletes a message permanently.
     fn delete(&self, dead_letter: &Received) -> impl Future<Output = PortResult<()>> + Send;
-    /// Shows messages of one queue again to whoever looks; of them only queue and handle are read.
+    /// Makes messages of one queue visible again; only their queue and handle are read.
     fn show(&self, dead_letters: &[&Received]) -> impl Future<Output = PortResult<()>> + Send;
 }
 
-/// Messages that nobody can read, back to where they came from.
+/// Redrives unreadable messages to their source queue.
 pub trait RedriveToSource: Send + Sync {
-    /// Sends a letter's body as it is to the queue that it came from. Sent twice it arrives twice.
+    /// Sends a dead letter's body unchanged to its source queue. Not idempotent: if sent twice, it arrives twice.
     fn redrive_to_source(
         &self,
         dead_letter: &dead_letter::DeadLetterRecord,
@@ -106,7 +107,7 @@ pub trait RedriveToSource: Send + Sync {
     ) -> impl Future<Output = PortResult<()>> + Send;
 }
 
-/// Names the failed operation in the port's words.
+/// Names the failed operation as the port does.
 fn failed<E>(operation: &'static str) -> impl Fn(E) -> PortError
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,

@@ -1,7 +1,7 @@
 //! The queues on SQS: two FIFO ones for control messages, and a standard queue for the chunks of each priority.
 //!
-//! Every send may happen twice (the SDK repeats a call whose reply was lost): on the FIFO queues deduplication
-//! swallows the second within five minutes, and a chunk that comes twice is harmless.
+//! Every send may happen twice (the SDK repeats a call whose reply was lost): on the FIFO queues deduplication drops
+//! the second within five minutes, and a duplicate chunk message is harmless.
 
 use std::collections::BTreeMap;
 
@@ -18,22 +18,22 @@ use crate::aws_limits::sqs::{self, BATCH_MESSAGES};
 use crate::back_off::{self, BackOff};
 use crate::config::{ConfigError, names, text};
 
-/// Bytes in one batch: SQS's limit, less what attributes may take.
+/// Maximum bytes in one batch: SQS's limit, minus a reserve for attributes.
 const BATCH_BYTES: usize = sqs::BATCH_BYTES - (16 << 10);
 
-/// Where the queues are; each function knows those that it sends to.
+/// URLs of the queues; each function has those that it sends to.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub struct QueueUrls {
-    /// Of create-job messages.
+    /// Queue of create-job messages.
     pub create: Option<String>,
-    /// Of chunks, by the priority of their jobs.
+    /// Queues of chunks, by the priority of their jobs.
     pub chunks: BTreeMap<Priority, String>,
-    /// Of complete-job messages.
+    /// Queue of complete-job messages.
     pub complete: Option<String>,
 }
 
 impl QueueUrls {
-    /// From the environment, as far as they are set.
+    /// Reads the URLs from the environment, as far as they are set.
     pub fn from_env() -> Self {
         let url = |name| text(name).ok();
         let chunks = Priority::ALL.into_iter().filter_map(|priority| Some((priority, url(chunk_variable(priority))?)));
@@ -46,7 +46,7 @@ impl QueueUrls {
     }
 }
 
-/// The variable that names the queue of this priority.
+/// Returns the variable that names the queue of this priority.
 fn chunk_variable(priority: Priority) -> &'static str {
     match priority {
         Priority::High => names::HIGH_CHUNK_QUEUE,
@@ -62,7 +62,7 @@ pub struct SqsQueues {
     urls: QueueUrls,
 }
 
-/// SQS took only a part of a batch, again and again.
+/// Error: SQS accepted only a part of a batch, again and again.
 #[derive(Debug, thiserror::Error)]
 #[error("SQS refused {count} messages of a batch: {code}")]
 struct RefusedEntries {
@@ -71,7 +71,7 @@ struct RefusedEntries {
 }
 
 impl SqsQueues {
-    /// Queues behind these URLs.
+    /// Creates the queues at these URLs.
     pub fn new(client: aws_sdk_sqs::Client, urls: QueueUrls) -> Self {
         Self { client, urls }
     }
@@ -90,7 +90,8 @@ impl SqsQueues {
             .map_err(failed(to.operation))
     }
 
-    /// SendMessageBatch; what SQS itself could not take is sent again, what it will never take is an error at once.
+    /// SendMessageBatch. Entries that SQS could not accept are sent again; entries that it will never accept are an
+    /// error at once.
     async fn send_batch(&self, url: &str, mut entries: Vec<SendMessageBatchRequestEntry>) -> PortResult<()> {
         let mut back_off = BackOff::new(back_off::sleep);
         loop {
@@ -158,7 +159,8 @@ impl QueueDepth for SqsQueues {
 }
 
 impl Visibility for SqsQueues {
-    /// ChangeMessageVisibility. Of the queues that it sends to, a function knows the one that it is behind.
+    /// ChangeMessageVisibility. The URL is found among those that the function sends to, which include its own source
+    /// queue.
     async fn hide(&self, message: &InFlight<'_>, seconds: i32) -> PortResult<()> {
         let own = message.queue_arn.rsplit(':').next();
         let all = self.urls.chunks.values().chain(&self.urls.create).chain(&self.urls.complete);
@@ -174,7 +176,7 @@ impl Visibility for SqsQueues {
 }
 
 impl RedriveToSource for SqsQueues {
-    /// SendMessage. Of a chunk whose queue is not known, to that of normal priority.
+    /// SendMessage. A chunk whose source queue is unknown goes to the queue of normal priority.
     async fn redrive_to_source(&self, dead_letter: &DeadLetterRecord, body: &str) -> PortResult<()> {
         let url = match dead_letter.queue {
             Queue::Create => url(&self.urls.create, names::CREATE_QUEUE, "put_back")?,
@@ -200,7 +202,7 @@ impl RedriveToSource for SqsQueues {
     }
 }
 
-/// A send to a FIFO queue.
+/// Parameters of a send to a FIFO queue.
 struct Fifo<'a> {
     operation: &'static str,
     url: &'a Option<String>,

@@ -1,4 +1,4 @@
-//! Batches keep to SQS's limits.
+//! Batches respect SQS's limits.
 
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;

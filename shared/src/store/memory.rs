@@ -1,6 +1,6 @@
-//! The store in memory, for tests: the domain's own functions under one lock. It refuses what DynamoDB refuses.
+//! The store in memory, for tests: the domain's own functions under one lock. It refuses calls that DynamoDB refuses.
 //!
-//! It passes the conformance suite of the DynamoDB store, so that what a handler's test proves on it holds there.
+//! It passes the conformance suite of the DynamoDB store, so that results of a handler's test on it also hold there.
 
 mod concurrency;
 mod dead_letters;
@@ -39,22 +39,22 @@ pub enum JobItem {
 }
 
 impl MemoryStore {
-    /// The same records, with no more room for each tenant than this.
+    /// Sets the limits of each tenant.
     #[must_use]
     pub fn with_limits(self, limits: TenantLimits) -> Self {
         self.records().limits = limits;
         self
     }
 
-    /// The same records, with no more jobs than this on a page of unfinished ones.
+    /// Sets the maximum number of jobs on a page of unfinished ones.
     #[must_use]
     pub fn with_pages_of(self, jobs: usize) -> Self {
         self.records().unfinished_page = jobs;
         self
     }
 
-    /// Writes a job and its groups without any condition: how a test shows what a condition is for. None if there is no
-    /// such job.
+    /// Writes a job and its groups without any condition: tests use it to show the effect of a missing condition.
+    /// Returns `None` if there is no such job.
     pub fn amend<T>(&self, id: JobId, write: impl FnOnce(&mut Job, &mut BTreeMap<u32, Group>) -> T) -> Option<T> {
         let mut records = self.records();
         records.jobs.get_mut(&id).map(|of_job| write(&mut of_job.job, &mut of_job.groups))
@@ -70,15 +70,16 @@ impl MemoryStore {
         }
     }
 
-    /// The first half of a group's commit, its transaction; true if it took.
+    /// First half of a group's commit, its transaction; returns true if it was applied.
     ///
     /// # Errors
-    /// If a record is larger than the table takes.
+    /// If a record is larger than the table allows.
     pub fn write_group(&self, id: JobId, plan: &GroupPlan, now: Timestamp) -> PortResult<bool> {
         self.records().jobs.get_mut(&id).map_or(Ok(false), |of_job| of_job.write_group(plan, now))
     }
 
-    /// The second half, its read: others may have written since. `write` says when it was written, and whether it took.
+    /// Second half of a group's commit, its read: others may have written since. `write` holds the time of the write,
+    /// and true if it was applied.
     pub fn written_group(&self, id: JobId, plan: &GroupPlan, write: (Timestamp, bool)) -> Transition {
         let records = self.records();
         let outcome = |of_job: &JobRecords| of_job.written_group(plan, write.0, write.1);
@@ -89,7 +90,7 @@ impl MemoryStore {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One conditional write of a job; `own` recognises what this very call wrote before.
+    /// Runs one conditional write of a job; `own` recognises this same call's earlier write.
     fn transition(
         &self,
         (operation, id): (&'static str, JobId),

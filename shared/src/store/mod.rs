@@ -1,7 +1,7 @@
-//! Everything that is stored about jobs: the DynamoDB adapter, the in-memory fake, and imported records.
+//! Storage of jobs: the DynamoDB adapter, the in-memory fake, and imported records.
 //!
-//! Both stores pass one conformance suite (`tests/conformance`). [`replay`] is what they share beyond the domain's
-//! transitions: how a store knows its own write again when the reply was lost.
+//! Both stores pass one conformance suite (`tests/conformance`). Beside the domain's transitions they share
+//! [`replay`]: it recognises a store's own earlier write when the reply was lost.
 
 pub mod dynamo;
 pub mod memory;

@@ -54,7 +54,7 @@ pub fn check_key(item: &Item) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Size of an item, as DynamoDB counts it or some bytes more.
+/// Returns the size of an item, as DynamoDB counts it or some bytes more.
 pub fn item_bytes(item: &Item) -> usize {
     item.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
 }
@@ -92,7 +92,7 @@ fn empty_set(name: &str) -> Refusal {
     invalid(format!("One or more parameter values were invalid: An string set  may not be empty: {name}"))
 }
 
-/// At most 38 significant digits, and a size of 1E-130 up to less than 1E126.
+/// Checks a number: at most 38 significant digits, and a size of 1E-130 up to less than 1E126.
 fn check_number(text: &str) -> Result<(), Refusal> {
     let number: f64 =
         text.parse().map_err(|_| invalid(format!("The parameter cannot be converted to a numeric value: {text}")))?;
@@ -119,7 +119,7 @@ fn significant_digits(text: &str) -> usize {
     digits.trim_matches('0').len()
 }
 
-/// Two digits a byte, one byte more, and one for the sign.
+/// Returns the size of a number: two digits a byte, one byte more, and one for the sign.
 fn number_bytes(text: &str) -> usize {
     significant_digits(text).div_ceil(2) + 2
 }

@@ -1,18 +1,18 @@
-//! A CSV cell as the JSON value that the schema wants there.
+//! Converts a CSV cell to the JSON value that the schema expects.
 //!
-//! The rules: an empty cell is an absent property (the caller's part). Where text is allowed, a cell is that text,
-//! so leading zeros stay. Else an integer, a decimal, or `true` and `false` in any case; spaces around these do not
-//! count. `1`, `0`, `yes` and `no` are no booleans: guessing would turn a wrong column into right-looking data. A cell
-//! that is none of what is wanted stays text, so that the check says what is wrong with it.
+//! The rules: an empty cell is an absent property (handled by the caller). If text is allowed, a cell is that text,
+//! so leading zeros stay. Otherwise it is an integer, a decimal, or `true` and `false` in any case; surrounding
+//! spaces are ignored. `1`, `0`, `yes` and `no` are not booleans: guessing would turn a wrong column into
+//! right-looking data. A cell of no expected type stays text, so that the check reports the error.
 //!
-//! Integers keep every digit or stay text: JSON's numbers are 64 bits here. Decimals are double precision, as in
-//! JSON everywhere; who needs more digits makes the property a string.
+//! Integers keep every digit or stay text: JSON's numbers are 64 bits here. Decimals are double precision, as in JSON
+//! everywhere; use a string property for more digits.
 
 use serde_json::{Number, Value};
 
 use super::kinds::Kind;
 
-/// Reads a cell that is not empty.
+/// Converts a non-empty cell.
 pub(super) fn coerce(cell: &str, kind: Kind) -> Value {
     if kind.text {
         return Value::String(cell.to_owned());
@@ -34,7 +34,7 @@ pub(super) fn coerce(cell: &str, kind: Kind) -> Value {
     Value::String(cell.to_owned())
 }
 
-/// Whether a text is an integer that has lost its way: all digits, but too many for 64 bits.
+/// Returns true if a text is an integer with too many digits for 64 bits.
 pub(super) fn is_long_integer(text: &str) -> bool {
     let digits = text.trim_ascii().trim_start_matches(['-', '+']);
     digits.len() > 18 && digits.bytes().all(|b| b.is_ascii_digit())
@@ -47,7 +47,7 @@ fn integer(text: &str) -> Option<Number> {
     text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from)).ok()
 }
 
-/// Decimals and exponents as JSON writes them, a leading plus or zero more being forgiven; no `inf`, no `nan`.
+/// Parses decimals and exponents as in JSON, and also accepts leading pluses and zeros; no `inf`, no `nan`.
 fn decimal(text: &str) -> Option<Number> {
     let decimal = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'));
     if !decimal || is_long_integer(text) {

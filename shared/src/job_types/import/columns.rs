@@ -1,5 +1,5 @@
-//! A file's header against the options: what makes every row fail is an error before the first one is worked, and
-//! what merely looks odd is an issue that people see while the job runs.
+//! Checks a file's header against the options. A header that makes every row fail is an error before the first row is
+//! processed; one that only looks wrong is an issue that people see while the job runs.
 
 use longshore_domain::job::JobError;
 use longshore_domain::text::{listed, quoted};
@@ -44,7 +44,7 @@ fn issues(schema: Option<&Schema>, columns: &[String]) -> Vec<JobError> {
     issues
 }
 
-/// Columns without a name are not imported and may be many.
+/// Returns the first repeated column name. Columns without a name are not imported and may be many.
 fn first_duplicate(columns: &[String]) -> Option<&str> {
     let mut sorted: Vec<_> = columns.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
     sorted.sort_unstable();
@@ -53,7 +53,7 @@ fn first_duplicate(columns: &[String]) -> Option<&str> {
 
 fn key_not_in_header(key: &str, columns: &[String]) -> String {
     let hint = meant(key, columns).map_or_else(
-        || String::from("set the option key to the column that names a row"),
+        || String::from("set the option key to the column that identifies a row"),
         |meant| format!("did you mean {}?", quoted(meant)),
     );
     format!("the key column {} is not in the header, which has {}; {hint}", quoted(key), listed_all(columns))
@@ -65,11 +65,12 @@ fn required_column_missing(missing: &[&str], columns: &[String]) -> String {
     let hint = hint.unwrap_or_default();
     let (missing, columns) = (listed(missing.iter().copied()), listed_all(columns));
     format!(
-        "the schema requires {missing}, which no column gives, so every row would fail; the header has {columns}{hint}"
+        "the schema requires {missing}, which no column provides, so every row would fail; the header has \
+         {columns}{hint}"
     )
 }
 
-/// The column that differs from a name in case, spaces or punctuation only.
+/// Returns the column that differs from a name only in case, spaces or punctuation.
 fn meant<'a>(name: &str, columns: &'a [String]) -> Option<&'a str> {
     let bare =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();

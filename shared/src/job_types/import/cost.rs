@@ -1,12 +1,13 @@
-//! The work that a schema can cause, known before it is compiled or held against a row.
+//! The work that a schema can cause, computed before it is compiled or a row is checked against it.
 //!
-//! A schema is a graph: `$ref` lets two kilobytes describe 2³⁰ checks of one value, and a schema that names itself
-//! without going into a property never ends. So the steps of the worst row are counted on the graph, not on rows:
-//! `steps(schema, height) = own + Σ steps(in place, height) + steps(children, height - 1)`, for every height that a row can
-//! have. Checking a row takes at most that many steps for each of its values.
+//! A schema is a graph: `$ref` lets two kilobytes describe 2³⁰ checks of one value, and a schema that refers to
+//! itself without descending into a property never ends. So the steps of the worst row are counted on the graph, not
+//! on rows: `steps(schema, height) = own + Σ steps(in place, height) + steps(children, height - 1)`, for every height
+//! that a row can have. Checking a row takes at most that many steps for each of its values.
 //!
-//! Counted as the validator works: a schema with `unevaluated…` asks every schema in its place once more to learn
-//! which properties it has seen. Memory and time of the count itself are bounded by [`MAX_PARTS`] times [`MAX_HEIGHT`].
+//! The count follows the validator: a schema with `unevaluated…` visits every schema in its place once more to learn
+//! which properties it has seen. Memory and time of the count itself are bounded by [`MAX_PARTS`] times
+//! [`MAX_HEIGHT`].
 
 use longshore_domain::text::shortened;
 use serde_json::Value;
@@ -14,18 +15,18 @@ use serde_json::Value;
 use super::graph::{Graph, Part};
 use super::refusal::Refusal;
 
-/// Parts of a schema: objects and booleans that rows are checked against.
+/// Maximum number of a schema's parts: objects and booleans that rows are checked against.
 pub(super) const MAX_PARTS: usize = 5_000;
-/// Steps that checking one value may take.
+/// Maximum number of steps for checking one value.
 const MAX_STEPS: u64 = 100_000;
-/// Checks within checks: what bounds the stack.
+/// Maximum depth of nested checks; bounds the stack.
 const MAX_NESTING: u64 = 1_000;
-/// The highest row: serde_json reads no value that is nested deeper.
+/// Maximum height of a row: serde_json reads no value that is nested deeper.
 const MAX_HEIGHT: usize = 128;
-/// Weight of one pattern, and of all of a schema; see [`super::regex_weight`].
+/// Maximum weight of one pattern, and of all of a schema's patterns; see [`super::regex_weight`].
 const MAX_PATTERN_WEIGHT: u64 = 20_000;
 const MAX_PATTERNS_WEIGHT: u64 = 100_000;
-/// Different patterns: each keeps a cache of its own while rows are checked.
+/// Maximum number of different patterns: each keeps its own cache while rows are checked.
 const MAX_PATTERNS: usize = 200;
 
 /// The work of checking a part against a value of some height.
@@ -33,7 +34,7 @@ const MAX_PATTERNS: usize = 200;
 struct Work {
     /// Steps for each value of the row.
     steps: u64,
-    /// Steps of learning which properties the part has seen.
+    /// Steps for learning which properties the part has seen.
     marking: u64,
     nesting: u64,
 }
@@ -41,16 +42,16 @@ struct Work {
 /// The cost of checking rows against a schema.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) struct Cost {
-    /// Steps for each value of a row, at most.
+    /// Maximum number of steps for each value of a row.
     pub(super) steps: u64,
-    /// An error may hold the errors of many parts.
+    /// True if an error may hold the errors of many parts.
     pub(super) branches: bool,
 }
 
 /// Returns the cost of a schema.
 ///
 /// # Errors
-/// Where the schema asks for more work than a row may cost, or for work that has no end.
+/// The place where the schema needs more work than a row may cost, or work without an end.
 pub(super) fn schema_cost(schema: &Value) -> Result<Cost, Refusal> {
     let graph = Graph::from_schema(schema)?;
     check_patterns(&graph)?;
@@ -98,7 +99,7 @@ fn check_patterns(graph: &Graph<'_>) -> Result<(), Refusal> {
     for (pattern, (weight, part)) in &graph.patterns {
         if *weight > MAX_PATTERN_WEIGHT {
             let detail = format!(
-                "the pattern {} is too large once its repetitions are written out; use smaller counts, or maxLength",
+                "the pattern {} is too large once its repetitions are expanded; use smaller counts, or maxLength",
                 shortened(pattern, 60)
             );
             return Err(Refusal::complex(&graph.pointer(*part), detail));

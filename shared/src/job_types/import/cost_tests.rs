@@ -1,4 +1,4 @@
-//! Schemas of every nasty shape: taken or refused by counting alone, and what the counted ones cost.
+//! Schemas of every hostile shape: accepted or refused by counting alone, and the cost of the counted ones.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn refused(schema: Value, pointer: &str, code: &str) {
     assert_eq!(steps(schema), Err((format!("/options/schema{pointer}"), code.to_owned())));
 }
 
-/// Two references at each of `levels` levels: 2^levels ways to the last one.
+/// Two references at each of `levels` levels: 2^levels paths to the last one.
 fn doubling(levels: usize, apply: fn(Value) -> Value) -> Value {
     let mut defs = serde_json::Map::new();
     for level in 0..levels {
@@ -69,7 +69,7 @@ fn a_schema_may_name_itself_below_a_property_once_but_not_twice_over() {
     assert!(steps(list).unwrap() < 2_000);
     let twice = json!({"properties": {"p": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}});
     refused(twice, "", "schema_too_complex");
-    // Each child is held against one of them.
+    // Each child is checked against one of them.
     let binary = json!({"properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}});
     assert!(steps(binary).unwrap() < 2_000);
 }

@@ -1,8 +1,8 @@
-//! A schema as a graph: its parts, and which of them a value or its children are held against.
+//! A schema as a graph: its parts, and the edges to the parts that a value or its children are checked against.
 //!
-//! Holds every part that compiling or checking can come to: from the root through every keyword that applies a schema,
-//! and through references into the same document. A reference that cannot be followed here is refused, so that nothing is
-//! compiled that was not counted.
+//! Contains every part that compiling or checking can reach: from the root through every keyword that applies a
+//! schema, and through references into the same document. A reference that cannot be followed here is refused, so
+//! that every compiled part was counted.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,34 +14,34 @@ use super::refusal::Refusal;
 use super::regex_weight;
 use crate::problem::escape;
 
-/// One part: an object or a boolean in a place where a schema stands.
+/// One part: an object or a boolean in the position of a schema.
 #[derive(Debug, Default)]
 pub(super) struct Part<'a> {
     /// Steps of its own keywords for one value.
     pub(super) own: u64,
     /// Steps of its own keywords for each child of the value.
     pub(super) each: u64,
-    /// Parts that the same value is held against.
+    /// Parts that the same value is checked against.
     pub(super) in_place: Vec<usize>,
-    /// Parts for one child each: `properties`, `prefixItems`.
+    /// Parts that apply to one child each: `properties`, `prefixItems`.
     pub(super) named: Vec<usize>,
-    /// Parts that any child may be held against.
+    /// Parts that any child may be checked against.
     pub(super) every: Vec<usize>,
-    /// Has `unevaluatedProperties` or `unevaluatedItems`.
+    /// True if the part has `unevaluatedProperties` or `unevaluatedItems`.
     pub(super) unevaluated: bool,
-    /// Where it stands: its holder, and the way from there.
+    /// Position of the part: its parent, and the path from there.
     holder: Option<(usize, [&'a str; 2], Option<usize>)>,
-    /// Where it stands, if a reference found it first.
+    /// Position of the part, if a reference found it first.
     referred: Option<&'a str>,
 }
 
-/// The parts of a schema, the root being the first.
+/// The parts of a schema; the root is the first.
 #[derive(Debug)]
 pub(super) struct Graph<'a> {
     pub(super) parts: Vec<Part<'a>>,
     /// The weight of each different pattern, and a part that has it.
     pub(super) patterns: BTreeMap<&'a str, (u64, usize)>,
-    /// Has `anyOf` or `oneOf`, whose errors list the errors of every branch.
+    /// True if the schema has `anyOf` or `oneOf`, whose errors list the errors of every branch.
     pub(super) branches: bool,
     values: Vec<&'a Value>,
     known: HashMap<*const Value, usize>,
@@ -49,7 +49,7 @@ pub(super) struct Graph<'a> {
     root: &'a Value,
 }
 
-/// How a part is applied.
+/// Kind of an edge to a part.
 #[derive(Copy, Clone)]
 enum Edge {
     InPlace,
@@ -61,7 +61,7 @@ impl<'a> Graph<'a> {
     /// Finds every part.
     ///
     /// # Errors
-    /// A reference that leads out of the schema or nowhere, a part with an `$id`, too many parts.
+    /// A reference that leads out of the schema or has no target, a part with an `$id`, too many parts.
     pub(super) fn from_schema(root: &'a Value) -> Result<Self, Refusal> {
         let mut graph = Self {
             parts: Vec::new(),
@@ -88,10 +88,10 @@ impl<'a> Graph<'a> {
         Ok(graph)
     }
 
-    /// The parts, each behind those that it applies in place.
+    /// Returns the parts, each after those that it applies in place.
     ///
     /// # Errors
-    /// A part that applies itself to the same value, which has no end.
+    /// A part that applies itself to the same value, which never ends.
     pub(super) fn in_place_order(&self) -> Result<Vec<usize>, Refusal> {
         let (mut order, mut state) = (Vec::with_capacity(self.parts.len()), vec![State::New; self.parts.len()]);
         for start in 0..self.parts.len() {
@@ -116,7 +116,7 @@ impl<'a> Graph<'a> {
         Ok(order)
     }
 
-    /// The JSON pointer of a part.
+    /// Returns the JSON pointer of a part.
     pub(super) fn pointer(&self, part: usize) -> String {
         let mut segments = Vec::new();
         let (mut at, mut start) = (part, "");
@@ -159,7 +159,7 @@ impl<'a> Graph<'a> {
                 "patternProperties" => {
                     self.map(at, keyword, value, Edge::Every);
                     for pattern in value.as_object().into_iter().flat_map(Map::keys) {
-                        // Asked again for `additionalProperties`.
+                        // The patterns are matched again for `additionalProperties`.
                         self.parts[at].each = self.parts[at].each.saturating_add(2 * self.pattern(at, pattern));
                     }
                 }
@@ -243,7 +243,7 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    /// The places that a reference names: a pointer into this schema, or an anchor in it.
+    /// Returns the values that a reference names: a pointer into this schema, or an anchor in it.
     fn resolve(&self, reference: &str) -> Vec<&'a Value> {
         let id = self.root.get("$id").and_then(Value::as_str).map(|id| id.trim_end_matches('#')).unwrap_or_default();
         let fragment = reference.strip_prefix(id).unwrap_or(reference);
@@ -258,7 +258,7 @@ impl<'a> Graph<'a> {
         self.anchors.get(fragment.as_str()).cloned().unwrap_or_default()
     }
 
-    /// Anchors by their names, wherever they stand.
+    /// Collects anchors by name, at any position.
     fn find_anchors(&mut self) {
         let mut open = vec![self.root];
         while let Some(value) = open.pop() {
@@ -293,7 +293,7 @@ fn values_in(value: &Value) -> u64 {
     }
 }
 
-/// A fragment without its percent-encoding.
+/// Removes the percent-encoding of a fragment.
 fn decoded(fragment: &str) -> String {
     let (mut bytes, mut rest) = (Vec::with_capacity(fragment.len()), fragment.as_bytes());
     while let Some((first, tail)) = rest.split_first() {
@@ -313,13 +313,14 @@ fn decoded(fragment: &str) -> String {
 }
 
 fn endless() -> &'static str {
-    "this part leads back to itself at the same place of the row, a check without an end; let a $ref to itself stand under \
+    "this part refers to itself at the same place of the row, which would never end; put a $ref to itself under \
      properties or items"
 }
 
 fn embedded(keyword: &str) -> String {
     format!(
-        "{keyword} stands at the top of a schema only; put the definition under $defs and refer to it as #/$defs/NAME"
+        "{keyword} is allowed only at the top of a schema; put the definition under $defs and refer to it as \
+         #/$defs/NAME"
     )
 }
 

@@ -1,16 +1,16 @@
-//! What a schema says about the columns of a table: which there are, which must be there, and what their cells are.
+//! The columns of a table as a schema describes them: their names, the required ones, and the types of their cells.
 //!
-//! Read from the root's `properties` and `required`, through local `$ref`s and `allOf`; a property's kind from its
-//! `type`, else from its `enum` or `const`, else from its `anyOf` and `oneOf` together. What is said in other places
-//! (`if`, `dependentSchemas`) holds for the check all the same, only not for reading cells.
+//! Read from the root's `properties` and `required`, through local `$ref`s and `allOf`. A property's kind comes from
+//! its `type`, else from its `enum` or `const`, else from its `anyOf` and `oneOf` together. Rules in other places
+//! (`if`, `dependentSchemas`) still apply to the check, but not to reading cells.
 //!
-//! Each part is visited once, however many references lead to it: the work is linear in the schema.
+//! Each part is visited once, regardless of the number of references to it: the work is linear in the schema.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-/// The types that a column's cells may have. An empty one is text.
+/// The types that a column's cells may have. No type means text.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
 pub(super) struct Kind {
     pub(super) text: bool,
@@ -52,7 +52,7 @@ impl Kind {
     }
 }
 
-/// What a schema says about columns.
+/// The columns that a schema describes.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
     pub(super) kinds: HashMap<String, Kind>,
@@ -81,21 +81,22 @@ impl Shape {
                 }
             }
             shape.open |= part.get("patternProperties").is_some();
-            // The next one to be visited stands last.
+            // The next part to be visited is last.
             open.extend(list(part, "allOf").iter().rev().chain(resolve(schema, part)));
         }
         shape
     }
 }
 
-/// The kinds of parts that were asked for.
+/// The kinds of the parts read so far.
 struct Kinds<'a> {
     root: &'a Value,
     known: HashMap<*const Value, Kind>,
 }
 
 impl<'a> Kinds<'a> {
-    /// What a part says of a cell; nothing while it is being asked, so that one that names itself comes to an end.
+    /// Returns the kind of cell that a part describes; no kind while the part is being read, so that a part that
+    /// refers to itself terminates.
     fn kind_of(&mut self, part: &'a Value) -> Kind {
         let union = |kinds: &mut dyn Iterator<Item = Kind>| kinds.fold(Kind::default(), Kind::or);
         match (part.get("type"), part.get("enum"), part.get("const")) {
@@ -116,7 +117,7 @@ impl<'a> Kinds<'a> {
     }
 }
 
-/// What a local reference names.
+/// Returns the target of a local reference.
 fn resolve<'a>(root: &'a Value, schema: &Value) -> Option<&'a Value> {
     root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
 }

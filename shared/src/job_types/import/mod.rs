@@ -1,8 +1,8 @@
-//! `import`: every row of a file becomes a record of a dataset, checked against a JSON Schema on its way.
+//! `import`: turns every row of a file into a record of a dataset, checked against a JSON Schema.
 //!
-//! Delivered twice, late, or by two workers at once: every write carries its writer (job and row) and a condition on
-//! the one that is there, so the records come out as if the file had been worked once, in order. What it never does:
-//! delete a record, or overwrite one in mode `insert`.
+//! A delivery may come twice, late, or to two workers at once. Every write carries its writer (job and row) and a
+//! condition on the stored record's writer, so the records are the same as if the file had been processed once, in
+//! order. An import never deletes a record, and never overwrites one in mode `insert`.
 
 mod coerce;
 mod columns;
@@ -35,7 +35,7 @@ pub struct Import<R> {
 }
 
 impl<R> Import<R> {
-    /// Imports into these records.
+    /// Creates an import into these records.
     pub fn new(records: R) -> Self {
         Self { records }
     }
@@ -44,11 +44,11 @@ impl<R> Import<R> {
 impl<R: RecordStore> JobType for Import<R> {
     const NAME: &'static str = "import";
     const LIMITS: TypeLimits = TypeLimits {
-        // A checked row takes a microsecond or two and a written one a tenth of a millisecond: a chunk is done in
-        // well under a minute either way.
+        // Checking a row takes one or two microseconds, and writing one a tenth of a millisecond: a chunk takes well
+        // under a minute either way.
         chunk_items: 50_000,
         chunk_bytes: 4 << 20,
-        // Forty calls of 25 statements, eight at once: some 100 ms between two looks at whether the job still runs.
+        // Forty calls of 25 statements, eight at once: some 100 ms between two checks that the job still runs.
         batch_items: 1_000,
         ..TypeLimits::DEFAULT
     };
@@ -77,7 +77,7 @@ impl<R: RecordStore> JobType for Import<R> {
 
     async fn process(&self, job: &JobContext, options: &ImportOptions, key: ItemKey, item: Row) -> Outcome {
         let mut outcomes = self.process_batch(job, options, vec![(key, item)]).await;
-        // One item alone is always tried.
+        // A single item is always tried.
         outcomes.pop().unwrap_or_else(|| Outcome::Retry { after: None, reason: String::from("not tried") })
     }
 

@@ -1,4 +1,4 @@
-//! What a client says about an import, and everything that can be wrong with it.
+//! The options of an import, and their validation.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -13,60 +13,61 @@ use crate::handler::JobContext;
 use crate::problem::FieldError;
 use crate::store::records::{BadDatasetName, Dataset, Rule};
 
-/// A schema describes one row; whoever needs more is describing something else.
+/// Maximum size of a schema. A schema describes one row; a larger one describes something else.
 const MAX_SCHEMA_BYTES: usize = 64 << 10;
 
 /// The options of an import.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ImportOptions {
-    /// Where the records go: 1 to 64 of `A-Z a-z 0-9 _ -`.
+    /// Name of the target dataset: 1 to 64 of `A-Z a-z 0-9 _ -`.
     #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
     pub dataset: String,
     /// The column or property whose value is a record's key.
     #[schema(min_length = 1)]
     pub key: String,
-    /// A JSON Schema (2020-12) for one row, up to 64 KiB; without one every row with a key is right and every CSV cell is
-    /// a string. A `$ref` stays within the schema: `#/$defs/NAME`. A schema that would take too much work for a row is refused
-    /// with `schema_too_complex`, and a row that is too large for its schema fails with `row_too_complex`.
+    /// A JSON Schema (2020-12) for one row, up to 64 KiB. Without a schema every row with a key is valid and every
+    /// CSV cell is a string. A `$ref` must stay within the schema: `#/$defs/NAME`. A schema that would take too much
+    /// work for a row is refused with `schema_too_complex`, and a row that is too large for its schema fails with
+    /// `row_too_complex`.
     #[serde(default)]
     pub schema: Option<Value>,
-    /// `upsert` writes every row, over what is there; of two rows with one key the later one stands at the end. `insert`
-    /// writes rows whose key is free, and fails the others with `duplicate_key`. `validate` writes nothing, and reports all
-    /// that can be known without writing.
+    /// `upsert` writes every row and overwrites existing records; of two rows with the same key, the later one wins.
+    /// `insert` writes rows whose key does not exist yet, and fails the others with `duplicate_key`. `validate`
+    /// writes nothing, and reports every error that can be found without writing.
     #[serde(default)]
     #[schema(default = "upsert")]
     pub mode: Mode,
-    /// This many rows may fail; one more stops the job.
+    /// Maximum number of failed rows; one more stops the job.
     #[serde(default)]
     #[schema(minimum = 0, maximum = 18_446_744_073_709_551_615_usize)]
     pub max_failed: Option<u64>,
-    /// This share of the rows may fail, 0 to 100, once 100 rows have ended.
+    /// Maximum share of failed rows, 0 to 100 percent, applied once 100 rows have ended.
     #[serde(default)]
     #[schema(minimum = 0, maximum = 100)]
     pub max_failed_percent: Option<f64>,
-    /// The schema, compiled once per job: that costs as much as checking thousands of rows.
+    /// The schema, compiled once per job: compiling costs as much as checking thousands of rows.
     #[serde(skip)]
     compiled: OnceLock<Schema>,
     #[serde(skip)]
     sheet: Mutex<Sheet>,
 }
 
-/// What an import does with its rows.
+/// Effect of an import on the dataset.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {
-    /// Writes every row, over what is there; of two rows with one key the later one stands at the end.
+    /// Writes every row and overwrites existing records; of two rows with the same key, the later one wins.
     #[default]
     Upsert,
-    /// Writes rows whose key is free, and fails the others with `duplicate_key`.
+    /// Writes rows whose key does not exist yet, and fails the others with `duplicate_key`.
     Insert,
-    /// Writes nothing, and reports all that can be known without writing.
+    /// Writes nothing, and reports every error that can be found without writing.
     Validate,
 }
 
 impl Mode {
-    /// Under which rule it writes, if it does.
+    /// Returns the rule for writes, or `None` if the mode writes nothing.
     pub fn rule(self) -> Option<Rule> {
         match self {
             Self::Upsert => Some(Rule::Upsert),
@@ -77,7 +78,7 @@ impl Mode {
 }
 
 impl ImportOptions {
-    /// Everything that is wrong beyond the types; compiles the schema.
+    /// Returns every error beyond the types; compiles the schema.
     pub fn check(&self) -> Vec<FieldError> {
         let mut errors = Vec::new();
         if let Err(bad) = Dataset::check_name(&self.dataset) {
@@ -88,29 +89,30 @@ impl ImportOptions {
             errors.push(FieldError::new("/options/key", "invalid_key", detail));
         }
         if self.max_failed_percent.is_some_and(|percent| !(0.0..=100.0).contains(&percent)) {
-            let detail = "maxFailedPercent is a number from 0 to 100";
+            let detail = "maxFailedPercent must be a number from 0 to 100";
             errors.push(FieldError::new("/options/maxFailedPercent", "invalid_percent", detail));
         }
         errors.extend(self.compile().err());
         errors
     }
 
-    /// The schema, if there is one and [`ImportOptions::check`] has found no fault.
+    /// Returns the schema, if there is one and [`ImportOptions::check`] has found no error.
     pub(super) fn compiled(&self) -> Option<&Schema> {
         self.compiled.get()
     }
 
-    /// The row that is being read. A worker reads its rows one after the other, so nobody waits here.
+    /// Returns the row that is being read. A worker reads its rows one after the other, so the lock is never
+    /// contended.
     pub(super) fn sheet(&self) -> MutexGuard<'_, Sheet> {
         self.sheet.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many failed rows the job tolerates.
+    /// Returns the number of failed rows that the job tolerates.
     pub fn tolerance(&self) -> Tolerance {
         Tolerance { max_failed: self.max_failed, max_failed_percent: self.max_failed_percent }
     }
 
-    /// The dataset, as the job's tenant has it.
+    /// Returns the dataset of the job's tenant.
     pub(super) fn dataset_of(&self, job: &JobContext) -> Dataset {
         Dataset { tenant: job.tenant.clone(), name: self.dataset.clone() }
     }
@@ -119,7 +121,7 @@ impl ImportOptions {
         let Some(schema) = &self.schema else { return Ok(()) };
         let size = schema.to_string().len();
         if size > MAX_SCHEMA_BYTES {
-            let detail = format!("the schema has {size} bytes; up to {MAX_SCHEMA_BYTES} are taken");
+            let detail = format!("the schema has {size} bytes; the maximum is {MAX_SCHEMA_BYTES}");
             return Err(FieldError::new("/options/schema", "schema_too_large", detail));
         }
         let compiled = Schema::compile(schema)?;
@@ -128,7 +130,7 @@ impl ImportOptions {
     }
 }
 
-/// The options of the import that a validation was for: the same, and the mode that an import has by itself.
+/// Returns the options of the real import for a validation: the same, with the default mode of an import.
 pub(super) fn started(options: &Value) -> Option<Value> {
     let mut started = options.clone();
     let mode = started.get_mut("mode").filter(|mode| **mode == "validate")?;

@@ -1,13 +1,13 @@
-//! Reasons why a schema is not taken, with the place in it.
+//! Reasons for refusing a schema, each with its place in the schema.
 
 use longshore_domain::text::shortened;
 
 use crate::problem::FieldError;
 
-/// Characters of a refusal: the validator repeats whole parts of a schema in its own.
+/// Maximum length of a refusal in characters: the validator repeats whole parts of a schema in its messages.
 const MAX_CHARS: usize = 500;
 
-/// A schema that is not taken.
+/// A refused schema.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub(super) struct Refusal {
     code: &'static str,
@@ -16,12 +16,12 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// A schema that is none, or none that is read here.
+    /// Refuses a value that is not a schema, or uses a feature that is not supported.
     pub(super) fn invalid(pointer: &str, detail: impl Into<String>) -> Self {
         Self { code: "invalid_schema", pointer: pointer.to_owned(), detail: detail.into() }
     }
 
-    /// A schema whose work has no reasonable bound.
+    /// Refuses a schema whose work has no reasonable bound.
     pub(super) fn complex(pointer: &str, detail: impl Into<String>) -> Self {
         Self { code: "schema_too_complex", pointer: pointer.to_owned(), detail: detail.into() }
     }

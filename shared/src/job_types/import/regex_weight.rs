@@ -1,17 +1,19 @@
-//! The size of a regular expression once compiled, estimated from its text: `((a{100}){100}){100}` has 22 characters and a
+//! Size of a compiled regular expression, estimated from its text: `((a{100}){100}){100}` has 22 characters and a
 //! million states.
 //!
-//! An upper bound in rough states of an automaton, linear in the text to compute. Counted repetitions multiply what they
-//! repeat, nested ones each other. Look-around and back-references cost their limit of backtracking steps.
+//! An upper bound in approximate states of an automaton, computed in time linear in the text. Counted repetitions
+//! multiply the weight of their content, and nested ones multiply each other. Look-around and back-references cost
+//! their limit of backtracking steps.
 
-/// Steps that one match of a pattern with look-around or back-references may take. Other patterns match in linear time.
+/// Maximum number of steps for one match of a pattern with look-around or back-references. Other patterns match in
+/// linear time.
 pub(super) const BACKTRACK_LIMIT: usize = 10_000;
 
-/// A Unicode class such as `\p{L}`, in states.
+/// Weight of a Unicode class such as `\p{L}`, in states.
 const UNICODE_CLASS: u64 = 200;
-/// A class that leaves characters out, or the dot: all of UTF-8 but a few.
+/// Weight of a negated class, or the dot: nearly all of UTF-8.
 const NEGATED_CLASS: u64 = 12;
-/// Groups may be nested this deep before a pattern counts as too large.
+/// Maximum nesting of groups; a deeper pattern counts as too large.
 const MAX_NESTING: usize = 100;
 
 /// Returns the estimated weight of a pattern.
@@ -28,7 +30,8 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Everything up to the group's end: a sequence or several, which compile beside each other.
+    /// Weighs everything up to the group's end: one sequence or several alternatives, which are compiled side by
+    /// side.
     fn alternatives(&mut self, nesting: usize) -> u64 {
         if nesting > MAX_NESTING {
             self.at = self.text.len();
@@ -57,7 +60,7 @@ impl Scan<'_> {
         self.alternatives(nesting + 1)
     }
 
-    /// A bracketed class, nested ones included.
+    /// Weighs a bracketed class, including nested ones.
     fn class(&mut self) -> u64 {
         let (mut sum, mut depth) = (if self.peek() == Some(b'^') { NEGATED_CLASS } else { 2 }, 1);
         while let Some(byte) = self.next() {
@@ -91,7 +94,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The factor of the quantifiers that follow an atom.
+    /// Returns the factor of the quantifiers that follow an atom.
     fn repetitions(&mut self) -> u64 {
         let mut factor = 1_u64;
         loop {
@@ -111,7 +114,8 @@ impl Scan<'_> {
         }
     }
 
-    /// `{n}`, `{n,}` or `{n,m}` as the most copies that it makes; `None` for a brace that is a character.
+    /// Reads `{n}`, `{n,}` or `{n,m}` and returns the maximum number of copies; `None` if the brace is a literal
+    /// character.
     fn counted(&mut self) -> Option<u64> {
         let rest = &self.text[self.at + 1..];
         let length = rest.iter().position(|byte| *byte == b'}')?;

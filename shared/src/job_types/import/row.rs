@@ -1,4 +1,4 @@
-//! One record of a file as a record of a dataset: read by header, checked, and known by its key.
+//! One record of a file as a record of a dataset: read by header, checked, and identified by its key.
 
 use std::borrow::Cow;
 
@@ -10,19 +10,20 @@ use super::options::{ImportOptions, Mode};
 use crate::handler::{Record, Rejection};
 use crate::store::records::{MAX_KEY_BYTES, Misfit, fits};
 
-/// Values in one line. A value takes two bytes of a record at least, so a line of more than these could never be stored.
+/// Maximum number of values in a line. A value takes at least two bytes of a record, so a line with more could never
+/// be stored.
 const MAX_VALUES: usize = crate::store::records::MAX_ITEM_BYTES / 2;
 
-/// A row that may be written; without content where nothing will be.
+/// A valid row; empty if nothing will be written.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 pub struct Row {
-    /// Its key.
+    /// Key of the record.
     pub(super) key: String,
-    /// Its properties.
+    /// Properties of the record.
     pub(super) data: Map<String, Value>,
 }
 
-/// Reads and checks a record. Everything that can be known without writing is found here, in every mode.
+/// Parses and checks a record. Finds every error that can be found without writing, in every mode.
 ///
 /// # Errors
 /// `malformed_json`, `not_an_object`, `number_too_long`, `schema_…`, `row_too_complex`, `missing_key`, `invalid_key`, `key_too_long`,
@@ -67,8 +68,8 @@ fn object(record: &Record<'_>, line: &[u8]) -> Result<Value, Rejection> {
     Ok(value)
 }
 
-/// Whether a line has more values than a record can hold. Asked of long lines before they are parsed: a value of two bytes
-/// takes hundreds in memory.
+/// Returns true if a line has more values than a record can hold. Long lines are checked before they are parsed: a
+/// value of two bytes takes hundreds in memory.
 fn has_too_many_values(line: &[u8]) -> bool {
     if line.len() <= MAX_VALUES {
         return false;
@@ -86,7 +87,7 @@ fn has_too_many_values(line: &[u8]) -> bool {
     values > MAX_VALUES
 }
 
-/// Whether there is a decimal so large that it may have been an integer with too many digits.
+/// Returns true if there is a decimal so large that it may have been an integer with too many digits.
 fn has_huge_number(value: &Value) -> bool {
     match value {
         Value::Number(number) => number.is_f64() && number.as_f64().is_some_and(|n| n.abs() >= 9.2e18),
@@ -100,7 +101,7 @@ fn has_long_integer(line: &[u8]) -> bool {
     line.chunk_by(|a, b| a.is_ascii_digit() && b.is_ascii_digit()).any(|run| run.len() > 18)
 }
 
-/// A key is text, an integer or a boolean; others have more than one way to be written.
+/// Returns a record's key: text, an integer or a boolean; other values have more than one spelling.
 fn key_of<'a>(name: &str, data: &'a Map<String, Value>) -> Result<Cow<'a, str>, Rejection> {
     let key = match data.get(name) {
         Some(Value::String(text)) if !text.is_empty() => Cow::Borrowed(text.as_str()),
@@ -117,7 +118,7 @@ fn key_of<'a>(name: &str, data: &'a Map<String, Value>) -> Result<Cow<'a, str>, 
     };
     if key.len() > MAX_KEY_BYTES {
         let message = format!(
-            "{} is the key of a record and has {} bytes; a key has up to {MAX_KEY_BYTES}",
+            "{} is the key of a record and has {} bytes; a key may have up to {MAX_KEY_BYTES}",
             shown(name),
             key.len()
         );

@@ -1,4 +1,4 @@
-//! Rows and lines, and what becomes of them.
+//! Rows and lines, and their results.
 
 use serde_json::{Value, json};
 

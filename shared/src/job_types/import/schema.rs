@@ -1,7 +1,7 @@
-//! A job's JSON Schema, compiled: what rows are checked against, and what it says about single columns.
+//! A job's compiled JSON Schema: checks rows, and describes single columns.
 //!
-//! A schema whose work has no bound ([`cost`]) is not compiled, and a row whose work is out of proportion is not
-//! checked: it fails alone, before it delays the rows beside it.
+//! A schema whose work has no bound ([`cost`]) is not compiled. A row that would take too much work is not checked:
+//! it fails alone, before it delays the rows beside it.
 
 use std::collections::HashMap;
 
@@ -16,16 +16,16 @@ use super::violation;
 use crate::handler::Rejection;
 use crate::problem::FieldError;
 
-/// Bytes of one compiled pattern, and of the cache that it keeps while rows are checked.
+/// Bytes of one compiled pattern, and of its cache while rows are checked.
 const PATTERN_BYTES: usize = 4 << 20;
 const PATTERN_CACHE_BYTES: usize = 256 << 10;
 
-/// Steps that one row may take: a second or so.
+/// Maximum number of steps for one row: about a second.
 const ROW_STEPS: u64 = 50_000_000;
-/// Limit of the steps within which every error of a row is counted, and branches of `anyOf` and `oneOf` are listed:
+/// Maximum number of steps of a row for which every error is counted, and branches of `anyOf` and `oneOf` are listed:
 /// each step may leave an error in memory.
 const DETAIL_STEPS: u64 = 250_000;
-/// Bytes of text that count as one value more.
+/// Bytes of text that count as one additional value.
 const TEXT_BYTES: u64 = 8;
 
 /// A compiled schema.
@@ -35,16 +35,16 @@ pub(super) struct Schema {
     cost: Cost,
     kinds: HashMap<String, Kind>,
     required: Vec<String>,
-    /// Columns beyond `properties` may mean something to it: `patternProperties`.
+    /// True if columns beyond `properties` may matter to the schema: `patternProperties`.
     open: bool,
 }
 
 impl Schema {
-    /// Compiles a schema as 2020-12. Formats are checked, though the standard leaves that open: whoever writes
-    /// `"format": "email"` above an import means it. Nothing is fetched.
+    /// Compiles a schema as 2020-12. Formats are checked, although the standard makes that optional: an author of
+    /// `"format": "email"` in an import expects it. Nothing is fetched.
     ///
     /// # Errors
-    /// Where the schema is wrong, and how; or that checking rows against it would take too much work.
+    /// The place and reason of an error in the schema; or that checking rows against it would take too much work.
     pub(super) fn compile(schema: &Value) -> Result<Self, FieldError> {
         let Some(members) = schema.as_object() else {
             return Err(Refusal::invalid("", "the schema must be a JSON object").into());
@@ -72,26 +72,26 @@ impl Schema {
         Ok(Self { validator, cost, kinds: shape.kinds, required: shape.required, open: shape.open })
     }
 
-    /// What a column's cells are.
+    /// Returns the kind of a column's cells.
     pub(super) fn kind(&self, column: &str) -> Kind {
         self.kinds.get(column).copied().unwrap_or(Kind::TEXT)
     }
 
-    /// Whether it says anything about a column.
+    /// Returns true if the schema mentions a column.
     pub(super) fn knows(&self, column: &str) -> bool {
         self.open || self.kinds.is_empty() || self.kinds.contains_key(column)
     }
 
-    /// Properties that every row must have.
+    /// Returns the properties that every row must have.
     pub(super) fn required(&self) -> &[String] {
         &self.required
     }
 
-    /// Checks a row. Details are sought only for a row that is wrong, and only as far as they fit into memory.
+    /// Checks a row. Details are collected only for an invalid row, and only as far as they fit into memory.
     ///
     /// # Errors
-    /// `schema_…` with the first thing that is wrong, and how many more if that can be counted; `row_too_complex` for a row
-    /// that is too large for this schema.
+    /// `schema_…` with the first error, and the number of further ones if they can be counted; `row_too_complex` for
+    /// a row that is too large for this schema.
     pub(super) fn check(&self, row: &Value) -> Result<(), Rejection> {
         let work = self.cost.steps.saturating_mul(size(row));
         if work > ROW_STEPS {
@@ -107,14 +107,14 @@ impl Schema {
         Err(self.first_error(row))
     }
 
-    /// The first error of a large row. One of `anyOf` or `oneOf` would hold every error of every branch.
+    /// Returns the first error of a large row. An error of `anyOf` or `oneOf` would hold every error of every branch.
     fn first_error(&self, row: &Value) -> Rejection {
         let first = if self.cost.branches { None } else { self.validator.validate(row).err() };
         first.map_or_else(violation_somewhere, |first| violation::rejection(&first, 0))
     }
 }
 
-/// Values of a row, a long text being several.
+/// Counts the values of a row; a long text counts as several.
 fn size(row: &Value) -> u64 {
     match row {
         Value::String(text) => 1 + text.len() as u64 / TEXT_BYTES,
@@ -127,7 +127,8 @@ fn size(row: &Value) -> u64 {
 }
 
 fn violation_somewhere() -> Rejection {
-    let message = "the row does not match the schema, and it is too large to say where; check its longest values";
+    let message = "the row does not match the schema, and it is too large to locate the error; check its longest \
+                   values";
     Rejection::new("schema_violation", None, message)
 }
 

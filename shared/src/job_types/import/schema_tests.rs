@@ -1,5 +1,4 @@
-//! The work of hostile schemas and rows, in steps of the validator itself. The steps are counted by the checks of the
-//! format `step`.
+//! The work of hostile schemas and rows, in steps of the validator itself. The format `step` counts its own checks.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! What a schema finds wrong with a row, as a sentence for the person who mends it.
+//! A row's violation of its schema, as a sentence for the person who fixes it.
 
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::coerce::is_long_integer;
 use crate::handler::Rejection;
 
-/// Characters of a value that a message quotes: enough to find it, and no report full of essays.
+/// Maximum length of a quoted value in a message: enough to find it.
 const QUOTED_CHARS: usize = 40;
 
-/// The rejection for the first error of a row that has `more` beside it. Its code is `schema_` and the keyword.
+/// Returns the rejection for the first error of a row that has `more` others. Its code is `schema_` and the keyword.
 pub(super) fn rejection(error: &ValidationError<'_>, more: usize) -> Rejection {
     let mut message = message(error);
     if more > 0 {
@@ -20,7 +20,7 @@ pub(super) fn rejection(error: &ValidationError<'_>, more: usize) -> Rejection {
     Rejection::new(format!("schema_{}", snake_case(error.kind().keyword())), field(error).as_deref(), message)
 }
 
-/// The property at fault: the missing or unexpected one, else the one that holds the wrong value.
+/// Returns the invalid property: the missing or unexpected one, else the one that holds the wrong value.
 fn field(error: &ValidationError<'_>) -> Option<String> {
     let place = error.instance_path().as_str().trim_start_matches('/');
     let named = match error.kind() {
@@ -59,7 +59,7 @@ fn message(error: &ValidationError<'_>) -> String {
         ValidationErrorKind::Format { format } => format!("{name} is {value}; it must be of the format {format}"),
         ValidationErrorKind::FalseSchema => format!("{name} holds {value}, which the schema does not allow there"),
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
-            format!("{name} is {value}, which is none of the forms that the schema allows")
+            format!("{name} is {value}, which matches none of the forms that the schema allows")
         }
         _ => shortened(&format!("{name}: {}", error.masked_with(value)), 10 * QUOTED_CHARS),
     }
@@ -82,7 +82,7 @@ fn types(kind: &TypeKind) -> String {
     described.collect::<Vec<_>>().join(" or ")
 }
 
-/// The beginning of a value. Only so much of it is written out as is shown.
+/// Returns the beginning of a value. Only the part that is shown is written out.
 fn quoted(value: &Value) -> String {
     match value {
         Value::String(text) => shortened(&Value::from(shortened(text, QUOTED_CHARS)).to_string(), QUOTED_CHARS),

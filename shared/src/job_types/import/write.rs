@@ -1,4 +1,4 @@
-//! Rows into records: which of several rows with one key is sent, and what each row is then told.
+//! Writes rows as records: selects the row to send among rows with one key, and derives each row's outcome.
 
 use std::collections::HashMap;
 
@@ -6,19 +6,19 @@ use super::row::Row;
 use crate::handler::{ItemKey, Outcome};
 use crate::store::records::{Dataset, NewRecord, RecordStore, Rule, Writer, Written};
 
-/// Where rows go, and how.
+/// The target of the rows.
 pub(super) struct Target<'a> {
     pub(super) dataset: Dataset,
     pub(super) rule: Rule,
-    /// The name of the key, for the rejections.
+    /// Name of the key, for the rejections.
     pub(super) key: &'a str,
 }
 
-/// Writes rows of one job, given in the order of the file. One outcome for each of the first
-/// of them: where the store's time was over, the rest is offered again.
+/// Writes rows of one job, given in the order of the file. Returns one outcome for each of the first rows: if the
+/// store's time ran out, the remaining rows are offered again.
 ///
-/// Of rows with one key only one is sent, as the rule wants it: the last in an upsert, the first in an insert. The
-/// others are told what follows from its fate.
+/// Of several rows with one key only one is sent, depending on the rule: the last in an upsert, the first in an
+/// insert. The results of the others follow from its result.
 pub(super) async fn write(records: &impl RecordStore, target: &Target<'_>, items: Vec<(ItemKey, Row)>) -> Vec<Outcome> {
     let rule = target.rule;
     let (rows, chosen) = choose(rule, items);
@@ -32,7 +32,7 @@ pub(super) async fn write(records: &impl RecordStore, target: &Target<'_>, items
     fates.collect()
 }
 
-/// The records to be sent, and for each row its writer and the record that is sent for its key.
+/// Returns the records to send, and for each row its writer and the record that is sent for its key.
 fn choose(rule: Rule, items: Vec<(ItemKey, Row)>) -> (Vec<(Writer, usize)>, Vec<NewRecord>) {
     let mut chosen: Vec<NewRecord> = Vec::with_capacity(items.len());
     let mut sent: HashMap<String, usize> = HashMap::with_capacity(items.len());
@@ -52,19 +52,19 @@ fn choose(rule: Rule, items: Vec<(ItemKey, Row)>) -> (Vec<(Writer, usize)>, Vec<
     (rows, chosen)
 }
 
-/// The fate of a row whose key another row of the same batch was sent for.
+/// Returns the result of a row whose key was sent for another row of the same batch.
 fn follow(rule: Rule, sent: Written, sender: Writer) -> Written {
     match (rule, sent) {
         (Rule::Upsert, Written::Stored) => Written::Superseded(sender),
         (Rule::Insert, Written::Stored) => Written::Taken(Some(sender)),
-        // That row is out of the way, and this one has not been tried.
+        // The other row failed, and this one has not been tried.
         (_, Written::Refused(_)) => Written::Unknown(String::from("another row with this key was tried first")),
         (_, other) => other,
     }
 }
 
-/// Outcome of a row whose own record is in the table: stored, whichever row of its key was sent. A worker that died
-/// between its write and its commit has left the record there.
+/// Corrects the result of a row whose own record is in the table: it is stored, whichever row of its key was sent. A
+/// worker that died between its write and its commit has left the record there.
 fn own(written: Written, writer: Writer) -> Written {
     match written {
         Written::Taken(Some(holder)) | Written::Superseded(holder) if holder == writer => Written::Stored,
@@ -72,8 +72,8 @@ fn own(written: Written, writer: Writer) -> Written {
     }
 }
 
-/// What a row is told; `None` if it was not tried. That a later row of the same file stands in its place is what an
-/// upsert is meant to do; that another job's does is worth telling.
+/// Returns the outcome of a row, or `None` if it was not tried. An upsert replaces a row by a later row of the same
+/// file as intended; a replacement by another job is reported.
 fn outcome(written: Written, writer: Writer, key: &str) -> Option<Outcome> {
     Some(match written {
         Written::Stored => Outcome::Ok,
@@ -83,7 +83,7 @@ fn outcome(written: Written, writer: Writer, key: &str) -> Option<Outcome> {
         }
         Written::Taken(holder) => Outcome::reject("duplicate_key", Some(key), taken(holder, writer)),
         Written::Refused(reason) => {
-            Outcome::reject("record_refused", None, format!("the records table does not take this row: {reason}"))
+            Outcome::reject("record_refused", None, format!("the records table does not accept this row: {reason}"))
         }
         Written::Unknown(reason) => Outcome::Retry { after: None, reason },
         Written::Throttled(reason) => Outcome::Busy { reason },
@@ -95,9 +95,9 @@ fn taken(holder: Option<Writer>, writer: Writer) -> String {
     match holder {
         Some(holder) if holder.job == writer.job => format!("row {} of this file has the same key", holder.row),
         Some(holder) => {
-            format!("a record with this key is there already, from row {} of job {}", holder.row, holder.job)
+            format!("a record with this key already exists, from row {} of job {}", holder.row, holder.job)
         }
-        None => String::from("a record with this key is there already"),
+        None => String::from("a record with this key already exists"),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Chunks in any order, repeated and overlapping, leave what one run in order leaves. Any store that keeps the rules
-//! of the port passes; this is the job type against the one in memory.
+//! Chunks in any order, repeated and overlapping, leave the same records as one run in order. Any store that keeps
+//! the rules of the port passes; this tests the job type with the in-memory store.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::handler::{ItemKey, Outcome};
 use crate::job_types::import::Row;
 use crate::store::records::{Dataset, MemoryRecords, NewRecord, RecordStore, Rule, StoredRecord, Writer, Written};
 
-/// Numbers by chance, the same in every run (SplitMix64).
+/// Random numbers, the same in every run (SplitMix64).
 struct Chance(u64);
 
 impl Chance {
@@ -24,7 +24,7 @@ impl Chance {
     }
 }
 
-/// Rows by their number and key.
+/// Rows with their number and key.
 type Numbered = Vec<(u64, String)>;
 
 fn dataset() -> Dataset {
@@ -71,7 +71,7 @@ fn deliveries(chance: &mut Chance) -> (Numbered, Vec<Numbered>) {
     }
     let mut seen = vec![false; chunks.len()];
     let deliveries = order.into_iter().map(|at| {
-        // The first delivery may die on its way: the second is whole then.
+        // The first delivery may die on its way; the second one is then complete.
         let whole = std::mem::replace(&mut seen[at], true);
         let end = if whole { chunks[at].len() } else { chance.below(chunks[at].len() as u64 + 1) as usize };
         chunks[at][..end].to_vec()
@@ -115,8 +115,8 @@ fn an_insert_takes_exactly_one_row_of_each_key_and_says_so_again() {
     }
 }
 
-/// Any rows of the file together in any order of deliveries, as rounds, retries and crashes make them; a delivery may die
-/// between its writes and its commit.
+/// Any rows of the file together in any order of deliveries, as rounds, retries and crashes produce them. A delivery
+/// may die between its writes and its commit.
 fn gathered(chance: &mut Chance, file: &Numbered) -> Vec<(Numbered, bool)> {
     let mut deliveries: Vec<(Numbered, bool)> = Vec::new();
     for _ in 0..12 {
@@ -139,7 +139,7 @@ fn an_insert_gives_each_key_to_the_one_row_that_wrote_its_record_whatever_died_i
         let mut deliveries = gathered(&mut chance, &file);
         deliveries.push((file.clone(), false));
         for (rows, dies) in deliveries {
-            // What was told to have succeeded is offered to nobody again.
+            // Rows reported as succeeded are never offered again.
             let rows: Numbered = rows.into_iter().filter(|(n, _)| described.get(n) != Some(&Outcome::Ok)).collect();
             let outcomes = deliver(&records, Rule::Insert, job, &rows);
             if !dies {
@@ -179,7 +179,7 @@ fn a_job_that_was_created_later_is_not_overwritten_by_a_late_chunk() {
     assert_eq!(all(&records)["a"].writer, Some(Writer { job: new, row: 1 }));
 }
 
-/// Answers the same for every record.
+/// Returns the same result for every record.
 struct Answers(Written);
 
 impl RecordStore for Answers {

@@ -1,11 +1,12 @@
-//! Counts a tenant's active jobs, so that a limit holds exactly and the end of a job costs nothing.
+//! Counts a tenant's active jobs, so that the limit is exact and the end of a job costs nothing.
 //!
-//! A set of job ids (`TENANT#tenant` / `ACTIVE`) holds every job that has not ended: the id goes in by the transaction
-//! that makes the job active, create, start or retry, if the set has room. A deleted job is active until it is removed: the
-//! sweeper has work with it so long, and who creates and deletes in a loop comes to the limit. Nobody takes it out at the job's end: that would be
-//! one more write that can die half-way. When the set is full the jobs in it are read, and those that have ended or
-//! are gone are taken out. A retry may open such a job again at that very moment: every id that goes in moves `changes`,
-//! and what was read before is not acted upon.
+//! A set of job ids (`TENANT#tenant` / `ACTIVE`) holds every unfinished job. The id is added by the transaction that
+//! makes the job active (create, start or retry), if the set has room. A deleted job is active until it is removed,
+//! because the sweeper has work with it until then; a tenant that creates and deletes in a loop reaches the limit.
+//! The end of a job does not remove it from the set: that would be one more write that can fail half-way. When the
+//! set is full, the jobs in it are read, and those that have ended or no longer exist are removed. A retry may reopen
+//! such a job at the same moment: every id that is added changes `changes`, and a removal based on an earlier read is
+//! refused.
 
 use std::collections::BTreeSet;
 
@@ -22,16 +23,16 @@ use crate::aws_limits::dynamodb::BATCH_GET_KEYS as BATCH_KEYS;
 
 const OPERATION: &str = "active_jobs";
 
-/// The set.
+/// Attribute of the set.
 const JOBS: &str = "jobs";
 
-/// Tries at a write that needs room. One after the ended jobs are out is enough, unless others take the room: those who
-/// lose twice are told that there is none, which is true.
+/// Attempts of a write that needs room. One attempt after the removal of ended jobs is enough, unless others take the
+/// room. A caller that loses twice gets the answer that there is no room, which is true.
 pub(super) const TRIES: usize = 3;
 
 impl DynamoStore {
-    /// Update of `TENANT#tenant` / `ACTIVE`, if the set is smaller than the limit, or the job is in it: it is active again
-    /// before anybody took it out, or this very call wrote it. The set is forgotten with its newest job.
+    /// Update of `TENANT#tenant` / `ACTIVE`, if the set is smaller than the limit, or already has the job: the job is
+    /// active again before its id was removed, or this same call added it. The set expires with its newest job.
     pub(super) fn count_active(&self, job: &Job) -> PortResult<TransactWriteItem> {
         let newest = if job.generation == 0 { ":expiry" } else { "if_not_exists(#expiresAt, :expiry)" };
         self.update_of(Update {
@@ -51,9 +52,9 @@ impl DynamoStore {
         })
     }
 
-    /// After a refusal: takes out of the set what is not active any more, and says how many are. Consistent GetItem of
-    /// the set, then consistent BatchGetItem of its jobs; UpdateItem of the set, if no id has gone in since. Harmless
-    /// twice, and harmless if refused: the next refusal begins anew.
+    /// Removes jobs from the set that are no longer active, after a refusal, and returns the number of active ones.
+    /// Consistent GetItem of the set, then consistent BatchGetItem of its jobs; UpdateItem of the set, if no id was
+    /// added since. Idempotent, and harmless if refused: the next refusal starts over.
     pub(super) async fn forget_ended(&self, tenant: &str) -> PortResult<u64> {
         let Some(set) = self.get(OPERATION, Key::active_jobs(tenant)).await? else { return Ok(0) };
         let Some(listed) = set.get(JOBS).and_then(|jobs| jobs.as_ss().ok()) else { return Ok(0) };

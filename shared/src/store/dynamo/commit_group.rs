@@ -18,12 +18,12 @@ const OPERATION: &str = "commit_group";
 
 impl DynamoStore {
     /// TransactWriteItems: puts `GROUP#g` and `MANIFEST#g` if absent, and moves the cursor of `JOB` if `stage` is
-    /// splitting, `groups` is `g`, `generation` the plan's, and `refiled` or `splitOffset` where the group begins. Then
-    /// reads the job.
+    /// splitting, `groups` is `g`, `generation` the plan's, and `refiled` or `splitOffset` is where the group begins.
+    /// Then reads the job.
     ///
-    /// A refused transaction whose group is stored as ours has taken before. One that took is refused all the same if
-    /// others have written groups since: an SDK retry under the same client request token is answered with success
-    /// for ten minutes, so that what is read may be much later than what was written.
+    /// A refused transaction whose stored group is ours was committed before. A committed one still counts as refused
+    /// if others have written groups since: an SDK retry under the same client request token returns success for ten
+    /// minutes, so the read may be much later than the write.
     pub(super) async fn transact_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
         let own = CommittedGroup { manifest: plan.manifest.clone(), at: now };
         let group = group_item::to_item(job.job_id, &Group::planned(plan, now), job.times.expires_at);
@@ -62,7 +62,7 @@ impl DynamoStore {
             Source::Refiled { from, upto } => {
                 set.push_str(", #refiled = :upto");
                 let place = |place: ChunkId| nested(&place).map_err(failed(OPERATION));
-                // A job that was stored before there were retries has none.
+                // A job that was stored before retries existed has none.
                 let or_none = if from == ChunkId::default() { " OR attribute_not_exists(#refiled)" } else { "" };
                 condition.push_str(&format!(" AND (#refiled = :from{or_none})"));
                 values.extend([(":from", place(from)?), (":upto", place(upto)?)]);

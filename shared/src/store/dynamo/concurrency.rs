@@ -1,4 +1,4 @@
-//! The gates: slots and waiting chunks of a job type, all in one partition.
+//! Concurrency limits: permits and parked chunks of a job type, all in one partition.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
 use longshore_domain::concurrency::{ParkedChunk, Permit};
@@ -11,18 +11,18 @@ use super::retry::{unanswered, unwritten};
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed};
 
-/// A slot that nobody has taken for a day is forgotten.
+/// Seconds after which an unused permit expires: a day.
 const PERMIT_KEPT_S: i64 = 86_400;
 
 impl Permits for DynamoStore {
-    /// Consistent Query of `PERMIT#`. A slot that was given back is an item without a holder.
+    /// Consistent Query of `SLOT#`. A released permit is an item without a holder.
     async fn permits(&self, job_type: &str) -> PortResult<Vec<Permit>> {
         let items = self.parked_key("leases", (job_type, PERMIT), usize::MAX).await?;
         let held = items.iter().filter(|item| item.contains_key("holder"));
         held.map(lease_of).collect::<Result<_, _>>().map_err(failed("leases"))
     }
 
-    /// UpdateItem of `PERMIT#n`, if it has no holder, its lease has ended, or the holder is ours.
+    /// UpdateItem of `SLOT#n`, if it has no holder, its permit has expired, or the holder is ours.
     async fn acquire(&self, job_type: &str, permit: &Permit, now: Timestamp) -> PortResult<bool> {
         let update = Update {
             operation: "take",
@@ -39,7 +39,7 @@ impl Permits for DynamoStore {
         Ok(matches!(self.update(update).await?, Updated::Took(_)))
     }
 
-    /// UpdateItem of `PERMIT#n`: removes the holder, if it is ours.
+    /// UpdateItem of `SLOT#n`: removes the holder, if it is ours.
     async fn release(&self, job_type: &str, permit: &Permit) -> PortResult<()> {
         let update = Update {
             operation: "give_back",
@@ -53,14 +53,14 @@ impl Permits for DynamoStore {
 }
 
 impl ParkedChunks for DynamoStore {
-    /// Consistent Query of `WAIT#`, which sorts by turn. What another version of this program wrote and this one cannot
-    /// read is left out: its chunk is still in the end, and its group is pushed.
+    /// Consistent Query of `WAIT#`, which sorts by turn. Items that another version of this program wrote and this
+    /// one cannot read are left out: the sweeper finds their chunks stalled, and sends their groups again.
     async fn parked(&self, job_type: &str, first: usize) -> PortResult<Vec<ParkedChunk>> {
         let items = self.parked_key("waiting", (job_type, WAIT), first).await?;
         Ok(items.iter().filter_map(readable).collect())
     }
 
-    /// UpdateItem of `WAIT#name`, without a condition: it says the same each time.
+    /// UpdateItem of `WAIT#name`, without a condition: every write has the same content.
     async fn park(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
         let message = serde_json::to_string(&parked.message).map_err(failed("wait"))?;
         let update = Update {
@@ -78,8 +78,8 @@ impl ParkedChunks for DynamoStore {
         self.update(update).await.map(|_| ())
     }
 
-    /// UpdateItem of `WAIT#name`, if `calledAt` is as it was read. A refusal by our own write, whose reply was lost, shows
-    /// our own time.
+    /// UpdateItem of `WAIT#name`, if `calledAt` is as it was read. If our own write was applied and its reply was
+    /// lost, the refusal shows our own time.
     async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<bool> {
         let update = Update {
             operation: "call",
@@ -112,7 +112,7 @@ impl ParkedChunks for DynamoStore {
 }
 
 impl DynamoStore {
-    /// Consistent Query of the items of a gate whose sort keys begin so, page by page until there are enough.
+    /// Consistent Query of a job type's items whose sort keys have this prefix, page by page until there are enough.
     async fn parked_key(
         &self,
         operation: &'static str,
@@ -139,7 +139,7 @@ impl DynamoStore {
     }
 }
 
-/// 0 stands for never, so that one condition compares both.
+/// Returns the stored time; 0 means never, so that one condition compares both.
 fn woken_at(time: Option<Timestamp>) -> aws_sdk_dynamodb::types::AttributeValue {
     number(time.map_or(0, |time| time.0))
 }

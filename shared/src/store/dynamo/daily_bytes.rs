@@ -1,8 +1,8 @@
-//! Counts the bytes that a tenant takes in a day, so that a limit holds exactly: those of its uploads, and those of the files
-//! of its jobs.
+//! Counts a tenant's bytes per day, so that the limits are exact: those of its uploads, and those of the files of its
+//! jobs.
 //!
-//! The counter (`TENANT#tenant` / `UPLOADS#date` or `JOBS#date`) moves in the transaction that stores the upload or makes the
-//! job active: it counts once, however often its call is repeated, and one that is not stored does not count.
+//! The counter (`TENANT#tenant` / `UPLOADS#date` or `JOBS#date`) changes in the transaction that stores the upload or
+//! makes the job active. So each counts once, even if its call is repeated, and a refused one does not count.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use longshore_domain::job::Job;
@@ -17,10 +17,10 @@ use super::{DynamoStore, failed};
 
 const OPERATION: &str = "daily_bytes";
 
-/// A counter stays for so long after its day: a call may come late, and by a clock that is slow.
+/// Seconds for which a counter is kept after its day: a call may come late, and from a slow clock.
 const KEPT_SECONDS: i64 = 3_600;
 
-/// Bytes that a call takes of a tenant's day.
+/// Bytes that a call takes from a tenant's day.
 pub(super) struct DailyBytes<'a> {
     counter: &'static str,
     tenant: &'a str,
@@ -37,21 +37,21 @@ impl DailyBytes<'_> {
 }
 
 impl DynamoStore {
-    /// The bytes of an upload.
+    /// Returns the bytes of an upload.
     pub(super) fn bytes_of_upload<'a>(&self, upload: &'a Upload) -> DailyBytes<'a> {
         let (bytes, limit) = (upload.size_bytes, self.limits.upload_bytes_per_day);
         DailyBytes { counter: "UPLOADS", tenant: &upload.tenant, bytes, limit, at: upload.promised_at }
     }
 
-    /// The bytes of the file of a job that becomes active; none if it has none, or if there is no limit.
+    /// Returns the bytes of the file of a job that becomes active; `None` if it has no file, or if there is no limit.
     pub(super) fn bytes_of_job<'a>(&self, job: &'a Job, at: Timestamp) -> Option<DailyBytes<'a>> {
         let (bytes, limit) = (job.source_bytes(), self.limits.job_bytes_per_day);
         let is_counted = bytes > 0 && limit < u64::MAX;
         is_counted.then_some(DailyBytes { counter: "JOBS", tenant: &job.tenant, bytes, limit, at })
     }
 
-    /// A transaction of these writes, and behind them an update of the day's counter, if it does not go over the limit. What alone
-    /// is larger than the limit is refused there without a call.
+    /// Runs a transaction of these writes, followed by an update of the day's counter, if it stays within the limit.
+    /// A single value above the limit is refused without a call.
     pub(super) async fn transact_within(
         &self,
         operation: &'static str,

@@ -1,7 +1,7 @@
-//! Notes of dead letters, all in one partition; their bodies apart, so that a list does not read them.
+//! Dead-letter records, all in one partition; their bodies are separate, so that a list does not read them.
 //!
-//! The body of a letter about a job lies among the job's own items and goes with them: rows of a job that was deleted are in
-//! no note.
+//! The body of a dead letter about a job is one of the job's own items and is removed with them: no dead-letter
+//! record holds rows of a deleted job.
 
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
 use longshore_domain::ports::{DeadLetterRecords, Page, PortResult};
@@ -16,7 +16,8 @@ const MESSAGE: &str = "letter";
 const RESOLUTION: &str = "settled";
 
 impl DeadLetterRecords for DynamoStore {
-    /// UpdateItem of the body, which says the same each time, then of `DEADLETTERS` / `id`, if absent: a note has its body.
+    /// UpdateItem of the body, always with the same content, then of `DEADLETTERS` / `id`, if absent: every record
+    /// has its body.
     async fn record(&self, dead_letter: &DeadLetterRecord, body: Option<&str>) -> PortResult<()> {
         if let Some(body) = body {
             let update = Update {
@@ -54,8 +55,8 @@ impl DeadLetterRecords for DynamoStore {
         body.transpose().map_err(failed("body"))
     }
 
-    /// Consistent Query of `DEADLETTERS`, backwards. What another version of this program noted and this one cannot read is
-    /// left out.
+    /// Consistent Query of `DEADLETTERS`, backwards. Records that another version of this program wrote and this one
+    /// cannot read are left out.
     async fn dead_letters(&self, behind: Option<&str>, limit: usize) -> PortResult<Page<DeadLetterRecord>> {
         let query = self.client.query().table_name(&self.table).consistent_read(true).scan_index_forward(false);
         let query = query
@@ -69,7 +70,7 @@ impl DeadLetterRecords for DynamoStore {
         Ok(Page { items, next: next.transpose().map_err(failed("letters"))? })
     }
 
-    /// UpdateItem of `DEADLETTERS` / `id`, if it is there and not settled.
+    /// UpdateItem of `DEADLETTERS` / `id`, if it exists and is not resolved.
     async fn resolve(&self, id: &str, resolution: &Resolution) -> PortResult<Option<DeadLetterRecord>> {
         let update = Update {
             operation: "settle",
@@ -93,7 +94,7 @@ fn readable(item: &Item) -> Option<DeadLetterRecord> {
     dead_letter.ok()
 }
 
-/// DynamoDB removes what has expired up to days later; the expiry of the item is the note's.
+/// Returns the record of an item. DynamoDB removes expired items up to days later; the item's expiry is the record's.
 fn record_of(item: &Item) -> Result<DeadLetterRecord, ItemError> {
     let dead_letter = item.get(MESSAGE).ok_or(ItemError::Attribute(MESSAGE))?;
     let dead_letter: DeadLetterRecord = serde_dynamo::from_attribute_value(dead_letter.clone())?;

@@ -1,7 +1,7 @@
-//! Notes of deliveries: one item for each tenant and priority, with an attribute for each slot of time.
+//! Delivery records: one item for each tenant and priority, with an attribute for each time interval.
 //!
-//! A slot's attribute holds `slot.sent` in digits of fixed width, so that one comparison of texts keeps the newer slot, and in
-//! one slot the newer message. The item stays below one write unit.
+//! An interval's attribute holds `interval.sent` in digits of fixed width, so that one comparison of texts keeps the
+//! newer interval, and within one interval the newer message. The item stays below one write unit.
 
 use longshore_domain::deliveries::{Deliveries, INTERVALS};
 use longshore_domain::job::Priority;
@@ -14,12 +14,12 @@ use super::update::Update;
 
 const OPERATION: &str = "note_delivery";
 
-/// Seconds for which notes are kept after the last one.
+/// Seconds for which records are kept after the last one.
 const KEPT_S: i64 = 86_400;
 
 impl DeliveryRecords for DynamoStore {
-    /// UpdateItem of `TENANT#tenant` / `DELIVERED#priority`, if the slot is unused, older, or knows of no message that was
-    /// sent as late. A refusal means that there is nothing to note.
+    /// UpdateItem of `TENANT#tenant` / `DELIVERED#priority`, if the interval is unused, older, or has no message that
+    /// was sent as late. A refusal means that there is nothing to record.
     async fn record_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()> {
         let interval = Deliveries::interval(delivered.at);
         let name = format!("#s{}", interval.rem_euclid(INTERVALS));
@@ -34,8 +34,8 @@ impl DeliveryRecords for DynamoStore {
         self.update(update).await.map(|_| ())
     }
 
-    /// Consistent GetItem of `TENANT#tenant` / `DELIVERED#priority`. What cannot be read is left out: nothing is decided by
-    /// its absence that a duplicate message would not heal.
+    /// Consistent GetItem of `TENANT#tenant` / `DELIVERED#priority`. Unreadable attributes are left out: a wrong
+    /// decision for lack of them causes at most a harmless duplicate message.
     async fn deliveries(&self, tenant: &str, priority: Priority) -> PortResult<Deliveries> {
         let item = self.get("deliveries", Key::deliveries(tenant, priority)).await?;
         Ok(item.map(|item| from_item(&item)).unwrap_or_default())

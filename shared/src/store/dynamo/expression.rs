@@ -1,10 +1,10 @@
-//! Finds the attribute names in an expression: each `#word` stands for the attribute `word`.
+//! Finds the attribute names in an expression: each `#word` is the placeholder of the attribute `word`.
 //!
-//! DynamoDB reserves some 570 words, `status`, `groups` and `open` among them, so every name gets its placeholder.
+//! DynamoDB reserves some 570 words, including `status`, `groups` and `open`, so every name gets a placeholder.
 
 use std::collections::HashMap;
 
-/// Placeholders and names of all attributes in these expressions.
+/// Returns placeholders and names of all attributes in these expressions.
 pub(super) fn names(expressions: &[&str]) -> HashMap<String, String> {
     let words = expressions.iter().flat_map(|text| text.split('#').skip(1));
     words

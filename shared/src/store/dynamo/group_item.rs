@@ -13,10 +13,11 @@ use super::item::{Item, ItemError, number, read_number, read_text, text, time};
 use super::keys::{GROUP, Key, SK};
 use crate::store::replay::CommittedGroup;
 
-/// A chunk in a stored manifest: first item, items, start, end, whether it is oversize. Names would double the size.
+/// A chunk in a stored manifest: first item, items, start, end, and true if it is oversize. Names would double the
+/// size.
 type StoredPlan = (u64, u32, u64, u64, bool);
 
-/// The item of a group.
+/// Returns the item of a group.
 pub(super) fn to_item(id: JobId, group: &Group, expires_at: i64) -> Item {
     let mut item = Key::group(id, group.number).attributes();
     let cursors = group.cursors.iter().map(|(chunk, cursor)| (chunk.to_string(), text(cursor.to_string())));
@@ -41,7 +42,7 @@ pub(super) fn to_item(id: JobId, group: &Group, expires_at: i64) -> Item {
     item
 }
 
-/// The group of an item.
+/// Returns the group of an item.
 pub(super) fn from_item(item: &Item) -> Result<Group, ItemError> {
     let progressed_at = Timestamp(read_number(item, "progressedAt")?);
     let number = read_text(item, SK)?.strip_prefix(GROUP).and_then(|digits| digits.parse().ok());
@@ -70,7 +71,7 @@ fn cursors(item: &Item) -> Option<BTreeMap<u32, Cursor>> {
     stored.iter().map(cursor).collect()
 }
 
-/// The item of a manifest.
+/// Returns the item of a manifest.
 pub(super) fn manifest_item(id: JobId, group: &CommittedGroup, expires_at: i64) -> Result<Item, ItemError> {
     let plan = |c: &ChunkPlan| (c.first, c.items, c.start, c.end, c.oversize);
     let plans: Vec<StoredPlan> = group.manifest.chunks.iter().map(plan).collect();
@@ -81,7 +82,7 @@ pub(super) fn manifest_item(id: JobId, group: &CommittedGroup, expires_at: i64) 
     Ok(item)
 }
 
-/// The manifest of an item.
+/// Returns the manifest of an item.
 pub(super) fn manifest_from_item(group: u32, item: &Item) -> Result<CommittedGroup, ItemError> {
     let plan = |(first, items, start, end, oversize): StoredPlan| ChunkPlan { first, items, start, end, oversize };
     let plans: Vec<StoredPlan> = serde_json::from_str(read_text(item, "chunks")?)?;

@@ -4,8 +4,8 @@ use longshore_domain::group::CHUNKS_PER_GROUP;
 
 use super::*;
 
-/// As long as cursors get: tens of rounds never happen, a chunk has fewer than a million items, a nonce has eight
-/// characters, and an attempt commits about once a second of its 15 minutes.
+/// The longest possible cursor: tens of rounds never happen, a chunk has fewer than a million items, a nonce has
+/// eight characters, and an attempt commits about once a second of its 15 minutes.
 fn longest_cursor() -> Cursor {
     Cursor {
         round: 9,
@@ -26,8 +26,8 @@ fn full_group() -> Group {
     Group { counts, cursors, resends: 3, ..group }
 }
 
-/// DynamoDB's rules: names and strings in UTF-8 bytes; a number one byte per two digits and one more; a Boolean
-/// one; a map three and one more per entry.
+/// Returns a value's size by DynamoDB's rules: names and strings in UTF-8 bytes; a number one byte per two digits and
+/// one more; a Boolean one; a map three and one more per entry.
 fn size(value: &AttributeValue) -> usize {
     match value {
         AttributeValue::S(text) => text.len(),

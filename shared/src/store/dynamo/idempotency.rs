@@ -1,4 +1,4 @@
-//! Idempotency keys: put in one transaction with what they make, and asked after a refusal.
+//! Idempotency keys: stored in one transaction with the item that they create, and read after a refusal.
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use longshore_domain::ids::{FileGuid, JobId};
@@ -9,9 +9,9 @@ use super::keys::{Key, PK};
 use super::{DynamoStore, failed};
 use crate::store::replay;
 
-/// An id of a kind of things that idempotency keys make.
+/// An id of a kind of items that are created under idempotency keys.
 pub(super) trait Keyed: Copy + PartialEq + std::fmt::Display {
-    /// The kind, as it stands in a key's partition key.
+    /// The kind, as part of a key's partition key.
     const KIND: &'static str;
 
     fn parse(text: &str) -> Option<Self>;
@@ -33,16 +33,16 @@ impl Keyed for FileGuid {
     }
 }
 
-/// A create under a key.
+/// A create call under a key.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct KeyOf<'a, Id> {
-    /// Whose request it is.
+    /// The tenant of the request.
     pub(super) tenant: &'a str,
     /// The client's key.
     pub(super) key: &'a IdempotencyKey,
-    /// What the request is to make.
+    /// Id of the item to be created.
     pub(super) own: Id,
-    /// The port's word for it.
+    /// Name of the operation in the port.
     pub(super) operation: &'static str,
 }
 
@@ -53,7 +53,7 @@ impl<Id: Keyed> KeyOf<'_, Id> {
 }
 
 impl DynamoStore {
-    /// A put of `KEY#kind#tenant#key`, if absent or expired: DynamoDB removes what has expired up to days later.
+    /// A put of `KEY#kind#tenant#key`, if absent or expired: DynamoDB removes expired items up to days later.
     pub(super) fn put_key<Id: Keyed>(&self, of: KeyOf<'_, Id>) -> PortResult<TransactWriteItem> {
         let mut item = of.key().attributes();
         item.insert("requestHash".into(), text(&of.key.request_hash));
@@ -71,13 +71,13 @@ impl DynamoStore {
         Ok(TransactWriteItem::builder().put(put).build())
     }
 
-    /// After a refusal: whose write is in the way, as far as the key goes; none if it is free.
+    /// Returns the earlier create that caused a refusal, as far as the key shows it; `None` if the key is unused.
     pub(super) async fn who_was_first<Id: Keyed>(&self, of: KeyOf<'_, Id>) -> PortResult<Option<Created<Id>>> {
         let taken = self.taken(of.operation, of.tenant, of.key).await?;
         Ok(taken.map(|(hash, stored)| replay::key_taken(of.key, of.own, &hash, stored)))
     }
 
-    /// Consistent GetItem of a key that has not expired: the hash of its request, and what it made.
+    /// Consistent GetItem of a key that has not expired: the hash of its request, and the id of the created item.
     pub(super) async fn taken<Id: Keyed>(
         &self,
         operation: &'static str,
@@ -90,7 +90,7 @@ impl DynamoStore {
 }
 
 fn read_taken<Id: Keyed>(item: &Item, key: &IdempotencyKey) -> Result<Option<(String, Id)>, ItemError> {
-    // DynamoDB removes what has expired up to days later.
+    // DynamoDB removes expired items up to days later.
     if read_number::<i64>(item, "expiresAt")? < key.at.seconds() {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! Reads and makes single attributes of an item. What cannot be read is damage, or a newer version's.
+//! Reads and creates single attributes of an item. An unreadable attribute is damaged, or from a newer version.
 
 use std::collections::HashMap;
 
@@ -9,22 +9,22 @@ use serde::Serialize;
 /// An item, by attribute.
 pub(super) type Item = HashMap<String, AttributeValue>;
 
-/// An item of the table that is not what its key says.
+/// An item of the table that does not match its key.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ItemError {
     /// An attribute is absent or of another kind.
     #[error("the stored attribute {0} is absent or unreadable")]
     Attribute(&'static str),
-    /// Serde says no.
+    /// Serde cannot read the item.
     #[error("the stored item is unreadable")]
     Serde(#[from] serde_dynamo::Error),
-    /// A JSON attribute is none.
+    /// An attribute is not the JSON that it should be.
     #[error("a stored JSON attribute is unreadable")]
     Json(#[from] serde_json::Error),
-    /// DynamoDB answered a batch in part, again and again.
+    /// DynamoDB left keys of a batch unread, again and again.
     #[error("DynamoDB left keys of a batch unread, again and again")]
     Unread,
-    /// The same of a batch of writes.
+    /// DynamoDB left writes of a batch undone, again and again.
     #[error("DynamoDB left items of a batch unwritten, again and again")]
     Unwritten,
 }
@@ -41,7 +41,7 @@ pub(super) fn time(value: Timestamp) -> AttributeValue {
     number(value.0)
 }
 
-/// Any value in DynamoDB's own types.
+/// Converts any value to DynamoDB's own types.
 pub(super) fn nested(value: &impl Serialize) -> Result<AttributeValue, ItemError> {
     Ok(serde_dynamo::to_attribute_value(value)?)
 }

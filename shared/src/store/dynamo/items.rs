@@ -14,7 +14,7 @@ use crate::aws_limits::Refusal;
 use crate::aws_limits::dynamodb::{check_item, check_key, check_transaction_bytes, item_bytes};
 use crate::store::replay::CommittedGroup;
 
-/// Why an item is not stored.
+/// The reason why an item is not stored.
 #[derive(Debug, thiserror::Error)]
 enum Unstored {
     #[error(transparent)]
@@ -23,7 +23,7 @@ enum Unstored {
     Refused(#[from] Refusal),
 }
 
-/// Checks a job as one update makes it.
+/// Checks a job after an update.
 pub(in crate::store) fn check_job(operation: &'static str, job: &Job) -> PortResult<()> {
     check(job_item::to_item(job)).map_err(failed(operation))
 }
@@ -57,12 +57,12 @@ pub(in crate::store) fn check_group(job: &Job, group: &Group, committed: &Commit
     check_all([job_item::to_item(job), group, manifest]).map_err(failed("commit_group"))
 }
 
-/// Checks a group as one update makes it.
+/// Checks a group after an update.
 pub(in crate::store) fn check_progress(id: JobId, group: &Group) -> PortResult<()> {
     check(Ok(group_item::to_item(id, group, 0))).map_err(failed("commit"))
 }
 
-/// Checks the note of a dead letter and its body.
+/// Checks a dead-letter record and its body.
 pub(in crate::store) fn check_dead_letter(dead_letter: &DeadLetterRecord, body: Option<&str>) -> PortResult<()> {
     let note = nested(dead_letter).map(|value| {
         let mut item = Key::dead_letter(&dead_letter.id).attributes();

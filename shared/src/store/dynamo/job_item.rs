@@ -1,7 +1,7 @@
-//! A job as an item: flat, in the words of the job document.
+//! A job as an item: flat, with the names of the job document.
 //!
-//! Three attributes are not serde's: `doneGroups` is a number set, so that `ADD` is idempotent; `unfinished` puts
-//! the job on the sparse index; and `createdAt`, the index's range key, is a string of fixed length that sorts.
+//! Three attributes do not come from serde: `doneGroups` is a number set, so that `ADD` is idempotent; `unfinished`
+//! puts the job on the sparse index; and `createdAt`, the index's range key, is a sortable string of fixed length.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::job::Job;
@@ -10,7 +10,8 @@ use longshore_domain::time_stamp::Timestamp;
 use super::item::{Item, ItemError, number, read_text, text};
 use super::keys::Key;
 
-/// On the job while it has not ended, and once it is deleted; its value is the partition key of the index of the same name.
+/// Set while the job has not ended, and once it is deleted; the value is the partition key of the index of the same
+/// name.
 pub(super) const UNFINISHED: &str = "unfinished";
 
 /// The range key of both indexes: milliseconds with leading zeros.
@@ -18,12 +19,12 @@ pub(super) const CREATED_AT: &str = "createdAt";
 
 const DONE_GROUPS: &str = "doneGroups";
 
-/// A creation time as the indexes sort it.
+/// Formats a creation time in the sort order of the indexes.
 pub(super) fn created_at(time: Timestamp) -> String {
     format!("{:015}", time.0)
 }
 
-/// The item of a job.
+/// Returns the item of a job.
 pub(super) fn to_item(job: &Job) -> Result<Item, ItemError> {
     let mut item: Item = serde_dynamo::to_item(job)?;
     item.retain(|_, value| !value.is_null());
@@ -39,7 +40,7 @@ pub(super) fn to_item(job: &Job) -> Result<Item, ItemError> {
     Ok(item)
 }
 
-/// The job of an item.
+/// Returns the job of an item.
 pub(super) fn from_item(mut item: Item) -> Result<Job, ItemError> {
     let created_at: i64 = read_text(&item, CREATED_AT)?.parse().map_err(|_| ItemError::Attribute(CREATED_AT))?;
     item.insert(CREATED_AT.into(), number(created_at));

@@ -1,4 +1,4 @@
-//! Uploads and jobs as a whole.
+//! Reads and creates uploads and jobs.
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use longshore_domain::ids::{FileGuid, JobId};
@@ -19,8 +19,8 @@ use super::{DynamoStore, failed, job_item, list_jobs, upload_item};
 use crate::store::replay;
 
 impl JobStore for DynamoStore {
-    /// TransactWriteItems: puts the upload if absent, counts its bytes if the day has room, and puts the key if absent or
-    /// expired.
+    /// TransactWriteItems: puts the upload if absent, counts its bytes if the day has room, and puts the key if
+    /// absent or expired.
     async fn create_upload(&self, upload: &Upload, key: Option<&IdempotencyKey>) -> PortResult<Created<FileGuid>> {
         const OPERATION: &str = "create_upload";
         let of = key.map(|key| KeyOf { tenant: &upload.tenant, key, own: upload.file_guid, operation: OPERATION });
@@ -40,10 +40,10 @@ impl JobStore for DynamoStore {
         item.map(|item| upload_item::from_item(id, &item)).transpose().map_err(failed("upload"))
     }
 
-    /// TransactWriteItems: puts job and definition if absent, counts the job as active if there is room, puts the idempotency
-    /// key if absent or expired, and the use of the upload (`UPLOAD#upload` / `JOB#id`) without a condition: it says the same
-    /// each time. After a refusal, reads the key, to see whose write is in the way; if it is the limit, makes room and tries
-    /// again.
+    /// TransactWriteItems: puts job and definition if absent, counts the job as active if there is room, puts the
+    /// idempotency key if absent or expired, and the use of the upload (`UPLOAD#upload` / `JOB#id`) without a
+    /// condition, because its content is always the same. After a refusal, reads the key to find the conflicting
+    /// write; if the limit is reached, makes room and tries again.
     async fn create_job(
         &self,
         job: &Job,
@@ -83,7 +83,7 @@ impl JobStore for DynamoStore {
         Ok(taken.map(|(hash, stored)| replay::key_used(key, &hash, stored)))
     }
 
-    /// See `start`.
+    /// See `DynamoStore::start`.
     async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started> {
         self.start(job, definition).await
     }
@@ -100,12 +100,12 @@ impl JobStore for DynamoStore {
         item.map(|item| definition_from_item(&item)).transpose().map_err(failed("definition"))
     }
 
-    /// See `list_jobs`.
+    /// See `DynamoStore::list_jobs`.
     async fn jobs(&self, wanted: &JobsWanted<'_>) -> PortResult<JobsPage> {
         self.list_jobs(wanted).await
     }
 
-    /// Query of the index `unfinished`, by the time of creation.
+    /// Query of the index `unfinished`, by creation time.
     async fn unfinished(&self, after: Option<JobPosition>, order: ByAge) -> PortResult<Vec<JobPosition>> {
         let page = self
             .client
@@ -126,7 +126,7 @@ impl JobStore for DynamoStore {
     }
 }
 
-/// Jobs in one page of the index: some kilobytes, and soon worked through.
+/// Maximum number of jobs in one page of the index: a few kilobytes, and quickly processed.
 const UNFINISHED_PAGE: i32 = 100;
 
 impl DynamoStore {
@@ -137,8 +137,8 @@ impl DynamoStore {
         Ok(answer.map_err(unanswered(operation))?.item)
     }
 
-    /// What every new job puts: itself and its definition if absent, its place among the active ones if there is room, and
-    /// the use of its upload.
+    /// Returns the puts of every new job: the job and its definition if absent, its entry among the active jobs if
+    /// there is room, and the use of its upload.
     pub(super) fn puts_of(&self, job: &Job, definition: &Definition) -> PortResult<Vec<TransactWriteItem>> {
         let item = job_item::to_item(job).map_err(failed("create_job"))?;
         let definition = definition_item(job, definition).map_err(failed("create_job"))?;
@@ -148,9 +148,9 @@ impl DynamoStore {
         Ok(puts)
     }
 
-    /// What a create met; none if it was the limit. A refusal need not name every condition that did not hold, so the
-    /// key is asked for first: who comes again is told what the first call made, whether there is room or not. Else, if
-    /// the thing itself was in the way, it is this very call's: ids are unique.
+    /// Returns the result of a create, or `None` if the limit was reached. A refusal need not name every condition
+    /// that did not hold, so the key is checked first: a repeated call gets the result of the first one, even if
+    /// there is no room. Otherwise, if the item itself already existed, this same call wrote it: ids are unique.
     async fn created<Id: Keyed>(
         &self,
         outcome: &Transacted,
@@ -167,7 +167,7 @@ impl DynamoStore {
         Ok(outcome.refused_at(0).then_some(Created::New))
     }
 
-    /// A put of `UPLOAD#upload` / `JOB#id`, without a condition: it says the same each time.
+    /// A put of `UPLOAD#upload` / `JOB#id`, without a condition: its content is always the same.
     pub(super) fn put_use(&self, job: &Job, upload: FileGuid) -> PortResult<TransactWriteItem> {
         let mut item = Key::upload_use(upload, job.job_id).attributes();
         item.insert("expiresAt".into(), number(job.times.expires_at));
@@ -191,7 +191,7 @@ fn definition_from_item(item: &Item) -> Result<Definition, ItemError> {
     Ok(Definition { options: serde_json::from_str(read_text(item, "options")?)?, columns })
 }
 
-/// The job of an item or of an index entry.
+/// Returns the job id of an item or of an index entry.
 pub(super) fn id_of(item: &Item) -> Result<JobId, ItemError> {
     let id = read_text(item, PK)?.strip_prefix("JOB#").and_then(JobId::parse);
     id.ok_or(ItemError::Attribute(PK))

@@ -1,4 +1,4 @@
-//! Names every item of the table.
+//! Keys of every item of the table.
 
 use std::collections::HashMap;
 
@@ -9,28 +9,28 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Priority;
 use longshore_domain::ports::CallWindow;
 
-/// The partition key's attribute.
+/// Attribute of the partition key.
 pub(super) const PK: &str = "PK";
 
-/// The sort key's attribute.
+/// Attribute of the sort key.
 pub(super) const SK: &str = "SK";
 
-/// The sort key of a job: after its groups, before its manifests.
+/// Sort key of a job: after its groups, before its manifests.
 pub(super) const JOB: &str = "JOB";
 
-/// What the sort keys of groups begin with.
+/// Prefix of the sort keys of groups.
 pub(super) const GROUP: &str = "GROUP#";
 
-/// What the sort keys of an upload's uses begin with.
+/// Prefix of the sort keys of an upload's uses.
 pub(super) const USE: &str = "JOB#";
 
-/// What the sort keys of a gate's slots begin with.
+/// Prefix of the sort keys of permits.
 pub(super) const PERMIT: &str = "SLOT#";
 
-/// What the sort keys of the chunks that wait at a gate begin with.
+/// Prefix of the sort keys of parked chunks.
 pub(super) const WAIT: &str = "WAIT#";
 
-/// The partition of the notes of all dead letters.
+/// Partition of all dead-letter records.
 pub(super) const DEAD_LETTERS: &str = "DEADLETTERS";
 
 /// The primary key of one item.
@@ -77,8 +77,8 @@ impl Key {
         Self { pk: concurrency_pk(job_type), sk: format!("{WAIT}{}", parked.name()) }
     }
 
-    /// `made` is the kind of what keys make: those of jobs and of uploads are apart. Tenants are never client input, so
-    /// that a `#` in a client's key cannot reach into another tenant's.
+    /// Key of an idempotency key. `made` is the kind of item created under it: keys of jobs and of uploads are
+    /// separate. Tenants are never client input, so a `#` in a client's key cannot reach another tenant's keys.
     pub(super) fn idempotency(made: &str, tenant: &str, key: &str) -> Self {
         Self { pk: format!("KEY#{made}#{tenant}#{key}"), sk: "KEY".into() }
     }
@@ -87,7 +87,7 @@ impl Key {
         Self { pk: DEAD_LETTERS.into(), sk: id.into() }
     }
 
-    /// Among the items of its job, with which it is removed.
+    /// Key of a dead letter's body: one of the items of its job, and removed with them.
     pub(super) fn dead_letter_body(dead_letter: &DeadLetterRecord) -> Self {
         let of_dead_letter = format!("LETTER#{}", dead_letter.id);
         match dead_letter.message.job_id() {
@@ -112,33 +112,33 @@ impl Key {
         Self { pk: "SWEEP".into(), sk: "POSITION".into() }
     }
 
-    /// `counter` is UPLOADS or JOBS, `day` its date.
+    /// Key of a daily counter. `counter` is UPLOADS or JOBS, `day` its date.
     pub(super) fn daily_bytes(tenant: &str, counter: &str, day: &str) -> Self {
         Self { pk: tenant_pk(tenant), sk: format!("{counter}#{day}") }
     }
 
-    /// As the SDK wants it.
+    /// Returns the key in the form that the SDK takes.
     pub(super) fn attributes(self) -> HashMap<String, AttributeValue> {
         HashMap::from([(PK.into(), AttributeValue::S(self.pk)), (SK.into(), AttributeValue::S(self.sk))])
     }
 }
 
-/// The partition of what is counted of a tenant.
+/// Returns the partition of a tenant's counters.
 fn tenant_pk(tenant: &str) -> String {
     format!("TENANT#{tenant}")
 }
 
-/// The partition of everything about an upload.
+/// Returns the partition of an upload's items.
 pub(super) fn upload_pk(id: FileGuid) -> String {
     format!("UPLOAD#{id}")
 }
 
-/// The partition of the gate of a job type.
+/// Returns the partition of a job type's concurrency limit.
 pub(super) fn concurrency_pk(job_type: &str) -> String {
     format!("GATE#{job_type}")
 }
 
-/// The partition of everything about a job.
+/// Returns the partition of a job's items.
 pub(super) fn job_pk(id: JobId) -> String {
     format!("JOB#{id}")
 }

@@ -1,4 +1,4 @@
-//! The ledger of one job's groups: the conditional commit, and the consistent reads beside it.
+//! The ledger of one job's groups: the conditional commit, and consistent reads.
 
 use aws_sdk_dynamodb::types::KeysAndAttributes;
 use longshore_domain::group::{Commit, CommitOutcome, Group, Manifest};
@@ -30,8 +30,8 @@ impl Ledger for DynamoStore {
         Ok(Some(ChunkState { job, group: group_item::from_item(&group).map_err(failed("chunk_state"))? }))
     }
 
-    /// One UpdateItem of `GROUP#g`, if it is open and the chunk's cursor is still the old one. A refusal comes with
-    /// the group as it is: the cursor there tells a lost reply from a lost race.
+    /// One UpdateItem of `GROUP#g`, if it is open and the chunk's cursor is still the old one. A refusal returns the
+    /// current group: its cursor distinguishes a lost reply from a lost race.
     async fn commit(&self, id: JobId, group: u32, commit: &Commit) -> PortResult<CommitOutcome> {
         let read = |item: &Item| group_item::from_item(item).map_err(failed("commit"));
         match self.update(commit_update(id, group, commit)).await? {
@@ -44,7 +44,7 @@ impl Ledger for DynamoStore {
         }
     }
 
-    /// UpdateItem of `JOB`, if `status` is not final: `ADD` to a set, harmless twice.
+    /// UpdateItem of `JOB`, if `status` is not final: `ADD` to a set, idempotent.
     async fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<Transition> {
         let update = Update {
             operation: "group_done",
@@ -66,8 +66,8 @@ impl Ledger for DynamoStore {
         self.progress_from(id, 0).await
     }
 
-    /// The same Query from `GROUP#first` on. The groups of one generation are half a megabyte at most, which is one page,
-    /// and 125 read units: a page holds 1 MB
+    /// The same Query from `GROUP#first` on. The groups of one generation take half a megabyte at most, which is one
+    /// page and 125 read units: a page holds 1 MB
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Query.Pagination.html>).
     async fn progress_from(&self, id: JobId, first: u32) -> PortResult<Option<(Vec<Group>, Job)>> {
         let (mut groups, mut job, mut from) = (Vec::new(), None, None);
@@ -92,7 +92,7 @@ impl Ledger for DynamoStore {
         Ok(self.committed_group(id, group).await?.map(|committed| committed.manifest))
     }
 
-    /// UpdateItem of `GROUP#g`: removes `open`, harmless twice.
+    /// UpdateItem of `GROUP#g`: removes `open`, idempotent.
     async fn close(&self, id: JobId, group: u32) -> PortResult<Option<Group>> {
         let update = Update {
             operation: "close",
@@ -107,7 +107,7 @@ impl Ledger for DynamoStore {
         }
     }
 
-    /// UpdateItem of `GROUP#g`, if it is open and was last touched before.
+    /// UpdateItem of `GROUP#g`, if it is open and was last updated before.
     async fn chunk_woken(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()> {
         let update = Update {
             operation: "called",
@@ -119,7 +119,7 @@ impl Ledger for DynamoStore {
         self.update(update).await.map(|_| ())
     }
 
-    /// UpdateItem of `GROUP#g`, if `resends` is as it was seen. A lost reply reads as false.
+    /// UpdateItem of `GROUP#g`, if `resends` is as it was read. A lost reply returns false.
     async fn count_group_resend(&self, id: JobId, group: u32, seen: u32, now: Timestamp) -> PortResult<bool> {
         let update = Update {
             operation: "count_group_resend",
@@ -155,8 +155,8 @@ impl DynamoStore {
         query.send().await.map_err(unanswered("progress"))
     }
 
-    /// Consistent BatchGetItem of up to 100 keys, in no order. Asks again, after a wait, for what DynamoDB left out; a call that
-    /// is refused as a whole is the SDK's to retry.
+    /// Consistent BatchGetItem of up to 100 keys, in no order. Repeats the call, after a wait, for keys that DynamoDB
+    /// left out; the SDK retries a call that is refused as a whole.
     pub(super) async fn batch_get(&self, operation: &'static str, keys: Vec<Key>) -> PortResult<Vec<Item>> {
         let mut found = Vec::new();
         let mut asked: Vec<_> = keys.into_iter().map(Key::attributes).collect();

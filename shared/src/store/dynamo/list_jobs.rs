@@ -1,7 +1,8 @@
 //! A tenant's jobs, newest first: found in the index `tenant`, then read from the table.
 //!
-//! The index repeats what never or seldom changes - id, age, type, status - so that the many writes of a running job
-//! leave it alone. It may lag by a moment: what it finds is read again, consistently, and held against the filters.
+//! The index repeats only attributes that rarely or never change (id, age, type, status), so that the many writes of
+//! a running job do not update it. It may lag by a moment: the jobs found are read again, consistently, and compared
+//! with the filters.
 
 use std::collections::HashMap;
 
@@ -24,15 +25,15 @@ const TENANT: &str = "tenant";
 
 const OPERATION: &str = "jobs";
 
-/// Entries that one query of a filtered list looks at: some 150 KB, which is twenty read units.
+/// Maximum number of entries that one query of a filtered list reads: some 150 KB, which is twenty read units.
 const ENTRIES: i32 = 1_000;
 
-/// Queries for one page at most. A filter that fits few jobs gives short pages in place of slow ones.
+/// Maximum number of queries for one page. A filter that matches few jobs gives short pages instead of slow ones.
 const QUERIES: usize = 4;
 
 impl DynamoStore {
-    /// Query of the index `tenant`, newest first, by one entry more than the page holds; with a filter up to four of
-    /// 1,000 entries. Then one consistent BatchGetItem of `JOB#id` / `JOB`.
+    /// Query of the index `tenant`, newest first, for one entry more than the page holds; with a filter up to four
+    /// queries of 1,000 entries. Then one consistent BatchGetItem of `JOB#id` / `JOB`.
     pub(super) async fn list_jobs(&self, wanted: &JobsWanted<'_>) -> PortResult<JobsPage> {
         let (found, next) = self.find_jobs(wanted).await?;
         let keys: Vec<_> = found.iter().map(|position| Key::job(position.job_id)).collect();
@@ -99,7 +100,7 @@ fn start_key(tenant: &str, after: JobPosition) -> Item {
     key
 }
 
-/// The place of an index entry.
+/// Returns the position of an index entry.
 pub(super) fn position_of(entry: &Item) -> Result<JobPosition, ItemError> {
     let created_at = read_text(entry, CREATED_AT)?.parse().map_err(|_| ItemError::Attribute(CREATED_AT))?;
     Ok(JobPosition { created_at: Timestamp(created_at), job_id: id_of(entry)? })

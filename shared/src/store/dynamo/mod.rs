@@ -1,4 +1,4 @@
-//! The ledger on DynamoDB: one table, one function per operation, its key and its condition in its doc.
+//! The ledger on DynamoDB: one table, one function per operation, with its key and its condition in its doc.
 //!
 //! | item | `PK` | `SK` | holds |
 //! | --- | --- | --- | --- |
@@ -6,24 +6,24 @@
 //! | definition | `JOB#id` | `DEFINITION` | options as JSON; the columns, once known |
 //! | group | `JOB#id` | `GROUP#00042` | counts, `open`, and `cur`: chunk to cursor. Below 1,024 bytes: one write unit |
 //! | manifest | `JOB#id` | `MANIFEST#00042` | the chunks as JSON; immutable |
-//! | upload | `UPLOAD#id` | `UPLOAD` | what was promised to the client |
+//! | upload | `UPLOAD#id` | `UPLOAD` | the upload as promised to the client |
 //! | use | `UPLOAD#id` | `JOB#id` | nothing: this job uses this upload |
-//! | slot | `GATE#type` | `SLOT#00003` | of a job type that limits its chunks: `holder` and `until` while it is held |
-//! | waiting | `GATE#type` | `WAIT#turn#job#group-chunk` | the message of a chunk that waits for a slot; `calledAt` |
-//! | key | `KEY#JOB#tenant#key`, `KEY#UPLOAD#tenant#key` | `KEY` | idempotency key: hash of the request, what it made |
-//! | dead letter | `DEADLETTERS` | `1700000000000-messageId` | the note of a dead letter; `settled` |
-//! | body of one | `JOB#id`, or `LETTER#id` if it is unreadable | `LETTER#id`, `BODY` | `body` |
-//! | active jobs | `TENANT#tenant` | `ACTIVE` | `jobs`, a string set: all that have not ended, and some that have |
-//! | calls | `TENANT#tenant` | `CALLS#178289640` | `calls` that made work in these ten seconds |
-//! | deliveries | `TENANT#tenant` | `DELIVERED#normal` | `s0` to `s39`: when the newest message was sent that workers received |
-//! | sweeps | `SWEEP` | `POSITION` | `jobId`, `age`: where the next sweep goes on. The one item that never expires |
+//! | permit | `GATE#type` | `SLOT#00003` | if the type has a concurrency limit: `holder` and `until` while it is held |
+//! | parked chunk | `GATE#type` | `WAIT#turn#job#group-chunk` | the message of a chunk without a permit; `calledAt` |
+//! | key | `KEY#JOB#tenant#key`, `KEY#UPLOAD#tenant#key` | `KEY` | idempotency key: request hash, id of the created item |
+//! | dead letter | `DEADLETTERS` | `1700000000000-messageId` | the dead-letter record; `settled`, its resolution |
+//! | its body | `JOB#id`, or `LETTER#id` if it is unreadable | `LETTER#id`, `BODY` | `body` |
+//! | active jobs | `TENANT#tenant` | `ACTIVE` | `jobs`, a string set: all unfinished jobs, and some that have ended |
+//! | calls | `TENANT#tenant` | `CALLS#178289640` | `calls` that created work in these ten seconds |
+//! | deliveries | `TENANT#tenant` | `DELIVERED#normal` | `s0` to `s39`: send time of the newest message received by workers |
+//! | sweeps | `SWEEP` | `POSITION` | `jobId`, `age`: where the next sweep continues. The one item that never expires |
 //! | promised bytes | `TENANT#tenant` | `UPLOADS#2026-07-01` | `bytes` of the uploads promised on that day |
-//! | bytes of jobs | `TENANT#tenant` | `JOBS#2026-07-01` | `bytes` of the files of the jobs created, started or retried on that day |
+//! | bytes of jobs | `TENANT#tenant` | `JOBS#2026-07-01` | `bytes` of the files of jobs created, started or retried on that day |
 //!
-//! `expiresAt` (seconds) is on every other item: DynamoDB removes it some hours later. Both indexes are sparse. `unfinished`:
-//! a job leaves it with its final status, or if it is deleted when it is removed. `tenant`: only jobs have its two
-//! keys, `tenant` and `createdAt`; it repeats `status` and `jobType`. `GROUP#` sorts before `JOB`, so that one query
-//! reads groups, then the job.
+//! Every other item has `expiresAt` (seconds): DynamoDB removes it some hours later. Both indexes are sparse.
+//! `unfinished`: a job leaves it with its final status, or, if it is deleted, when it is removed. `tenant`: only jobs
+//! have its two keys, `tenant` and `createdAt`; it repeats `status` and `jobType`. `GROUP#` sorts before `JOB`, so
+//! that one query reads groups, then the job.
 
 mod active_jobs;
 mod commit_group;
@@ -66,19 +66,19 @@ pub struct DynamoStore {
 }
 
 impl DynamoStore {
-    /// A store on this table.
+    /// Creates a store on this table.
     pub fn new(client: aws_sdk_dynamodb::Client, table: String) -> Self {
         Self { client, table, limits: TenantLimits::default(), sleep: back_off::sleep }
     }
 
-    /// The same store, with no more room for each tenant than this.
+    /// Sets the limits of each tenant.
     #[must_use]
     pub fn with_limits(self, limits: TenantLimits) -> Self {
         Self { limits, ..self }
     }
 }
 
-/// Names the failed operation in the port's words.
+/// Names the failed operation as the port does.
 fn failed<E>(operation: &'static str) -> impl Fn(E) -> PortError
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,

@@ -1,4 +1,4 @@
-//! Takes a deleted job's records away: the job last, so that whoever dies before is found by the sweeper again.
+//! Removes a deleted job's records, the job last: if a removal fails half-way, the sweeper finds the job again.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,13 @@ use super::retry::{unanswered, unwritten};
 use super::{DynamoStore, failed};
 use crate::back_off::BackOff;
 
-/// Items in one BatchWriteItem: DynamoDB's limit.
+/// Maximum number of items in one BatchWriteItem: DynamoDB's limit.
 const BATCH_ITEMS: usize = 25;
 
 impl Removal for DynamoStore {
     /// DeleteItem of `UPLOAD#upload` / `JOB#id`, a consistent Query for another use, and without one DeleteItem of
-    /// `UPLOAD#upload` / `UPLOAD`. All harmless twice. A job that is created over the upload between the last two
-    /// calls fails, as it would if the file had been deleted a moment before.
+    /// `UPLOAD#upload` / `UPLOAD`. All idempotent. A job that is created over the upload between the last two calls
+    /// fails, as if the file had been deleted a moment before.
     async fn release_upload(&self, id: JobId, upload: FileGuid) -> PortResult<bool> {
         self.delete_item(Key::upload_use(upload, id)).await?;
         let (keys, _) = self.keys_in(&upload_pk(upload), None).await?;
@@ -29,8 +29,8 @@ impl Removal for DynamoStore {
         Ok(true)
     }
 
-    /// If the job is deleted and has ended: Query of `JOB#id` and BatchWriteItem of all but the job, page by page, then
-    /// DeleteItem of `JOB`. All harmless twice; nothing is written to a job that has ended.
+    /// If the job is deleted and has ended: Query of `JOB#id` and BatchWriteItem of all items but the job, page by
+    /// page, then DeleteItem of `JOB`. All idempotent; nothing is written to a job that has ended.
     async fn remove(&self, id: JobId) -> PortResult<()> {
         if !self.job(id).await?.is_some_and(|job| job.is_removable()) {
             return Ok(());
@@ -51,7 +51,7 @@ impl Removal for DynamoStore {
 }
 
 impl DynamoStore {
-    /// Keys of the items of a partition, a page of them, and where the next one begins.
+    /// Returns a page of a partition's keys, and the start of the next page.
     async fn keys_in(&self, partition: &str, from: Option<Item>) -> PortResult<(Vec<Item>, Option<Item>)> {
         let query = self.client.query().table_name(&self.table).consistent_read(true);
         let query = query
@@ -69,8 +69,8 @@ impl DynamoStore {
         answer.map(|_| ()).map_err(|error| unwritten("remove", error))
     }
 
-    /// BatchWriteItem. Asks again, after a wait, for what DynamoDB left; a call that is refused as a whole is the SDK's to
-    /// retry. Harmless twice.
+    /// BatchWriteItem. Repeats the call, after a wait, for items that DynamoDB left; the SDK retries a call that is
+    /// refused as a whole. Idempotent.
     async fn delete_batch(&self, keys: &[Item]) -> PortResult<()> {
         let delete = |key: &Item| {
             let request = DeleteRequest::builder().set_key(Some(key.clone())).build().map_err(failed("remove"))?;

@@ -1,4 +1,4 @@
-//! A retry: the job opens again, if its tenant has room for one more that is active.
+//! A retry: reopens the job, if its tenant has room for one more active job.
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use longshore_domain::job::{Job, Reopen, SourceFile, Stage, Status};
@@ -17,8 +17,8 @@ const OPERATION: &str = "reopen";
 
 impl DynamoStore {
     /// TransactWriteItems: updates `JOB`, if `generation` is the one that was read, `status` is final and `deletedAt`
-    /// absent - then all that was read stands - counts the job as active and the bytes of its file, if there is room, and notes
-    /// that it uses its corrected file's upload.
+    /// is absent (then nothing that was read has changed); counts the job as active and the bytes of its file, if
+    /// there is room; and records the use of its corrected file's upload.
     pub(super) async fn reopen_counted(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
         if job.generation != reopen.generation || !job.has_remaining() {
             return Ok(Reopened::Refused);

@@ -1,12 +1,13 @@
-//! Repeats writes that other writes of the same items are in the way of.
+//! Repeats writes that conflict with other writes of the same items.
 //!
-//! Creates of one tenant write one set of active jobs; the splitter's transaction and the workers' `group_done` write one job.
-//! DynamoDB does not let one of them wait: "a `PutItem`, `UpdateItem`, or `DeleteItem` request for an item conflicts with an
-//! ongoing `TransactWriteItems` request that includes the same item", and so does "an item within a `TransactWriteItems` request"
-//! that "is part of another ongoing `TransactWriteItems` request". The single write fails with `TransactionConflictException`, the
-//! transaction is canceled, and "AWS SDKs do not retry the request"
-//! (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>). Nothing was written, so that the
-//! next try may take. The SDK's own retries would not do: they are few, and all calls of a client share their number.
+//! All creates of one tenant write one set of active jobs; the splitter's transaction and the workers' `group_done`
+//! write one job. DynamoDB does not queue conflicting writes: "a `PutItem`, `UpdateItem`, or `DeleteItem` request for
+//! an item conflicts with an ongoing `TransactWriteItems` request that includes the same item", and so does "an item
+//! within a `TransactWriteItems` request" that "is part of another ongoing `TransactWriteItems` request". The single
+//! write fails with `TransactionConflictException`, the transaction is canceled, and "AWS SDKs do not retry the
+//! request" (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>). Nothing was
+//! written, so the next attempt may succeed. The SDK's own retries are not enough: they are few, and all calls of a
+//! client share their number.
 
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
@@ -18,16 +19,16 @@ use longshore_domain::ports::{Busy, PortError};
 use super::{DynamoStore, failed};
 use crate::back_off::BackOff;
 
-/// Reasons for which a canceled transaction is worth another try.
+/// Reasons for which a canceled transaction is retried.
 const PASSING: [&str; 3] = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
 
-/// Codes of a call that is refused because of too many others, after the SDK has repeated it
+/// Codes of a call that is throttled, after the SDK has repeated it
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html>).
 const THROTTLED: [&str; 3] = ["ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"];
 
 /// A refusal of a write.
 pub(super) trait WriteError: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static {
-    /// Nothing was written, and the same call may take a moment later.
+    /// Returns true if nothing was written and the same call may succeed a moment later.
     fn passes(&self) -> bool;
 }
 
@@ -50,7 +51,8 @@ impl WriteError for TransactWriteItemsError {
 }
 
 impl DynamoStore {
-    /// Sends a write until it takes or is refused for good. Gives up after some seconds, within the time of an API call.
+    /// Sends a write until it succeeds or fails permanently. Gives up after some seconds, within the time of an API
+    /// call.
     pub(super) async fn write<T, E: WriteError, F>(&self, send: impl Fn() -> F) -> Result<T, SdkError<E>>
     where
         F: Future<Output = Result<T, SdkError<E>>>,
@@ -65,12 +67,12 @@ impl DynamoStore {
     }
 }
 
-/// Names a failed write in the port's words: [`Busy`] if it failed because of others.
+/// Names a failed write as the port does: [`Busy`] if it failed because of other writes.
 pub(super) fn unwritten<E: WriteError>(operation: &'static str, error: SdkError<E>) -> PortError {
     if passes(&error) { failed(operation)(Busy(error.into())) } else { unanswered(operation)(error) }
 }
 
-/// Names a failed call in the port's words: [`Busy`] if it was throttled.
+/// Names a failed call as the port does: [`Busy`] if it was throttled.
 pub(super) fn unanswered<E>(operation: &'static str) -> impl Fn(SdkError<E>) -> PortError
 where
     E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
@@ -85,7 +87,7 @@ fn passes<E: WriteError>(error: &SdkError<E>) -> bool {
     error.as_service_error().is_some_and(WriteError::passes)
 }
 
-/// Nothing but passing reasons: a failed condition stays failed, whatever else went wrong beside it.
+/// Returns true if there are only transient reasons: a failed condition stays failed, regardless of other reasons.
 fn all_pass(reasons: &[CancellationReason]) -> bool {
     let mut codes = reasons.iter().filter_map(CancellationReason::code).filter(|code| *code != "None").peekable();
     codes.peek().is_some() && codes.all(|code| PASSING.contains(&code))

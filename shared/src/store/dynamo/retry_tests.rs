@@ -1,4 +1,4 @@
-//! A table that is contended, and what its writers make of it.
+//! A contended table, and the results of its writers.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A table that refuses so many calls because of others, and takes the next. Keeps what came, with its token if it was a
-/// transaction.
+/// A table that refuses a number of calls because of others, and accepts the next. Records the calls, with the token
+/// of each transaction.
 #[derive(Clone, Debug)]
 struct Contended {
     refusals: usize,
@@ -59,7 +59,7 @@ impl HttpConnector for Refusing {
     }
 }
 
-/// A store on such a table, without waits.
+/// Creates a store on such a table, without waits.
 fn store(refusals: usize) -> (DynamoStore, Contended) {
     let table = Contended { refusals, calls: Arc::default() };
     (store_on(table.clone()), table)
@@ -106,7 +106,7 @@ async fn a_write_that_always_meets_others_ends_as_busy() {
 #[tokio::test]
 async fn single_writes_that_meet_a_transaction_are_repeated() {
     let (updates, table) = store(9);
-    // The answer is no item that can be read; only the calls matter.
+    // The response is not a readable item; only the calls matter.
     drop(updates.delete(JobId::generate(), Timestamp(1)).await);
     assert_eq!(table.calls.lock().unwrap().len(), 10);
     let (deletes, table) = store(9);

@@ -1,4 +1,4 @@
-//! A job that does for real what another one has checked: stored, and noted there, all or nothing.
+//! Starts a job from a validated one: stores the new job and records it on the validated one, all or nothing.
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use longshore_domain::ids::JobId;
@@ -16,9 +16,9 @@ use crate::store::replay;
 const OPERATION: &str = "start_job";
 
 impl DynamoStore {
-    /// TransactWriteItems: puts what a new job puts, if its tenant and its day have room, and notes it as `startedAs` on the job that it
-    /// is started from, if that one has completed, only checks, is not deleted, and has none yet. After a refusal, reads
-    /// that one: the refusal need not name every condition that did not hold.
+    /// TransactWriteItems: puts the items of a new job, if its tenant and its day have room, and records it as
+    /// `startedAs` on the job that it is started from, if that one has completed, only validates, is not deleted, and
+    /// has none yet. After a refusal, reads that job: the refusal need not name every condition that did not hold.
     pub(super) async fn start(&self, job: &Job, definition: &Definition) -> PortResult<Started> {
         let Some(from) = job.validation.started_from else { return Ok(Started::Refused) };
         for _ in 0..TRIES {

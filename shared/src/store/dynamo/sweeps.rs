@@ -19,7 +19,7 @@ impl Sweeps for DynamoStore {
         item.map(|item| position_of(&item)).transpose().map_err(failed("sweep_position"))
     }
 
-    /// UpdateItem of `SWEEP` / `POSITION`, without a condition: whichever write is last, the next sweep goes on from there.
+    /// UpdateItem of `SWEEP` / `POSITION`, without a condition: the next sweep continues from the last write.
     async fn set_sweep_position(&self, position: Option<JobPosition>) -> PortResult<()> {
         let (update, values) = match position {
             Some(position) => (

@@ -1,4 +1,4 @@
-//! What several records' writes have in common: all or nothing, and which of their conditions did not hold.
+//! Transactions over several items: all or nothing, and the conditions that did not hold.
 
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -13,27 +13,28 @@ use super::retry::unwritten;
 use super::update::Update;
 use super::{DynamoStore, failed};
 
-/// What a transaction met.
+/// Result of a transaction.
 #[derive(Debug)]
 pub(super) enum Transacted {
-    /// Every write took.
+    /// Every write was applied.
     Took,
-    /// None did. Of each write, in order, whether its condition is known not to have held.
+    /// None was applied. For each write, in order, true if its condition is known not to have held.
     Refused(Vec<bool>),
 }
 
 impl Transacted {
-    /// The condition of the write at this place did not hold.
+    /// Returns true if the condition of the write at this index did not hold.
     pub(super) fn refused_at(&self, place: usize) -> bool {
         matches!(self, Self::Refused(refused) if refused.get(place).is_some_and(|refused| *refused))
     }
 }
 
 impl DynamoStore {
-    /// TransactWriteItems. All its tries have one client request token: a canceled one wrote nothing, and one that took and whose
-    /// reply was lost is answered like the first, for ten minutes
-    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>). What
-    /// a token does not cover comes back as a refusal by what this very call wrote before, and the caller compares.
+    /// TransactWriteItems. All its attempts have one client request token: a canceled one wrote nothing, and an
+    /// applied one whose reply was lost returns the same response for ten minutes
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>). A
+    /// retry that the token does not cover is refused because of this same call's earlier write, and the caller
+    /// compares.
     pub(super) async fn transact(
         &self,
         operation: &'static str,
@@ -50,7 +51,7 @@ impl DynamoStore {
         }
     }
 
-    /// A put that never overwrites.
+    /// Returns a put that never overwrites.
     pub(super) fn put_if_absent(&self, item: Item) -> PortResult<TransactWriteItem> {
         let put = Put::builder()
             .table_name(&self.table)
@@ -62,7 +63,7 @@ impl DynamoStore {
         Ok(TransactWriteItem::builder().put(put).build())
     }
 
-    /// A conditional update as one of a transaction's writes.
+    /// Returns a conditional update as one of a transaction's writes.
     pub(super) fn update_of(&self, update: Update) -> PortResult<TransactWriteItem> {
         let values = update.values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let update = UpdateOfOne::builder()
@@ -78,9 +79,10 @@ impl DynamoStore {
     }
 }
 
-/// Which conditions did not hold, if that was the cause, alone or beside others. DynamoDB lists a reason for each write, in order:
-/// <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>. Other cancellations have been
-/// tried again, and are errors now.
+/// Returns the conditions that did not hold, if they were the cause, alone or with others. DynamoDB lists a reason
+/// for each write, in order:
+/// <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>. Other cancellations
+/// have already been retried, and are errors now.
 fn refused(error: &SdkError<TransactWriteItemsError>) -> Option<Vec<bool>> {
     let Some(TransactWriteItemsError::TransactionCanceledException(canceled)) = error.as_service_error() else {
         return None;

@@ -1,4 +1,4 @@
-//! A table whose first reply to each transaction is lost, and the tokens under which transactions come.
+//! A table whose first reply to each transaction is lost, and the tokens of its transactions.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::DynamoStore;
 
-/// Tokens of the transactions that came, each with the number of the call.
+/// Tokens of the received transactions, each with the number of the call.
 #[derive(Clone, Debug, Default)]
 struct Lossy(Arc<Mutex<Vec<String>>>);
 
@@ -79,7 +79,7 @@ async fn a_transaction_whose_reply_is_lost_comes_again_under_its_own_token() {
     };
     assert_eq!(store.create_upload(&upload, None).await.unwrap(), Created::New);
     let plan = GroupPlan::of_file(0, Manifest { group: 0, chunks: Vec::new() }, 0..0);
-    // The job that is read afterwards is none: only the token matters.
+    // The job that is read afterwards does not exist: only the token matters.
     store.commit_group(&job, &plan, AT).await.unwrap();
 
     let tokens = table.0.lock().unwrap().clone();

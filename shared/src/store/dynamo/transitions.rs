@@ -13,7 +13,7 @@ use super::{DynamoStore, failed, job_item};
 use crate::store::replay;
 
 impl JobTransitions for DynamoStore {
-    /// If `status` is waiting and `stage` queued.
+    /// Condition: `status` is waiting and `stage` queued.
     async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
         let update = Update {
             operation: "begin",
@@ -47,8 +47,8 @@ impl JobTransitions for DynamoStore {
         self.transact_group(job, plan, now).await
     }
 
-    /// If `generation` is the splitter's, `stage` splitting and `groups` what it committed. Until then nobody else writes
-    /// issues.
+    /// Condition: `generation` is the splitter's, `stage` is splitting and `groups` is its committed number. Until
+    /// then only the splitter writes issues.
     async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
         let set =
             "SET #stage = :processing, #splitEnded = :true, #sentGroups = :groups, #resends = :zero, #updatedAt = :now";
@@ -73,31 +73,32 @@ impl JobTransitions for DynamoStore {
         self.transition(update, |job| replay::split_ended(job, groups, issues, now)).await
     }
 
-    /// If `generation` is the caller's, `status` not final and `stage` not stopping.
+    /// Condition: `generation` is the caller's, `status` is not final and `stage` is not stopping.
     async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition> {
         self.transition(stop_update(id, generation, stop)?, |job| replay::stopped(job, stop)).await
     }
 
-    /// The same, and if `status`, `stage`, `generation` and `updatedAt` are as they were seen.
+    /// The same condition, and `status`, `stage`, `generation` and `updatedAt` are as they were read.
     async fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> PortResult<Transition> {
         let update = as_seen(stop_update(seen.job_id, seen.generation, stop)?, seen)?;
         self.transition(update, |job| replay::stopped(job, stop)).await
     }
 
-    /// If `deletedAt` is absent. `unfinished` puts a job that has ended back on the index.
+    /// Condition: `deletedAt` is absent. `unfinished` puts a job that has ended back on the index.
     async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
         self.transition(delete_update(id, now), |job| replay::deleted(job, now)).await
     }
 
-    /// The same, and if `status`, `stage`, `generation` and `updatedAt` are as they were seen.
+    /// The same condition, and `status`, `stage`, `generation` and `updatedAt` are as they were read.
     async fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> PortResult<Transition> {
         let update = as_seen(delete_update(seen.job_id, now), seen)?;
         self.transition(update, |job| replay::deleted(job, now)).await
     }
 
-    /// If `status` is not final, `generation` is the one that ends, and no stopping job would be completed. A job that
-    /// is deleted stays on the index `unfinished`: an update cannot choose what it removes, so it is tried as one
-    /// that is not, and then as one that is. Nobody takes a deletion back, so that one of the two is true.
+    /// Condition: `status` is not final, `generation` is the one that ends, and a stopping job is not completed. A
+    /// deleted job stays on the index `unfinished`. An update cannot choose which attributes it removes, so it is
+    /// tried for a job that is not deleted, and then for a deleted one. A deletion is never undone, so one of the two
+    /// applies.
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
         match self.finish_if(id, finish, "REMOVE #unfinished", "attribute_not_exists(#deletedAt)").await? {
             Transition::Refused => self.finish_if(id, finish, "", "attribute_exists(#deletedAt)").await,
@@ -105,7 +106,8 @@ impl JobTransitions for DynamoStore {
         }
     }
 
-    /// If the checkpoint is the one from which this completion went on, the generation its own, and the status not final.
+    /// Condition: the checkpoint is the one from which this completion continued, the generation is its own, and the
+    /// status is not final.
     async fn checkpoint(&self, id: JobId, move_to: &MoveCheckpoint) -> PortResult<Transition> {
         let mut update = Update {
             operation: "checkpoint",
@@ -134,13 +136,13 @@ impl JobTransitions for DynamoStore {
         self.transition(update, |job| replay::checkpointed(job, move_to)).await
     }
 
-    /// See `reopen_counted`.
+    /// See `DynamoStore::reopen_counted`.
     async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
         self.reopen_counted(job, reopen).await
     }
 
-    /// If `resends` and `generation` are as they were seen, and the status is not final: a sweep that saw the job before
-    /// must not change it.
+    /// Condition: `resends` and `generation` are as they were read, and the status is not final. A sweep that read an
+    /// earlier state of the job must not change it.
     async fn count_resend(&self, job: &Job, now: Timestamp) -> PortResult<Transition> {
         let update = Update {
             operation: "count_resend",
@@ -190,7 +192,8 @@ impl DynamoStore {
         self.transition(update, |job| replay::finished(job, finish)).await
     }
 
-    /// An update of a job. A refusal by what this very call wrote before (its reply was lost) is no refusal.
+    /// An update of a job. A refusal because of this same call's earlier write, whose reply was lost, counts as
+    /// success.
     pub(super) async fn transition(&self, update: Update, own: impl Fn(&Job) -> bool) -> PortResult<Transition> {
         let operation = update.operation;
         let read = |item| job_item::from_item(item).map_err(failed(operation));
@@ -247,7 +250,7 @@ fn as_seen(mut update: Update, seen: &Job) -> PortResult<Update> {
     Ok(update)
 }
 
-/// A status or stage as it is stored.
+/// Returns a status or stage as it is stored.
 pub(super) fn word(
     value: impl serde::Serialize,
     operation: &'static str,

@@ -1,4 +1,4 @@
-//! A table that takes a part of each batch, and what is asked of it then.
+//! A table that processes a part of each batch, and the calls that follow.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ thread_local! {
     static WAITED: RefCell<Vec<Duration>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A table that works one request of each batch, and leaves the others so many times.
+/// A table that processes one request of each batch, and leaves the others for a number of times.
 #[derive(Clone, Debug)]
 struct Leaving {
     times: Arc<Mutex<u32>>,

@@ -1,4 +1,4 @@
-//! One conditional UpdateItem, and what it met.
+//! One conditional UpdateItem, and its result.
 
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
@@ -11,30 +11,31 @@ use super::item::Item;
 use super::keys::Key;
 use super::retry::unwritten;
 
-/// What to write, and when. Both expressions name attributes as `#attribute` and values as `:value`.
+/// An update and its condition. Both expressions name attributes as `#attribute` and values as `:value`.
 pub(super) struct Update {
-    /// The port's word for it.
+    /// Name of the operation in the port.
     pub(super) operation: &'static str,
     pub(super) key: Key,
     pub(super) update: String,
-    /// With `attribute_exists(PK)`, or an update of nothing makes an item, which only the gates want. Empty for none.
+    /// Condition, with `attribute_exists(PK)` unless an absent item is to be created, as for permits and parked
+    /// chunks. Empty for none.
     pub(super) condition: String,
     pub(super) values: Vec<(&'static str, AttributeValue)>,
 }
 
-/// What a conditional update met.
+/// Result of a conditional update.
 pub(super) enum Updated {
-    /// It took; the whole item as it now is.
+    /// The update was applied; holds the whole new item.
     Took(Item),
-    /// Its condition did not hold for this item.
+    /// The condition did not hold for this item.
     Refused(Item),
     /// There is no such item.
     Absent,
 }
 
 impl DynamoStore {
-    /// UpdateItem that returns the item: the new one if it took, the one in its way if not. An SDK retry of an
-    /// update whose reply was lost comes back as `Refused`; the caller compares.
+    /// UpdateItem that returns the item: the new one if the update was applied, the conflicting one if not. An SDK
+    /// retry of an update whose reply was lost returns `Refused`; the caller compares.
     pub(super) async fn update(&self, update: Update) -> PortResult<Updated> {
         let values = update.values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Item>();
         let call = self

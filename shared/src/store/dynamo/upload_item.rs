@@ -8,7 +8,7 @@ use longshore_domain::time_stamp::Timestamp;
 use super::item::{Item, ItemError, number, read_number, read_text, text, time};
 use super::keys::Key;
 
-/// The item of an upload. It has no `createdAt`, and so is not on the index of a tenant's jobs.
+/// Returns the item of an upload. It has no `createdAt`, so it is not on the index of a tenant's jobs.
 pub(super) fn to_item(upload: &Upload) -> Item {
     let mut item = Key::upload(upload.file_guid).attributes();
     item.insert("tenant".into(), text(&upload.tenant));
@@ -28,7 +28,7 @@ pub(super) fn to_item(upload: &Upload) -> Item {
     item
 }
 
-/// The upload of an item.
+/// Returns the upload of an item.
 pub(super) fn from_item(id: FileGuid, item: &Item) -> Result<Upload, ItemError> {
     Ok(Upload {
         file_guid: id,
@@ -39,7 +39,7 @@ pub(super) fn from_item(id: FileGuid, item: &Item) -> Result<Upload, ItemError> 
         size_bytes: read_number(item, "sizeBytes")?,
         sha256: item.contains_key("sha256").then(|| read_text(item, "sha256")).transpose()?.map(str::to_owned),
         multipart: item.contains_key("multipartId").then(|| multipart(item)).transpose()?,
-        // Uploads of an earlier version have none; only those that are being promised are counted.
+        // Uploads of an earlier version have none; only new promises are counted.
         promised_at: Timestamp(read_number(item, "promisedAt").unwrap_or_default()),
         expires_at: read_number(item, "expiresAt")?,
     })

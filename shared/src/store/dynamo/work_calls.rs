@@ -1,7 +1,8 @@
-//! Counts the calls of a tenant that make work, so that their rate holds over all processes.
+//! Counts the calls of a tenant that create work, so that their rate limit applies over all processes.
 //!
-//! The counter of ten seconds (`TENANT#tenant` / `CALLS#window`) moves by a write of its own, before anything else is
-//! written, compiled or begun. A call whose reply was lost may count twice, which costs its tenant one call of the window.
+//! The counter of ten seconds (`TENANT#tenant` / `CALLS#window`) changes by a write of its own, before anything else
+//! is written, compiled or started. A call whose reply was lost may count twice, which costs its tenant one call of
+//! the window.
 
 use longshore_domain::ports::{CallWindow, PortResult, TenantCounts};
 use longshore_domain::time_stamp::Timestamp;
@@ -11,11 +12,11 @@ use super::item::number;
 use super::keys::Key;
 use super::update::{Update, Updated};
 
-/// A counter stays for so long after its window: a call may come late, and by a clock that is slow.
+/// Seconds for which a counter is kept after its window: a call may come late, and from a slow clock.
 const KEPT_SECONDS: i64 = 600;
 
 impl DynamoStore {
-    /// Update of the window's counter, if it is below the limit. None if there is no limit.
+    /// Update of the window's counter, if it is below the limit. `None` if there is no limit.
     fn work_call(&self, tenant: &str, now: Timestamp) -> Option<Update> {
         let window = CallWindow::at(now);
         (self.limits.work_calls < u64::MAX).then(|| Update {
@@ -33,13 +34,13 @@ impl DynamoStore {
 }
 
 impl TenantCounts for DynamoStore {
-    /// UpdateItem of the window's counter; nothing if there is no limit.
+    /// UpdateItem of the window's counter; no call if there is no limit.
     async fn count_call(&self, tenant: &str, now: Timestamp) -> PortResult<bool> {
         let Some(update) = self.work_call(tenant, now) else { return Ok(true) };
         Ok(matches!(self.update(update).await?, Updated::Took(_)))
     }
 
-    /// See `forget_ended`: it takes out of the set what is not active any more.
+    /// See `DynamoStore::forget_ended`: removes jobs from the set that are no longer active.
     async fn active_jobs(&self, tenant: &str) -> PortResult<u64> {
         self.forget_ended(tenant).await
     }

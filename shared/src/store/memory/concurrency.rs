@@ -1,4 +1,4 @@
-//! The gates in memory.
+//! Concurrency limits in memory.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use longshore_domain::time_stamp::Timestamp;
 
 use super::MemoryStore;
 
-/// The gate of one job type.
+/// Permits and parked chunks of one job type.
 #[derive(Debug, Default)]
 pub(super) struct ConcurrencyRecords {
     permits: BTreeMap<u32, Permit>,
-    /// By name, and so by turn.
+    /// Parked chunks by name, and so by turn.
     parked: BTreeMap<String, ParkedChunk>,
 }
 

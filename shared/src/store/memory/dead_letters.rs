@@ -1,4 +1,4 @@
-//! Notes of dead letters in memory.
+//! Dead-letter records in memory.
 
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
 use longshore_domain::ports::{DeadLetterRecords, Page, PortResult};
@@ -43,7 +43,7 @@ impl DeadLetterRecords for MemoryStore {
 }
 
 impl MemoryStore {
-    /// The bodies of a job's letters go with the job.
+    /// Removes the bodies of a job's dead letters with the job.
     pub(super) fn forget_bodies(&self, id: longshore_domain::ids::JobId) {
         for (dead_letter, body) in self.records().dead_letters.values_mut() {
             if dead_letter.message.job_id() == Some(id) {

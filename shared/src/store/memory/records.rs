@@ -1,4 +1,4 @@
-//! What the in-memory store holds, and the writes that look at more than one record.
+//! Records of the in-memory store, and the writes that read more than one record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,31 +17,31 @@ use super::concurrency::ConcurrencyRecords;
 use crate::store::dynamo::items;
 use crate::store::replay::{self, CommittedGroup};
 
-/// Jobs in one page of unfinished ones.
+/// Maximum number of jobs in one page of unfinished ones.
 const UNFINISHED_PAGE: usize = 100;
 
-/// Everything.
+/// All records.
 #[derive(Debug)]
 pub(super) struct Records {
     pub(super) uploads: BTreeMap<FileGuid, Upload>,
     pub(super) jobs: BTreeMap<JobId, JobRecords>,
-    /// By job type.
+    /// Concurrency limits by job type.
     pub(super) limiters: BTreeMap<String, ConcurrencyRecords>,
-    /// By id, each with its body.
+    /// Dead-letter records by id, each with its body.
     pub(super) dead_letters: BTreeMap<String, (DeadLetterRecord, Option<String>)>,
     pub(super) job_keys: TakenKeys<JobId>,
     pub(super) upload_keys: TakenKeys<FileGuid>,
-    /// Bytes that were promised to a tenant in the day that ends then.
+    /// Bytes of uploads promised to a tenant, by tenant and end of the day.
     promised: BTreeMap<(String, Timestamp), u64>,
     /// Bytes of the files of a tenant's jobs, by tenant and end of the day.
     job_bytes: BTreeMap<(String, Timestamp), u64>,
-    /// Calls that made work, by tenant and window.
+    /// Calls that created work, by tenant and window.
     calls: BTreeMap<(String, CallWindow), u64>,
     pub(super) limits: TenantLimits,
     pub(super) unfinished_page: usize,
     pub(super) sweep_position: Option<JobPosition>,
     pub(super) deliveries: BTreeMap<(String, Priority), Deliveries>,
-    /// Which jobs use an upload.
+    /// Jobs that use an upload.
     uses: BTreeSet<(FileGuid, JobId)>,
 }
 
@@ -69,7 +69,7 @@ impl Default for Records {
     }
 }
 
-/// Everything about one job.
+/// All records of one job.
 #[derive(Debug)]
 pub(super) struct JobRecords {
     pub(super) job: Job,
@@ -78,11 +78,11 @@ pub(super) struct JobRecords {
     pub(super) manifests: BTreeMap<u32, CommittedGroup>,
 }
 
-/// The idempotency keys that were used, by tenant and key.
+/// The used idempotency keys, by tenant and key.
 #[derive(Debug)]
 pub(super) struct TakenKeys<Id>(BTreeMap<(String, String), TakenKey<Id>>);
 
-/// An idempotency key that was used.
+/// A used idempotency key.
 #[derive(Debug)]
 struct TakenKey<Id> {
     request_hash: String,
@@ -97,12 +97,13 @@ impl<Id> Default for TakenKeys<Id> {
 }
 
 impl<Id: Copy + PartialEq> TakenKeys<Id> {
-    /// What a key says to a caller who wants to make `own`; none if it is free.
+    /// Returns the result of a key for a caller that wants to create `own`; `None` if the key is unused.
     fn outcome(&self, tenant: &str, key: &IdempotencyKey, own: Id) -> Option<Created<Id>> {
         self.taken(tenant, key).map(|taken| replay::key_taken(key, own, &taken.request_hash, taken.made))
     }
 
-    /// What a key says to a caller who has not yet tried to make anything; none if it is free.
+    /// Returns the result of a key for a caller that has not yet tried to create anything; `None` if the key is
+    /// unused.
     pub(super) fn used(&self, tenant: &str, key: &IdempotencyKey) -> Option<Created<Id>> {
         self.taken(tenant, key).map(|taken| replay::key_used(key, &taken.request_hash, taken.made))
     }
@@ -123,7 +124,8 @@ impl Records {
         self.jobs.get_mut(&id)?.groups.get_mut(&group)
     }
 
-    /// Upload, its bytes and key, unless the key is taken and has not expired, or the day has no room for it.
+    /// Stores an upload, its bytes and its key, unless the key is in use and has not expired, or the day has no room
+    /// for it.
     pub(super) fn create_upload(&mut self, upload: &Upload, key: Option<&IdempotencyKey>) -> Created<FileGuid> {
         let id = upload.file_guid;
         if let Some(outcome) = key.and_then(|key| self.upload_keys.outcome(&upload.tenant, key, id)) {
@@ -146,8 +148,8 @@ impl Records {
         Created::New
     }
 
-    /// Stores job, definition and key, unless the job exists, the key is taken and has not expired, or the tenant has
-    /// no room for the job.
+    /// Stores job, definition and key, unless the job exists, the key is in use and has not expired, or the tenant
+    /// has no room for the job.
     pub(super) fn create_job(
         &mut self,
         job: &Job,
@@ -182,7 +184,8 @@ impl Records {
         Created::New
     }
 
-    /// The job and its definition, and the note on the one that it is started from, if the tenant has room for it.
+    /// Stores the job and its definition, and records it on the job that it is started from, if the tenant has room
+    /// for it.
     pub(super) fn start_job(&mut self, job: &Job, definition: &Definition) -> Started {
         let stored = job.validation.started_from.and_then(|from| self.jobs.get(&from)).map(|of_job| of_job.job.clone());
         let Some(mut from) = stored else { return Started::Refused };
@@ -204,7 +207,7 @@ impl Records {
         Started::New
     }
 
-    /// A job opened again, if it may be and the tenant has room for it.
+    /// Reopens a job, if that is allowed and the tenant has room for it.
     pub(super) fn reopen(&mut self, id: JobId, reopen: &Reopen) -> PortResult<Reopened> {
         let Some(before) = self.jobs.get(&id).map(|of_job| of_job.job.clone()) else {
             return Ok(Reopened::Refused);
@@ -241,12 +244,12 @@ impl Records {
         *self.job_bytes.entry((job.tenant.clone(), now.end_of_day())).or_default() += job.source_bytes();
     }
 
-    /// Notes that a job uses its uploads.
+    /// Records that a job uses its uploads.
     fn use_uploads(&mut self, job: &Job) {
         self.uses.extend(job.uploads().into_iter().map(|upload| (upload, job.job_id)));
     }
 
-    /// Counts a call that makes work, if its window has room.
+    /// Counts a call that creates work, if its window has room.
     pub(super) fn count_call(&mut self, tenant: &str, now: Timestamp) -> bool {
         let calls = self.calls.entry((tenant.to_owned(), CallWindow::at(now))).or_default();
         let has_room = *calls < self.limits.work_calls;
@@ -259,7 +262,7 @@ impl Records {
         jobs.filter(|job| job.tenant == tenant && job.is_unfinished()).count() as u64
     }
 
-    /// A page of a tenant's jobs, newest first.
+    /// Returns a page of a tenant's jobs, newest first.
     pub(super) fn list(&self, wanted: &JobsWanted<'_>) -> JobsPage {
         let jobs = self.jobs.values().map(|of_job| &of_job.job).filter(|job| wanted.includes(job));
         let mut jobs: Vec<_> = jobs.map(|job| (JobPosition::behind(job), job)).collect();
@@ -273,7 +276,7 @@ impl Records {
 }
 
 impl Records {
-    /// Takes a job off its upload; true if nobody uses it any more, and its record is gone.
+    /// Removes a job's use of its upload; returns true if no job uses the upload any more, and its record is removed.
     pub(super) fn release_upload(&mut self, id: JobId, upload: FileGuid) -> bool {
         self.uses.remove(&(upload, id));
         let free = self.uses.iter().all(|(used, _)| *used != upload);
@@ -285,7 +288,7 @@ impl Records {
 }
 
 impl JobRecords {
-    /// Group, manifest and split cursor; true if it took.
+    /// Writes group, manifest and split cursor; returns true if the write was applied.
     pub(super) fn write_group(&mut self, plan: &GroupPlan, now: Timestamp) -> PortResult<bool> {
         let mut job = self.job.clone();
         if job.commit_group(plan, now) == Transition::Refused {
@@ -300,7 +303,7 @@ impl JobRecords {
         Ok(true)
     }
 
-    /// The job behind a write that took or did not, as [`JobTransitions::commit_group`] answers it.
+    /// Returns the job after a write that was applied or not, as [`JobTransitions::commit_group`] returns it.
     ///
     /// [`JobTransitions::commit_group`]: longshore_domain::ports::JobTransitions::commit_group
     pub(super) fn written_group(&self, plan: &GroupPlan, now: Timestamp, took: bool) -> Transition {

@@ -1,4 +1,4 @@
-//! The position of the sweeps and the notes of deliveries in memory.
+//! The position of the sweeps and the delivery records in memory.
 
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::job::Priority;

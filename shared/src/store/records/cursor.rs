@@ -1,4 +1,4 @@
-//! Where the next page of records begins: a shard and the last key read in it, opaque to clients and checked.
+//! Position of the next page of records: a shard and the last key read in it, opaque to clients and checked.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,29 +6,29 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::shard::{self, SHARDS};
 use super::{ListError, MAX_KEY_BYTES};
 
-/// A place in the walk over a dataset's shards.
+/// A position in the walk over a dataset's shards.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub(super) struct Cursor {
-    /// The shard to go on with.
+    /// The shard to continue with.
     pub(super) shard: u8,
-    /// The last key that was read in it, if any.
+    /// The last key that was read in the shard, if any.
     pub(super) after: Option<String>,
 }
 
 impl Cursor {
-    /// The place behind a key.
+    /// Returns the position after a key.
     pub(super) fn behind(key: &str) -> Self {
         Self { shard: shard::shard_of(key), after: Some(key.to_owned()) }
     }
 
-    /// As a client sees it.
+    /// Encodes the position for clients.
     pub(super) fn encode(&self) -> String {
         let mut bytes = vec![self.shard];
         bytes.extend_from_slice(self.after.as_deref().unwrap_or_default().as_bytes());
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Reads what a client sent; the beginning if it sent none.
+    /// Decodes a client's cursor; the beginning if there is none.
     pub(super) fn decode(text: Option<&str>) -> Result<Self, ListError> {
         let Some(text) = text else { return Ok(Self::default()) };
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| ListError::BadCursor)?;

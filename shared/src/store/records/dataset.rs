@@ -1,42 +1,42 @@
-//! A dataset and the one rule for its name, which is part of every record's key.
+//! A dataset and the rule for its name, which is part of every record's key.
 
-/// The longest name.
+/// Maximum length of a name.
 const MAX_NAME_BYTES: usize = 64;
 
-/// A set of records with keys of their own, of one tenant.
+/// A set of records with its own keys, of one tenant.
 #[derive(Clone, Eq, PartialEq, Ord, PartialOrd, Debug)]
 pub struct Dataset {
-    /// Whose it is.
+    /// The tenant that owns the dataset.
     pub tenant: String,
-    /// Its name: 1 to 64 of `A-Z a-z 0-9 _ -`.
+    /// Name: 1 to 64 of `A-Z a-z 0-9 _ -`.
     pub name: String,
 }
 
-/// A text that names no dataset.
+/// Error: a text is not a dataset's name.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, thiserror::Error)]
 #[error("a dataset's name is 1 to {MAX_NAME_BYTES} of the characters A-Z a-z 0-9 _ -")]
 pub struct BadDatasetName;
 
 impl BadDatasetName {
-    /// The stable code of the field that holds such a text.
+    /// Stable code of a field with an invalid name.
     pub const CODE: &'static str = "invalid_dataset";
 }
 
 impl Dataset {
-    /// A tenant's dataset of this name.
+    /// Returns a tenant's dataset of this name.
     ///
     /// # Errors
-    /// If the name is none.
+    /// If the name is invalid.
     pub fn named(tenant: impl Into<String>, name: impl Into<String>) -> Result<Self, BadDatasetName> {
         let name = name.into();
         Self::check_name(&name)?;
         Ok(Self { tenant: tenant.into(), name })
     }
 
-    /// Whether a text may name a dataset.
+    /// Checks that a text is a valid name.
     ///
     /// # Errors
-    /// If it may not.
+    /// If it is not.
     pub fn check_name(name: &str) -> Result<(), BadDatasetName> {
         let fits = (1..=MAX_NAME_BYTES).contains(&name.len());
         let sound = fits && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));

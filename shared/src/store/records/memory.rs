@@ -21,7 +21,7 @@ pub struct MemoryRecords {
     datasets: Arc<Mutex<BTreeMap<Dataset, Timestamp>>>,
 }
 
-/// In the order in which the table is walked.
+/// Key in the order in which the table is walked.
 type RecordKey = (Dataset, u8, String);
 
 #[derive(Clone, Debug)]
@@ -32,12 +32,12 @@ struct Stored {
 }
 
 impl MemoryRecords {
-    /// How many records there are in all.
+    /// Returns the number of all records.
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no records.
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
@@ -110,11 +110,11 @@ impl RecordStore for MemoryRecords {
     }
 }
 
-/// The item that the table would hold.
+/// Returns the item that the table would hold.
 fn item_of(into: &Dataset, record: &NewRecord) -> Item {
     let text = |value: String| AttributeValue::S(value);
     let partition = shard::partition(into, shard::shard_of(&record.key));
-    // JSON has a place in DynamoDB for each of its values, so this cannot fail.
+    // DynamoDB can represent each JSON value, so this cannot fail.
     let data = serde_dynamo::to_attribute_value(&record.data).unwrap_or(AttributeValue::Null(true));
     let writer = text(record.writer.to_string());
     let updated_at = AttributeValue::N(Timestamp::now().0.to_string());

@@ -1,7 +1,7 @@
-//! The records that imports leave behind, and the port through which they are written and read.
+//! The records that imports write, and the port for writing and reading them.
 //!
-//! The one rule: of all writers of a key, the same one stands at the end whatever the order, however often each
-//! comes. So a redelivered chunk, a chunk that runs late and two jobs at once leave what one run in order leaves.
+//! The rule: of all writers of a key, the same one wins, whatever their order and however often each write is
+//! repeated. So a redelivered chunk, a late chunk and two concurrent jobs leave the same records as one run in order.
 
 mod cursor;
 mod dataset;
@@ -26,60 +26,61 @@ pub use writer::{Rule, Writer};
 /// A record to be written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewRecord {
-    /// Its key within the dataset: 1 to [`MAX_KEY_BYTES`] bytes.
+    /// Key within the dataset: 1 to [`MAX_KEY_BYTES`] bytes.
     pub key: String,
-    /// Its properties; [`fits`] has said that the table can hold them.
+    /// Properties; [`fits`] has checked that the table can hold them.
     pub data: Map<String, Value>,
-    /// Which row of which job writes it.
+    /// The job and row that write the record.
     pub writer: Writer,
 }
 
-/// What became of a record.
+/// Result of a write.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Written {
-    /// It stands in the table.
+    /// The record is in the table.
     Stored,
     /// A later writer's record is in the table, and stays.
     Superseded(Writer),
-    /// Another writer has the key, and the rule forbids overwriting; `None` if no import wrote that record.
+    /// Another writer has the key, and the rule forbids overwriting; `None` if that record was not written by an
+    /// import.
     Taken(Option<Writer>),
-    /// The table will never hold it, and says why.
+    /// The table will never accept the record; with the reason.
     Refused(String),
-    /// Whether it was written is not known: write it again, later.
+    /// The result is unknown: write the record again, later.
     Unknown(String),
-    /// The table had no capacity for it, and did not write it: write it again, later. No fault of the record.
+    /// The table had no capacity and did not write the record: write it again, later. The record itself is valid.
     Throttled(String),
-    /// It was not begun, since those before it took their time: write it again, now.
+    /// The write was not started, because earlier ones took too long: write the record again, now.
     Untried,
 }
 
-/// A record as it stands.
+/// A stored record.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StoredRecord {
-    /// Its key.
+    /// Key of the record.
     pub key: String,
-    /// Its properties.
+    /// Properties of the record.
     pub record: Map<String, Value>,
-    /// Who wrote it; none if it was no import.
+    /// Writer of the record; `None` if it was not an import.
     pub writer: Option<Writer>,
-    /// When.
+    /// Time of the last write.
     pub updated_at: Timestamp,
 }
 
 /// A dataset that an import has written to.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct KnownDataset {
-    /// Its name, one of the tenant's.
+    /// Name, one of the tenant's.
     pub name: String,
-    /// When the first import began to write to it.
+    /// Time at which the first import began to write to it.
     pub created_at: Timestamp,
 }
 
-/// Why there is no page of records.
+/// The reason why there is no page of records.
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
-    /// The cursor is none that a page of records gave.
-    #[error("the cursor is none that a page of this list gave; start again without one")]
+    /// The cursor was not returned by any page of records.
+    #[error("the cursor was not returned by a page of this list; start again without one")]
     BadCursor,
     /// The table failed.
     #[error(transparent)]
@@ -88,12 +89,12 @@ pub enum ListError {
 
 /// Records by key.
 pub trait RecordStore: Send + Sync + 'static {
-    /// Writes records, each by itself, under one rule. One answer each, in their order. No two have the same key.
-    /// Begins none after about a second, so that a job which is stopped writes no further; the first is always tried.
-    /// Harmless twice: a writer's second write meets its own first one.
+    /// Writes records under one rule, each independently. Returns one result each, in their order. No two records may
+    /// have the same key. Starts no record after about a second, so that a stopped job writes no further; the first
+    /// is always tried. Idempotent: a writer's second write finds its own first one.
     fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> impl Future<Output = Vec<Written>> + Send;
 
-    /// Reads up to `limit` records (fewer if they are large) in an order that stays the same, consistently.
+    /// Reads up to `limit` records (fewer if they are large) in a stable order, consistently.
     fn list(
         &self,
         from: &Dataset,
@@ -101,8 +102,8 @@ pub trait RecordStore: Send + Sync + 'static {
         cursor: Option<&str>,
     ) -> impl Future<Output = Result<Page<StoredRecord>, ListError>> + Send;
 
-    /// Up to `limit` of a tenant's datasets in the order of their names, those behind `after`, consistently; `next` is
-    /// the last name of the page. Whatever has records is among them.
+    /// Reads up to `limit` of a tenant's datasets in the order of their names, after `after`, consistently; `next` is
+    /// the last name of the page. Every dataset with records is included.
     fn datasets(
         &self,
         tenant: &str,

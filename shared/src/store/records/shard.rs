@@ -1,23 +1,24 @@
-//! Which partition of a dataset a key lies in.
+//! Partitions of a dataset.
 //!
-//! One partition of DynamoDB takes 1,000 writes a second, and the rows of one file all belong to one dataset: under
-//! one partition key a large import would run at that speed and throttle. So a dataset is 64 partition keys, a hash
-//! deciding which: up to 64,000 writes a second, spread evenly from the first row on. The price is the lister's: it
-//! walks 64 keys, so a small dataset costs 64 small reads to see as a whole, and there is no order by key.
+//! One partition of DynamoDB takes 1,000 writes a second, and all rows of a file belong to one dataset: under one
+//! partition key a large import would run at that speed and throttle. So a dataset has 64 partition keys, selected by
+//! a hash: up to 64,000 writes a second, spread evenly from the first row on. In return, a list walks 64 keys: a
+//! small dataset costs 64 small reads, and there is no order by key.
 
 use sha2::{Digest, Sha256};
 
 use super::Dataset;
 
-/// Partitions of one dataset. Never to be changed: a record would no longer be found where it was put.
+/// Number of partitions of one dataset. It must never change: records would no longer be found.
 pub(super) const SHARDS: u8 = 64;
 
-/// The shard of a key: the same for ever and in every build, which the standard hasher does not promise.
+/// Returns the shard of a key. It is always the same, in every build, which the standard hasher does not guarantee.
 pub(super) fn shard_of(key: &str) -> u8 {
     Sha256::digest(key.as_bytes())[0] % SHARDS
 }
 
-/// The partition key of a shard. Neither a dataset's name nor a shard holds a `#`, so no two datasets share one.
+/// Returns the partition key of a shard. Neither a dataset's name nor a shard holds a `#`, so no two datasets share
+/// one.
 pub(super) fn partition(dataset: &Dataset, shard: u8) -> String {
     format!("DATASET#{}#{}#{shard:02x}", dataset.tenant, dataset.name)
 }

@@ -1,4 +1,4 @@
-//! What the records table can hold, known before anything is written, so that `validate` reports it too.
+//! Limits of a record in the table, checked before anything is written, so that `validate` reports them too.
 //!
 //! Sizes follow DynamoDB's rules, rounded up where these are vague: a record that passes is never refused for its
 //! size, and one within a hundred bytes of the limit may be refused although it would just fit.
@@ -8,29 +8,29 @@ use serde_json::{Map, Number, Value};
 
 use crate::aws_limits::dynamodb;
 
-/// The longest key: that of a sort key.
+/// Maximum length of a key: that of a sort key.
 pub const MAX_KEY_BYTES: usize = dynamodb::SORT_KEY_BYTES;
 
-/// The largest item.
+/// Maximum size of an item.
 pub const MAX_ITEM_BYTES: usize = dynamodb::ITEM_BYTES;
 
-/// Everything in an item that is neither key nor data: names of attributes, partition key (a tenant's id of up to
-/// 128 bytes, a dataset's name of up to 64), writer, times.
+/// Size of everything in an item that is neither key nor data: names of attributes, partition key (a tenant's id of
+/// up to 128 bytes, a dataset's name of up to 64), writer, times.
 const FIXED_BYTES: usize = 2 * 2 + 12 + 128 + 64 + 4 + (6 + 57) + (9 + 21) + (9 + 21) + 3;
 
 /// Levels below the attribute `data`, which is the first.
 const MAX_DEPTH: usize = dynamodb::NESTING_LEVELS - 1;
 
-/// Why the table cannot hold a record.
+/// The reason why the table cannot hold a record.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Misfit {
-    /// Key and properties need this many bytes.
+    /// Key and properties need this number of bytes.
     TooLarge(usize),
-    /// The property named holds values nested too deep.
+    /// The named property holds values that are nested too deep.
     TooDeep(String),
-    /// The property named holds a number beyond 1e125, or nearer to zero than 1e-130.
+    /// The named property holds a number beyond 1e125, or nearer to zero than 1e-130.
     NumberOutOfRange(String),
-    /// The property named, or one in it, has an empty name.
+    /// The named property, or one in it, has an empty name.
     EmptyName(String),
 }
 
@@ -57,16 +57,16 @@ fn shown(name: &str) -> String {
     shortened(name, NAME_CHARS)
 }
 
-/// Whether the table can hold a record.
+/// Checks that the table can hold a record.
 ///
 /// # Errors
-/// Why it cannot.
+/// The reason why it cannot.
 pub fn fits(key: &str, data: &Map<String, Value>) -> Result<(), Misfit> {
     let bytes = total(key, data)?;
     if bytes > MAX_ITEM_BYTES { Err(Misfit::TooLarge(bytes)) } else { Ok(()) }
 }
 
-/// Bytes of a record that fits.
+/// Returns the bytes of a record that fits.
 pub(super) fn bytes(key: &str, data: &Map<String, Value>) -> usize {
     total(key, data).unwrap_or(MAX_ITEM_BYTES)
 }
@@ -112,7 +112,8 @@ fn value_bytes(value: &Value, depth: usize) -> Result<usize, Odd> {
     }
 }
 
-/// Two digits a byte and one more: 21 bytes for the most that there can be, which is what is charged for all.
+/// Returns the size of a number: two digits a byte and one more, so 21 bytes at most, which is charged for every
+/// number.
 fn number_bytes(number: &Number) -> Result<usize, Odd> {
     const BYTES: usize = 21;
     if !number.is_f64() {

@@ -1,4 +1,4 @@
-//! Who wrote a record, and who may write over whom: the rules that make writes independent of their order.
+//! Writers of records and their precedence: the rules that make writes independent of their order.
 
 use longshore_domain::ids::JobId;
 
@@ -14,7 +14,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Reads what [`Writer`] displays.
+    /// Parses the output of [`Writer`]'s `Display`.
     pub fn parse(text: &str) -> Option<Self> {
         let (job, row) = text.split_once('#')?;
         Some(Self { job: JobId::parse(job)?, row: row.parse().ok()? })
@@ -28,17 +28,17 @@ impl std::fmt::Display for Writer {
     }
 }
 
-/// What a write does with a key that is there already.
+/// Effect of a write on an existing key.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Rule {
-    /// It overwrites nothing but its own write: the first one to come has the key.
+    /// Overwrites only its own write: the first writer has the key.
     Insert,
-    /// It overwrites its own write and that of an earlier row or job: the latest one has the key.
+    /// Overwrites its own write and that of an earlier row or job: the latest writer has the key.
     Upsert,
 }
 
 impl Rule {
-    /// What becomes of `new` where `holder` has the key; `None` if it overwrites it.
+    /// Returns the result of `new` if `holder` keeps the key; `None` if `new` overwrites it.
     pub fn refusal(self, holder: Writer, new: Writer) -> Option<Written> {
         match self {
             Self::Insert => (holder != new).then_some(Written::Taken(Some(holder))),

@@ -1,8 +1,9 @@
-//! Records into statements, up to 25 in one call, and again for those that are not settled, until all are or patience
-//! ends.
+//! Writes records as statements, up to 25 in one call. Repeats the unresolved ones until all are resolved or the time
+//! is over.
 //!
-//! How many are in flight follows the table's answers ([`WriteRate`]). What the table had no capacity for was not written and goes
-//! again after a wait; in the end its row is offered again later, and no try of it is spent.
+//! The number in flight follows the table's responses ([`WriteRate`]). A record for which the table had no capacity
+//! was not written, and is sent again after a wait. If that fails, its row is offered again later, and none of its
+//! attempts is used.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -19,47 +20,48 @@ use super::write_rate::{STATEMENTS, WriteRate};
 use crate::back_off::full_jitter;
 use crate::store::records::{Dataset, NewRecord, Rule, Written, size};
 
-/// Codes of calls that were refused as a whole for want of capacity
+/// Codes of calls that were refused as a whole for lack of capacity
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html>).
 const THROTTLED: [&str; 3] = ["ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"];
 
-/// Bytes of records in one call, roughly: keeps a call's time even where records are large.
+/// Approximate maximum bytes of records in one call: bounds a call's time even for large records.
 const BYTES: usize = 1 << 20;
-/// Tries of one record: INSERT, UPDATE, and some for throttling and for keys that come and go meanwhile.
+/// Maximum number of attempts for one record: INSERT, UPDATE, and some for throttling and for keys that are written
+/// and removed meanwhile.
 const TRIES: u32 = 12;
-/// After this no further record is begun: a stopped job is to be seen within seconds.
+/// Time after which no further record is started: a stop of the job must be noticed within seconds.
 const BEGIN_WITHIN: Duration = Duration::from_secs(1);
-/// No third try is begun when the write as a whole has taken this long. The second is: it is the other half of the
-/// first, and without it nobody knows whose the keys are that were found taken.
+/// Time of the whole write after which no third attempt of a record is started. The second one is still made: it is
+/// the other half of the first, and without it the holders of existing keys are unknown.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The table's calls, and time.
+/// The table's calls, and the clock.
 pub(super) trait Calls: Sync {
-    /// Sends statements, each with a condition of its own and an answer of its own.
+    /// Sends statements, each with its own condition and its own response.
     fn execute(
         &self,
         rule: Rule,
         open: &[Pending],
     ) -> impl Future<Output = Result<Vec<BatchStatementResponse>, CallError>> + Send;
 
-    /// Time since some moment.
+    /// Returns the time since a fixed moment.
     fn now(&self) -> Duration;
 
-    /// Lets time pass.
+    /// Waits.
     fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send;
 }
 
-/// Why a call failed as a whole.
+/// The reason why a call failed as a whole.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub(super) enum CallError {
     /// There was no capacity, and nothing was written.
     Throttled(String),
-    /// What went into the table is not known.
+    /// The state of the table is unknown.
     Failed(String),
 }
 
 impl CallError {
-    /// Tells a call that found no capacity from one that failed otherwise.
+    /// Distinguishes a call without capacity from other failures.
     pub(super) fn from_code(code: Option<&str>, detail: String) -> Self {
         let code = code.unwrap_or("no answer");
         if THROTTLED.contains(&code) {
@@ -78,7 +80,7 @@ impl From<CallError> for Written {
     }
 }
 
-/// What became of one record.
+/// Result of one record.
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) index: usize,
@@ -86,12 +88,12 @@ pub(super) struct Done {
     pub(super) written: Written,
 }
 
-/// How records are to be written.
+/// Parameters of a write.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Way<'a> {
     pub(super) into: &'a Dataset,
     pub(super) rule: Rule,
-    /// The statement to begin with.
+    /// The first statement to try.
     pub(super) first: Step,
 }
 
@@ -105,31 +107,31 @@ pub(super) struct Batch<'a, C> {
     done: Vec<Done>,
 }
 
-/// A record that is not settled.
+/// An unresolved record.
 struct Waiting {
     pending: Pending,
     tried: Tried,
 }
 
-/// What was tried of it so far.
+/// Attempts made for a record so far.
 #[derive(Default)]
 struct Tried {
     bytes: usize,
     tries: u32,
-    /// Nothing of it was written, for want of capacity, and no answer since has left that open.
+    /// True if nothing of it was written, for lack of capacity, and no later response has left that open.
     throttled: bool,
-    /// Why the last try came to nothing; empty if the other statement is due.
+    /// Reason for the failure of the last attempt; empty if the other statement is due.
     reason: String,
 }
 
-/// A call's records and answer, back from the table.
+/// A call's records and the table's response.
 struct Answer {
     sent: Vec<Waiting>,
     result: Result<Vec<BatchStatementResponse>, CallError>,
 }
 
 impl<'a, C: Calls> Batch<'a, C> {
-    /// Nothing is sent yet.
+    /// Starts with every record unsent.
     pub(super) fn new(calls: &'a C, write_rate: &'a WriteRate, way: Way<'_>, records: Vec<NewRecord>) -> Self {
         let now = Timestamp::now();
         let waiting = records.into_iter().enumerate().map(|(index, record)| {
@@ -140,7 +142,7 @@ impl<'a, C: Calls> Batch<'a, C> {
         Self { calls, write_rate, rule: way.rule, began: calls.now(), waiting: waiting.collect(), done: Vec::new() }
     }
 
-    /// Sends statements until every record's fate is known; where it is not in the end, says so.
+    /// Sends statements until every record's result is known; records without a known result are reported as unknown.
     pub(super) async fn run(mut self) -> Vec<Done> {
         let mut calls = FuturesUnordered::new();
         let (mut in_flight, mut throttled_in_a_row) = (0, 0);
@@ -164,7 +166,7 @@ impl<'a, C: Calls> Batch<'a, C> {
         self.done
     }
 
-    /// The next records to be sent; those whose time is over are told what is known of them.
+    /// Returns the next records to send; those whose time is over get the result known so far.
     fn take(&mut self, most: usize) -> Vec<Waiting> {
         let late = self.calls.now().saturating_sub(self.began);
         let (mut next, mut bytes) = (Vec::new(), 0);
@@ -184,10 +186,10 @@ impl<'a, C: Calls> Batch<'a, C> {
         next
     }
 
-    /// Takes out the records that are settled; true if the table had no capacity for some of the others.
+    /// Removes the resolved records; returns true if the table had no capacity for some of the others.
     fn resolve(&mut self, Answer { sent, result }: Answer) -> bool {
         let mut any_throttled = false;
-        // The last one first, so that they are in front in their order.
+        // Iterate from the last one, so that the requeued records are first and in their order.
         for (position, mut waiting) in sent.into_iter().enumerate().rev() {
             waiting.tried.tries += 1;
             let next = match &result {
@@ -218,7 +220,7 @@ impl<'a, C: Calls> Batch<'a, C> {
 }
 
 impl Tried {
-    /// What is known of a record that is not sent any more; `None` if it is.
+    /// Returns the result of a record that is not sent any more; `None` if it will be sent again.
     fn given_up(&self, late: Duration) -> Option<Written> {
         match self.tries {
             0 => (late > BEGIN_WITHIN).then_some(Written::Untried),
@@ -239,7 +241,7 @@ impl Done {
     }
 }
 
-/// One call, and a wait behind it if the table asks for one: until then its statements count as in flight.
+/// Makes one call, followed by a wait if the table asks for one: until then its statements count as in flight.
 async fn call(calls: &impl Calls, rule: Rule, sent: Vec<Waiting>, waits: u32) -> Answer {
     let (open, tried): (Vec<_>, Vec<_>) = sent.into_iter().map(|waiting| (waiting.pending, waiting.tried)).unzip();
     let result = calls.execute(rule, &open).await;

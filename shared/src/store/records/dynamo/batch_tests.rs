@@ -1,4 +1,4 @@
-//! Writes against a table that takes so many statements a second, in virtual time.
+//! Writes against a table with a limited rate of statements, in virtual time.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
@@ -21,7 +21,7 @@ thread_local! {
     static ASLEEP: RefCell<Vec<(Duration, Waker)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs a future; whenever nothing can go on, the time moves to the end of the shortest sleep.
+/// Runs a future; when nothing can proceed, the time moves to the end of the shortest sleep.
 fn run<F: Future>(future: F) -> F::Output {
     NOW.set(Duration::ZERO);
     #[allow(clippy::disallowed_methods, reason = "the same waits in every run")]
@@ -52,7 +52,8 @@ async fn sleep(time: Duration) {
     .await;
 }
 
-/// A table of so many statements a second. Every third key is taken by its own row: it wants an update.
+/// A table with a limited rate of statements per second. Every third key already has its own row's record, and needs
+/// an update.
 #[derive(Debug)]
 struct Limited {
     rate: f64,
@@ -145,7 +146,8 @@ fn way(rule: Rule, into: &Dataset) -> Way<'_> {
     Way { into, rule, first: Step::Insert }
 }
 
-/// One worker: writes rows until each is stored, as chunks of a thousand do. Rows that were filed for a later round.
+/// One worker: writes rows until each is stored, in chunks of a thousand. Returns the number of rows deferred to a
+/// later round.
 async fn work(table: &Limited, rows: usize) -> usize {
     let write_rate = WriteRate::default();
     let (mut left, mut written) = (rows, 0);

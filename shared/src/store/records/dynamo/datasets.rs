@@ -1,7 +1,9 @@
-//! Which datasets a tenant has: one item for each, put before its first record, so that none with records is missing.
+//! The datasets of a tenant: one item for each, put before its first record, so that every dataset with records is
+//! listed.
 //!
-//! `PK` = `DATASETS#tenant`, `SK` = name, `notedAt`. A process puts it once and remembers; the condition lets the first
-//! of all processes have its say, so the put is harmless twice. A process that dies behind it leaves an empty dataset.
+//! `PK` = `DATASETS#tenant`, `SK` = name, `notedAt`. A process puts the item once and remembers it. The condition
+//! keeps the item of the first process, so the put is idempotent. A process that dies after the put leaves an empty
+//! dataset.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -17,11 +19,11 @@ use super::batch::CallError;
 use crate::store::records::{Dataset, KnownDataset};
 use crate::telemetry;
 
-/// Datasets that this process has put already. A process sees few; one that is forgotten is put again.
+/// Datasets that this process has already put. A process sees few; a forgotten one is put again.
 #[derive(Debug, Default)]
 pub(super) struct Noted(Mutex<BTreeSet<Dataset>>);
 
-/// More than any one process writes to between two deployments; bounds its memory.
+/// Maximum number of remembered datasets: more than any process writes to between two deployments; bounds its memory.
 const MOST_NOTED: usize = 1_000;
 
 impl Noted {
@@ -38,7 +40,7 @@ impl Noted {
     }
 }
 
-/// `PutItem` if there is none, once per process. Harmless twice.
+/// `PutItem` if absent, once per process. Idempotent.
 pub(super) async fn note(records: &DynamoRecords, dataset: &Dataset) -> Result<(), CallError> {
     if records.noted.has(dataset) {
         return Ok(());
@@ -62,8 +64,8 @@ pub(super) async fn note(records: &DynamoRecords, dataset: &Dataset) -> Result<(
     Ok(())
 }
 
-/// `Query`, consistent, in the order of the names. One more than the page holds is asked for, so that the last page knows
-/// that it is the last.
+/// `Query`, consistent, in the order of the names, for one item more than the page holds, so that the last page is
+/// recognised.
 pub(super) async fn page(
     records: &DynamoRecords,
     tenant: &str,
@@ -91,7 +93,8 @@ pub(super) async fn page(
     Ok(Page { items, next })
 }
 
-/// No dataset's partition begins so: theirs go on with a `#` where this has an `S`.
+/// Returns the partition of a tenant's datasets. No partition of a dataset's records has this prefix: it has a `#`
+/// where this has an `S`.
 fn partition(tenant: &str) -> String {
     format!("DATASETS#{tenant}")
 }

@@ -1,4 +1,4 @@
-//! A page of a dataset: its shards queried in order, several at once where they turn out to hold little.
+//! A page of a dataset: queries its shards in order, several at once if they hold few records.
 
 use std::collections::HashMap;
 
@@ -12,16 +12,16 @@ use crate::store::records::cursor::Cursor;
 use crate::store::records::shard::{self, SHARDS};
 use crate::store::records::{Dataset, ListError, StoredRecord, Writer, size};
 
-/// Shards queried at once, at most. One at first, twice as many each time that they did not fill the page: a large
-/// dataset costs one query a page, and a small one is seen as a whole in eight round trips.
+/// Maximum number of shards queried at once. One at first, and twice as many each time they did not fill the page: a
+/// large dataset costs one query a page, and a small one is read as a whole in eight round trips.
 const SHARDS_AT_ONCE: u8 = 16;
 
-/// Bytes of records on one page, roughly: the API answers through a Lambda, which can say 6 MB.
+/// Approximate maximum bytes of records on one page: the API responds through a Lambda, whose limit is 6 MB.
 const PAGE_BYTES: usize = 4 << 20;
 
 type Item = HashMap<String, AttributeValue>;
 
-/// Reads a page. One record more than the page holds is asked for, so that the last page knows that it is the last.
+/// Reads a page: asks for one record more than the page holds, so that the last page is recognised.
 pub(super) async fn page(
     records: &DynamoRecords,
     from: &Dataset,
@@ -50,12 +50,13 @@ struct Filling {
     items: Vec<StoredRecord>,
     limit: usize,
     bytes: usize,
-    /// There is a record that did not go onto the page.
+    /// True if there is a record that did not fit onto the page.
     more: bool,
 }
 
 impl Filling {
-    /// Takes what shards in a row have answered; where to go on if one of them has not told all.
+    /// Takes the records of consecutive shards; returns the next position if one of the shards was not read to its
+    /// end.
     fn take(&mut self, answers: Vec<(Vec<Item>, Option<Cursor>)>) -> Option<Cursor> {
         for (items, rest) in answers {
             for record in items.into_iter().filter_map(stored) {
@@ -75,7 +76,8 @@ impl Filling {
     }
 }
 
-/// `Query` of one shard, consistent, from behind a key on. Where to go on, if it holds more than it answered.
+/// `Query` of one shard, consistent, after a key. Returns the next position, if the shard holds more than the
+/// response.
 async fn query(
     records: &DynamoRecords,
     from: &Dataset,
@@ -105,7 +107,7 @@ async fn query(
     Ok((output.items.unwrap_or_default(), last.map(|key| Cursor { shard: at.shard, after: Some(key) })))
 }
 
-/// Reads an item; `None` for one that is no record at all.
+/// Reads an item; `None` if it is not a record.
 fn stored(mut item: Item) -> Option<StoredRecord> {
     let Some(AttributeValue::S(key)) = item.remove("SK") else { return None };
     let writer = item.get("writer").and_then(|w| w.as_s().ok()).and_then(|w| Writer::parse(w));

@@ -1,8 +1,8 @@
-//! The records table: `PK` = dataset and shard, `SK` = key, `data`, `writer`, `updatedAt`, and `expiresAt` if
-//! somebody sets it. Beside them an item for each dataset, by which they are listed.
+//! The records table: `PK` = dataset and shard, `SK` = key, `data`, `writer`, `updatedAt`, and `expiresAt` if another
+//! program sets it. It also has an item for each dataset, from which datasets are listed.
 //!
-//! A write is an `INSERT`; where the key is taken, an `UPDATE` with the rule as its condition. Both go out in
-//! batches of PartiQL, because `BatchWriteItem` knows no conditions (docs/decisions/0004-records-partiql.md).
+//! A write is an `INSERT`; if the key exists, an `UPDATE` with the rule as its condition. Both are sent in batches of
+//! PartiQL, because `BatchWriteItem` has no conditions (infra/decisions/0004-records-partiql.md).
 
 mod batch;
 mod datasets;
@@ -26,12 +26,12 @@ use self::write_rate::WriteRate;
 use super::{Dataset, KnownDataset, ListError, NewRecord, RecordStore, Rule, StoredRecord, Written};
 use crate::telemetry;
 
-/// The SDK's attempts at one call. Few and close together: what does not get through goes round again with its item,
-/// half a minute later, and meanwhile others can be worked.
+/// Attempts of the SDK for one call. Few and close together: a failed write is retried in a later round, half a
+/// minute later, and meanwhile other items can be processed.
 const ATTEMPTS: u32 = 3;
-/// Scale of the SDK's first wait between them, and the longest.
+/// Scale of the SDK's first wait between them, and its maximum.
 const BACKOFF: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(400)];
-/// The most that one call may take with all its attempts, far above what any takes that will succeed.
+/// Maximum time of one call with all its attempts, far more than any successful call takes.
 const CALL_TIME: Duration = Duration::from_secs(20);
 
 /// Records in DynamoDB.
@@ -39,17 +39,17 @@ const CALL_TIME: Duration = Duration::from_secs(20);
 pub struct DynamoRecords {
     client: Client,
     table: String,
-    /// Whether most keys of the last batch were there already: then the next one begins with `UPDATE`, so that
-    /// importing the same file again costs one statement a row and not two. Only a hint, wrong at no harm.
+    /// True if most keys of the last batch already existed: the next one then begins with `UPDATE`, so that importing
+    /// the same file again costs one statement a row instead of two. Only a hint: a wrong one is harmless.
     mostly_present: AtomicBool,
     noted: datasets::Noted,
     write_rate: WriteRate,
-    /// What time is counted from.
+    /// Start of time measurement.
     began: Instant,
 }
 
 impl DynamoRecords {
-    /// Records in this table.
+    /// Creates a store on this table.
     pub fn new(client: Client, table: impl Into<String>) -> Self {
         let retries = RetryConfig::standard()
             .with_max_attempts(ATTEMPTS)
@@ -68,7 +68,8 @@ impl DynamoRecords {
         }
     }
 
-    /// An insert always begins with `INSERT`: a key that is taken should be the exception there.
+    /// Returns the first statement. An insert always begins with `INSERT`, because existing keys should be the
+    /// exception there.
     fn first_step(&self, rule: Rule) -> Step {
         let update = rule == Rule::Upsert && self.mostly_present.load(Ordering::Relaxed);
         if update { Step::Update } else { Step::Insert }

@@ -1,4 +1,4 @@
-//! One record's write as a PartiQL statement, and what its answer means: the pure half of the adapter.
+//! One record's write as a PartiQL statement, and the meaning of its response: the pure half of the adapter.
 
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{
@@ -9,38 +9,38 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::store::records::{Dataset, NewRecord, Rule, Writer, Written, shard};
 
-/// What is sent for a record.
+/// The statement to send for a record.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) enum Step {
-    /// Write it if the key is free.
+    /// Writes the record if the key does not exist.
     Insert,
-    /// Write it over what is there, if the rule allows.
+    /// Overwrites the existing record, if the rule allows.
     Update,
 }
 
-/// What follows from an answer.
+/// The next action after a response.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub(super) enum Next {
-    /// The record's fate is known.
+    /// The record's result is known.
     Done(Written),
-    /// The other statement is due: the key is taken, or free again.
+    /// The other statement is due: the key exists, or does not exist any more.
     Go(Step),
-    /// The same again, later; why.
+    /// The same statement again, later; with the reason.
     Wait(String),
-    /// The same again, later: there was no capacity for it, and it was not written.
+    /// The same statement again, later: there was no capacity for it, and it was not written.
     Throttled(String),
 }
 
 /// A record on its way into the table.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// Its place among the records given.
+    /// Index among the given records.
     pub(super) index: usize,
-    /// What is to be sent next.
+    /// The next statement to send.
     pub(super) step: Step,
-    /// Whether its key was found taken.
+    /// True if the key was found to exist.
     pub(super) was_present: bool,
-    /// How often `INSERT` found it taken.
+    /// Number of times that `INSERT` found the key to exist.
     duplicates: u32,
     key: [AttributeValue; 2],
     values: [AttributeValue; 3],
@@ -48,10 +48,10 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// Puts a record into the table's terms.
+    /// Converts a record to the table's types.
     pub(super) fn new(into: &Dataset, index: usize, record: NewRecord, step: Step, now: Timestamp) -> Self {
         let partition = shard::partition(into, shard::shard_of(&record.key));
-        // JSON has a place in DynamoDB for each of its values, so this cannot fail.
+        // DynamoDB can represent each JSON value, so this cannot fail.
         let data = serde_dynamo::to_attribute_value(record.data).unwrap_or(AttributeValue::Null(true));
         Self {
             index,
@@ -64,7 +64,7 @@ impl Pending {
         }
     }
 
-    /// The statement of its step. Harmless twice: an `UPDATE` accepts its own writer, under either rule.
+    /// Returns the statement of the current step. Idempotent: an `UPDATE` accepts its own writer, under either rule.
     pub(super) fn statement(&self, table: &str, rule: Rule) -> Result<BatchStatementRequest, BuildError> {
         let (key, values) = (self.key.iter().cloned(), self.values.iter().cloned());
         let builder = BatchStatementRequest::builder();
@@ -78,7 +78,7 @@ impl Pending {
         builder.build()
     }
 
-    /// Whether the table cannot take a statement now, and may later.
+    /// Returns true if the table cannot take a statement now, but may later.
     pub(super) fn asks_to_wait(error: &BatchStatementError) -> bool {
         !matches!(
             error.code(),
@@ -91,7 +91,7 @@ impl Pending {
         )
     }
 
-    /// What its answer means; `None` is success.
+    /// Returns the action that follows from a response; `None` is success.
     pub(super) fn next(&mut self, rule: Rule, error: Option<&BatchStatementError>) -> Next {
         self.was_present |= matches!((self.step, error), (Step::Update, None));
         let Some(error) = error else { return Next::Done(Written::Stored) };
@@ -113,7 +113,7 @@ impl Pending {
         }
     }
 
-    /// The condition of an `UPDATE` did not hold: another has the key, or nobody has it (any more).
+    /// Handles the failed condition of an `UPDATE`: another writer has the key, or the key does not exist (any more).
     fn refused(&mut self, rule: Rule, error: &BatchStatementError) -> Next {
         let Some(item) = error.item() else {
             return if self.duplicates < 2 { Next::Go(Step::Insert) } else { Next::Done(unseen_holder()) };
@@ -129,19 +129,19 @@ impl Pending {
     }
 }
 
-/// Result for a key whose holder is unknown: `INSERT` twice found the key taken, and `UPDATE` twice found it not to be
-/// overwritten, both without an image of the record. The record may be this writer's own, or already gone.
+/// Result for a key whose holder is unknown: `INSERT` twice found an existing key, and `UPDATE` twice was refused,
+/// both without an image of the record. The record may be this writer's own, or already removed.
 fn unseen_holder() -> Written {
     Written::Unknown(String::from("the key is taken, and the table does not show by whom"))
 }
 
-/// Key: `PK`, `SK`. Condition, built into `INSERT`: there is no such item.
+/// Key: `PK`, `SK`. Condition, built into `INSERT`: the item does not exist.
 fn insert(table: &str) -> String {
     format!(r#"INSERT INTO "{table}" VALUE {{'PK': ?, 'SK': ?, 'data': ?, 'writer': ?, 'updatedAt': ?}}"#)
 }
 
-/// Key: `PK`, `SK`. Condition: the item is there, and its writer is this one or, in an upsert, an earlier one.
-/// Leaves alone what else somebody put into the item, `expiresAt` above all.
+/// Key: `PK`, `SK`. Condition: the item exists, and its writer is this one or, in an upsert, an earlier one. Keeps
+/// other attributes of the item, in particular `expiresAt`.
 fn update(table: &str, rule: Rule) -> String {
     let holder = match rule {
         Rule::Insert => "=",

@@ -1,4 +1,4 @@
-//! Answers to statements, and what follows from each.
+//! Responses to statements, and the action after each.
 
 use aws_sdk_dynamodb::types::{AttributeValue, BatchStatementError, BatchStatementErrorCodeEnum as Code};
 use longshore_domain::ids::JobId;
@@ -33,7 +33,7 @@ fn each_answer_has_its_consequence() {
         (Rule::Insert, Step::Update, refused(earlier), taken(Some(earlier))),
         (Rule::Insert, Step::Update, refused(later), taken(Some(later))),
         (Rule::Upsert, Step::Update, refused(later), Next::Done(Written::Superseded(later))),
-        // The image is newer than the refusal: by now the rule would allow it.
+        // The image is newer than the refusal: by now the rule would allow the write.
         (Rule::Insert, Step::Update, refused(own), Next::Go(Step::Update)),
         (Rule::Upsert, Step::Update, refused(earlier), Next::Go(Step::Update)),
         (Rule::Insert, Step::Update, error(Code::ConditionalCheckFailed, Some("else")), taken(None)),

@@ -1,10 +1,10 @@
-//! Statements in flight, by what the table takes: more after each call that it took whole, half after one that it refused a
-//! part of.
+//! Concurrency limit of statements, adapted to the table's capacity: it grows after each call without throttling, and
+//! halves after one with throttled statements.
 //!
-//! An on-demand table begins with 4,000 write units a second and a partition holds 1,000
-//! (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html>). What is above them is
-//! refused statement by statement, and costs a call all the same. Additive increase and multiplicative decrease bring any
-//! number of workers, which know nothing of each other, near to the limit and to equal shares of it.
+//! An on-demand table begins with 4,000 write units a second and a partition takes 1,000
+//! (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html>). Statements
+//! above that are refused one by one, and each still costs a call. Additive increase and multiplicative decrease
+//! bring any number of independent workers near to the limit, and to equal shares of it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,20 +12,20 @@ use crate::aws_limits::dynamodb::BATCH_STATEMENTS;
 
 /// Statements in one `BatchExecuteStatement`.
 pub(super) const STATEMENTS: usize = BATCH_STATEMENTS;
-/// Statements in flight at once, at most: eight full calls. Enough to hide a call's 10 ms; more would only queue up in one
-/// Lambda's CPU share.
+/// Maximum number of statements in flight: eight full calls. Enough to hide a call's 10 ms; more would only queue up
+/// in one Lambda's CPU share.
 const MOST: usize = 8 * STATEMENTS;
-/// Statements more after each call that was taken whole.
+/// Statements added after each call without throttling.
 const GAIN: usize = 2;
 
-/// The pace of one process.
+/// The write rate of one process.
 #[derive(Debug)]
 pub(super) struct WriteRate(Mutex<Window>);
 
 #[derive(Debug)]
 struct Window {
     statements: usize,
-    /// Calls that were in flight when it was last halved: they say nothing of the new pace.
+    /// Calls that were in flight at the last halving: their results do not concern the new rate.
     stale_calls: usize,
 }
 
@@ -36,12 +36,12 @@ impl Default for WriteRate {
 }
 
 impl WriteRate {
-    /// Statements that may be in flight at once, from 1.
+    /// Returns the maximum number of statements in flight, at least 1.
     pub(super) fn statements(&self) -> usize {
         self.window().statements
     }
 
-    /// A call came back while so many others were in flight.
+    /// Records a returned call, and the number of other calls that were in flight.
     pub(super) fn observe(&self, throttled: bool, in_flight: usize) {
         let mut window = self.window();
         if window.stale_calls > 0 {
