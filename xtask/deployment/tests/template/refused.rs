@@ -8,7 +8,7 @@ use deployment::template::Parameters;
 
 use super::{given, template};
 
-/// Errors under these parameters of the command line, over a running stack.
+/// Returns the errors for these command-line parameters, over a running stack.
 fn errors(parameters: &str, running: Parameters) -> Vec<String> {
     let parameters = overrides::parse([parameters]).unwrap();
     let settings = Settings {
@@ -77,7 +77,7 @@ fn an_issuer_is_refused_without_oidc() {
     assert_eq!(errors(all, Parameters::new()), [""; 0]);
 }
 
-/// Else the check would be a warning for everybody.
+/// Otherwise every deployment would get a warning.
 #[test]
 fn every_pattern_and_every_rule_of_the_template_can_be_checked() {
     let settings = Settings { stack: Some("longshore".to_owned()), ..Settings::default() };

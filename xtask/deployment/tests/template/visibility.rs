@@ -1,11 +1,11 @@
-//! Times of deliveries: a message is hidden for longer than its function runs, whatever parameters are allowed.
+//! Visibility timeouts: a message is hidden for longer than its function runs, for all allowed parameters.
 
 use deployment::template::{Parameters, Template, plain};
 use serde_json::Value;
 
 use super::TEMPLATE;
 
-/// Seconds beyond the time-out of a function, at least: see `FRESH_MS` and `SPARE_S` of the batches.
+/// Minimum margin over a function's timeout, in seconds: see `FRESH_MS` and `SPARE_S` of the batches.
 const SPARE_S: i64 = 10;
 
 fn numbers(template: &Template, parameter: &str) -> Vec<i64> {
@@ -13,7 +13,7 @@ fn numbers(template: &Template, parameter: &str) -> Vec<i64> {
     parameter["AllowedValues"].as_array().unwrap().iter().map(|value| plain(value).unwrap().parse().unwrap()).collect()
 }
 
-/// True if a rule refuses this visibility for this time-out.
+/// Returns true if a rule refuses this visibility timeout for this function timeout.
 fn is_refused(template: &Template, timeout: i64, visibility: i64) -> bool {
     let rule = template.section("Rules").find(|(name, _)| *name == format!("VisibilityFor{timeout}SecondTimeout"));
     let Some((_, rule)) = rule else { return false };
@@ -21,7 +21,7 @@ fn is_refused(template: &Template, timeout: i64, visibility: i64) -> bool {
     !allowed.contains(&Value::String(visibility.to_string()))
 }
 
-/// What is wrong with the times of a template.
+/// Lists the timeouts of a template that violate the margin.
 fn faults(template: &str) -> Vec<String> {
     let template = Template::parse(template).unwrap();
     let mut faults = Vec::new();
