@@ -66,7 +66,7 @@ enum Command {
     Sim(sim::Options),
     /// Measure speed, price, memory, cold starts and package sizes, and report which goals are met
     Bench(bench::Options),
-    /// Fuzz the parsers, guided by code coverage; crashes are kept in tests/fuzz/artifacts
+    /// Find inputs that break a guarantee, by coverage-guided fuzzing; crashes are kept in tests/fuzz/artifacts
     Fuzz(fuzz::Options),
     /// Start the local stack, or update a running one
     Up(up::Options),

@@ -1,8 +1,8 @@
-//! `fuzz`: seeks inputs that break a promise, guided by the code that each input reaches.
+//! `fuzz`: finds inputs that break a guarantee, guided by code coverage.
 //!
-//! The targets are functions of `tests/fuzz`, which plain tests call, too; here they are instrumented and linked with
-//! libFuzzer, on the stable compiler. What is found beyond the committed corpus is kept under `target/fuzz`, so that the
-//! next run goes on from there.
+//! The targets are functions of `tests/fuzz`, which plain tests call too. Here they are instrumented and linked with
+//! libFuzzer, on the stable compiler. New inputs beyond the committed corpus are kept in `target/fuzz`, and the next
+//! run continues with them.
 
 mod build;
 mod run;
@@ -18,27 +18,27 @@ use crate::progress;
 use crate::project::Project;
 use run::{Fuzzer, Outcome};
 
-/// What `fuzz` can be told.
+/// Options of `fuzz`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Only these targets: splitter, rows, messages, requests
+    /// Only these targets: splitter, rows, messages, requests [default: all]
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
-    /// How long each target is fuzzed
+    /// Seconds to fuzz each target
     #[arg(long, value_name = "N", default_value_t = 60)]
     seconds: u32,
-    /// Begin with this number: without it each run tries other inputs
+    /// Random seed, from 1; without it, each run tries other inputs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     seed: Option<u32>,
-    /// Call the one target named once with this file, to see a crash again
+    /// Run the one named target once with this file, to reproduce a crash
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seconds", "seed", "minimise"])]
     input: Option<PathBuf>,
-    /// Put what was found into the committed corpus, and take out of it what reaches nothing new
+    /// Add new inputs to the committed corpus, and remove inputs from it that reach nothing new
     #[arg(long)]
     minimise: bool,
 }
 
-/// The command.
+/// Runs the command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let targets = wanted(project, &options.targets)?;
     let fuzzer = Fuzzer { binary: build::binary(project)?, project };
@@ -55,7 +55,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Each folder of the committed corpus is a target's.
+/// The targets to run: each folder of the committed corpus belongs to a target.
 fn wanted(project: &Project, named: &[String]) -> Result<Vec<String>> {
     let folder = project.root.join("tests/fuzz/corpus");
     let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -71,7 +71,7 @@ fn wanted(project: &Project, named: &[String]) -> Result<Vec<String>> {
     Ok(if named.is_empty() { known } else { named.to_vec() })
 }
 
-/// Fuzzes the targets, one on each core.
+/// Fuzzes the targets in parallel, one per core.
 fn at_once(fuzzer: &Fuzzer<'_>, targets: &[String], (seconds, seed): (u32, Option<u32>)) -> Result<Vec<Outcome>> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let step = progress::step(&format!("fuzzing {} for {seconds} s each", targets.join(", ")));

@@ -1,4 +1,4 @@
-//! Runs libFuzzer on one target, and reads what it prints.
+//! Runs libFuzzer on one target, and parses its output.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::project::Project;
 
-/// Seconds after which one input is taken for one that never ends: a thousand times what the slowest takes.
+/// Timeout of one input, in seconds: a thousand times the slowest input.
 const INPUT_TIMEOUT_S: u32 = 20;
 
 /// The binary with all targets.
@@ -18,19 +18,19 @@ pub(super) struct Fuzzer<'a> {
     pub(super) project: &'a Project,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     executions: String,
     per_second: String,
-    /// The last line of figures: coverage, and the size of the corpus.
+    /// The last status line: coverage and corpus size.
     pulse: String,
-    /// The input that breaks a promise, and the end of what was said of it.
+    /// The input that breaks a guarantee, and the end of its error output.
     pub(super) crash: Option<(PathBuf, Vec<String>)>,
 }
 
 impl Outcome {
-    /// For the person who waits.
+    /// Describes the result for the user.
     pub(super) fn described(&self, project: &Project, target: &str) -> String {
         let Self { executions, per_second, pulse, crash } = self;
         let figures = format!("{executions} executions, {per_second}/s, {pulse}");
@@ -53,7 +53,7 @@ impl Outcome {
     }
 }
 
-/// `#1024 NEW cov: 512 ft: 600 corp: 20/3Kb lim: 4 exec/s: 512 …`, as far as it means something here.
+/// Extracts the relevant part of `#1024 NEW cov: 512 ft: 600 corp: 20/3Kb lim: 4 exec/s: 512 …`.
 fn pulse(line: &str) -> Option<String> {
     let rest = line.strip_prefix('#').and(line.split_once(" cov: "))?.1;
     let mut words = rest.split_whitespace();
@@ -80,7 +80,7 @@ impl Fuzzer<'_> {
         Ok(folder)
     }
 
-    /// Fuzzes a target; `watch` is told how far it is.
+    /// Fuzzes a target; `watch` is called with the progress.
     pub(super) fn fuzz(
         &self,
         target: &str,
@@ -91,7 +91,7 @@ impl Fuzzer<'_> {
         fs::create_dir_all(&artifacts).with_context(|| format!("cannot create {}", artifacts.display()))?;
         let mut command = self.command(target);
         command.arg(format!("-max_total_time={seconds}")).arg(format!("-timeout={INPUT_TIMEOUT_S}"));
-        // Zero is libFuzzer's word for any.
+        // For libFuzzer, zero means a random seed.
         command.arg(format!("-seed={}", seed.unwrap_or_default()));
         command.arg(format!("-artifact_prefix={}/{target}-", artifacts.display())).arg("-print_final_stats=1");
         let mut child = command.arg(self.found(target)?).arg(self.committed(target)).stderr(Stdio::piped()).spawn()?;
@@ -107,7 +107,7 @@ impl Fuzzer<'_> {
             }
         }
         if child.wait()?.success() {
-            // A slow input is written, too, and breaks nothing.
+            // A slow input is written too, and breaks nothing.
             outcome.crash = None;
         } else {
             let (path, _) = outcome
@@ -119,7 +119,7 @@ impl Fuzzer<'_> {
         Ok(outcome)
     }
 
-    /// Calls a target once; libFuzzer says what happened.
+    /// Runs a target once; libFuzzer prints the result.
     pub(super) fn call(&self, target: &str, input: &Path) -> Result<()> {
         let input = input.canonicalize().with_context(|| format!("cannot find {}", input.display()))?;
         if !self.command(target).arg(input).status()?.success() {
@@ -128,8 +128,8 @@ impl Fuzzer<'_> {
         Ok(())
     }
 
-    /// Makes the committed corpus the fewest inputs that reach all that it and what was found reach. What people have named
-    /// stays: the input of a mended fault reaches nothing new.
+    /// Minimises the committed corpus: keeps the fewest inputs that cover everything that the old corpus and the new
+    /// inputs reach. Named inputs are always kept, because the input of a fixed bug reaches nothing new.
     pub(super) fn minimise(&self, target: &str) -> Result<()> {
         let (committed, fresh) = (self.committed(target), self.project.root.join("target/fuzz/minimised").join(target));
         let _ = fs::remove_dir_all(&fresh);
