@@ -28,8 +28,8 @@ pub(crate) struct Options {
     /// First seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u64,
-    /// Run all seeds in spite of violations. Prints the progress and the command to continue, also when stopped, and
-    /// records both in infra/proof/soaks.md, unless `--without` is given
+    /// Run all seeds in spite of violations; print the progress and the command to continue, also when stopped, and
+    /// record the progress in infra/proof/soaks.md, unless `--without` is given
     #[arg(long)]
     soak: bool,
     /// Remove a condition or a redundant layer, by its name in `tests/measurements`
