@@ -1,4 +1,4 @@
-//! Builds the function again whenever the page was built anew: `web/page/dist` is embedded in the binary.
+//! Rebuilds the function whenever the page was rebuilt: `web/page/dist` is embedded in the binary.
 
 fn main() {
     println!("cargo:rerun-if-changed=../../web/page/dist");

@@ -30,7 +30,7 @@ pub struct JobFolder<'a> {
 
 impl<'a> JobFolder<'a> {
     /// The folder of a job.
-    pub fn of(job: &'a Job) -> Self {
+    pub fn for_job(job: &'a Job) -> Self {
         Self { tenant: &job.tenant, id: job.job_id }
     }
 
@@ -61,11 +61,11 @@ pub fn report_name(attempt: &str, invocation: &str) -> String {
 
 /// Key of a document or of a file written whole, in the report that the job has ended with.
 pub fn report_key(job: &Job, name: &str) -> String {
-    JobFolder::of(job).report_key(job.generation, job.report.as_deref(), name)
+    JobFolder::for_job(job).report_key(job.generation, job.completion.report.as_deref(), name)
 }
 
 /// Possible keys of a file in the report that the job has ended with: written whole, and uploaded in parts.
 pub fn report_file_keys(job: &Job, name: &str) -> [String; 2] {
-    let attempt = job.report.as_deref().map(|report| report.split('/').next().unwrap_or(report));
-    [report_key(job, name), JobFolder::of(job).report_key(job.generation, attempt, name)]
+    let attempt = job.completion.report.as_deref().map(|report| report.split('/').next().unwrap_or(report));
+    [report_key(job, name), JobFolder::for_job(job).report_key(job.generation, attempt, name)]
 }

@@ -77,14 +77,14 @@ pub struct Timings {
 }
 
 impl Timings {
-    fn of(job: &Job) -> Self {
-        let ended = job.finished_at.unwrap_or(job.updated_at);
-        let begun = job.started_at.unwrap_or(ended);
+    fn from_job(job: &Job) -> Self {
+        let ended = job.times.finished_at.unwrap_or(job.times.updated_at);
+        let begun = job.times.started_at.unwrap_or(ended);
         Self {
-            created_at: job.created_at.to_rfc3339(),
-            started_at: job.started_at.map(Timestamp::to_rfc3339),
-            finished_at: job.finished_at.map(Timestamp::to_rfc3339),
-            queued_ms: begun.millis_since(job.created_at),
+            created_at: job.times.created_at.to_rfc3339(),
+            started_at: job.times.started_at.map(Timestamp::to_rfc3339),
+            finished_at: job.times.finished_at.map(Timestamp::to_rfc3339),
+            queued_ms: begun.millis_since(job.times.created_at),
             run_ms: ended.millis_since(begun),
         }
     }
@@ -135,7 +135,7 @@ impl ResultDocument {
             status: job.status,
             item_count: report.counts.total(),
             counts: report.counts,
-            timings: Timings::of(job),
+            timings: Timings::from_job(job),
             error: job.error.clone(),
             issues,
             files: report.files,
@@ -145,6 +145,6 @@ impl ResultDocument {
     /// The same with the status, the error and the times that this finished job has.
     #[must_use]
     pub fn with_job(self, job: &Job) -> Self {
-        Self { status: job.status, error: job.error.clone(), timings: Timings::of(job), ..self }
+        Self { status: job.status, error: job.error.clone(), timings: Timings::from_job(job), ..self }
     }
 }

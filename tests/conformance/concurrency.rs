@@ -3,7 +3,7 @@
 use longshore_domain::concurrency::{ParkedChunk, Permit, free_permits};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::Job;
+use longshore_domain::job::{Job, JobTimes};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::Store;
 
@@ -74,12 +74,16 @@ async fn of_many_that_take_at_once_as_many_get_a_permit_as_there_are(store: impl
 
 fn parked(job: &Job, chunk: u32) -> ParkedChunk {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-    ParkedChunk::of(job, &ChunkMessage { failures: 2, ..ChunkMessage::of(job, (0, chunk), &plan) }, 2)
+    ParkedChunk::new(job, &ChunkMessage { failures: 2, ..ChunkMessage::new(job, (0, chunk), &plan) }, 2)
 }
 
 async fn those_who_wait_are_found_by_their_turn_and_wait_once(store: impl Store) {
     let early = waiting_job();
-    let late = Job { job_id: JobId::generate(), created_at: at(90_000), ..waiting_job() };
+    let late = Job {
+        job_id: JobId::generate(),
+        times: JobTimes { created_at: at(90_000), ..waiting_job().times.clone() },
+        ..waiting_job()
+    };
     let all = [parked(&early, 0), parked(&early, 1), parked(&late, 0), parked(&early, 2)];
     for parked in all.iter().rev().chain(&all) {
         store.park("limited", parked).await.unwrap();

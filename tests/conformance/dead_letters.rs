@@ -34,7 +34,7 @@ fn unreadable(sent: i64) -> DeadLetterRecord {
 
 fn of_chunk(job: &Job, sent: i64) -> DeadLetterRecord {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: u64::MAX, oversize: false };
-    let dead_letter = DeadLetterMessage::Chunk(ChunkMessage::of(job, (7, 3), &plan));
+    let dead_letter = DeadLetterMessage::Chunk(ChunkMessage::new(job, (7, 3), &plan));
     DeadLetterRecord { queue: Queue::Chunk, message: dead_letter, ..unreadable(sent) }
 }
 
@@ -116,6 +116,9 @@ async fn a_job_is_opened_again_for_its_dead_letters_and_forgets_them_with_the_ne
         opened(store.reopen(&job, &reopen).await.unwrap());
         job = store.job(job.job_id).await.unwrap().unwrap();
         let retried_groups = if selected_chunks.is_some() { 0 } else { 2 };
-        assert_eq!((&job.selected_chunks, job.carried_over.retried_groups), (&selected_chunks, retried_groups));
+        assert_eq!(
+            (&job.retry.selected_chunks, job.retry.carried_over.retried_groups),
+            (&selected_chunks, retried_groups)
+        );
     }
 }

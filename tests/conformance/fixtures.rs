@@ -3,7 +3,7 @@
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, JobError, SourceFile, Status, Stop, Tolerance, Transition};
+use longshore_domain::job::{Finish, Job, JobError, JobTimes, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{ByAge, Created, Definition, Reopened, Store};
 use longshore_domain::records::Format;
@@ -27,8 +27,11 @@ pub(crate) fn waiting_job() -> Job {
             name: "people.csv".into(),
         }),
         tolerance: Tolerance { max_failed: Some(3), max_failed_percent: Some(12.5) },
-        deadline_at: at(86_400_000),
-        expires_at: at(0).seconds() + 1_209_600,
+        times: JobTimes {
+            deadline_at: at(86_400_000),
+            expires_at: at(0).seconds() + 1_209_600,
+            ..JobTimes::accepted(at(0))
+        },
         ..Job::waiting(JobId::generate(), "default", "import", at(0))
     }
 }

@@ -36,7 +36,10 @@ async fn a_job_that_ended_is_opened_again_once(store: impl Store) {
     assert_eq!((&next, store.job(before.job_id).await.unwrap().as_ref()), (&expected, Some(&expected)));
     let counts = Counts { succeeded: 7, failed: 0, skipped: 1 };
     let replanned = ChunkId::default();
-    assert_eq!(next.carried_over, CarriedOver { counts, groups: 2, split_ended: false, replanned, retried_groups: 2 });
+    assert_eq!(
+        next.retry.carried_over,
+        CarriedOver { counts, groups: 2, split_ended: false, replanned, retried_groups: 2 }
+    );
     assert!(unfinished(&store).await.contains(&before.job_id));
     assert_eq!(opened(store.reopen(&before, &REOPEN).await.unwrap()), next, "the same call again is its own");
     let later = Reopen { at: at(51), ..REOPEN };
@@ -67,11 +70,14 @@ async fn a_retry_has_its_own_corrected_file_and_its_uploads_stay_until_the_job_g
     made(store.finish(before.job_id, &Finish { generation: 1, ..finish(Status::Failed, 60) }).await.unwrap());
     let again = store.job(before.job_id).await.unwrap().unwrap();
     let next = opened(store.reopen(&again, &request(1, second)).await.unwrap());
-    assert_eq!((next.corrected.clone(), &next.used_corrections), (Some(corrected(second)), &[first].into()));
+    assert_eq!(
+        (next.retry.corrected.clone(), &next.retry.used_corrections),
+        (Some(corrected(second)), &[first].into())
+    );
     let mut plain =
         made(store.finish(before.job_id, &Finish { generation: 2, ..finish(Status::Failed, 70) }).await.unwrap());
     plain = opened(store.reopen(&plain, &Reopen { generation: 2, ..REOPEN }).await.unwrap());
-    assert_eq!((plain.corrected, plain.used_corrections), (None, [first, second].into()));
+    assert_eq!((plain.retry.corrected, plain.retry.used_corrections), (None, [first, second].into()));
     assert!(!store.release_upload(JobId::generate(), first).await.unwrap(), "another job leaves it to this one");
     for upload in [first, second] {
         assert!(store.release_upload(before.job_id, upload).await.unwrap());
@@ -107,11 +113,11 @@ async fn a_group_that_is_recorded_again_begins_with_its_cursors_and_failures(sto
         generation: 1,
         manifest: manifest(2),
         replanned: BTreeMap::from([(1, replanned.clone())]),
-        source: Source::Refiled { from: before.replanned, upto: ChunkId { group: 1, chunk: 1 } },
+        source: Source::Refiled { from: before.retry.replanned, upto: ChunkId { group: 1, chunk: 1 } },
     };
     let after = made(store.commit_group(&job, &plan, at(61)).await.unwrap());
-    assert_eq!((after.replanned, after.groups), (ChunkId { group: 1, chunk: 1 }, 3));
-    assert_eq!((after.item_count, after.split_offset), (before.item_count, before.split_offset));
+    assert_eq!((after.retry.replanned, after.split.groups), (ChunkId { group: 1, chunk: 1 }, 3));
+    assert_eq!((after.split.item_count, after.split.offset), (before.split.item_count, before.split.offset));
     let group = store.chunk_state(job.job_id, 2).await.unwrap().unwrap().group;
     assert_eq!(group.cursors, BTreeMap::from([(1, replanned.cursor)]));
     assert_eq!(group.counts, Counts { failed: 3, ..Counts::default() });

@@ -103,10 +103,10 @@ async fn a_done_group_is_noted_once(store: impl Store) {
     let job = split(&store, 2).await;
     for (group, millis, all_done) in [(1, 5, false), (1, 6, false), (0, 7, false)] {
         let noted = made(store.group_done(job.job_id, group, at(millis)).await.unwrap());
-        assert_eq!((noted.all_done(), noted.updated_at), (all_done, at(millis)));
+        assert_eq!((noted.all_done(), noted.times.updated_at), (all_done, at(millis)));
     }
     let ended = made(store.end_split(&job, 2, &[], at(8)).await.unwrap());
-    assert_eq!(ended.done_groups, [0, 1].into());
+    assert_eq!(ended.split.done_groups, [0, 1].into());
     assert!(ended.all_done(), "whoever writes last sees the full picture");
 }
 

@@ -108,7 +108,7 @@ async fn records_beyond_the_limits_are_refused_by_dynamodb() {
 fn chunk(inline: &str) -> ChunkMessage {
     let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
     let job = Job { priority: Priority::Normal, ..Job::waiting(JobId::generate(), "t", "import", at(0)) };
-    ChunkMessage { inline: Some(inline.into()), ..ChunkMessage::of(&job, (0, 0), &plan) }
+    ChunkMessage { inline: Some(inline.into()), ..ChunkMessage::new(&job, (0, 0), &plan) }
 }
 
 async fn messages_beyond_the_limits(queues: &impl Queues) {

@@ -1,7 +1,7 @@
 //! A tenant's jobs, newest first.
 
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Status};
+use longshore_domain::job::{Job, JobTimes, Status};
 use longshore_domain::ports::{JobPosition, JobsWanted, Store};
 
 use crate::fixtures::{accepted, at, definition, finish, made, waiting_job};
@@ -22,7 +22,7 @@ const ALL: JobsWanted<'static> =
 async fn stored(store: &impl Store, count: i64, change: impl Fn(i64, &mut Job)) -> Vec<JobId> {
     let mut ids = Vec::new();
     for age in 0..count {
-        let mut job = Job { created_at: at(age), ..waiting_job() };
+        let mut job = Job { times: JobTimes { created_at: at(age), ..waiting_job().times.clone() }, ..waiting_job() };
         change(age, &mut job);
         store.create_job(&job, &definition(), None).await.unwrap();
         ids.push(job.job_id);
@@ -57,7 +57,7 @@ async fn jobs_are_listed_newest_first_and_only_the_tenants(store: impl Store) {
 
 async fn jobs_come_in_pages_that_hold_each_once(store: impl Store) {
     // Three of each millisecond: the order among them is the store's.
-    let mut jobs = stored(&store, 9, |age, job| job.created_at = at(age / 3)).await;
+    let mut jobs = stored(&store, 9, |age, job| job.times.created_at = at(age / 3)).await;
     for limit in [1, 2, 4, 9, 10] {
         let pages = pages(&store, JobsWanted { limit, ..ALL }).await;
         assert_eq!(pages.len(), 9_usize.div_ceil(limit), "{limit}: no page is empty");
@@ -103,7 +103,7 @@ async fn a_page_is_cut_behind_the_last_job_that_fits(store: impl Store) {
     // A place is a moment and an id, whether or not there is a job.
     let after = Some(JobPosition { created_at: at(4), job_id: JobId::generate() });
     let page = store.jobs(&JobsWanted { after, ..wanted }).await.unwrap();
-    assert!(page.jobs.iter().all(|job| job.created_at <= at(4)), "{:?}", page.jobs);
+    assert!(page.jobs.iter().all(|job| job.times.created_at <= at(4)), "{:?}", page.jobs);
 }
 
 async fn a_listed_job_is_the_stored_one(store: impl Store) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use longshore::store::dynamo::DynamoStore;
 use longshore_domain::group::CommitOutcome;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::job::{Job, Reopen, SourceFile, Status};
+use longshore_domain::job::{Job, Reopen, SourceFile, Status, Validation};
 use longshore_domain::ports::{
     Created, IdempotencyKey, JobStore, JobTransitions, Ledger, Removal, Started, TenantLimits, Upload,
 };
@@ -73,7 +73,7 @@ async fn a_group_whose_reply_is_lost_is_made_once(store: &DynamoStore, faults: &
     let job = split(store, 1).await;
     faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
     let job = made(store.commit_group(&job, &plan(1), at(9)).await.unwrap());
-    assert_eq!((job.groups, job.item_count), (2, 40));
+    assert_eq!((job.split.groups, job.split.item_count), (2, 40));
 }
 
 async fn a_job_whose_reply_is_lost_is_new(store: &DynamoStore, faults: &Faults) {
@@ -87,10 +87,14 @@ async fn a_job_whose_reply_is_lost_is_new(store: &DynamoStore, faults: &Faults) 
 }
 
 async fn a_retry_and_a_start_whose_reply_is_lost_are_made_once(store: &DynamoStore, faults: &Faults) {
-    let mut checked = Job { checks_only: true, ..waiting_job() };
+    let mut checked =
+        Job { validation: Validation { checks_only: true, ..waiting_job().validation.clone() }, ..waiting_job() };
     store.create_job(&checked, &definition(), None).await.unwrap();
     checked = made(store.finish(checked.job_id, &finish(Status::Completed, 9)).await.unwrap());
-    let job = Job { started_from: Some(checked.job_id), ..waiting_job() };
+    let job = Job {
+        validation: Validation { started_from: Some(checked.job_id), ..waiting_job().validation.clone() },
+        ..waiting_job()
+    };
     faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
     assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::New);
     let upload = FileGuid::generate();
@@ -158,5 +162,5 @@ async fn a_job_that_is_retried_while_it_is_being_forgotten_keeps_its_place(
 async fn an_update_that_meets_a_transaction_is_tried_again(store: &DynamoStore, faults: &Faults) {
     let id = split(store, 1).await.job_id;
     faults.refuse("dynamodb", "UpdateItem", 3, "TransactionConflictException").unwrap();
-    assert_eq!(made(store.group_done(id, 0, at(9)).await.unwrap()).done_groups, [0].into());
+    assert_eq!(made(store.group_done(id, 0, at(9)).await.unwrap()).split.done_groups, [0].into());
 }

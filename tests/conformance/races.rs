@@ -71,7 +71,7 @@ async fn splitter_and_workers_write_one_job_at_once(store: impl Store) {
     let (ended, ..) = tokio::join!(splitter, worker(0..10), worker(5..20), worker(0..20));
     assert_ne!(ended, Transition::Refused);
     let (groups, job) = store.progress(id).await.unwrap().unwrap();
-    assert_eq!((groups.len(), job.groups, job.item_count, job.all_done()), (20, 20, 400, true));
+    assert_eq!((groups.len(), job.split.groups, job.split.item_count, job.all_done()), (20, 20, 400, true));
 }
 
 async fn of_cancel_and_completion_one_wins(store: impl Store) {

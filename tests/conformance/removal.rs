@@ -1,7 +1,7 @@
 //! A deleted job: hidden once, in the sweeper's sight until it is removed, and then gone with all that was its own.
 
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, Reopen, Status, Transition};
+use longshore_domain::job::{Job, JobTimes, Reopen, Status, Transition};
 use longshore_domain::ports::{Created, IdempotencyKey, Removal, Reopened, Store, Upload};
 
 use crate::fixtures::{accepted, at, definition, finish, made, plan, split, stop, unfinished, waiting_job};
@@ -17,7 +17,10 @@ on_both_stores! {
 async fn a_job_is_deleted_once(store: impl Store + Removal) {
     let before = accepted(&store).await;
     let job = made(store.delete(before.job_id, at(5)).await.unwrap());
-    assert_eq!(job, Job { deleted_at: Some(at(5)), updated_at: at(5), ..before });
+    assert_eq!(
+        job,
+        Job { times: JobTimes { deleted_at: Some(at(5)), updated_at: at(5), ..before.times.clone() }, ..before }
+    );
     assert_eq!(store.job(job.job_id).await.unwrap().as_ref(), Some(&job));
     assert_eq!(made(store.delete(job.job_id, at(5)).await.unwrap()), job, "the same call again is its own");
     assert_eq!(store.delete(job.job_id, at(6)).await.unwrap(), Transition::Refused);
@@ -40,7 +43,7 @@ async fn a_deleted_job_is_listed_until_it_is_removed(store: impl Store + Removal
     let reopen = Reopen { generation: 0, at: at(21), deadline_at: at(99), corrected: None, selected_chunks: None };
     assert_eq!(store.reopen(&deleted, &reopen).await.unwrap(), Reopened::Refused);
     // As it was read before it was deleted.
-    let before = Job { deleted_at: None, ..deleted };
+    let before = Job { times: JobTimes { deleted_at: None, ..deleted.times.clone() }, ..deleted };
     assert_eq!(store.reopen(&before, &reopen).await.unwrap(), Reopened::Refused);
     let mut listed = unfinished(&store).await;
     listed.sort();

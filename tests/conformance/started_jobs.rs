@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, Reopen, Status};
+use longshore_domain::job::{Job, JobTimes, Reopen, Status, Validation};
 use longshore_domain::ports::{Removal, Reopened, Started, Store};
 
 use crate::fixtures::{at, definition, finish, made, unfinished, waiting_job};
@@ -16,7 +16,8 @@ on_both_stores! {
 
 /// A job that has checked its file, over an upload of its own.
 async fn checked(store: &impl Store) -> Job {
-    let mut job = Job { checks_only: true, ..waiting_job() };
+    let mut job =
+        Job { validation: Validation { checks_only: true, ..waiting_job().validation.clone() }, ..waiting_job() };
     if let Some(source) = &mut job.source {
         source.key = format!("uploads/default/{}", FileGuid::generate());
     }
@@ -25,8 +26,12 @@ async fn checked(store: &impl Store) -> Job {
 }
 
 fn next(from: &Job) -> Job {
-    let job = Job { started_from: Some(from.job_id), source: from.source.clone(), ..waiting_job() };
-    Job { created_at: at(20), ..job }
+    let job = Job {
+        source: from.source.clone(),
+        validation: Validation { started_from: Some(from.job_id), ..waiting_job().validation.clone() },
+        ..waiting_job()
+    };
+    Job { times: JobTimes { created_at: at(20), ..job.times.clone() }, ..job }
 }
 
 async fn a_job_is_started_once(store: impl Store + Removal) {
@@ -39,7 +44,11 @@ async fn a_job_is_started_once(store: impl Store + Removal) {
     assert_eq!(store.job(first.job_id).await.unwrap().as_ref(), Some(&first));
     assert_eq!(store.definition(first.job_id).await.unwrap(), Some(definition()));
     assert_eq!(store.job(second.job_id).await.unwrap(), None);
-    let noted = Job { started_as: Some(first.job_id), updated_at: at(20), ..from.clone() };
+    let noted = Job {
+        validation: Validation { started_as: Some(first.job_id), ..from.validation.clone() },
+        times: JobTimes { updated_at: at(20), ..from.times.clone() },
+        ..from.clone()
+    };
     assert_eq!(store.job(from.job_id).await.unwrap(), Some(noted), "nothing else of it changes");
     assert_eq!(unfinished(&store).await, [first.job_id]);
 }
@@ -49,7 +58,7 @@ async fn of_many_starts_at_once_one_is_made(store: impl Store + Removal) {
     let (jobs, definition) = ((0..8).map(|_| next(&from)).collect::<Vec<_>>(), definition());
     let observed = join_all(jobs.iter().map(|job| store.start_job(job, &definition))).await;
     let observed: Vec<_> = observed.into_iter().map(|observed| observed.unwrap()).collect();
-    let started = store.job(from.job_id).await.unwrap().unwrap().started_as.unwrap();
+    let started = store.job(from.job_id).await.unwrap().unwrap().validation.started_as.unwrap();
     for (job, observed) in jobs.iter().zip(observed) {
         let expected = if job.job_id == started { Started::New } else { Started::Before(started) };
         assert_eq!((observed, store.job(job.job_id).await.unwrap().is_some()), (expected, job.job_id == started));
@@ -57,7 +66,8 @@ async fn of_many_starts_at_once_one_is_made(store: impl Store + Removal) {
 }
 
 async fn only_a_job_that_has_checked_its_file_to_the_end_is_started_from(store: impl Store + Removal) {
-    let waiting = Job { checks_only: true, ..waiting_job() };
+    let waiting =
+        Job { validation: Validation { checks_only: true, ..waiting_job().validation.clone() }, ..waiting_job() };
     store.create_job(&waiting, &definition(), None).await.unwrap();
     let import = waiting_job();
     store.create_job(&import, &definition(), None).await.unwrap();

@@ -43,7 +43,7 @@ async fn an_upload_is_read_as_it_was_stored(store: impl Store) {
 
 async fn a_job_is_read_as_it_was_stored(store: impl Store) {
     let mut job = waiting_job();
-    job.done_groups = [3, 1, 200].into();
+    job.split.done_groups = [3, 1, 200].into();
     job.issues = vec![longshore_domain::job::JobError::new("unknown_column", "")];
     store.create_job(&job, &definition(), None).await.unwrap();
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(job.clone()));
@@ -113,7 +113,7 @@ async fn columns_are_stored_once(store: impl Store) {
 async fn unfinished_jobs_are_listed_oldest_first_until_they_end(store: impl Store) {
     let mut jobs = [waiting_job(), waiting_job(), waiting_job()];
     for (job, age) in jobs.iter_mut().zip([20, 0, 10]) {
-        job.created_at = at(age);
+        job.times.created_at = at(age);
         store.create_job(job, &definition(), None).await.unwrap();
     }
     let [youngest, oldest, middle] = jobs.map(|job| job.job_id);
@@ -129,7 +129,7 @@ async fn unfinished_jobs_come_in_pages_from_either_end(store: impl Store) {
     let mut expected = Vec::new();
     for age in 0..120 {
         let mut job = waiting_job();
-        job.created_at = at(age);
+        job.times.created_at = at(age);
         store.create_job(&job, &definition(), None).await.unwrap();
         expected.push(job.job_id);
     }

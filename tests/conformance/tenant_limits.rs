@@ -6,7 +6,7 @@ use futures::future::join_all;
 use longshore::store::dynamo::DynamoStore;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, Reopen, SourceFile, Status};
+use longshore_domain::job::{Job, JobTimes, Reopen, SourceFile, Status, Validation};
 use longshore_domain::ports::{
     Created, IdempotencyKey, Removal, Reopened, Started, Store, TenantCounts, TenantLimits, Upload,
 };
@@ -146,11 +146,15 @@ async fn a_retry_needs_room_too(store: impl Limited) {
 
 async fn a_start_needs_room_too(store: impl Limited) {
     let store = store.limited(jobs(1));
-    let checked = Job { checks_only: true, ..waiting_job() };
+    let checked =
+        Job { validation: Validation { checks_only: true, ..waiting_job().validation.clone() }, ..waiting_job() };
     assert_eq!(store.create_job(&checked, &definition(), None).await.unwrap(), Created::New);
     let checked = made(store.finish(checked.job_id, &finish(Status::Completed, 9)).await.unwrap());
     let other = taken(&store).await;
-    let job = Job { started_from: Some(checked.job_id), ..waiting_job() };
+    let job = Job {
+        validation: Validation { started_from: Some(checked.job_id), ..waiting_job().validation.clone() },
+        ..waiting_job()
+    };
     assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::OverLimit(1));
     assert_eq!(store.job(job.job_id).await.unwrap(), None, "nothing is written");
     assert_eq!(store.job(checked.job_id).await.unwrap(), Some(checked), "nothing is noted");
@@ -332,7 +336,7 @@ fn job_bytes(job_bytes_per_day: u64) -> TenantLimits {
 fn sized(size_bytes: u64, created_at: Timestamp) -> Job {
     let job = waiting_job();
     let source = job.source.clone().map(|source| SourceFile { size_bytes, ..source });
-    Job { source: Some(source.unwrap()), created_at, ..job }
+    Job { source: Some(source.unwrap()), times: JobTimes { created_at, ..job.times.clone() }, ..job }
 }
 
 async fn the_bytes_of_a_days_jobs_are_counted_once_and_up_to_the_limit(store: impl Limited) {
@@ -358,10 +362,14 @@ async fn the_bytes_of_a_days_jobs_are_counted_once_and_up_to_the_limit(store: im
 
 async fn starts_and_retries_count_the_bytes_of_the_file_again(store: impl Limited) {
     let store = store.limited(job_bytes(100));
-    let checked = Job { checks_only: true, ..sized(50, at(0)) };
+    let checked =
+        Job { validation: Validation { checks_only: true, ..sized(50, at(0)).validation }, ..sized(50, at(0)) };
     assert_eq!(store.create_job(&checked, &definition(), None).await.unwrap(), Created::New);
     let checked = made(store.finish(checked.job_id, &finish(Status::Completed, 9)).await.unwrap());
-    let job = Job { started_from: Some(checked.job_id), ..sized(50, at(10)) };
+    let job = Job {
+        validation: Validation { started_from: Some(checked.job_id), ..sized(50, at(10)).validation },
+        ..sized(50, at(10))
+    };
     assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::New);
     let second = Job { job_id: JobId::generate(), ..job.clone() };
     assert_eq!(store.start_job(&second, &definition()).await.unwrap(), Started::Before(job.job_id));
@@ -378,10 +386,16 @@ async fn starts_and_retries_count_the_bytes_of_the_file_again(store: impl Limite
             "the same call again counts once"
         );
     }
-    let checked = Job { checks_only: true, ..sized(50, next_day) };
+    let checked = Job {
+        validation: Validation { checks_only: true, ..sized(50, next_day).validation.clone() },
+        ..sized(50, next_day)
+    };
     assert_eq!(store.create_job(&checked, &definition(), None).await.unwrap(), Created::New);
     let checked = made(store.finish(checked.job_id, &finish(Status::Completed, 9)).await.unwrap());
-    let job = Job { started_from: Some(checked.job_id), ..sized(50, next_day) };
+    let job = Job {
+        validation: Validation { started_from: Some(checked.job_id), ..sized(50, next_day).validation.clone() },
+        ..sized(50, next_day)
+    };
     assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::OverDailyBytes(100));
     assert_eq!(store.job(job.job_id).await.unwrap(), None, "nothing is written");
 }

@@ -46,7 +46,7 @@ async fn a_group_is_committed_with_its_manifest_and_the_cursor(store: impl Store
     let mut expected = before.clone();
     expected.commit_group(&plan(1), at(9));
     assert_eq!(committed, expected);
-    assert_eq!((committed.item_count, committed.sent_groups, committed.split_offset), (40, 1, 4000));
+    assert_eq!((committed.split.item_count, committed.split.sent_groups, committed.split.offset), (40, 1, 4000));
     assert_eq!(store.manifest(before.job_id, 1).await.unwrap(), Some(manifest(1)));
     let state = store.chunk_state(before.job_id, 1).await.unwrap().unwrap();
     assert_eq!((state.group.number, state.group.items, state.group.bytes), (1, 20, 2000));
@@ -127,8 +127,8 @@ async fn a_job_finishes_once_per_generation(store: impl Store) {
     request.generation = 0;
     request.error = Some(JobError::new("some", "error"));
     let job = taken(&store, store.finish(before.job_id, &request).await.unwrap()).await;
-    assert_eq!((job.status, job.stage, job.totals), (Status::Completed, Stage::Done, Some(request.totals)));
-    assert_eq!((&job.error, job.finished_at, job.updated_at), (&request.error, Some(at(5)), at(5)));
+    assert_eq!((job.status, job.stage, job.completion.totals), (Status::Completed, Stage::Done, Some(request.totals)));
+    assert_eq!((&job.error, job.times.finished_at, job.times.updated_at), (&request.error, Some(at(5)), at(5)));
     assert_eq!(made(store.finish(before.job_id, &request).await.unwrap()), job, "the same call again is its own");
     for (status, millis) in [(Status::Completed, 6), (Status::Failed, 5), (Status::Canceled, 7)] {
         assert_eq!(store.finish(before.job_id, &finish(status, millis)).await.unwrap(), Transition::Refused);
@@ -147,7 +147,7 @@ async fn a_stopping_job_cannot_complete(store: impl Store) {
 async fn a_resend_is_counted_once(store: impl Store) {
     let job = accepted(&store).await;
     let counted = taken(&store, store.count_resend(&job, at(5)).await.unwrap()).await;
-    assert_eq!((counted.resends, counted.updated_at), (1, at(5)));
+    assert_eq!((counted.resends, counted.times.updated_at), (1, at(5)));
     assert_eq!(store.count_resend(&job, at(6)).await.unwrap(), Transition::Refused);
     let before = Job { generation: counted.generation + 1, ..counted.clone() };
     assert_eq!(store.count_resend(&before, at(6)).await.unwrap(), Transition::Refused, "of another generation");

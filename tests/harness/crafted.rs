@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId, nonce};
-use longshore_domain::job::{Job, SourceFile, Transition};
+use longshore_domain::job::{Job, JobTimes, SourceFile, Transition};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
@@ -36,9 +36,12 @@ pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) ->
             format: Format::Csv,
             name: upload.file_name,
         }),
-        timeout_s: 3_600,
-        deadline_at: now.plus_seconds(3_600),
-        expires_at: now.seconds() + 86_400,
+        times: JobTimes {
+            timeout_s: 3_600,
+            deadline_at: now.plus_seconds(3_600),
+            expires_at: now.seconds() + 86_400,
+            ..JobTimes::accepted(now)
+        },
         ..Job::waiting(JobId::generate(), stack.tenant.as_str(), job_type, now)
     };
     let definition = Definition { options: options.clone(), columns: None };
@@ -74,10 +77,10 @@ pub fn unsent_chunks(
         let manifest = Manifest { group, chunks: chunks.to_vec() };
         let end = chunks.last().map_or(0, |plan| plan.end);
         job =
-            made(stack.run(store.commit_group(&job, &GroupPlan::of_file(0, manifest, job.split_offset..end), now))?)?;
+            made(stack.run(store.commit_group(&job, &GroupPlan::of_file(0, manifest, job.split.offset..end), now))?)?;
         messages.extend((0..).zip(chunks).map(|(chunk, plan)| message(&job, group, chunk, plan)));
     }
-    let job = made(stack.run(store.end_split(&job, job.groups, &[], now))?)?;
+    let job = made(stack.run(store.end_split(&job, job.split.groups, &[], now))?)?;
     Ok((job, messages))
 }
 
@@ -89,7 +92,7 @@ pub fn chunk_messages(stack: &Stack, job: &str) -> Result<Vec<ChunkMessage>> {
     let (store, id) = (stack.store()?, JobId::parse(job).context("a job's id is a UUID")?);
     let job = stack.run(store.job(id))?.context("the job is not there")?;
     let mut messages = Vec::new();
-    for group in 0..job.groups {
+    for group in 0..job.split.groups {
         let manifest = stack.run(store.manifest(id, group))?.context("a manifest is missing")?;
         messages.extend((0..).zip(&manifest.chunks).map(|(chunk, plan)| message(&job, group, chunk, plan)));
     }
@@ -128,7 +131,7 @@ pub fn finish_unseen(stack: &Stack, messages: &[ChunkMessage]) -> Result<()> {
 }
 
 fn message(job: &Job, group: u32, chunk: u32, plan: &longshore_domain::group::ChunkPlan) -> ChunkMessage {
-    ChunkMessage::of(job, (group, chunk), plan)
+    ChunkMessage::new(job, (group, chunk), plan)
 }
 
 fn made(transition: Transition) -> Result<Job> {

@@ -28,13 +28,12 @@ use super::users::Users;
 pub(super) const NAME: &str = "longshore";
 
 /// Clocks that make tests quick. A worker has five seconds, and its message comes back after thirty.
-const PARAMETERS: [(&str, &str); 13] = [
+const PARAMETERS: [(&str, &str); 12] = [
     ("Environment", "local"),
     ("Architecture", if cfg!(target_arch = "aarch64") { "arm64" } else { "x86_64" }),
     ("RequireTls", "false"),
     ("AllowedOrigins", "*"),
     ("WorkerTimeoutSeconds", "5"),
-    ("WorkerVisibilitySeconds", "30"),
     ("MaxReceiveCount", "2"),
     ("ScheduleState", "DISABLED"),
     ("RetryBaseSeconds", "1"),
@@ -145,7 +144,7 @@ impl Stack {
         if let Some(faults) = &faults {
             client = client.past(&faults.endpoint, &endpoint);
         }
-        let users = Users::of(&cloud, &outputs)?;
+        let users = Users::new(&cloud, &outputs)?;
         let user = users.add("alice")?;
         client = client.with_token(&user.token);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

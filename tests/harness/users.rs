@@ -37,7 +37,7 @@ impl Users {
     ///
     /// # Errors
     /// If the stack has no user pool.
-    pub fn of(cloud: &Cloud, outputs: &BTreeMap<String, String>) -> Result<Self> {
+    pub fn new(cloud: &Cloud, outputs: &BTreeMap<String, String>) -> Result<Self> {
         let output = |name: &str| outputs.get(name).cloned().with_context(|| format!("the stack has no output {name}"));
         Ok(Self { cloud: cloud.clone(), pool: output("UserPoolId")?, client: output("UserPoolClientId")? })
     }

@@ -50,7 +50,7 @@ fn failed_job(
     edits: &[Edit],
     doubles: bool,
 ) -> (World, BTreeMap<usize, usize>, Option<usize>) {
-    let mut world = World::new(rows, None).thrown_by(Rng::of(seed), Manners::PLAIN);
+    let mut world = World::new(rows, None).thrown_by(Rng::from_seed(seed), Manners::PLAIN);
     world.shake(EVENTS);
     world.run_to_the_end();
     let failed = world.reported("failed.csv");
@@ -82,7 +82,7 @@ proptest! {
         world.run_to_the_end();
         let rows = with(&rows, &kept, doubled);
         world.check_report(&rows);
-        let (job, totals) = (world.job(), world.job().totals.unwrap());
+        let (job, totals) = (world.job(), world.job().completion.totals.unwrap());
         prop_assert_eq!((job.status, job.generation), (Status::Completed, 1));
         let count = |end: &str| rows.iter().filter(|action| end_of(**action) == end).count() as u64;
         prop_assert_eq!((totals.succeeded, totals.failed, totals.skipped), (count("succeeded"), count("failed"), count("skipped")));
@@ -126,7 +126,7 @@ proptest! {
             let possible = [Some(end_of(*action)), kept.get(&n).map(|action| end_of(*action))];
             prop_assert!(possible.contains(&Some(end)), "row {} {}, of {:?}", n, end, possible);
         }
-        let totals = world.job().totals.unwrap();
+        let totals = world.job().completion.totals.unwrap();
         prop_assert_eq!((totals.done() as usize, totals.failed as usize, totals.skipped as usize), (rows.len(), failed.len(), skipped.len()));
     }
 

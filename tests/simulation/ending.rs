@@ -19,7 +19,7 @@ fn a_cancel_and_a_natural_end_at_the_same_moment_leave_one_of_the_two_exact() {
             world.run_to_the_end();
             world.check_report(&rows);
             let job = world.job();
-            assert_eq!(job.totals.unwrap().done(), 10, "everything had ended");
+            assert_eq!(job.completion.totals.unwrap().done(), 10, "everything had ended");
             match (job.status, job.error) {
                 (Status::Canceled, Some(error)) if error.code == "canceled" => canceled += 1,
                 (Status::Completed, None) => completed += 1,

@@ -65,7 +65,7 @@ impl World {
     fn new(without: Option<Guard>) -> Self {
         let mut world = Self {
             without,
-            rng: Rng::of(11),
+            rng: Rng::from_seed(11),
             now: 0,
             sent: 0,
             reports: Vec::new(),
@@ -92,7 +92,7 @@ impl World {
         let id = JobId::parse(&format!("{:016x}{:016x}", self.rng.number(), self.rng.number())).unwrap();
         let job = Job::waiting(id, format!("tenant-{tenant}"), "import", Timestamp(at));
         self.later.entry(at).or_default().push(self.reports.len());
-        let (message, is_small) = (CompleteMessage::of(&job), left_ms == SMALL_MS);
+        let (message, is_small) = (CompleteMessage::new(&job), left_ms == SMALL_MS);
         self.reports.push(Report { message, asked_at: at, left_ms, is_small });
     }
 

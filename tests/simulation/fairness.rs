@@ -168,7 +168,7 @@ impl World {
         let mut world = Self {
             scale,
             without,
-            rng: Rng::of(7),
+            rng: Rng::from_seed(7),
             now: 0,
             sent: 0,
             jobs: Vec::new(),
@@ -212,7 +212,7 @@ impl World {
     fn course(&mut self, tenant: usize, at: i64, (split_left, chunks_left): (i64, u64), chunk_ms: i64) -> usize {
         let id = JobId::parse(&format!("{:016x}{:016x}", self.rng.number(), self.rng.number())).unwrap();
         let job = Job::waiting(id, format!("tenant-{tenant}"), "import", Timestamp(at));
-        let create = CreateMessage::of(&job);
+        let create = CreateMessage::new(&job);
         self.jobs.push(Course {
             tenant,
             create,
@@ -302,7 +302,7 @@ impl World {
     }
 
     fn admits(&self, tenant: usize) -> bool {
-        let admission = match Admission::of(self.depth, self.scale.max_queued) {
+        let admission = match Admission::from_depth(self.depth, self.scale.max_queued) {
             Admission::FewJobs if !self.has(Guard::Admission) => Admission::Closed,
             admission => admission,
         };

@@ -58,7 +58,7 @@ impl Kind {
     const ALL: [Self; 6] = [Self::Simulated, Self::Limited, Self::Fine, Self::Coarse, Self::Insert, Self::Upsert];
 
     /// One of them, the more frequent the likelier.
-    pub(crate) fn of(rng: &mut Rng) -> Self {
+    pub(crate) fn random(rng: &mut Rng) -> Self {
         Self::ALL[rng.weighted(&[45, 23, 11, 7, 8, 6])]
     }
 

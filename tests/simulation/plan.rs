@@ -140,7 +140,7 @@ pub(crate) struct Dialect {
 
 impl Plan {
     /// What the dice say. Most runs have one job; others have some more, which are smaller.
-    pub(crate) fn of(rng: &mut Rng) -> Self {
+    pub(crate) fn random(rng: &mut Rng) -> Self {
         let mut jobs = vec![job(rng, 40)];
         for number in 1..=rng.weighted(&[85, 9, 4, 2]) {
             let another = job(rng, 15);
@@ -187,7 +187,7 @@ impl Plan {
 
 /// A job of up to so many rows.
 fn job(rng: &mut Rng, most: usize) -> JobPlan {
-    let (heavy, kind) = (rng.often(20), Kind::of(rng));
+    let (heavy, kind) = (rng.often(20), Kind::random(rng));
     // A retry files so many chunks again that they make several groups.
     let most = if kind == Kind::Fine { 2 * most } else { most };
     JobPlan {

@@ -132,7 +132,7 @@ impl Lane {
         let job = Job { source: Some(source), ..Job::waiting(id(n), "tenant", kind, clock()) };
         let definition = Definition { options: Kind::Fine.options(None), columns: None };
         now(self.ports.store.create_job(&job, &definition, None)).unwrap();
-        now(self.ports.queues.send_create(&CreateMessage::of(&job))).unwrap();
+        now(self.ports.queues.send_create(&CreateMessage::new(&job))).unwrap();
     }
 
     fn job(&self, id: JobId) -> Job {
@@ -183,7 +183,7 @@ impl Lane {
             };
             self.sent[next].visible_at = clock().plus_seconds(hidden_s);
         }
-        if self.job(id).split_ended && self.split.insert(id) {
+        if self.job(id).split.ended && self.split.insert(id) {
             self.last_split = clock();
         }
         true
@@ -209,7 +209,7 @@ impl Lane {
     fn act(&self, job: &Job, action: Action) {
         match action {
             Action::SendCreate => {
-                let create = CreateMessage { resend: job.resends + 1, ..CreateMessage::of(job) };
+                let create = CreateMessage { resend: job.resends + 1, ..CreateMessage::new(job) };
                 now(self.ports.queues.send_create(&create)).unwrap();
                 now(self.ports.store.count_resend(job, clock())).unwrap();
             }
@@ -257,5 +257,5 @@ fn a_split_that_is_pushed_for_every_turn_is_never_stopped() {
     let lane = Lane::new(Failure::Lost, Rule::Replace).run();
     let job = lane.job(id(0));
     assert!(lane.pushes > 2 * PUSHES, "{} pushes", lane.pushes);
-    assert_eq!((job.split_ended, job.stop, job.item_count), (true, None, ROWS as u64));
+    assert_eq!((job.split.ended, job.stop, job.split.item_count), (true, None, ROWS as u64));
 }

@@ -7,7 +7,7 @@ use longshore_domain::chance::split_mix;
 pub(crate) struct Rng(u64);
 
 impl Rng {
-    pub(crate) fn of(seed: u64) -> Self {
+    pub(crate) fn from_seed(seed: u64) -> Self {
         Self(seed)
     }
 

@@ -71,13 +71,13 @@ fn caught<T>(loud: bool, run: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 fn whole(seed: u64, taken_out: Option<&str>, voice: Voice) -> Ran {
-    let mut rng = Rng::of(seed);
+    let mut rng = Rng::from_seed(seed);
     #[allow(clippy::disallowed_methods, reason = "this is the simulation")]
     chance::seed(rng.number());
     trace::begin(voice);
     take_out(taken_out);
-    faults::begin(Rng::of(rng.number()), Rates::default());
-    let mut plan = Plan::of(&mut rng);
+    faults::begin(Rng::from_seed(rng.number()), Rates::default());
+    let mut plan = Plan::random(&mut rng);
     // Without the sweeper only what is well must end, so every second run is.
     let pushed = !without("sweeper");
     if !pushed && seed.is_multiple_of(2) {
@@ -87,7 +87,7 @@ fn whole(seed: u64, taken_out: Option<&str>, voice: Voice) -> Ran {
     if voice == Voice::Loud {
         println!("{plan:#?}");
     }
-    let mut world = World::of(&plan, rng);
+    let mut world = World::from_plan(&plan, rng);
     let mut ends = Vec::new();
     for (n, events) in plan.stretches.iter().enumerate() {
         if n > 0 && !world.open_again() {

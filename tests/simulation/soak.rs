@@ -24,7 +24,7 @@ struct Course {
 }
 
 impl Course {
-    fn of(from: u64, count: u64) -> Self {
+    fn new(from: u64, count: u64) -> Self {
         let under_way = BTreeSet::new();
         Self { next: from, end: from + count, under_way, done: 0, violations: 0, reported_at: Instant::now() }
     }
@@ -56,7 +56,7 @@ impl Course {
 
 /// Runs so many seeds on all processors; how many of them violate something.
 pub(crate) fn soak(from: u64, count: u64, taken_out: Option<&str>) -> u64 {
-    let course = Mutex::new(Course::of(from, count));
+    let course = Mutex::new(Course::new(from, count));
     let work = || {
         loop {
             let Some(seed) = course.lock().unwrap().take() else { return };
@@ -81,7 +81,7 @@ pub(crate) fn soak(from: u64, count: u64, taken_out: Option<&str>) -> u64 {
 
 #[test]
 fn a_soak_goes_on_where_every_seed_before_is_done() {
-    let mut course = Course::of(7, 3);
+    let mut course = Course::new(7, 3);
     assert_eq!([course.take(), course.take()], [Some(7), Some(8)]);
     course.end(8, Some("a violation\nmore of it"));
     assert_eq!(course.described(), "soak 1 7 1");

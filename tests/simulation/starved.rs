@@ -35,7 +35,7 @@ fn job(tenant: &'static str, upload: usize) -> JobPlan {
 
 fn world() -> World {
     let manners = Manners { stall_s: STALL_S, mortal: true, ..Manners::PLAIN };
-    World::of(&Plan { jobs: vec![job(QUIET, 0)], manners, stretches: Vec::new() }, Rng::of(5))
+    World::from_plan(&Plan { jobs: vec![job(QUIET, 0)], manners, stretches: Vec::new() }, Rng::from_seed(5))
 }
 
 /// Keeps the queue full of the other tenant's messages.

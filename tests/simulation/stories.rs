@@ -41,7 +41,7 @@ fn chunks_whose_messages_are_lost_for_ever_are_given_up() {
     let mut world = World::new(&[0; 10], None);
     world.run_without_chunks();
     let job = world.job();
-    assert_eq!((job.status, job.totals.unwrap().failed), (Status::Completed, 10));
+    assert_eq!((job.status, job.completion.totals.unwrap().failed), (Status::Completed, 10));
     let codes: Vec<_> = world.failed_codes().into_values().collect();
     assert_eq!(codes, ["dead_lettered"; 10]);
 }

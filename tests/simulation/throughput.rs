@@ -38,8 +38,11 @@ struct Ran {
 fn ran(redelivery_base_s: i64) -> Ran {
     let manners = Manners { stall_s: 165, mortal: true, redelivery_base_s: Some(redelivery_base_s), ..Manners::PLAIN };
     let job = |upload| JobPlan { upload, ..JobPlan::plain(&[OK; ROWS], Kind::Fine) };
-    faults::begin(Rng::of(1), Rates::default());
-    let mut world = World::of(&Plan { jobs: (0..JOBS).map(job).collect(), manners, stretches: Vec::new() }, Rng::of(2));
+    faults::begin(Rng::from_seed(1), Rates::default());
+    let mut world = World::from_plan(
+        &Plan { jobs: (0..JOBS).map(job).collect(), manners, stretches: Vec::new() },
+        Rng::from_seed(2),
+    );
     faults::limit_calls(CALLS_PER_S);
     let turns = Turns { at_once: Some("default"), slowly: "nobody" };
     let mut seconds = 0;
@@ -49,7 +52,7 @@ fn ran(redelivery_base_s: i64) -> Ran {
     }
     let ended = world.all(|world| world.job().status == Status::Completed);
     let mut failed = 0;
-    world.each(|world| failed += world.job().totals.map_or(0, |totals| totals.failed));
+    world.each(|world| failed += world.job().completion.totals.map_or(0, |totals| totals.failed));
     if ended {
         world.each(|world| world.check_report(&[OK; ROWS]));
     }

@@ -68,9 +68,12 @@ impl Unguarded<MemoryStore> {
     /// The job as a reader sees it. Without their conditions, the end of the split need not be recorded, and a replay
     /// covers everything.
     fn shown(&self, mut job: Job) -> Job {
-        job.selected_chunks = job.selected_chunks.filter(|_| !without("replay-of-what-was-given-up"));
-        if without("final-count-first") && job.stage == Stage::Splitting && job.groups > job.carried_over.groups {
-            job.split_ended = true;
+        job.retry.selected_chunks = job.retry.selected_chunks.filter(|_| !without("replay-of-what-was-given-up"));
+        if without("final-count-first")
+            && job.stage == Stage::Splitting
+            && job.split.groups > job.retry.carried_over.groups
+        {
+            job.split.ended = true;
         }
         job
     }
@@ -81,12 +84,12 @@ impl Unguarded<MemoryStore> {
         let mut plan = plan.clone();
         plan.generation = self.generation(id, plan.generation);
         if without("split-cursor") {
-            plan.manifest.group = stored.groups;
+            plan.manifest.group = stored.split.groups;
         }
         if without("split-cursor") || without("place-of-the-split") {
             plan.source = match plan.source {
-                Source::File { upto, .. } => Source::File { from: stored.split_offset, upto },
-                Source::Refiled { upto, .. } => Source::Refiled { from: stored.replanned, upto },
+                Source::File { upto, .. } => Source::File { from: stored.split.offset, upto },
+                Source::Refiled { upto, .. } => Source::Refiled { from: stored.retry.replanned, upto },
             };
         }
         let stage = stored.stage;
@@ -149,7 +152,7 @@ impl JobTransitions for Unguarded<MemoryStore> {
         if without("begin-once") {
             return Ok(self.force(id, |job| {
                 (job.status, job.stage) = (longshore_domain::job::Status::Running, Stage::Splitting);
-                (job.started_at, job.updated_at) = (Some(now), now);
+                (job.times.started_at, job.times.updated_at) = (Some(now), now);
             }));
         }
         self.0.begin(id, now).await
@@ -166,7 +169,7 @@ impl JobTransitions for Unguarded<MemoryStore> {
         if without("end-of-split-only-while-splitting") {
             self.force(job.job_id, |job| job.stage = Stage::Splitting);
         }
-        let groups = if without("groups-at-the-end-of-the-split") { stored.groups } else { groups };
+        let groups = if without("groups-at-the-end-of-the-split") { stored.split.groups } else { groups };
         self.0.end_split(&job, groups, issues, now).await
     }
 
@@ -175,7 +178,7 @@ impl JobTransitions for Unguarded<MemoryStore> {
         let same = self.stored(id).is_some_and(|job| job.generation == generation);
         if without("stop-only-while-alive") && same {
             return Ok(self.force(id, |job| {
-                (job.stage, job.stop, job.updated_at) = (Stage::Stopping, Some(stop.clone()), stop.at);
+                (job.stage, job.stop, job.times.updated_at) = (Stage::Stopping, Some(stop.clone()), stop.at);
             }));
         }
         self.0.stop(id, generation, stop).await
@@ -196,7 +199,7 @@ impl JobTransitions for Unguarded<MemoryStore> {
         let mut request = request.clone();
         request.generation = self.generation(id, request.generation);
         if without("checkpoint-as-it-was-read") {
-            request.from = self.stored(id).and_then(|job| job.checkpoint);
+            request.from = self.stored(id).and_then(|job| job.completion.checkpoint);
         }
         self.0.checkpoint(id, &request).await
     }
@@ -209,9 +212,10 @@ impl JobTransitions for Unguarded<MemoryStore> {
         let natural = without("no-completion-of-a-stopping-job") && stored.stage == Stage::Stopping;
         let observed = if again || natural {
             self.force(id, |job| {
-                (job.status, job.stage, job.totals) = (finish.status, Stage::Done, Some(finish.totals));
-                job.report.clone_from(&finish.report);
-                (job.error, job.finished_at, job.updated_at) = (finish.error.clone(), Some(finish.at), finish.at);
+                (job.status, job.stage, job.completion.totals) = (finish.status, Stage::Done, Some(finish.totals));
+                job.completion.report.clone_from(&finish.report);
+                (job.error, job.times.finished_at, job.times.updated_at) =
+                    (finish.error.clone(), Some(finish.at), finish.at);
             })
         } else {
             self.0.finish(id, &finish).await?
@@ -269,8 +273,8 @@ impl Ledger for Unguarded<MemoryStore> {
     async fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<Transition> {
         if without("no-roll-up-after-the-end") {
             return Ok(self.force(id, |job| {
-                job.done_groups.insert(group);
-                job.updated_at = now;
+                job.split.done_groups.insert(group);
+                job.times.updated_at = now;
             }));
         }
         Ok(self.shown_in(self.0.group_done(id, group, now).await?))

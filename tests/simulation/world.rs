@@ -129,11 +129,11 @@ impl World {
     /// The world of one job, in good weather.
     pub(crate) fn alone(job: JobPlan) -> Self {
         let manners = Manners { mortal: job.kind == Kind::Limited, ..Manners::PLAIN };
-        Self::of(&Plan { jobs: vec![job], manners, stretches: Vec::new() }, Rng::of(0))
+        Self::from_plan(&Plan { jobs: vec![job], manners, stretches: Vec::new() }, Rng::from_seed(0))
     }
 
     /// The world of a plan. Its dice decide what happens.
-    pub(crate) fn of(plan: &Plan, mut rng: Rng) -> Self {
+    pub(crate) fn from_plan(plan: &Plan, mut rng: Rng) -> Self {
         CLOCK.set(1_000_000);
         SKEW.set(0);
         crate::handler::begin();

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  // What a test has stubbed or faked never reaches the next one.
+  // Stubs and mocks of one test never affect the next.
   test: { restoreMocks: true, unstubGlobals: true },
 });

@@ -1,23 +1,42 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
+import { notices } from "../licences.mjs";
 import { text } from "./src/text.ts";
 
-/** Puts the page's words into index.html, where its braces name them. */
-function worded(): Plugin {
+const thirdPartyNotices = notices(text.notices);
+const noticesHash = createHash("sha256").update(thirdPartyNotices).digest("base64url").slice(0, 8);
+const noticesPath = `assets/third-party-notices-${noticesHash}.html`;
+
+/** Replaces the names in braces in index.html with the page's texts. */
+function pageTexts(): Plugin {
   const words: Record<string, string> = {
     app: text.app,
     description: text.description,
     noScript: text.noScript,
+    notices: text.notices,
+    noticesPath: `/${noticesPath}`,
   };
   return {
-    name: "worded",
+    name: "page-texts",
     transformIndexHtml: (html) => html.replace(/\{(\w+)\}/g, (whole, name) => words[name] ?? whole),
   };
 }
 
-/** Puts a compressed copy beside each file: the gateway compresses nothing, so the function answers with the copy. */
+/** Writes the licences of the packages in the page. Their path has a hash, like those of all files in `assets/`. */
+function licences(): Plugin {
+  return {
+    name: "licences",
+    apply: "build",
+    generateBundle() {
+      this.emitFile({ type: "asset", fileName: noticesPath, source: thirdPartyNotices });
+    },
+  };
+}
+
+/** Writes a compressed copy of each file. The gateway does not compress, so the function serves the copy. */
 function compressed(): Plugin {
   let folder = "";
   return {
@@ -37,11 +56,11 @@ function compressed(): Plugin {
 }
 
 /**
- * Everything that index.html names lies in `assets/`, under a name with its hash, so that it may be cached for ever.
- * Nothing is inlined: the page's Content-Security-Policy allows neither inline scripts nor styles.
+ * Files referenced by index.html have a hash in their names and are in `assets/`, so that they may be cached
+ * forever. Nothing is inlined: the Content-Security-Policy allows no inline scripts or styles.
  */
 export default defineConfig({
-  plugins: [worded(), compressed()],
+  plugins: [pageTexts(), licences(), compressed()],
   build: {
     target: "es2022",
     assetsInlineLimit: 0,

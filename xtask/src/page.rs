@@ -16,9 +16,10 @@ use std::process::{Command, Stdio};
 const OLDEST_NODE: u32 = 20;
 
 /// Sources of the page, below `web/`.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     "package.json",
     "package-lock.json",
+    "licences.mjs",
     "client/package.json",
     "client/tsconfig.json",
     "client/tsconfig.build.json",
@@ -50,11 +51,14 @@ pub(crate) fn build(project: &Project) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the browser tests can run: they need an installed browser.
+/// Ensures that the browser tests have a browser. `web/chromium.ts` downloads one if the machine has none.
 pub(crate) fn check_browser(project: &Project) -> Result<()> {
     let web = project.root.join("web");
     install(project, &web)?;
-    npm(project, &web, &["exec", "--workspace", "page", "--", "playwright", "test", "--list"])
+    let step = progress::step("Finding a browser for the tests");
+    npm(project, &web, &["exec", "--workspace", "page", "--", "playwright", "test", "--list"])?;
+    step.done();
+    Ok(())
 }
 
 /// Runs a test script of a package, `client` or `page`. The output goes to the terminal; skipped and repeated tests

@@ -15,7 +15,7 @@ fn every_test_that_the_threat_model_names_is_there() -> Result<()> {
     for folder in CODE {
         read_all(&root.join(folder), &mut code)?;
     }
-    let text = fs::read_to_string(root.join("infra/threat-model.md"))?;
+    let text = fs::read_to_string(root.join("docs/threat-model.md"))?;
     let named: Vec<&str> = text.split('`').skip(1).step_by(2).filter(|word| is_test_name(word)).collect();
     assert!(named.len() > 30, "only {} tests are named", named.len());
     let missing: Vec<&&str> = named.iter().filter(|name| !code.contains(&format!("fn {name}("))).collect();

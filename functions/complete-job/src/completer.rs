@@ -1,4 +1,4 @@
-//! The end of a job: make sure that nothing counts any more, report, give the final status.
+//! Completion of a job: stop all counting, write the report, set the final status.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ use crate::ending::{Ending, grace_left_ms};
 use crate::receipt::receipt;
 use crate::report::{Layout, Reached, ReportName, ReportWriter, WrittenReport};
 
-/// Maximum number of tries. If the job is told to stop while its report is written, the final status is refused. The
-/// second try then sees the job stopping, and only a final status can follow that. A third one is for a report whose
-/// upload another completion has ended.
+/// Maximum attempts to end a job. If the job is stopped while its report is written, the final status is refused. The
+/// second attempt then sees the job stopping, and only a final status can follow that. The third one is for a report
+/// whose upload another completion has ended.
 const TRIES: usize = 3;
 
 /// Length of a completion's turn, in seconds. After a turn the completion stores its report so far and sends a
@@ -27,52 +27,52 @@ const TRIES: usize = 3;
 /// loses. Reading the input for the receipt is not part of a turn.
 pub const TURN_S: i64 = 10;
 
-/// Time reserved at the end of an invocation for the last chunk, the checkpoint and the continuation; a quarter of a
-/// short invocation.
+/// Time reserved at the end of an invocation for the last chunk, the checkpoint and the continuation. A short
+/// invocation reserves a quarter of its time instead.
 const RESERVE_MS: i64 = 20_000;
 
 /// Ends one job.
 pub struct Completer<'a, S, Q, F> {
     /// The services.
     pub ports: &'a Ports<S, Q, F>,
-    /// Milliseconds between the order to stop and the closing of the groups. Longer than a worker may go on without
-    /// looking whether its job still runs, so that no item starts after the closing.
+    /// Grace period in milliseconds between the stop of a job and the closing of its groups. Longer than the interval
+    /// at which a worker checks that its job is still running, so that no item starts after the closing.
     pub stop_grace_ms: i64,
-    /// Time by which the function should have ended. Shortly before it, an incomplete report is handed over to the next
-    /// message, and the input is no longer read for the receipt.
+    /// Deadline of the function. Shortly before it, an incomplete report is handed over to the next message, and the
+    /// input is no longer read for the receipt.
     pub deadline: Timestamp,
-    /// Bytes of a part of a report's file, at first. S3 takes no part under 5 MiB but the last.
+    /// Initial size of the parts of a report's file, in bytes. S3 accepts no part under 5 MiB except the last one.
     pub part_bytes: usize,
-    /// The time.
+    /// The clock.
     pub clock: fn() -> Timestamp,
 }
 
-/// What one invocation knows of its time and of its tries.
+/// Time and attempts of one invocation.
 struct TurnBudget {
-    /// From then on it hands over.
+    /// Time after which the report is handed over.
     over_at: Timestamp,
-    /// The checkpoint from which nobody can go on: its upload has ended, or other code has stored it.
+    /// Token of a checkpoint that cannot be continued: its upload has ended, or other code has stored it.
     gone: Option<String>,
 }
 
 impl TurnBudget {
-    /// The next try begins with nothing.
+    /// Makes the next attempt start from the beginning.
     fn begin_anew(&mut self, attempt: &Attempt) -> Option<CompleteEnd> {
         self.gone = attempt.checkpoint.as_ref().map(|at| at.token.clone());
         None
     }
 }
 
-/// A try to write the report of a generation; it goes on over as many invocations as it takes.
+/// An attempt to write the report of a generation, over as many invocations as it takes.
 struct Attempt {
     name: String,
-    /// Name of the report that this attempt ends. No other attempt writes below it.
+    /// Name of the report that this attempt ends. No other attempt writes under this name.
     report: String,
-    /// The job's checkpoint, as this attempt read it or moved it.
+    /// The job's checkpoint, as this attempt read or moved it.
     checkpoint: Option<Checkpoint>,
-    /// All rows stand in front of the checkpoint.
+    /// True if all rows are before the checkpoint.
     is_ended: bool,
-    /// They did when this delivery began.
+    /// True if all rows were before the checkpoint when this delivery began.
     has_all: bool,
 }
 
@@ -83,22 +83,22 @@ impl Attempt {
     }
 }
 
-/// What a delivery came to. All are the message's end.
+/// Outcome of a delivery that processed its message. The message is acknowledged in every case.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum CompleteEnd {
     /// The report is written and the job has this final status.
     Finished(Status),
-    /// It had a final status already, or another delivery was first.
+    /// The job already had a final status, or another delivery was first.
     AlreadyFinished,
-    /// The message is of another generation than the job.
+    /// The message belongs to another generation than the job's current one.
     OtherGeneration,
-    /// Its time is nearly over: another message goes on from the checkpoint.
+    /// The delivery's time is nearly over: another message continues from the checkpoint.
     HandedOver,
-    /// Another completion has moved the checkpoint, and goes on.
+    /// Another completion has moved the checkpoint, and continues.
     Overtaken,
-    /// Items are still to end. Whoever ends the last one, or the sweeper, asks again.
+    /// Some items have not ended. The worker that ends the last one, or the sweeper, requests completion again.
     NothingToDo,
-    /// There is no such job: it was deleted.
+    /// The job no longer exists: it was deleted.
     Absent,
     /// An earlier delivery failed. A copy of the message in the copies lane has replaced it.
     Replaced,
@@ -120,7 +120,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         self.complete_up_to(message, if is_first { message.step } else { u32::MAX }).await
     }
 
-    /// Ends the job if it can be ended. A job that is stopping is waited for until its grace has passed.
+    /// Ends the job if it can be ended. For a stopping job, waits until its grace period is over.
     ///
     /// # Errors
     /// See [`CompleteError`]; the next delivery begins again.
@@ -128,8 +128,9 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         self.complete_up_to(message, u32::MAX).await
     }
 
-    /// Ends the job unless its checkpoint is beyond this step. On the first delivery of a message such a checkpoint is
-    /// another message's, which goes on or has handed over: two chains of turns would take two lanes of the tenant.
+    /// Ends the job unless its checkpoint is beyond this step. On the first delivery of a message, such a checkpoint
+    /// belongs to another message, which continues or has handed over: two chains of turns would occupy two lanes of
+    /// the tenant.
     async fn complete_up_to(&self, message: &CompleteMessage, mut step: u32) -> Result<CompleteEnd, CompleteError> {
         let mut turn_budget = self.turn_budget();
         for _ in 0..TRIES {
@@ -137,7 +138,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
                 Ok(ending) => ending,
                 Err(end) => return Ok(end),
             };
-            if ending.job.checkpoint.as_ref().is_some_and(|at| at.step > step) {
+            if ending.job.completion.checkpoint.as_ref().is_some_and(|at| at.step > step) {
                 return Ok(CompleteEnd::Overtaken);
             }
             // From here on this call may move the checkpoint itself.
@@ -156,7 +157,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         TurnBudget { over_at: over_at.min(now.plus_seconds(TURN_S)), gone: None }
     }
 
-    /// The job and its groups once nothing counts any more, or why there is nothing to end.
+    /// Returns the job and its groups once their counts cannot change any more, or the reason why there is nothing to
+    /// end.
     async fn ending(&self, message: &CompleteMessage) -> Result<Result<Ending, CompleteEnd>, CompleteError> {
         let Some((groups, job)) = self.ports.store.progress(message.job_id).await? else {
             return Ok(Err(CompleteEnd::Absent));
@@ -172,16 +174,16 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         Ok(groups.map(|groups| Ending { job, groups, older }).ok_or(CompleteEnd::Absent))
     }
 
-    /// Closes every group of a stopping job; none if it was deleted meanwhile. The job's own number of groups is the
-    /// last one, because no group is committed to a job that is stopping.
+    /// Closes every group of a stopping job; returns `None` if the job was deleted meanwhile. The job's own number of
+    /// groups is final, because no group is committed to a stopping job.
     async fn close(&self, job: &Job, groups: &[Group]) -> Result<Option<Vec<Group>>, CompleteError> {
         let wait_ms = grace_left_ms(job, self.stop_grace_ms, (self.clock)());
         if wait_ms > 0 {
             tokio::time::sleep(Duration::from_millis(wait_ms)).await;
         }
         let mut closed = Vec::new();
-        for number in job.carried_over.groups..job.groups {
-            // Closed once, it changes no more: a completion that goes on has it already.
+        for number in job.retry.carried_over.groups..job.split.groups {
+            // A closed group no longer changes: a continuing completion already has it.
             let known = groups.iter().find(|group| group.number == number && !group.open).cloned();
             let group = if known.is_some() { known } else { self.ports.store.close(job.job_id, number).await? };
             let Some(group) = group else { return Ok(None) };
@@ -190,8 +192,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         Ok(Some(closed))
     }
 
-    /// The groups of a job that says that they are all done. They were read before the job, so the last of them may
-    /// have ended in between: then they are read again.
+    /// Returns the groups of a job whose groups are all marked as done. The groups were read before the job, so the
+    /// last of them may have ended in between: then they are read again.
     async fn done(&self, job: &Job, groups: Vec<Group>) -> Result<Option<Vec<Group>>, CompleteError> {
         if unfinished(job, &groups) == 0 {
             return Ok(Some(groups));
@@ -205,9 +207,9 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     }
 
     /// Writes the report, receipt, result document and final status, in this order. Returns `None` if the job must be
-    /// read again: it was told to stop meanwhile, or another completion has written its report. Files written whole are
-    /// named by this invocation, multipart uploads by the attempt; both count only if the job names them. Nobody reads
-    /// the report of a deleted job, so such a job only gets its final status, and the sweeper may then remove it.
+    /// read again: it was stopped meanwhile, or another completion has written its report. Files written whole are
+    /// named by this invocation, multipart uploads by the attempt; both count only if the job names them. The report of
+    /// a deleted job is never read, so such a job only gets its final status, and the sweeper may then remove it.
     async fn end(&self, ending: &Ending, turn_budget: &mut TurnBudget) -> Result<Option<CompleteEnd>, CompleteError> {
         if ending.job.is_deleted() {
             return self.finish(&ending.job, &ending.finish(None, (self.clock)())).await;
@@ -221,7 +223,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         let mut writer = match stored {
             Some(stored) => match new().restore(&stored) {
                 Some(writer) => {
-                    // The next checkpoint claims the attempt, and is no progress.
+                    // The next checkpoint claims the attempt, and counts as no progress.
                     attempt.has_all = writer.is_ended();
                     writer
                 }
@@ -249,8 +251,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
             Err(CompleteError::UploadGone) => return Ok(turn_budget.begin_anew(&attempt)),
             written => written?,
         };
-        // If the job is told to stop meanwhile, everything is done again after the grace period, so reading the input
-        // must leave time for that. A report with a checkpoint is not written again.
+        // If the job is stopped meanwhile, everything is done again after the grace period, so reading the input must
+        // leave time for that. A report with a checkpoint is not written again.
         let again_ms = if attempt.checkpoint.is_some() { 0 } else { (self.clock)().millis_since(began) };
         let spare_ms = again_ms.saturating_add(self.stop_grace_ms);
         let finish = ending.finish(Some(attempt.report), (self.clock)());
@@ -261,9 +263,9 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         self.finish(&ending.job, &finish).await
     }
 
-    /// The attempt that goes on where the last checkpoint is, with what is stored of its report; or one that begins.
+    /// Returns the attempt to continue from the last checkpoint with its stored report, or a new attempt.
     async fn attempt(&self, job: &Job, turn_budget: &TurnBudget) -> Result<(Attempt, Option<Vec<u8>>), CompleteError> {
-        let checkpoint = job.checkpoint.clone();
+        let checkpoint = job.completion.checkpoint.clone();
         if let Some(at) = checkpoint.as_ref().filter(|at| turn_budget.gone.as_ref() != Some(&at.token))
             && let Read::Found(stored) = self.ports.files.read(&state_key(job, at), None, None).await?
         {
@@ -273,8 +275,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     }
 
     /// Stores the report so far, and moves the job's checkpoint there if it is still the one that this attempt
-    /// continued from. Returns false if another completion was first. The stored file has a name of this call's own, so
-    /// nothing overwrites it.
+    /// continued from. Returns false if another completion was first. Each call stores its file under a new name, so it
+    /// is never overwritten.
     async fn checkpoint(
         &self,
         job: &Job,
@@ -293,8 +295,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
             return Ok(true);
         }
         if is_new {
-            // No other completion knows the uploads of an attempt without a checkpoint. If the reply was lost and another
-            // one goes on from it, it finds its uploads gone and begins the report anew.
+            // No other completion knows the uploads of an attempt without a checkpoint. If the reply was lost and
+            // another one continues from it, it finds its uploads gone and restarts the report.
             writer.abort().await;
         }
         Ok(false)
@@ -303,7 +305,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     /// Sends a continuation of this message. After a crash before that, this message is delivered again.
     async fn hand_over(&self, job: &Job, attempt: &Attempt) -> Result<CompleteEnd, CompleteError> {
         let step = attempt.checkpoint.as_ref().map_or(0, |at| at.step);
-        let message = CompleteMessage { step, ..CompleteMessage::of(job) };
+        let message = CompleteMessage { step, ..CompleteMessage::new(job) };
         self.ports.queues.send_complete(&message).await?;
         Ok(CompleteEnd::HandedOver)
     }
@@ -321,7 +323,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     }
 
     /// Writes the final status and the name of the report, in one conditional write. If it is refused, another delivery
-    /// was first, or the job was told to stop.
+    /// was first, or the job was stopped.
     async fn finish(&self, job: &Job, finish: &Finish) -> Result<Option<CompleteEnd>, CompleteError> {
         if let Transition::Made(_) = self.ports.store.finish(job.job_id, finish).await? {
             return Ok(Some(CompleteEnd::Finished(finish.status)));
@@ -331,9 +333,9 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     }
 }
 
-/// Where a checkpoint's part of the report is stored.
+/// Key of a checkpoint's stored report.
 fn state_key(job: &Job, at: &Checkpoint) -> String {
-    JobFolder::of(job).report_key(job.generation, Some(&at.attempt), &format!("state-{}", at.token))
+    JobFolder::for_job(job).report_key(job.generation, Some(&at.attempt), &format!("state-{}", at.token))
 }
 
 fn nothing_to_end(job: &Job, generation: u32) -> Option<CompleteEnd> {
@@ -346,9 +348,9 @@ fn nothing_to_end(job: &Job, generation: u32) -> Option<CompleteEnd> {
     (job.stage != Stage::Stopping && !job.all_done()).then_some(CompleteEnd::NothingToDo)
 }
 
-/// How many of a generation's groups are missing or have items that have not ended.
+/// Returns the number of a generation's groups that are missing or have items that have not ended.
 fn unfinished(job: &Job, groups: &[Group]) -> usize {
-    ((job.groups - job.carried_over.groups) as usize)
+    ((job.split.groups - job.retry.carried_over.groups) as usize)
         .saturating_sub(groups.iter().filter(|group| group.is_done()).count())
 }
 

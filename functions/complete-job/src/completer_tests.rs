@@ -1,4 +1,4 @@
-//! The read that comes too early: groups are read before their job, so the last of them can be stale.
+//! A stale read: groups are read before their job, so the last of them may have ended in between.
 
 use futures::FutureExt;
 use longshore::files::MemoryFiles;

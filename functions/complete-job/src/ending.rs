@@ -1,4 +1,4 @@
-//! A job whose counts can change no more: every item has ended, or every group is closed.
+//! A job whose counts can no longer change: every item has ended, or every group is closed.
 
 use longshore_domain::group::Group;
 use longshore_domain::job::{Finish, Job, JobError, Stage, Status, Stop};
@@ -6,32 +6,32 @@ use longshore_domain::outcome::Counts;
 use longshore_domain::progress;
 use longshore_domain::time_stamp::Timestamp;
 
-/// A job that is to get its final status, with its groups as they will stay.
+/// A job that is about to get its final status, with its final groups.
 pub(crate) struct Ending {
     pub(crate) job: Job,
     pub(crate) groups: Vec<Group>,
-    /// The groups of the generations before.
+    /// The groups of earlier generations.
     pub(crate) older: Vec<Group>,
 }
 
 impl Ending {
-    /// It was told to stop: what has not ended is unprocessed.
+    /// Returns true if the job was stopped: items that have not ended are unprocessed.
     pub(crate) fn stopped(&self) -> bool {
         self.job.stage == Stage::Stopping
     }
 
-    /// All groups of all generations.
+    /// Returns all groups of all generations.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Group> {
         self.older.iter().chain(&self.groups)
     }
 
-    /// The counts of the job.
+    /// Returns the counts of the job.
     pub(crate) fn totals(&self) -> Counts {
         progress::counts(&self.job, &self.groups)
     }
 
-    /// The end as it will be written, with the report of this attempt: the reason for the stop, or completed unless too
-    /// many items failed.
+    /// Returns the final status to be written with the report of this attempt: the reason for the stop, or completed
+    /// unless too many items failed.
     pub(crate) fn finish(&self, report: Option<String>, at: Timestamp) -> Finish {
         let totals = self.totals();
         let (status, error) = match &self.job.stop {
@@ -50,11 +50,15 @@ fn stopped_without_reason() -> JobError {
     JobError::new("stopped", "the job was stopped, and no reason is stored")
 }
 
-/// How long to wait until no worker starts an item any more, in milliseconds: never more than the grace itself,
-/// whatever the clocks say.
+/// Returns the milliseconds until no worker starts an item any more: never more than the grace period itself,
+/// regardless of clock differences.
 pub(crate) fn grace_left_ms(job: &Job, grace_ms: i64, now: Timestamp) -> u64 {
-    let stopped_at = job.stop.as_ref().map_or(job.updated_at, |stop| stop.at);
-    let left = if job.groups == job.carried_over.groups { 0 } else { (stopped_at.0 + grace_ms - now.0).min(grace_ms) };
+    let stopped_at = job.stop.as_ref().map_or(job.times.updated_at, |stop| stop.at);
+    let left = if job.split.groups == job.retry.carried_over.groups {
+        0
+    } else {
+        (stopped_at.0 + grace_ms - now.0).min(grace_ms)
+    };
     u64::try_from(left).unwrap_or(0)
 }
 

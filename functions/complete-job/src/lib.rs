@@ -1,28 +1,28 @@
-//! Ends a job: writes its report and gives it its final status.
+//! Ends a job: writes its report and sets its final status.
 //!
-//! - **Trigger:** `complete-job.fifo`, from the worker that ends the last item, from the splitter, from whoever stops
-//!   a job, and from the sweeper.
+//! - **Trigger:** `complete-job.fifo`, from the worker that ends the last item, from the splitter, from the caller that
+//!   stops a job, and from the sweeper.
 //! - **Reads and writes:** the job and its groups. For a stopping job it closes every group, so that no worker can
-//!   commit any more. Then it reads the work files of the chunks that filed something and, for a stopped job, the
-//!   source. After a turn, or near its deadline, it stores the progress of the report, moves the job's checkpoint
-//!   there, and sends itself a continuation. It writes `failed.csv`, `skipped.csv`, `unprocessed.csv` (each only if it
-//!   has a row), `receipt.json`, `result.json`, and at last the job, by one conditional write. For the receipt it reads
-//!   the source once more, unless the client gave its SHA-256.
-//! - **Delivered twice**, even at the same time, or restarted after a crash at any step: the rows come from images that
-//!   can no longer change. A completion writes whole files under a name of its own, and the same parts to the same
-//!   uploads. The checkpoint advances only from the position that was read. The final status is written once, and names
-//!   the report that counts.
-//! - **Fair:** a delivery lasts a turn of some seconds, and then sends a continuation to the end of its tenant's lane.
-//!   The second delivery of a message puts a copy into the copies lane, so that the tenant's other jobs do not wait
-//!   behind it.
-//! - **If it fails:** the next delivery continues from the checkpoint. If the rows found are not those that the ledger
-//!   counted, no file appears and the job gets no final status: no report is better than a false one.
-//! - **Never:** holds more than a few chunks and a part of each file in memory, reads a work file that no commit
-//!   vouches for, changes a job that has a final status.
+//!   commit any more. Then it reads the work files of the chunks that have any and, for a stopped job, the source.
+//!   After a turn, or near its deadline, it stores the progress of the report, moves the job's checkpoint there, and
+//!   sends itself a continuation. It writes `failed.csv`, `skipped.csv`, `unprocessed.csv` (each only if it has a row),
+//!   `receipt.json`, `result.json`, and finally the job, by one conditional write. For the receipt it reads the source
+//!   once more, unless the client gave its SHA-256.
+//! - **Delivered twice**, even concurrently, or restarted after a crash at any step: the rows come from images that can
+//!   no longer change. A completion writes whole files under a name of its own, and the same parts to the same uploads.
+//!   The checkpoint advances only from the position that was read. The final status is written once, and names the
+//!   report that counts.
+//! - **Fair:** a delivery lasts one turn of some seconds, and then sends a continuation to the end of its tenant's
+//!   lane. The second delivery of a message puts a copy into the copies lane, so that the tenant's other jobs do not
+//!   wait behind it.
+//! - **If it fails:** the next delivery continues from the checkpoint. If the rows found do not match the counts of the
+//!   ledger, no file appears and the job gets no final status: no report is better than a wrong one.
+//! - **Never:** holds more than a few chunks and a part of each file in memory; reads a work file to which no commit
+//!   refers; changes a job that has a final status.
 //!
-//! The files and the items that succeeded are the input, each item exactly once. In the files, cells that a spreadsheet
-//! could take for a formula (also behind a semicolon, a tab or a line end in a cell: see `longshore::formula`; plain
-//! numbers are none) have an apostrophe before them.
+//! The files together with the succeeded items are exactly the input, each item once. Against CSV injection, an
+//! apostrophe precedes each cell that a spreadsheet could interpret as a formula (also after a semicolon, a tab or a
+//! line end in the cell: see `longshore::formula`; plain numbers are not escaped).
 
 mod completer;
 mod ending;
@@ -42,10 +42,10 @@ use longshore_domain::time_stamp::Timestamp;
 pub use completer::{CompleteEnd, Completer, TURN_S};
 pub use error::CompleteError;
 
-/// Bytes of a part of a report's file, at first, and so about the most that is held of each.
+/// Initial size of the parts of a report's file, in bytes, and so about the maximum that is held of each.
 const PART_BYTES: usize = 8 << 20;
 
-/// The function: services and the grace of a stop.
+/// State of the function: services and the grace period of a stop.
 pub struct CompleteJob<S, Q, F> {
     ports: Ports<S, Q, F>,
     stop_grace_ms: i64,
@@ -69,7 +69,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> MessageHandler for Complete
 /// Runs the function, configured from the environment.
 ///
 /// # Errors
-/// If the environment lacks something, or the runtime's API fails.
+/// If a required setting is missing, or the runtime's API fails.
 pub async fn serve(aws: &Aws) -> Result<(), lambda_runtime::Error> {
     let ports = Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? };
     let handler = CompleteJob { ports, stop_grace_ms: config::stop_grace_s()? * 1000 };

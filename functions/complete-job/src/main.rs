@@ -1,4 +1,4 @@
-//! Wires `complete-job` on AWS.
+//! Entry point of `complete-job` on AWS.
 
 use longshore::config::Aws;
 use longshore::telemetry;

@@ -1,9 +1,9 @@
 //! The receipt of a job: the fingerprints of its input and of its report's files.
 //!
-//! The report's files are fingerprinted while they are written. The input's SHA-256 is the client's, if it gave one with
-//! the upload, for then the bucket took no other file; else the file is read once more, pinned to the entity tag that the
-//! job has worked. The splitter reads it too, but in as many deliveries as it takes, and resumes at a record: what it has
-//! read is never surely the whole file, once.
+//! The report's files are fingerprinted while they are written. The input's SHA-256 is the client's, if it gave one
+//! with the upload, because then the bucket accepted no other file. Otherwise the file is read once more, pinned to the
+//! entity tag that the job processed. The splitter also reads the file, but over any number of deliveries, and resumes
+//! at a record, so its reads are not guaranteed to cover the whole file exactly once.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -17,12 +17,12 @@ use longshore_domain::ports::{Files, JobStore, PortResult, Read};
 use crate::Ports;
 use crate::report::WrittenReport;
 
-/// The commit that the build was told, by an environment variable: a build that asked git itself would differ from one
-/// of the same source without a repository.
+/// Commit that the build received in an environment variable. A build that asked git itself would differ from one of
+/// the same source without a repository.
 const COMMIT: Option<&str> = option_env!("LONGSHORE_COMMIT");
 
-/// The receipt of a job whose report is written. The same for every completion of the generation, unless time ends while the
-/// input is read.
+/// Creates the receipt of a job whose report is written. Every completion of the generation creates the same one,
+/// unless the time ends while the input is read.
 ///
 /// # Errors
 /// If a service fails.
@@ -40,7 +40,7 @@ pub(crate) async fn receipt<S: JobStore, Q, F: Files>(
         item_count: counts.total(),
         counts,
         input: input(ports, job.source.as_ref(), in_time).await?,
-        corrected: input(ports, job.corrected.as_ref(), in_time).await?,
+        corrected: input(ports, job.retry.corrected.as_ref(), in_time).await?,
         files: written.files.clone(),
         code: CodeVersion { version: env!("CARGO_PKG_VERSION").to_owned(), commit: COMMIT.map(str::to_owned) },
     })
@@ -59,7 +59,8 @@ async fn input<S: JobStore, Q, F: Files>(
     Ok(Some(InputReceipt { name: file.name.clone(), size: file.size_bytes, sha256, basis }))
 }
 
-/// What the client gave with the upload; it is signed into the upload's URL, so that the bucket takes nothing else.
+/// Returns the SHA-256 that the client gave with the upload. It is signed into the upload's URL, so the bucket accepted
+/// no other file.
 async fn promised(store: &impl JobStore, file: &SourceFile) -> PortResult<Option<String>> {
     let Some(id) = file.upload() else { return Ok(None) };
     let upload = store.upload(id).await?.filter(|upload| upload.key == file.key);
@@ -67,7 +68,7 @@ async fn promised(store: &impl JobStore, file: &SourceFile) -> PortResult<Option
     Ok(sha256.map(|sha256| hex(&sha256)))
 }
 
-/// Streams the whole file, block by block, for as long as there is time. Whatever happens, a receipt keeps no job from its end.
+/// Streams the whole file, block by block, while there is time. A failure here never prevents the end of the job.
 async fn read(files: &impl Files, file: &SourceFile, in_time: &(impl Fn() -> bool + Sync)) -> (Option<String>, Basis) {
     let (mut print, mut reader) = (Fingerprinter::default(), ResumingReader::new(files, file, 0));
     loop {

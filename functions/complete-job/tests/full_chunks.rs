@@ -56,7 +56,7 @@ struct Full {
     made: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
 }
 
-/// The work file of a token: a line for each row.
+/// Builds the work file of a token: a line for each row.
 fn make(token: &str) -> Vec<u8> {
     let (kind, round) = token.split_at(token.len() - 1);
     let round: u32 = round.parse().unwrap();
@@ -189,7 +189,10 @@ fn full_chunks_of_failed_rows_or_of_many_rounds_fit_into_the_memory() {
         complete(&ports, id);
         let job = now(ports.store.job(id)).unwrap().unwrap();
         let expected = u64::from(CHUNKS) * counts.failed;
-        assert_eq!((job.status, job.totals.map(|totals| totals.failed)), (Status::Completed, Some(expected)));
+        assert_eq!(
+            (job.status, job.completion.totals.map(|totals| totals.failed)),
+            (Status::Completed, Some(expected))
+        );
         println!("{file}: {} MiB at most", peak_mib());
         assert!(peak_mib() < MEMORY_MIB, "{file}: {} MiB", peak_mib());
     }

@@ -1,9 +1,10 @@
-//! The corrected failures file of a retry: read as a whole before anything is filed again, and at the end held against
-//! every item that had failed.
+//! The corrected failures file of a retry: read completely before anything is replanned, and compared with every failed
+//! item at the end.
 //!
-//! If it cannot be used, the generation fails with nothing filed: what had failed is still there for the next retry.
-//! What is said of its rows depends on the ledger and the file alone, so that a split which goes on in another delivery
-//! says the same. The exception is a delivery whose time does not suffice: what it did not compare is reported as such.
+//! If the file cannot be used, the generation fails before anything is replanned: the failed items stay available for
+//! the next retry. The findings about its rows depend only on the ledger and the file, so a split over several
+//! deliveries reports the same findings. The exception is a delivery without enough time: rows that it did not compare
+//! are reported as unchecked.
 
 use std::iter;
 
@@ -28,25 +29,26 @@ use crate::splitter::{Halt, Splitter};
 const FINDINGS_CHUNKS: usize = 2_000;
 const FINDINGS_BYTES: u64 = 512 << 20;
 
-/// Time before the delivery's deadline from which no further chunk is read: for the chunks that are being read
-/// then, and for the end of the split. Half of the remaining time if that is shorter.
+/// Time before the delivery's deadline at which reading of further chunks stops. It is reserved for the chunks that are
+/// being read then, and for the end of the split. Half of the remaining time if that is shorter.
 const FINDINGS_RESERVE_MS: i64 = 20_000;
 
-/// Number of chunks that are read even if there is no time: a delivery that was held up still compares the rows of a small
-/// job. If it is killed meanwhile, the next delivery has nothing else to do and all its time for them.
+/// Number of chunks that are read even if there is no time: a delayed delivery still compares the rows of a small job.
+/// If it is killed meanwhile, the next delivery has nothing else to do and can use all of its time for them.
 const FINDINGS_LEAST: usize = CHUNKS_PER_GROUP;
 
 impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
-    /// The corrected file of the job's present generation. The job fails if it is not there any more, or is none.
+    /// Reads the corrected file of the job's current generation. The job fails if the file no longer exists or is not a
+    /// corrected failures file.
     pub(crate) async fn corrected_file(&self, job: &Job, item_bytes: u64) -> Result<Option<CorrectedFile>, Halt> {
-        let Some(file) = &job.corrected else { return Ok(None) };
+        let Some(file) = &job.retry.corrected else { return Ok(None) };
         let bytes = match self.ports.files.read(&file.key, Some(&file.etag), None).await? {
             Read::Found(bytes) => bytes,
             Read::Absent | Read::Changed => return Err(self.fail(job, gone(file)).await),
         };
         let definition = self.ports.store.definition(job.job_id).await?;
         let names = definition.and_then(|definition| definition.columns);
-        let columns = job.source.as_ref().and_then(|source| Columns::of(source.format, names));
+        let columns = job.source.as_ref().and_then(|source| Columns::from_names(source.format, names));
         let read = match columns {
             Some(columns) => CorrectedFile::parse(bytes, columns, item_bytes).map_err(|error| error.to_string()),
             None => Err("no row of this job has failed yet".to_owned()),
@@ -57,8 +59,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         }
     }
 
-    /// Compares a corrected file with the failed items, once everything is filed. Returns the findings about its rows. The
-    /// comparison ends in time before `deadline`, complete or not: it begins with the first item in every delivery.
+    /// Compares a corrected file with the failed items after everything is replanned, and returns the findings about
+    /// its rows. The comparison ends before `deadline`, complete or not: every delivery starts it with the first item.
     pub(crate) async fn findings(
         &self,
         job: &Job,
@@ -66,11 +68,11 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         deadline: Timestamp,
     ) -> Result<Vec<JobError>, Halt> {
         let until = self.findings_end(deadline);
-        let first = job.carried_over.replanned.group;
+        let first = job.retry.carried_over.replanned.group;
         let (groups, _) = self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;
-        let (files, folder) = (&self.ports.files, JobFolder::of(job));
+        let (files, folder) = (&self.ports.files, JobFolder::for_job(job));
         let mut reads: Vec<BoxFuture<'_, Result<Vec<WorkFile>, ChunkError>>> = Vec::new();
-        let (mut findings, mut bytes, mut largest) = (Findings::of(file), 0, 0);
+        let (mut findings, mut bytes, mut largest) = (Findings::new(file), 0, 0);
         let replanned = groups.iter().map(|group| (group, replanned(job, group)));
         for (group, replanned) in replanned.filter(|(_, replanned)| !replanned.is_empty()) {
             if reads.len() >= FINDINGS_CHUNKS || bytes >= FINDINGS_BYTES {
@@ -101,16 +103,16 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok(findings.issues())
     }
 
-    /// The time after which no further chunk is read for the findings.
+    /// Returns the time after which no further chunk is read for the findings.
     fn findings_end(&self, deadline: Timestamp) -> Timestamp {
         let left_ms = deadline.millis_since((self.clock)()).max(0);
         Timestamp(deadline.0 - FINDINGS_RESERVE_MS.min(left_ms / 2))
     }
 }
 
-/// Returns each chunk with work files in a group of which this generation has filed failed items again.
+/// Returns each chunk with work files in a group whose failed items this generation has replanned.
 fn replanned<'a>(job: &Job, group: &'a Group) -> Vec<(u32, &'a Cursor)> {
-    let from = job.carried_over.replanned;
+    let from = job.retry.carried_over.replanned;
     let first = if group.number == from.group { from.chunk } else { 0 };
     if job.owns(group.number) || group.number < from.group || group.counts.failed == 0 {
         return Vec::new();

@@ -1,8 +1,8 @@
-//! Dead letters that are replayed: which items were given up with their chunks.
+//! Replayed dead letters: the items that were given up with their chunks.
 //!
-//! What a letter took is read from the work files of its own chunk, whatever generation that is of, so that nothing of it
-//! has to be written down. It is read when an item comes that the letter may have taken: a delivery that files a few chunks
-//! reads few letters, however many there are.
+//! The items of a dead letter are read from the work files of its own chunk, of whichever generation, so they need not
+//! be stored. They are read when an item comes up that the dead letter may have taken: a delivery that replans a few
+//! chunks reads few dead letters, regardless of their total number.
 
 use std::mem;
 use std::ops::RangeInclusive;
@@ -19,46 +19,46 @@ use longshore_domain::work_file::{End, Entry};
 use crate::chains::at_once;
 use crate::splitter::{Halt, SplitError, Splitter};
 
-/// Items that were given up with chunks, as far as the letters are read.
+/// Items that were given up with chunks, as far as the dead letters have been read.
 #[derive(Debug, Default)]
 pub(crate) struct DeadItems {
     unread: Vec<TakenChunk>,
-    /// Numbers of the items: runs, in order.
+    /// Numbers of the items, as sorted runs.
     taken: Vec<RangeInclusive<u64>>,
 }
 
-/// A letter that is not read yet.
+/// The chunk of a dead letter that is not read yet.
 #[derive(Clone, Eq, PartialEq, Debug)]
 struct TakenChunk {
     place: ChunkId,
     items: Items,
-    /// Token of the last work file of its chunk.
+    /// Token of the last work file of the chunk.
     last: String,
-    /// The first round that the workers of its chunk have written.
+    /// First round that the workers of the chunk have written.
     from_round: u32,
-    /// Maximum memory of the chunk's entries.
+    /// Maximum memory of the chunk's entries, in bytes.
     bytes: u64,
 }
 
-/// The items that a letter may have taken.
+/// Items that a dead letter may have taken.
 #[derive(Clone, Eq, PartialEq, Debug)]
 enum Items {
-    /// Those of its chunk alone, which this generation files again.
+    /// Only those of its own chunk, which this generation replans.
     OfChunk,
-    /// A run of them.
+    /// A run of items.
     Run(RangeInclusive<u64>),
-    /// Any: its chunk was filed from a work file.
+    /// Any item: its chunk was replanned from a work file.
     Any,
 }
 
 impl TakenChunk {
-    /// The letter of this chunk, unless the chunk has filed nothing.
-    fn of(job: &Job, group: &Group, chunk: u32, plan: &ChunkPlan) -> Option<Self> {
+    /// Returns the chunk of a dead letter, or `None` if the chunk has no work file.
+    fn new(job: &Job, group: &Group, chunk: u32, plan: &ChunkPlan) -> Option<Self> {
         let cursor = group.cursors.get(&chunk)?;
         let (place, was_deferred) = (ChunkId { group: group.number, chunk }, job.source.is_some() && plan.end == 0);
         let items = match was_deferred {
-            // Every item is in one chunk of those that are filed again.
-            _ if place >= job.carried_over.replanned => Items::OfChunk,
+            // Every item is in exactly one of the chunks that are replanned.
+            _ if place >= job.retry.carried_over.replanned => Items::OfChunk,
             true => Items::Any,
             false => Items::Run(plan.first..=plan.first + u64::from(plan.items).saturating_sub(1)),
         };
@@ -66,14 +66,14 @@ impl TakenChunk {
             place,
             items,
             last: cursor.file.clone()?,
-            // The file with which a chunk was filed again counts as round 0: what stays failed in it was not given up with
-            // this chunk.
+            // The work file with which a chunk was replanned counts as round 0: items that stay failed in it were not
+            // given up with this chunk.
             from_round: u32::from(was_deferred),
             bytes: group.entries_bytes(cursor, u64::from(plan.items)),
         })
     }
 
-    /// True if it may have taken one of these items of a chunk that is filed again.
+    /// Returns true if it may have taken one of these items of a replanned chunk.
     fn may_have_taken(&self, of: ChunkId, dead: &[u64]) -> bool {
         !dead.is_empty()
             && match &self.items {
@@ -83,14 +83,14 @@ impl TakenChunk {
             }
     }
 
-    /// True if every item of its chunk that was given up was given up with it.
+    /// Returns true if all given-up items of its chunk were given up with it.
     fn took_all_of(&self, of: ChunkId) -> bool {
         self.place == of && self.from_round == 0
     }
 }
 
 impl DeadItems {
-    /// Takes the letters that are to be read before these items of a chunk are filed again.
+    /// Removes and returns the dead letters that must be read before these items of a chunk are replanned.
     fn due(&mut self, of: ChunkId, entries: &[Entry]) -> Vec<TakenChunk> {
         let dead: Vec<u64> = given_up(entries).collect();
         let (due, unread) =
@@ -99,7 +99,7 @@ impl DeadItems {
         due
     }
 
-    /// Adds items that a letter took.
+    /// Adds items that a dead letter took.
     pub(crate) fn add(&mut self, numbers: impl IntoIterator<Item = u64>) {
         let mut runs = mem::take(&mut self.taken);
         runs.extend(numbers.into_iter().map(|n| n..=n));
@@ -112,23 +112,23 @@ impl DeadItems {
         }
     }
 
-    /// True if an item that has failed so is one of them.
+    /// Returns true if an item with this failure is one of them.
     pub(crate) fn took(&self, n: u64, why: &Rejection) -> bool {
         let run = self.taken.partition_point(|run| *run.end() < n);
         why.code == DEAD_LETTERED && self.taken.get(run).is_some_and(|run| run.contains(&n))
     }
 }
 
-/// Numbers of the items that were given up with a chunk.
+/// Returns the numbers of the items that were given up with a chunk.
 fn given_up(entries: &[Entry]) -> impl Iterator<Item = u64> {
     let dead = |entry: &&Entry| matches!(&entry.end, End::Failed(why) if why.code == DEAD_LETTERED);
     entries.iter().filter(dead).map(|entry| entry.n)
 }
 
 impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
-    /// The letters that the job's present generation replays. None of them is read.
+    /// Returns the dead letters that the job's current generation replays, unread.
     pub(crate) async fn dead_items(&self, job: &Job) -> Result<DeadItems, Halt> {
-        let places = job.selected_chunks.iter().flatten();
+        let places = job.retry.selected_chunks.iter().flatten();
         let first = places.clone().next().map_or(0, |place| place.group);
         let (groups, _) = self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;
         let (mut items, mut manifest) = (DeadItems::default(), None::<Manifest>);
@@ -140,12 +140,12 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             };
             let chunks = manifest.insert(read.ok_or(SplitError::ManifestMissing(place.group))?);
             let plan = chunks.chunks.get(place.chunk as usize);
-            items.unread.extend(plan.and_then(|plan| TakenChunk::of(job, group, place.chunk, plan)));
+            items.unread.extend(plan.and_then(|plan| TakenChunk::new(job, group, place.chunk, plan)));
         }
         Ok(items)
     }
 
-    /// Reads the letters that may have taken one of these items of a chunk that is filed again.
+    /// Reads the dead letters that may have taken one of these items of a replanned chunk.
     pub(crate) async fn read_dead_letters(
         &self,
         job: &Job,
@@ -165,11 +165,11 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok(())
     }
 
-    /// The items that were given up with this letter's chunk.
+    /// Returns the items that were given up with this dead letter's chunk.
     async fn taken_by(&self, job: &Job, dead_letter: &TakenChunk) -> Result<Vec<u64>, ChunkError> {
         let TakenChunk { place, last, from_round, .. } = dead_letter;
         let (files, at) = (&self.ports.files, (place.group, place.chunk));
-        let chain = read_chain(files, JobFolder::of(job), at, Some(last), *from_round).await?;
+        let chain = read_chain(files, JobFolder::for_job(job), at, Some(last), *from_round).await?;
         Ok(chain.iter().flat_map(|file| given_up(&file.entries)).collect())
     }
 }

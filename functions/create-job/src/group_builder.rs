@@ -1,4 +1,4 @@
-//! Gathers chunks until their group is full.
+//! Collects chunks until their group is full.
 
 use longshore_domain::group::{ChunkPlan, Manifest};
 use longshore_domain::job::Job;
@@ -29,14 +29,14 @@ impl GroupBuilder {
         self.chunks.is_empty()
     }
 
-    /// The group's manifest; the next group is begun.
+    /// Returns the group's manifest, and starts the next group.
     pub(crate) fn take(&mut self) -> Manifest {
         self.number += 1;
         Manifest { group: self.number - 1, chunks: std::mem::take(&mut self.chunks) }
     }
 }
 
-/// The messages of a group; `bytes` gives the rows of a chunk that may travel inside its message.
+/// Returns the messages of a group. `bytes` returns the rows of a chunk that is small enough to travel in its message.
 pub(crate) fn messages<'a>(
     job: &Job,
     manifest: &Manifest,
@@ -44,7 +44,7 @@ pub(crate) fn messages<'a>(
 ) -> Vec<ChunkMessage> {
     let message = |(chunk, plan): (u32, &ChunkPlan)| ChunkMessage {
         inline: bytes(plan).and_then(|rows| std::str::from_utf8(rows).ok()).map(str::to_owned),
-        ..ChunkMessage::of(job, (manifest.group, chunk), plan)
+        ..ChunkMessage::new(job, (manifest.group, chunk), plan)
     };
     (0..).zip(&manifest.chunks).map(message).collect()
 }

@@ -1,20 +1,20 @@
-//! The rows of small chunks, which travel inside their messages: no more than a group's are held.
+//! The rows of small chunks, which travel in their messages. Memory is bounded by one group's rows.
 
 use std::collections::BTreeMap;
 
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::split::INLINE_BYTES;
 
-/// Bytes of the largest chunk whose rows travel inside its message: one that is full, and a row that fills it.
+/// Maximum bytes of a chunk whose rows travel in its message: a full chunk, plus the row that filled it.
 const CHUNK_BYTES: u64 = INLINE_BYTES + INLINE_BYTES / 8;
 
-/// The rows of the chunks that are cut and not yet sent, and of the one that is open.
+/// The rows of the chunks that are cut and not yet sent, and of the open chunk.
 #[derive(Debug)]
 pub(crate) struct InlineRows {
     /// The source from byte `from` on.
     tail: Vec<u8>,
     from: u64,
-    /// Rows of chunks, by their first byte.
+    /// Rows of chunks by their first byte.
     cut: BTreeMap<u64, Vec<u8>>,
 }
 
@@ -23,12 +23,12 @@ impl InlineRows {
         Self { tail: Vec::new(), from, cut: BTreeMap::new() }
     }
 
-    /// Takes the source's next block.
+    /// Adds the next block of the source.
     pub(crate) fn extend(&mut self, block: &[u8]) {
         self.tail.extend_from_slice(block);
     }
 
-    /// Keeps the rows of a chunk that was cut, if they may travel.
+    /// Keeps the rows of a cut chunk if they may travel in its message.
     pub(crate) fn cut(&mut self, plan: &ChunkPlan) {
         if plan.oversize || plan.end - plan.start > CHUNK_BYTES || plan.start < self.from {
             return;
@@ -39,7 +39,8 @@ impl InlineRows {
         }
     }
 
-    /// Forgets what lies before the first byte of the open chunk, and that chunk too once it is too long to travel.
+    /// Drops the bytes before the first byte of the open chunk, and that chunk too once it is too long to travel in a
+    /// message.
     pub(crate) fn forget_before(&mut self, open: u64) {
         let gone = (open.saturating_sub(self.from) as usize).min(self.tail.len());
         let gone = if (self.tail.len() - gone) as u64 > CHUNK_BYTES { self.tail.len() } else { gone };
@@ -47,12 +48,12 @@ impl InlineRows {
         self.from += gone as u64;
     }
 
-    /// The rows of a chunk, if they travel.
-    pub(crate) fn of(&self, plan: &ChunkPlan) -> Option<&[u8]> {
+    /// Returns the rows of a chunk if they travel in its message.
+    pub(crate) fn rows_of(&self, plan: &ChunkPlan) -> Option<&[u8]> {
         self.cut.get(&plan.start).map(Vec::as_slice)
     }
 
-    /// Forgets the rows of the chunks that are sent.
+    /// Drops the rows of the chunks that are sent.
     pub(crate) fn sent(&mut self) {
         self.cut.clear();
     }
@@ -74,10 +75,10 @@ mod tests {
         rows.forget_before(18);
         rows.extend(b"ee\n");
         rows.cut(&plan(18, 24));
-        assert_eq!(rows.of(&plan(10, 18)), Some(&b"one\ntwo\n"[..]));
-        assert_eq!(rows.of(&plan(18, 24)), Some(&b"three\n"[..]));
+        assert_eq!(rows.rows_of(&plan(10, 18)), Some(&b"one\ntwo\n"[..]));
+        assert_eq!(rows.rows_of(&plan(18, 24)), Some(&b"three\n"[..]));
         rows.sent();
-        assert_eq!(rows.of(&plan(10, 18)), None);
+        assert_eq!(rows.rows_of(&plan(10, 18)), None);
     }
 
     #[test]
@@ -92,7 +93,7 @@ mod tests {
         rows.forget_before(8_000_000);
         rows.extend(b"next\n");
         rows.cut(&plan(8_000_000, 8_000_005));
-        assert_eq!(rows.of(&plan(0, 8_000_000)), None);
-        assert_eq!(rows.of(&plan(8_000_000, 8_000_005)), Some(&b"next\n"[..]));
+        assert_eq!(rows.rows_of(&plan(0, 8_000_000)), None);
+        assert_eq!(rows.rows_of(&plan(8_000_000, 8_000_005)), Some(&b"next\n"[..]));
     }
 }

@@ -1,4 +1,4 @@
-//! One pass over the source: block by block into records, chunks and groups.
+//! One pass over the source: from blocks to records, chunks and groups.
 
 use longshore::chunk::{source_changed, source_missing};
 use longshore::files::ResumingReader;
@@ -22,10 +22,10 @@ pub(crate) struct Pass<'a, S, Q, F> {
     chunker: Chunker,
     group: GroupBuilder,
     groups: u32,
-    /// The job's split offset as the last group of this pass left it.
+    /// Split offset of the job after the last group of this pass.
     committed: u64,
     turn: Turn,
-    /// Of a file or a job type whose chunks are so small that they travel inside their messages; else nothing.
+    /// Rows that travel in messages; `None` unless the file or the job type has chunks small enough.
     rows: Option<InlineRows>,
 }
 
@@ -44,10 +44,10 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
             source,
             start,
             cutter: Cutter::starting_at(source.format, start),
-            chunker: Chunker::new(limits, job.item_count + 1).growing(Growth::of(job)),
-            group: GroupBuilder::new(job.groups),
-            groups: job.groups,
-            committed: job.split_offset,
+            chunker: Chunker::new(limits, job.split.item_count + 1).growing(Growth::from_job(job)),
+            group: GroupBuilder::new(job.split.groups),
+            groups: job.split.groups,
+            committed: job.split.offset,
             turn,
             rows: (limits.bytes <= INLINE_BYTES).then(|| InlineRows::starting_at(start)),
         }
@@ -69,7 +69,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         }
     }
 
-    /// Takes a block; true if the time is nearly over and everything so far is committed.
+    /// Processes a block. Returns true if the time is nearly over and everything so far is committed.
     async fn block(&mut self, block: &[u8]) -> Result<bool, Halt> {
         if let Some(rows) = &mut self.rows {
             rows.extend(block);
@@ -126,7 +126,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         let upto = manifest.chunks.last().map_or(self.start, |plan| plan.end);
         let rows = self.rows.as_ref();
         let plan = GroupPlan::of_file(self.job.generation, manifest, self.committed..upto);
-        self.splitter.commit(self.job, &plan, |plan| rows?.of(plan)).await?;
+        self.splitter.commit(self.job, &plan, |plan| rows?.rows_of(plan)).await?;
         if let Some(rows) = &mut self.rows {
             rows.sent();
         }

@@ -1,11 +1,11 @@
-//! Files again what the generation before left, chunk by chunk, into groups of the new one.
+//! Replans the remaining items of the previous generation, chunk by chunk, into groups of the new one.
 //!
-//! A chunk that nobody began is taken over as it is. The failed and the waiting items of the others are gathered into
-//! work files, each the whole of a new chunk, whose cursor stands at the beginning of a round over that file: a worker
-//! takes them as it takes items that it filed itself. An item that no retry can fix stays failed, and so does one that
-//! a corrected file or a replay of dead letters leaves out.
+//! A chunk that was never begun is taken over unchanged. The failed and the waiting items of the others are collected
+//! into work files. Each file is one new chunk, whose cursor is at the start of a round over that file: a worker
+//! processes its items like items that it deferred itself. An item that no retry can fix stays failed, and so does one
+//! that a corrected file or a replay of dead letters does not select.
 //!
-//! Resumed from the job's own place: what is committed is passed over. A work file whose group was never committed is
+//! Resumes from the job's own position: committed chunks are skipped. A work file whose group was never committed is
 //! never read.
 
 use std::collections::BTreeMap;
@@ -25,10 +25,10 @@ use longshore_domain::work_file::{End, Entry, Header, WorkFile};
 use crate::retry_selection::RetrySelection;
 use crate::splitter::{Halt, SplitError, Splitter};
 
-/// Room that an old chunk needs in its group: for its unread items, and for a file.
+/// New chunks that an old chunk may need in its group: one for its unread items, and one for a file.
 const ROOM_OF_ONE: usize = 2;
 
-/// One pass over the generation before.
+/// One pass over the previous generation.
 pub(crate) struct RetryPlanner<'a, S, Q, F> {
     splitter: &'a Splitter<'a, S, Q, F>,
     job: Job,
@@ -37,24 +37,24 @@ pub(crate) struct RetryPlanner<'a, S, Q, F> {
     remaining: u64,
     deadline: Timestamp,
     retry_selection: RetrySelection,
-    /// The job's place as the last group of this pass left it.
+    /// Position of the job after the last group of this pass.
     committed: ChunkId,
     chunks: Vec<ChunkPlan>,
     replanned: BTreeMap<u32, Replanned>,
-    /// The file that is being gathered.
+    /// Entries of the file that is being collected.
     entries: Vec<Entry>,
     entry_bytes: u64,
 }
 
 impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
     pub(crate) fn new(splitter: &'a Splitter<'a, S, Q, F>, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Self {
-        // Chunks as for a file of the rest's size: few items are to be spread over workers as if they were all.
-        let remaining = job.item_count.saturating_sub(job.carried_over.counts.done());
+        // Chunk sizes as for a file with only the remaining items, so that few items are spread over workers as well.
+        let remaining = job.split.item_count.saturating_sub(job.retry.carried_over.counts.done());
         let size_bytes = job.source.as_ref().map_or(0, |source| source.size_bytes);
-        let rest_bytes = (size_bytes as f64 * remaining as f64 / job.item_count.max(1) as f64) as u64;
+        let rest_bytes = (size_bytes as f64 * remaining as f64 / job.split.item_count.max(1) as f64) as u64;
         let limits = limits.for_file(rest_bytes);
         let (chunks, replanned, entries) = Default::default();
-        let (committed, retry_selection) = (job.replanned, RetrySelection::All);
+        let (committed, retry_selection) = (job.retry.replanned, RetrySelection::All);
         Self {
             splitter,
             job,
@@ -70,14 +70,14 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
         }
     }
 
-    /// Of the items that failed only these run again.
-    pub(crate) fn of(self, retry_selection: RetrySelection) -> Self {
+    /// Limits the failed items that run again to this selection.
+    pub(crate) fn select(self, retry_selection: RetrySelection) -> Self {
         Self { retry_selection, ..self }
     }
 
-    /// The job once everything is filed.
+    /// Replans everything, and returns the job.
     pub(crate) async fn run(mut self) -> Result<Job, Halt> {
-        let (from, end) = (self.job.replanned, self.job.carried_over.groups);
+        let (from, end) = (self.job.retry.replanned, self.job.retry.carried_over.groups);
         if from.group >= end {
             return Ok(self.job);
         }
@@ -94,12 +94,12 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
             for (chunk, plan) in (0..).zip(&manifest.chunks).skip(first as usize) {
                 self.chunk(group, chunk, plan).await?;
                 let over = (self.splitter.clock)() >= self.deadline;
-                // Failures that are thinly scattered fill a group only after very many reads: what there is goes out in
-                // time, and the next delivery goes on behind it.
+                // Sparse failures fill a group only after very many reads: the group is committed in time although it
+                // is not full, and the next delivery continues after it.
                 if over || self.chunks.len() + ROOM_OF_ONE > CHUNKS_PER_GROUP {
                     let committed = self.commit(ChunkId { group: number, chunk: chunk + 1 }).await?;
                     if over && committed {
-                        return Err(Halt::End(self.splitter.go_on_later(&self.job, self.job.groups).await?));
+                        return Err(Halt::End(self.splitter.go_on_later(&self.job, self.job.split.groups).await?));
                     }
                 }
             }
@@ -135,29 +135,29 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
         Ok(())
     }
 
-    /// True if the file being gathered is as large as a chunk should be, and the group has room for one more that holds
-    /// the rest of the old chunk.
+    /// Returns true if the file being collected is as large as a chunk should be, and the group has room for one more
+    /// chunk with the remaining items of the old chunk.
     fn is_full(&self) -> bool {
         if self.chunks.len() + 1 >= CHUNKS_PER_GROUP {
             return false;
         }
-        let (job, growth) = (&self.job, Growth::of(&self.job));
-        let corrected = job.corrected.as_ref().map_or(0, |file| file.size_bytes);
+        let (job, growth) = (&self.job, Growth::from_job(&self.job));
+        let corrected = job.retry.corrected.as_ref().map_or(0, |file| file.size_bytes);
         let limits = growth.replanned(self.limits, self.remaining, growth.size_bytes + corrected);
         self.entries.len() >= limits.items as usize || self.entry_bytes >= limits.bytes
     }
 
-    /// Writes the file that was gathered: a chunk of its own.
+    /// Writes the collected file as a chunk of its own.
     async fn file(&mut self) -> Result<(), Halt> {
         let Some(first) = self.entries.first().map(|entry| entry.n) else { return Ok(()) };
         let chunk = u32::try_from(self.chunks.len()).unwrap_or(u32::MAX);
-        let number = self.job.groups;
+        let number = self.job.split.groups;
         let token = Cursor::token(&nonce(), 0);
         let entries = mem::take(&mut self.entries);
         let items = u32::try_from(entries.len()).unwrap_or(u32::MAX);
         let failed = entries.iter().filter(|entry| matches!(entry.end, End::Failed(_))).count() as u64;
         let file = WorkFile { header: Header::default(), entries };
-        let key = JobFolder::of(&self.job).work_key((number, chunk), &token);
+        let key = JobFolder::for_job(&self.job).work_key((number, chunk), &token);
         let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
         self.splitter.ports.files.write(&key, "application/x-ndjson", bytes).await?;
         let finished = failed == u64::from(items);
@@ -177,8 +177,8 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
         Ok(())
     }
 
-    /// Commits the filed chunks as a group; false if there are none. In that case the position does not move. At most
-    /// the rest of one group was then read in vain, since every further group that is read files something.
+    /// Commits the new chunks as a group; returns false if there are none. In that case the position does not move. At
+    /// most the remaining part of one group was then read without result, since every further group that is read yields items.
     async fn commit(&mut self, upto: ChunkId) -> Result<bool, Halt> {
         self.file().await?;
         if self.chunks.is_empty() {
@@ -186,7 +186,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
         }
         let plan = GroupPlan {
             generation: self.job.generation,
-            manifest: Manifest { group: self.job.groups, chunks: mem::take(&mut self.chunks) },
+            manifest: Manifest { group: self.job.split.groups, chunks: mem::take(&mut self.chunks) },
             replanned: mem::take(&mut self.replanned),
             source: Source::Refiled { from: self.committed, upto },
         };
@@ -200,8 +200,8 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
     }
 }
 
-/// True if every item of the group succeeded or was skipped. The work files of such a group are not read: a turn that
-/// reads many files and finds nothing does not move the position, so the next turn would read them again.
+/// Returns true if every item of the group succeeded or was skipped. The work files of such a group are not read: a
+/// turn that reads many files and finds nothing does not move the position, so the next turn would read them again.
 fn leaves_nothing(group: &Group) -> bool {
     group.is_done() && group.counts.failed == 0
 }

@@ -1,6 +1,6 @@
-//! Which of the failed items run again: all that can be read, those of a corrected file as they stand there, or those that
-//! were given up with the chunks whose dead letters are replayed.
-//! An item that has failed for another reason since, or has succeeded, is left as it is.
+//! Selection of the failed items that run again: all that can be read, those in a corrected file with its contents, or
+//! those that were given up with the chunks of replayed dead letters. An item that has failed for another reason since,
+//! or has succeeded, is left unchanged.
 
 use longshore::failures_file::{CorrectedFile, Correction};
 use longshore_domain::job::Job;
@@ -10,7 +10,7 @@ use longshore_domain::work_file::{End, Entry};
 use crate::dead_letters::DeadItems;
 use crate::splitter::{Halt, Splitter};
 
-/// Which of the failed items run again.
+/// Selection of the failed items that run again.
 pub(crate) enum RetrySelection {
     All,
     Corrected(CorrectedFile),
@@ -18,7 +18,7 @@ pub(crate) enum RetrySelection {
 }
 
 impl RetrySelection {
-    /// The item as one that waits for its round, unless it stays failed.
+    /// Returns the item as one that waits for its round, or unchanged if it stays failed.
     pub(crate) fn again(&self, entry: Entry) -> Entry {
         let raw = match (&entry.end, self) {
             (End::Failed(_), Self::Corrected(file)) => match file.correction(&entry) {
@@ -39,12 +39,12 @@ impl RetrySelection {
 }
 
 impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
-    /// Which of the failed items the job's present generation runs again.
+    /// Reads the selection of the job's current generation.
     pub(crate) async fn retry_selection(&self, job: &Job, item_bytes: u64) -> Result<RetrySelection, Halt> {
         if let Some(file) = self.corrected_file(job, item_bytes).await? {
             return Ok(RetrySelection::Corrected(file));
         }
-        match &job.selected_chunks {
+        match &job.retry.selected_chunks {
             Some(_) => Ok(RetrySelection::Dead(self.dead_items(job).await?)),
             None => Ok(RetrySelection::All),
         }

@@ -1,4 +1,4 @@
-//! The split itself: resume, read the opening, stream, commit group after group, end.
+//! The split: resume, read the header, stream, commit group by group, end.
 
 use longshore::batch::Delivery;
 use longshore::chunk::{ChunkError, complete_if_done, stop_job};
@@ -20,42 +20,42 @@ use crate::retry_planner::RetryPlanner;
 pub struct Splitter<'a, S, Q, F> {
     /// The services.
     pub ports: &'a Ports<S, Q, F>,
-    /// The job types: their limits, and what they think of a file's columns.
+    /// Job types, with their limits and column checks.
     pub registry: &'a Registry,
-    /// The time.
+    /// The clock.
     pub clock: fn() -> Timestamp,
 }
 
-/// How far a delivery brought the split. All are the message's end.
+/// Outcome of a delivery that processed its message. The message is acknowledged in every case.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum SplitEnd {
     /// Every group is committed and sent.
     Ended,
-    /// The function's time is nearly over: another message goes on.
+    /// The function's time is nearly over: another message continues the split.
     Continued,
-    /// The file cannot be read, or no row of it could be processed: the job fails.
+    /// The file cannot be read, or none of its rows could be processed: the job fails.
     Failed,
-    /// Another splitter is ahead, the job is split already, stops or has ended.
+    /// Another splitter is ahead; or the job is split already, is stopping or has ended.
     NothingToDo,
-    /// There is no such job: it was deleted.
+    /// The job no longer exists: it was deleted.
     Absent,
     /// An earlier delivery failed. A copy of the message in the copies lane has replaced it.
     Replaced,
 }
 
-/// Why a split must be tried again.
+/// Reasons to retry a split.
 #[derive(Debug, thiserror::Error)]
 pub enum SplitError {
     /// A service failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// What an earlier generation left cannot be read or filed again.
+    /// The remaining items of an earlier generation cannot be read or replanned.
     #[error(transparent)]
     Chunk(#[from] ChunkError),
-    /// The job's definition cannot be used by this function: it was deployed with other job types.
+    /// This function does not know the job's definition: it was deployed with other job types.
     #[error("job {0}: its job type or its options are unknown to this function")]
     Definition(String),
-    /// The ledger names a manifest that is not there.
+    /// The ledger names a manifest that does not exist.
     #[error("manifest of group {0} is missing")]
     ManifestMissing(u32),
 }
@@ -63,30 +63,32 @@ pub enum SplitError {
 /// A turn of a splitter.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(crate) struct Turn {
-    /// When it ends at the next group.
+    /// Time after which it ends at the next group.
     pub(crate) ends: Timestamp,
-    /// When the function's time is nearly over.
+    /// Time when the function's time is nearly over.
     pub(crate) deadline: Timestamp,
 }
 
-/// Why a split goes no further without being an error.
+/// Reasons for which a split stops early.
 pub(crate) enum Halt {
     End(SplitEnd),
-    /// A write was refused: another splitter is ahead, the job stops, or it was our own write whose reply was lost.
+    /// A write was refused: another splitter is ahead, the job is stopping, or it was our own write whose reply was
+    /// lost.
     Refused,
     Error(SplitError),
 }
 
-/// How often a splitter that was refused looks at the job again and goes on from there. A splitter that gives up at
-/// once hangs its job if it was refused by its own write; one that never does would race another for ever.
+/// Maximum attempts of a splitter whose writes are refused; each attempt reads the job again and continues from there.
+/// A splitter that gave up at once would hang its job if the write was refused because of its own earlier one; one that
+/// never gave up would race another one indefinitely.
 const LOOKS: u32 = 4;
 
 /// Length of a splitter's turn, in seconds. After a turn the splitter sends a continuation to the end of its tenant's
-/// lane, so that waiting jobs get its place: there are few places, and a file of gigabytes would hold one for a minute.
-/// A small job ends within its first turn; each further one costs a message and a read of the file's opening.
+/// lane, so that waiting jobs get its place: places are few, and a file of gigabytes would hold one for a minute. A
+/// small job ends within its first turn; each further turn costs a message and a read of the file's header.
 pub const TURN_S: i64 = 3;
 
-/// Length of a turn while a retry files items again. Longer, since each of these turns ends with a group, full or not.
+/// Length of a turn while a retry replans items. Longer, since each of these turns ends with a group, full or not.
 const RETRY_TURN_S: i64 = 10;
 
 impl<E: Into<SplitError>> From<E> for Halt {
@@ -115,7 +117,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// Splits the job from its split cursor on, until the end or until `deadline` is near.
     ///
     /// # Errors
-    /// See [`SplitError`]; what was committed before it stays committed.
+    /// See [`SplitError`]; earlier commits are kept.
     pub async fn split(&self, message: &CreateMessage, deadline: Timestamp) -> Result<SplitEnd, SplitError> {
         for _ in 0..LOOKS {
             match self.steps(message, deadline).await {
@@ -132,34 +134,34 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         self.send_unsent(&job, message).await?;
         let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
         let job = self.plan_retry(job, limits.chunk(), deadline).await?;
-        if job.carried_over.split_ended {
-            return self.end(&job, job.groups, &[], deadline).await;
+        if job.retry.carried_over.split_ended {
+            return self.end(&job, job.split.groups, &[], deadline).await;
         }
         let Some(source) = &job.source else { return self.single_item(&job, deadline).await };
         let (start, issues) = self.open(&job, source).await?;
         let limits = limits.chunk().for_file(source.size_bytes);
-        let pass = Pass::new(self, &job, source, limits, start.max(job.split_offset), self.turn(TURN_S, deadline));
+        let pass = Pass::new(self, &job, source, limits, start.max(job.split.offset), self.turn(TURN_S, deadline));
         pass.run(&issues).await
     }
 
-    /// A turn that begins now.
+    /// Creates a turn that begins now.
     fn turn(&self, seconds: i64, deadline: Timestamp) -> Turn {
         Turn { ends: deadline.min((self.clock)().plus_seconds(seconds)), deadline }
     }
 
-    /// The job once everything that the generation before left is filed again.
+    /// Replans the remaining items of the previous generation, and returns the job.
     async fn plan_retry(&self, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Result<Job, Halt> {
-        if job.replanned.group >= job.carried_over.groups {
+        if job.retry.replanned.group >= job.retry.carried_over.groups {
             return Ok(job);
         }
         let retry_selection = self.retry_selection(&job, limits.item_bytes).await?;
-        // The corrected file is read first: each turn files something again.
+        // The corrected file is read before the turn begins, because each turn must replan something.
         let turn = self.turn(RETRY_TURN_S, deadline);
-        RetryPlanner::new(self, job, limits, turn.ends).of(retry_selection).run().await
+        RetryPlanner::new(self, job, limits, turn.ends).select(retry_selection).run().await
     }
 
     /// Returns the findings about the rows of the corrected file, if there is one. Called at the end, so that a split
-    /// over many deliveries reads for it once.
+    /// over many deliveries makes these reads only once.
     async fn found(&self, job: &Job, deadline: Timestamp) -> Result<Vec<JobError>, Halt> {
         let job_type = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?;
         match self.corrected_file(job, job_type.limits().item_bytes).await? {
@@ -168,7 +170,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         }
     }
 
-    /// Takes the job if it is to be split by this message.
+    /// Begins the job if this message is to split it.
     async fn begin(&self, message: &CreateMessage) -> Result<Job, Halt> {
         let Some(job) = self.ports.store.job(message.job_id).await? else { return Err(Halt::End(SplitEnd::Absent)) };
         let job = match job.status {
@@ -178,8 +180,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             },
             _ => job,
         };
-        if job.split_ended {
-            // Whoever ended the split may have died before it asked for completion.
+        if job.split.ended {
+            // The splitter that ended the split may have died before it requested completion.
             complete_if_done(self.ports, &job).await?;
         }
         if job.stage == Stage::Splitting && job.generation == message.generation {
@@ -188,11 +190,11 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Err(Halt::End(SplitEnd::NothingToDo))
     }
 
-    /// Sends the groups that an earlier attempt has committed and perhaps not sent. A continuation is sent after the
-    /// messages of every group before its position; a re-send of the sweeper says nothing about them.
+    /// Sends the groups that an earlier attempt has committed and may not have sent. A continuation is sent after the
+    /// messages of every group before its position; a re-send by the sweeper guarantees nothing about them.
     async fn send_unsent(&self, job: &Job, message: &CreateMessage) -> Result<(), Halt> {
-        let sent = if message.resend == 0 { message.position.min(job.groups) } else { 0 };
-        for group in job.sent_groups.max(sent)..job.groups {
+        let sent = if message.resend == 0 { message.position.min(job.split.groups) } else { 0 };
+        for group in job.split.sent_groups.max(sent)..job.split.groups {
             let manifest = self.ports.store.manifest(job.job_id, group).await?;
             let manifest = manifest.ok_or(SplitError::ManifestMissing(group))?;
             self.ports.queues.send_chunks(&messages(job, &manifest, |_| None), 0).await?;
@@ -200,10 +202,10 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok(())
     }
 
-    /// A job without a file is one item whose input is its options.
+    /// Creates the only item of a job without a file, whose input is its options.
     async fn single_item(&self, job: &Job, deadline: Timestamp) -> Result<SplitEnd, Halt> {
-        if job.groups > 0 {
-            return self.end(job, job.groups, &[], deadline).await;
+        if job.split.groups > 0 {
+            return self.end(job, job.split.groups, &[], deadline).await;
         }
         let chunk = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
         let manifest = Manifest { group: 0, chunks: vec![chunk] };
@@ -211,7 +213,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         self.end(job, 1, &[], deadline).await
     }
 
-    /// Where the first row begins, once the file and its columns are found usable.
+    /// Validates the file and its columns, and returns the offset of the first row.
     async fn open(&self, job: &Job, source: &SourceFile) -> Result<(u64, Vec<JobError>), Halt> {
         let header = match read_header(&self.ports.files, source).await? {
             Ok(header) => header,
@@ -248,7 +250,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         }
     }
 
-    /// One transaction, and only then the messages.
+    /// Commits the group in one transaction, and only then sends its messages.
     pub(crate) async fn commit<'b>(
         &self,
         job: &Job,
@@ -263,14 +265,14 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok(committed)
     }
 
-    /// Another message goes on from here, for the function's time is nearly over.
+    /// Sends a continuation from here, because the function's time is nearly over.
     pub(crate) async fn go_on_later(&self, job: &Job, groups: u32) -> Result<SplitEnd, Halt> {
-        let message = CreateMessage { position: groups, ..CreateMessage::of(job) };
+        let message = CreateMessage { position: groups, ..CreateMessage::new(job) };
         self.ports.queues.send_create(&message).await?;
         Ok(SplitEnd::Continued)
     }
 
-    /// The item count is final. If every group is done by now, nobody else will ask for completion.
+    /// Makes the item count final. If every group is done by now, no other function requests completion.
     pub(crate) async fn end(
         &self,
         job: &Job,

@@ -1,4 +1,4 @@
-//! A stream of any length is split in bounded memory, also by a job type whose chunks travel inside their messages.
+//! A stream of any length is split in bounded memory, also for a job type whose chunks travel in their messages.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 /// Bytes of the source.
 const SIZE: u64 = 100 << 20;
 
-/// Bytes of a row, and of a block: rows do not lie across blocks.
+/// Bytes of a row and of a block: rows do not cross block boundaries.
 const ROW: usize = 1 << 10;
 
 /// A job type with small chunks.
@@ -41,7 +41,7 @@ impl JobType for Small {
 #[derive(Clone, Default)]
 struct Generated(MemoryFiles);
 
-/// Bytes of the source that are left.
+/// Remaining bytes of the source.
 struct Rows(u64);
 
 impl FileStream for Rows {
@@ -104,7 +104,7 @@ impl Queues for Discarding {
     }
 }
 
-/// The largest resident size of this process, in bytes.
+/// Peak resident size of this process, in bytes.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
@@ -126,6 +126,6 @@ async fn a_hundred_megabytes_are_split_within_sixteen() {
     let before = peak();
     assert_eq!(splitter.split(&message, Timestamp(1_000)).await.unwrap(), SplitEnd::Ended);
     let grown = (peak() - before) >> 20;
-    assert_eq!(store.job(job.job_id).await.unwrap().unwrap().item_count, (SIZE >> 10) - 1, "a header and rows");
+    assert_eq!(store.job(job.job_id).await.unwrap().unwrap().split.item_count, (SIZE >> 10) - 1, "a header and rows");
     assert!(grown < 16, "{grown} MiB more");
 }

@@ -1,4 +1,4 @@
-//! A stream of the file that breaks off: the split goes on from where it was, and cuts the same chunks.
+//! A stream of the file that breaks: the split continues from its position, and cuts the same chunks.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -23,7 +23,7 @@ use serde_json::json;
 
 const KEY: &str = "uploads/default/file";
 
-/// The fault of the stream of rows.
+/// Fault of the stream of rows.
 #[derive(Copy, Clone, Eq, PartialEq)]
 enum Fault {
     /// The stream fails.
@@ -32,11 +32,12 @@ enum Fault {
     EndsEarly,
     /// The object is absent.
     Absent,
-    /// The stream fails behind the last byte, as the SDK does where the checksum differs.
+    /// The stream fails after the last byte, as the SDK does on a checksum mismatch.
     AtTheEnd,
 }
 
-/// Files whose streams have a fault after each block, so many times in all; `in_a_row` without a block between.
+/// Files whose streams have a fault after each block, `breaks` times in total; with `in_a_row` also without a block in
+/// between.
 #[derive(Clone)]
 struct Breaking {
     inner: MemoryFiles,
@@ -49,7 +50,7 @@ struct BreakingStream {
     inner: MemoryStream,
     fault: Fault,
     breaks: Arc<AtomicU32>,
-    /// None for a stream that holds.
+    /// `None` for a stream without a fault.
     due: Option<bool>,
 }
 
@@ -93,7 +94,7 @@ impl Files for Breaking {
         start: u64,
         end: Option<u64>,
     ) -> PortResult<Read<BreakingStream>> {
-        // The opening, which reads the header from the first byte on, is not what is broken here.
+        // The read of the header, which starts at the first byte, is not affected here.
         let due = (start > 0).then_some(self.in_a_row);
         if due.is_some() && self.fault == Fault::Absent {
             return Ok(Read::Absent);
@@ -124,7 +125,8 @@ impl Files for Breaking {
     }
 }
 
-/// Splits a file of 30,000 rows over such files, and once more if that fails: how it ended first, and what was cut.
+/// Splits a file of 30,000 rows over such files, and once more if that fails. Returns the first outcome, the job and
+/// the manifests.
 async fn split(fault: Fault, breaks: u32, in_a_row: bool) -> (Result<SplitEnd, SplitError>, Job, Vec<Manifest>) {
     let inner = MemoryFiles::default();
     let rows = (1..=30_000).map(|n| format!("{n},\"line one\nof row {n}\"\n"));
@@ -153,7 +155,7 @@ async fn split(fault: Fault, breaks: u32, in_a_row: bool) -> (Result<SplitEnd, S
     }
     let job = store.job(job.job_id).await.unwrap().unwrap();
     let mut manifests = Vec::new();
-    for group in 0..job.groups {
+    for group in 0..job.split.groups {
         manifests.push(store.manifest(job.job_id, group).await.unwrap().unwrap());
     }
     (end, job, manifests)
@@ -162,11 +164,11 @@ async fn split(fault: Fault, breaks: u32, in_a_row: bool) -> (Result<SplitEnd, S
 #[tokio::test]
 async fn a_stream_that_breaks_off_or_ends_early_is_begun_again_from_where_it_was() {
     let (end, whole, expected) = split(Fault::Breaks, 0, false).await;
-    assert_eq!((end.unwrap(), whole.item_count), (SplitEnd::Ended, 30_000));
+    assert_eq!((end.unwrap(), whole.split.item_count), (SplitEnd::Ended, 30_000));
     for fault in [Fault::Breaks, Fault::EndsEarly] {
         for (breaks, in_a_row) in [(1, false), (5, false), (3, true)] {
             let (end, job, manifests) = split(fault, breaks, in_a_row).await;
-            assert_eq!((end.unwrap(), job.item_count), (SplitEnd::Ended, 30_000), "{breaks} breaks");
+            assert_eq!((end.unwrap(), job.split.item_count), (SplitEnd::Ended, 30_000), "{breaks} breaks");
             assert_eq!(manifests, expected, "{breaks} breaks");
         }
     }
@@ -177,7 +179,7 @@ async fn a_stream_that_breaks_off_again_and_again_fails_the_delivery_and_not_the
     for fault in [Fault::Breaks, Fault::EndsEarly] {
         let (end, job, manifests) = split(fault, 4, true).await;
         assert!(matches!(end, Err(SplitError::Port(_))), "{end:?}");
-        assert_eq!((job.item_count, job.split_ended), (30_000, true));
+        assert_eq!((job.split.item_count, job.split.ended), (30_000, true));
         assert_eq!(manifests.iter().map(Manifest::items).sum::<u64>(), 30_000);
     }
 }
@@ -186,7 +188,7 @@ async fn a_stream_that_breaks_off_again_and_again_fails_the_delivery_and_not_the
 async fn bytes_that_fail_their_checksum_are_not_taken_for_the_file() {
     let (end, job, _) = split(Fault::AtTheEnd, 1, false).await;
     assert!(matches!(end, Err(SplitError::Port(_))), "{end:?}");
-    assert_eq!((job.item_count, job.split_ended), (30_000, true), "the next delivery reads the file again");
+    assert_eq!((job.split.item_count, job.split.ended), (30_000, true), "the next delivery reads the file again");
 }
 
 #[tokio::test]

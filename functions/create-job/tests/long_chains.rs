@@ -1,4 +1,4 @@
-//! A retry of chunks with many work files: each delivery ends in time, and what it has filed is kept.
+//! A retry of chunks with many work files: each delivery ends in time, and its commits are kept.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -23,21 +23,21 @@ const GROUPS: u32 = 8;
 /// An invocation with the shortest timeout that the template allows.
 const SHORT_INVOCATION_MS: i64 = 4_000;
 
-/// A corrected file of which the second row names no item.
+/// A corrected file whose second row names no item.
 const CORRECTED: &str = "row,item\n1,2\n999999,2\n";
 
-/// The work files of a chunk of which the last item was given up.
+/// The work files of a chunk whose last item was given up.
 fn given_up(first: u64) -> Chain {
     let code = |n: u32| if n + 1 == FILES { DEAD_LETTERED } else { "bad" };
     (0..FILES).map(|n| (0, vec![failed(first + u64::from(n), code(n))])).collect()
 }
 
-/// A job of chunks with one item that was given up.
+/// A job of chunks with one given-up item each.
 fn ended(groups: u32) -> World {
     World::ended(groups, FILES, given_up)
 }
 
-/// The places of `count` chunks, from this one on.
+/// Ids of `count` chunks, starting with this one.
 fn places(from: u32, count: u32) -> BTreeSet<ChunkId> {
     (from..from + count).map(|n| ChunkId { group: n / CHUNKS, chunk: n % CHUNKS }).collect()
 }

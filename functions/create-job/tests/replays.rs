@@ -1,4 +1,4 @@
-//! A retry that is limited to dead letters runs what was given up with their chunks, and nothing else that failed.
+//! A replay of dead letters runs the items that were given up with their chunks, and no other failed items.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -29,7 +29,7 @@ const KEY: &str = "uploads/default/file";
 /// Items of one chunk.
 const CHUNK: u64 = 3;
 
-/// Size of the longest row that the type takes.
+/// Size of the longest row that the job type accepts.
 const ITEM_BYTES: u64 = "false".len() as u64;
 
 #[derive(serde::Deserialize)]
@@ -37,7 +37,7 @@ struct Row {
     good: bool,
 }
 
-/// Rejects what is not good, and notes what it was given.
+/// Rejects rows that are not good, and records the rows that it receives.
 struct Noted(Arc<Mutex<Vec<u64>>>);
 
 impl JobType for Noted {
@@ -53,7 +53,7 @@ impl JobType for Noted {
     }
 }
 
-/// One job over memory.
+/// One job over in-memory services.
 struct World {
     ports: Ports<MemoryStore, MemoryQueues, MemoryFiles>,
     registry: Registry,
@@ -71,11 +71,11 @@ fn now<T>(call: impl Future<Output = T>) -> T {
 
 impl World {
     fn new(rows: &[bool]) -> Self {
-        Self::of(&rows.iter().map(bool::to_string).collect::<Vec<_>>())
+        Self::from_rows(&rows.iter().map(bool::to_string).collect::<Vec<_>>())
     }
 
     /// A job over a file of these rows.
-    fn of(rows: &[impl AsRef<str>]) -> Self {
+    fn from_rows(rows: &[impl AsRef<str>]) -> Self {
         let files = MemoryFiles::default();
         let lines = std::iter::once("good").chain(rows.iter().map(AsRef::as_ref));
         files.put(KEY, lines.map(|line| format!("{line}\n")).collect::<String>());
@@ -95,8 +95,8 @@ impl World {
         now(self.ports.store.job(self.id)).unwrap().unwrap()
     }
 
-    /// Splits the present generation, works its chunks - those of which an item is in `deadly` are given up - and ends
-    /// the job. The letters of the dead, and what was given to the handler.
+    /// Splits the current generation, processes its chunks, gives up those that begin with an item in `deadly`, and
+    /// ends the job. Returns the dead letters, and the items given to the handler.
     fn run(&self, deadly: &BTreeSet<u64>) -> (Vec<ChunkMessage>, Vec<u64>) {
         let splitter = Splitter { ports: &self.ports, registry: &self.registry, clock };
         let create = CreateMessage {
@@ -135,14 +135,14 @@ impl World {
             at: clock(),
         };
         now(self.ports.store.finish(self.id, &finish)).unwrap();
-        assert_eq!(totals.done(), job.item_count, "every item is counted once");
+        assert_eq!(totals.done(), job.split.item_count, "every item is counted once");
     }
 
     fn counts(&self) -> Counts {
-        self.job().totals.unwrap()
+        self.job().completion.totals.unwrap()
     }
 
-    /// What a replay of this letter would do.
+    /// Returns the effect of a replay of this dead letter.
     fn would(&self, dead_letter: &ChunkMessage) -> Replay {
         let dead_letter = DeadLetterMessage::read(Queue::Chunk, &serde_json::to_string(dead_letter).unwrap());
         let place = dead_letter.place().unwrap();
@@ -150,7 +150,7 @@ impl World {
         replay(&dead_letter, Some(&state.job), state.group.cursors.get(&place.chunk), clock())
     }
 
-    /// Opens the job again for these letters.
+    /// Opens the job again for these dead letters.
     fn replay(&self, dead_letters: &[ChunkMessage]) {
         for dead_letter in dead_letters {
             assert_eq!(self.would(dead_letter), Replay::Open);
@@ -179,12 +179,12 @@ impl World {
     }
 }
 
-/// The items of a chunk of the file.
+/// Items of a chunk of the file.
 fn items(dead_letter: &ChunkMessage) -> Vec<u64> {
     (dead_letter.plan.first..dead_letter.plan.first + u64::from(dead_letter.plan.items)).collect()
 }
 
-/// The firsts of these chunks of the file.
+/// First items of these chunks of the file.
 fn firsts(chunks: &BTreeSet<u64>) -> BTreeSet<u64> {
     chunks.iter().map(|chunk| chunk * CHUNK + 1).collect()
 }
@@ -196,7 +196,8 @@ fn good(rows: &[bool], items: impl IntoIterator<Item = u64>) -> u64 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Whatever died, and in whatever order and company it is replayed: each letter runs its own items, once.
+    /// Each dead letter runs its own items once, regardless of which chunks died, and in which order and batches they
+    /// are replayed.
     #[test]
     fn each_replay_runs_what_its_dead_letters_took_and_counts_it_once(
         rows in prop::collection::vec(any::<bool>(), 1..60),
@@ -231,7 +232,7 @@ fn a_dead_letter_of_a_replayed_chunk_took_what_ran_in_it_and_not_what_was_carrie
     let rows = [true, false, true, true, true, true, true, true, true];
     let world = World::new(&rows);
     let (first, _) = world.run(&firsts(&[1, 2].into()));
-    // Filed again as 2 4 5, 6 7 8 and 9, of which 7, 8 and 9 run. The chunk in the middle dies again.
+    // Replanned as 2 4 5, 6 7 8 and 9, of which 7, 8 and 9 run. The chunk in the middle dies again.
     world.replay(&first[1..]);
     let (second, given) = world.run(&[6].into());
     assert_eq!((second.len(), given), (1, vec![9]));
@@ -263,7 +264,7 @@ fn after_a_retry_of_all_that_failed_no_older_dead_letter_does_anything() {
 fn a_dead_letter_of_a_replayed_chunk_can_be_replayed_after_an_older_one() {
     let world = World::new(&[true; 9]);
     let (first, _) = world.run(&firsts(&[1, 2].into()));
-    // Filed again as 4 5 6 and 7 8 9.
+    // Replanned as 4 5 6 and 7 8 9.
     world.replay(&first[1..]);
     let (second, given) = world.run(&[7].into());
     assert_eq!((second.len(), given), (1, Vec::new()));
@@ -276,7 +277,7 @@ fn a_dead_letter_of_a_replayed_chunk_can_be_replayed_after_an_older_one() {
 
 #[test]
 fn a_given_up_row_over_the_limit_of_its_type_is_not_offered_by_a_retry() {
-    let world = World::of(&["true", "\"true\"", "false"]);
+    let world = World::from_rows(&["true", "\"true\"", "false"]);
     let (dead_letters, given) = world.run(&firsts(&[0].into()));
     assert_eq!((dead_letters.len(), given), (1, Vec::new()));
     world.replay(&dead_letters);

@@ -11,7 +11,7 @@ const GROUPS: u32 = 400;
 
 #[test]
 fn a_retry_of_a_large_job_reads_the_work_files_of_groups_with_failures_alone() {
-    // Each row was filed for another round and then skipped, except for the last one, which failed.
+    // Each row was deferred to another round and then skipped, except for the last one, which failed.
     let world = World::ended(GROUPS, 1, |n| {
         let end = match n == u64::from(GROUPS * CHUNKS) {
             true => failed(n, "bad"),

@@ -1,4 +1,4 @@
-//! A splitter leaves its place after a short turn, and the continuation goes on from there.
+//! A splitter yields its place after a short turn, and the continuation resumes there.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -23,12 +23,13 @@ const KEY: &str = "uploads/default/file";
 
 thread_local!(static CLOCK: Cell<i64> = const { Cell::new(0) });
 
-/// A second passes between any two looks at the clock.
+/// A clock that advances by a second with each read.
 fn clock() -> Timestamp {
     Timestamp(CLOCK.replace(CLOCK.get() + 1_000))
 }
 
-/// Splits a file of several groups at this priority, delivery after delivery: how many there were, and the job.
+/// Splits a file of several groups at this priority, delivery by delivery. Returns the number of deliveries, and the
+/// job.
 async fn deliveries(priority: Priority) -> (usize, Job) {
     let files = MemoryFiles::default();
     let rows = (1..=40_000).map(|n| format!("{n},name of row {n}\n"));
@@ -49,7 +50,7 @@ async fn deliveries(priority: Priority) -> (usize, Job) {
     queues.send_create(&create).await.unwrap();
     for delivery in 1..100 {
         let message = queues.take_creates().pop().unwrap();
-        // The function itself has time for everything.
+        // The function itself has unlimited time.
         if splitter.split(&message, Timestamp(i64::MAX)).await.unwrap() == SplitEnd::Ended {
             assert!(queues.take_chunks().iter().all(|sent| sent.message.priority == priority));
             return (delivery, store.job(job.job_id).await.unwrap().unwrap());
@@ -62,7 +63,7 @@ async fn deliveries(priority: Priority) -> (usize, Job) {
 async fn a_job_of_any_priority_is_split_in_turns_and_into_the_same_items() {
     for priority in Priority::ALL {
         let (deliveries, job) = deliveries(priority).await;
-        assert_eq!((job.item_count, job.split_ended), (40_000, true), "{priority:?}");
+        assert_eq!((job.split.item_count, job.split.ended), (40_000, true), "{priority:?}");
         assert!(deliveries > 1, "{priority:?}: {deliveries} deliveries");
     }
 }

@@ -1,6 +1,7 @@
-//! `DELETE /api/dead-dead_letters/{letterId}`: the letter is not wanted any more.
+//! `DELETE /api/dead-letters/{letterId}`: discards a dead letter.
 //!
-//! One conditional write notes it; the sweeper takes the message out of its queue. What became of the job stays.
+//! One conditional write records the resolution; the sweeper deletes the message from its queue. The job's result does
+//! not change.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use longshore_domain::ports::{DeadLetterRecords, Queues, Store};
 use crate::DeadLetters;
 use crate::openapi::{DiscardRefusals, LetterIdInPath};
 
-/// 204: it is discarded, by this call or before.
+/// Returns 204: the dead letter is discarded, by this call or an earlier one.
 #[utoipa::path(
     delete,
     path = "/api/dead-letters/{letterId}",

@@ -1,4 +1,4 @@
-//! What the calls answer.
+//! Response documents for dead letters.
 
 use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue, Settlement};
 use longshore_domain::ids::JobId;
@@ -9,23 +9,23 @@ use utoipa::ToSchema;
 use crate::Effect;
 use crate::effect::ReplayPlan;
 
-/// What a letter is about.
+/// Kind of work that a dead letter requested.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = DeadLetterKind)]
 pub enum Kind {
-    /// The splitting of a job.
+    /// Splitting of a job's file.
     Create,
-    /// A chunk.
+    /// Processing of a chunk.
     Chunk,
-    /// The completion of a job.
+    /// Completion of a job.
     Complete,
-    /// Nobody knows: it is no message of its queue.
+    /// Unknown: the message is not valid for its queue.
     Unreadable,
 }
 
 impl Kind {
-    fn of(dead_letter: &DeadLetterMessage) -> Self {
+    fn new(dead_letter: &DeadLetterMessage) -> Self {
         match dead_letter {
             DeadLetterMessage::Create(_) => Self::Create,
             DeadLetterMessage::Chunk(_) => Self::Chunk,
@@ -35,21 +35,21 @@ impl Kind {
     }
 }
 
-/// What an operator has done about a letter.
+/// Resolution of a dead letter.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = DeadLetterState)]
 pub enum LetterState {
-    /// Nothing yet.
+    /// Not resolved yet.
     Open,
-    /// Replayed.
+    /// Replayed by an operator.
     Replayed,
-    /// Discarded.
+    /// Discarded by an operator.
     Discarded,
 }
 
 impl LetterState {
-    fn of(dead_letter: &DeadLetterRecord) -> Self {
+    fn new(dead_letter: &DeadLetterRecord) -> Self {
         match dead_letter.resolution.as_ref().map(|resolution| resolution.how) {
             None => Self::Open,
             Some(Settlement::Replayed) => Self::Replayed,
@@ -58,41 +58,42 @@ impl LetterState {
     }
 }
 
-/// Paths of what can be done about a letter.
+/// Paths of a dead letter's resources and actions.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 pub struct DeadLetterLinks {
-    /// The letter with its body; with `DELETE`, discards it.
+    /// Path of the dead letter with its body; `DELETE` discards it.
     #[serde(rename = "self")]
     #[schema(format = "uri-reference")]
     pub itself: String,
-    /// Replays it, by `POST`; `null` while that would do nothing.
+    /// Path to replay it by `POST`; `null` while a replay would have no effect.
     #[schema(format = "uri-reference", required = true)]
     pub replay: Option<String>,
 }
 
-/// A dead letter, without any row.
+/// A dead letter, without the data of any row.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeadLetter)]
 pub struct DeadLetterDocument {
-    /// Its id. Later letters sort behind.
+    /// Id of the dead letter. Ids sort by time.
     pub letter_id: String,
-    /// The queue in which it died.
+    /// Queue whose message failed.
     pub queue: Queue,
-    /// What it is about.
+    /// Kind of work that the message requested.
     pub kind: Kind,
-    /// Why it is here.
+    /// Reason why the message was dead-lettered.
     pub reason: String,
-    /// The job; `null` if it is unreadable, as all that follows from it.
+    /// Job of the message; `null` if the message is unreadable, as are the properties derived from it.
     #[schema(required = true)]
     pub job_id: Option<JobId>,
-    /// Whose the job is; `null` if that is not known any more.
+    /// Tenant of the job; `null` if no longer known.
     #[schema(required = true)]
     pub tenant: Option<String>,
-    /// The job's status now; `null` if there is no such job any more.
+    /// Current status of the job; `null` if the job no longer exists.
     #[schema(required = true)]
     pub job_status: Option<Status>,
-    /// The generation of the job that the letter is of: 0, and one more with each retry; `null` for a chunk, which its group tells.
+    /// Generation of the job that the message belongs to: 0, plus one for each retry; `null` for a chunk, whose group
+    /// determines it.
     #[schema(required = true)]
     pub generation: Option<u32>,
     /// Number of the chunk's group.
@@ -107,33 +108,33 @@ pub struct DeadLetterDocument {
     /// Items of the chunk.
     #[schema(required = true)]
     pub item_count: Option<u32>,
-    /// When the message was sent, in RFC 3339.
+    /// Time when the message was sent, in RFC 3339.
     #[schema(format = DateTime)]
     pub sent_at: String,
-    /// When the sweeper first saw it among the dead letters, in RFC 3339.
+    /// Time when the sweeper first found it in the dead-letter queue, in RFC 3339.
     #[schema(format = DateTime)]
     pub seen_at: String,
-    /// How often it had been received then.
+    /// Number of receives up to that time.
     pub receives: u32,
-    /// Bytes of its body.
+    /// Size of the message body in bytes.
     pub size_bytes: u64,
-    /// What was done about it.
+    /// Resolution of the dead letter.
     pub state: LetterState,
-    /// The operator who did it: the claim `sub`.
+    /// Operator who resolved it: the token's claim `sub`.
     #[schema(required = true)]
     pub settled_by: Option<String>,
-    /// When, in RFC 3339.
+    /// Time of the resolution, in RFC 3339.
     #[schema(format = DateTime, required = true)]
     pub settled_at: Option<String>,
-    /// What a replay would do now.
+    /// Effect of a replay now.
     pub replay: Effect,
-    /// Where to go from here.
+    /// Paths of related resources.
     pub links: DeadLetterLinks,
 }
 
 impl DeadLetterDocument {
-    /// The document of a letter as it stands.
-    pub(crate) fn of(dead_letter: &DeadLetterRecord, ReplayPlan { job, replay }: &ReplayPlan) -> Self {
+    /// Creates the document of a dead letter in its current state.
+    pub(crate) fn new(dead_letter: &DeadLetterRecord, ReplayPlan { job, replay }: &ReplayPlan) -> Self {
         let (chunk, control) = match &dead_letter.message {
             DeadLetterMessage::Chunk(message) => (Some(message), None),
             DeadLetterMessage::Create(message) => (None, Some(message.generation)),
@@ -146,7 +147,7 @@ impl DeadLetterDocument {
         Self {
             letter_id: dead_letter.id.clone(),
             queue: dead_letter.queue,
-            kind: Kind::of(&dead_letter.message),
+            kind: Kind::new(&dead_letter.message),
             reason: reason(dead_letter),
             job_id: dead_letter.message.job_id(),
             tenant: tenant(dead_letter, job.as_ref()),
@@ -160,7 +161,7 @@ impl DeadLetterDocument {
             seen_at: dead_letter.seen_at.to_rfc3339(),
             receives: dead_letter.receives,
             size_bytes: dead_letter.size_bytes,
-            state: LetterState::of(dead_letter),
+            state: LetterState::new(dead_letter),
             settled_by: dead_letter.resolution.as_ref().map(|resolution| resolution.by.clone()),
             settled_at: dead_letter.resolution.as_ref().map(|resolution| resolution.at.to_rfc3339()),
             replay: effect,
@@ -169,7 +170,7 @@ impl DeadLetterDocument {
     }
 }
 
-/// The path of a letter.
+/// Path of a dead letter.
 pub(crate) fn path(id: &str) -> String {
     format!("/api/dead-letters/{id}")
 }
@@ -195,54 +196,54 @@ fn reason(dead_letter: &DeadLetterRecord) -> String {
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeadLetters)]
 pub struct DeadLettersDocument {
-    /// The open letters, newest first.
+    /// Open dead letters, newest first.
     pub dead_letters: Vec<DeadLetterDocument>,
-    /// For the next page; `null` on the last one.
+    /// Cursor of the next page; `null` on the last page.
     #[schema(required = true)]
     pub next_cursor: Option<String>,
 }
 
-/// A dead letter and what it says.
+/// A dead letter with its message body.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeadLetterContents)]
 pub struct DeadLetterContents {
-    /// The letter.
+    /// The dead letter.
     pub dead_letter: DeadLetterDocument,
-    /// The message as it was sent: of a chunk of few bytes with its rows. `null` if it went with its job, or is longer than
-    /// 350 KiB.
+    /// Message body as sent. The message of a small chunk includes its rows. `null` if the body was removed with its
+    /// job, or is larger than 350 KiB.
     #[schema(required = true)]
     pub body: Option<String>,
 }
 
-/// Where to go after a replay.
+/// Paths of resources related to a replay.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 pub struct ReplayLinks {
-    /// The job, for its tenant; `null` for an unreadable letter.
+    /// Path of the job, for its tenant; `null` for an unreadable message.
     #[schema(format = "uri-reference", required = true)]
     pub job: Option<String>,
 }
 
-/// What a replay did.
+/// Result of a replay.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Replay)]
 pub struct ReplayDocument {
-    /// The letters that are replayed: those that were asked for, and others about the same chunks.
+    /// Replayed dead letters: the requested ones, and others about the same chunks.
     pub replayed: Vec<String>,
-    /// Open letters of the job for which nothing could be done now.
+    /// Open dead letters of the job that could not be replayed now.
     pub left: Vec<String>,
-    /// What was done; `nothing` if it had been done before.
+    /// Effect of the replay; `nothing` if it had been replayed before.
     pub effect: Effect,
     /// The job.
     #[schema(required = true)]
     pub job_id: Option<JobId>,
-    /// Whose it is.
+    /// Tenant of the job.
     #[schema(required = true)]
     pub tenant: Option<String>,
-    /// The job's generation, the one that was opened by this if one was.
+    /// Generation of the job; the new one if the replay opened one.
     #[schema(required = true)]
     pub generation: Option<u32>,
-    /// Where to go from here.
+    /// Paths of related resources.
     pub links: ReplayLinks,
 }

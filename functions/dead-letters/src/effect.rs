@@ -1,4 +1,4 @@
-//! What a replay of a letter would do now, by what is stored of its job.
+//! The effect that a replay of a dead letter would have now, derived from the stored state of its job.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Replay, replay};
@@ -10,21 +10,21 @@ use utoipa::ToSchema;
 use crate::DeadLetters;
 use longshore::queues::RedriveToSource;
 
-/// What a replay does.
+/// Effect of a replay.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Effect {
-    /// The message is sent again: its job has not ended, and can still take it.
+    /// The message is sent again: its job has not ended and can still use it.
     Message,
-    /// The job, which has ended, opens again as its next generation; of what failed only the items that were given up with
-    /// the letter run, beside what was never processed.
+    /// The ended job opens again as its next generation. Of the failed items, only those given up with this dead letter
+    /// run; unprocessed items run too.
     Generation,
-    /// The unreadable message goes back to the queue that it came from, as it is.
+    /// The unreadable message is redriven to its source queue unchanged.
     #[serde(rename = "putBack")]
     RedriveToSource,
-    /// Nothing before the job's end: its items are counted as failed, and the job still runs.
+    /// None until the job ends: the items are counted as failed, and the job is still running.
     Later,
-    /// Nothing: it was replayed or discarded, its job is gone or was canceled, or its items have ended otherwise.
+    /// None: the dead letter is resolved, its job is deleted or was canceled, or its items have ended otherwise.
     Nothing,
 }
 
@@ -40,16 +40,16 @@ impl From<Replay> for Effect {
     }
 }
 
-/// What is stored about a letter.
+/// The stored state that a replay depends on, and its effect.
 pub(crate) struct ReplayPlan {
-    /// Its job.
+    /// Job of the dead letter.
     pub(crate) job: Option<Job>,
-    /// What a replay would do.
+    /// Effect of a replay.
     pub(crate) replay: Replay,
 }
 
 impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q> {
-    /// The job of a letter, its chunk's cursor, and what follows from them.
+    /// Reads the job of a dead letter and its chunk's cursor, and derives the effect of a replay.
     pub(crate) async fn replay_plan(&self, dead_letter: &DeadLetterRecord) -> PortResult<ReplayPlan> {
         let (job, cursor) = self.read(&dead_letter.message).await?;
         let replay = replay(&dead_letter.message, job.as_ref(), cursor.as_ref(), (self.clock)());

@@ -1,15 +1,16 @@
-//! Dead letters over HTTP, for operators: list, show, replay, discard.
+//! HTTP API of dead letters, for operators: list, show, replay, discard.
 //!
-//! - **Trigger:** every call of the HTTP API about dead letters. A function of its own, so that no other one has a way to what
-//!   belongs to all tenants.
-//! - **Reads and writes:** the notes that the sweeper has made of the letters, and their jobs. A replay sends the letter's message
-//!   again, or opens its job again as a retry does; then it notes on the letter that this was done. A discard only notes.
-//! - **Called twice:** a second replay finds the note, or the generation that was opened for the letter, and does no more.
-//!   A message that is sent twice is harmless.
-//! - **If it fails:** before the note, the letter is still open, and the next replay does what is left. A create message that
-//!   could not be sent, the sweeper sends.
-//! - **Never:** receives or deletes a message of a dead-letter queue: the sweeper takes away what the notes say is settled.
-//!   Never shows a row but to an operator who asks for that very letter.
+//! - **Trigger:** every call of the HTTP API about dead letters. A separate function, so that no other function has
+//!   access to data of all tenants.
+//! - **Reads and writes:** the dead-letter records that the sweeper has written, and their jobs. A replay sends the
+//!   message again, or opens its job again as a retry does; then it records the resolution. A discard only records the
+//!   resolution.
+//! - **Called twice:** a second replay finds the resolution, or the generation that was opened for the dead letter, and
+//!   does nothing more. A duplicate message is harmless.
+//! - **If it fails:** until the resolution is recorded, the dead letter is open, and the next replay does the remaining
+//!   steps. The sweeper sends a create message that could not be sent.
+//! - **Never:** receives or deletes a message of a dead-letter queue: the sweeper deletes the messages whose records
+//!   are resolved. Never returns a row except to an operator who requests that very dead letter.
 
 mod discard;
 mod document;
@@ -41,7 +42,7 @@ pub use document::{
 pub use effect::Effect;
 pub use openapi::openapi;
 
-/// The calls that this function answers.
+/// Routes of this function.
 pub const ROUTES: [(&str, &str); 5] = [
     ("GET", "/api/dead-letters"),
     ("GET", "/api/dead-letters/{letterId}"),
@@ -50,25 +51,25 @@ pub const ROUTES: [(&str, &str); 5] = [
     ("POST", "/api/dead-letters/replay"),
 ];
 
-/// The function: services and the clock. It has no use for files.
+/// State of the function: services and the clock. It needs no files.
 pub struct DeadLetters<S, Q> {
-    /// Jobs and notes; the queues of work.
+    /// Store of jobs and dead-letter records; the work queues.
     pub ports: Ports<S, Q, ()>,
-    /// Who may call.
+    /// Access control.
     pub access: Access,
-    /// Who is an operator.
+    /// Authorization of operators.
     pub operators: Operators,
-    /// The time.
+    /// The clock.
     pub clock: fn() -> Timestamp,
 }
 
 impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q> {
-    /// The letter that a path names.
+    /// Returns the dead letter that a path names.
     ///
     /// # Errors
-    /// 404 if there is none, or if it has expired and DynamoDB has not yet removed it.
+    /// 404 if it does not exist, or if it has expired and DynamoDB has not yet removed it.
     async fn dead_letter(&self, id: &str) -> Result<DeadLetterRecord, Failure> {
-        // What nobody can have been given is not looked for: the table refuses keys that are too long.
+        // Ids that cannot exist are not looked up: the table refuses keys that are too long.
         if id.len() > ID_BYTES {
             return Err(Problem::not_found("dead letter").into());
         }
@@ -82,10 +83,10 @@ impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q
     }
 }
 
-/// Bytes of the longest id: a time, and what SQS calls a message.
+/// Maximum length of an id in bytes: a time and an SQS message id.
 pub(crate) const ID_BYTES: usize = 128;
 
-/// The function as a router.
+/// Returns the function as a router.
 pub fn router<S, Q>(function: DeadLetters<S, Q>) -> Router
 where
     S: Store + DeadLetterRecords + 'static,
@@ -103,7 +104,7 @@ where
 /// Runs the function, configured from the environment.
 ///
 /// # Errors
-/// If the environment lacks something, or the runtime's API fails.
+/// If a required setting is missing, or the runtime's API fails.
 pub async fn serve(aws: &Aws) -> Result<(), lambda_http::Error> {
     let limits = TenantLimits { active_jobs: config::max_active_jobs()?, ..TenantLimits::default() };
     let function = DeadLetters {

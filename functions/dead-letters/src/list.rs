@@ -1,4 +1,4 @@
-//! `GET /api/dead-dead_letters`: the open letters of all tenants, newest first, without any row.
+//! `GET /api/dead-letters`: the open dead letters of all tenants, newest first, without the data of any row.
 
 use std::sync::Arc;
 
@@ -19,22 +19,22 @@ use crate::ID_BYTES;
 use crate::openapi::{LettersQuery, ListRefusals, dead_letters_example};
 use crate::{DeadLetterDocument, DeadLetters, DeadLettersDocument};
 
-/// Letters of a page that nobody sized.
+/// Default page size.
 const DEFAULT_LIMIT: usize = 20;
 
-/// Letters of the largest page: each one's job is read.
+/// Maximum page size: the job of each dead letter is read.
 const MAX_LIMIT: usize = 100;
 
-/// Notes in one read.
+/// Dead-letter records per read.
 const READ: usize = 100;
 
-/// Reads of notes for one page, so that it comes in time when most of them do not fit.
+/// Maximum reads per page, so that the answer is in time if few records match the filter.
 const READS: usize = 20;
 
-/// Jobs that are read at the same time.
+/// Jobs that are read concurrently.
 pub(crate) const AT_ONCE: usize = 8;
 
-/// Which letters.
+/// Parameters of a list of dead letters.
 struct Wanted {
     queue: Option<Queue>,
     job: Option<JobId>,
@@ -42,7 +42,7 @@ struct Wanted {
     behind: Option<String>,
 }
 
-/// A page of the open letters.
+/// Returns a page of the open dead letters.
 #[utoipa::path(
     get,
     path = "/api/dead-letters",
@@ -85,10 +85,10 @@ where
 
 impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q> {
     async fn document(&self, dead_letter: DeadLetterRecord) -> PortResult<DeadLetterDocument> {
-        Ok(DeadLetterDocument::of(&dead_letter, &self.replay_plan(&dead_letter).await?))
+        Ok(DeadLetterDocument::new(&dead_letter, &self.replay_plan(&dead_letter).await?))
     }
 
-    /// A page of open letters, and behind which one the next page begins.
+    /// Reads a page of open dead letters, and the position after which the next page begins.
     async fn open_dead_letters(&self, wanted: &Wanted) -> PortResult<(Vec<DeadLetterRecord>, Option<String>)> {
         let (mut dead_letters, mut behind) = (Vec::new(), wanted.behind.clone());
         for _ in 0..READS {
@@ -111,7 +111,7 @@ impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q
         Ok((dead_letters, behind))
     }
 
-    /// The newest open letters about a job, up to so many.
+    /// Returns the newest open dead letters of a job, up to `limit`.
     pub(crate) async fn dead_letters_of_job(&self, job: JobId, limit: usize) -> PortResult<Vec<DeadLetterRecord>> {
         let mut wanted = Wanted { queue: None, job: Some(job), limit, behind: None };
         let mut all = Vec::new();
@@ -127,10 +127,10 @@ impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q
 }
 
 impl Wanted {
-    /// Reads the parameters; unknown ones are ignored.
+    /// Reads the parameters; ignores unknown ones.
     ///
     /// # Errors
-    /// 422 with every bad one.
+    /// 422 with every bad parameter.
     fn read(query: &QueryText) -> Result<Self, Problem> {
         let mut errors = Vec::new();
         let queue = query.get("queue").and_then(|word| {

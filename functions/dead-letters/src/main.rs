@@ -1,4 +1,4 @@
-//! Wires `dead-letters`: the notes of the sweeper, and the queues of work.
+//! Entry point of `dead-letters`: connects the dead-letter records and the work queues.
 
 use longshore::config::Aws;
 use longshore::telemetry;

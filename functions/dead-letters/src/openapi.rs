@@ -1,4 +1,5 @@
-//! What this function says of its calls in the API's document (`shared/src/openapi`): parameters, refusals, examples.
+//! OpenAPI metadata of this function's calls: parameters, refusals and examples. `shared/src/openapi` assembles the
+//! document.
 
 use longshore::refusals;
 use longshore_domain::dead_letter::Queue;
@@ -13,7 +14,7 @@ use crate::{
 };
 use crate::{discard, list, replay, show};
 
-/// This function's part of the document.
+/// Returns this function's part of the OpenAPI document.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     Calls::openapi()
 }
@@ -22,50 +23,50 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 #[openapi(paths(list::list, replay::replay_job, show::show, discard::discard, replay::replay))]
 struct Calls;
 
-/// The letter that a path names.
+/// Path parameter that identifies a dead letter.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(crate) struct LetterIdInPath {
-    /// The letter, as the list named it.
+    /// Id of the dead letter, as returned by the list.
     #[param(rename = "letterId", pattern = "^[A-Za-z0-9-]+$", example = "1782896400120-8f1d2c3b")]
     #[allow(dead_code, reason = "only described")]
     letter_id: String,
 }
 
-/// The query of `GET /api/dead-dead_letters`.
+/// Query parameters of `GET /api/dead-letters`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "only described")]
 pub(crate) struct LettersQuery {
-    /// Only letters that died in this queue.
+    /// Return only dead letters from this queue.
     #[param(required = false)]
     queue: Queue,
-    /// Only letters about this job.
+    /// Return only dead letters of this job.
     #[param(rename = "jobId", required = false, format = "uuid", value_type = String)]
     job_id: String,
-    /// Letters on the page at most.
+    /// Maximum number of dead letters on the page.
     #[param(required = false, minimum = 1, maximum = 100, default = 20)]
     limit: usize,
 }
 
 refusals!(
-    /// Of `GET /api/dead-dead_letters`.
+    /// Refusals of `GET /api/dead-letters`.
     operator ListRefusals: MalformedQuery, InvalidRequest
 );
 refusals!(
-    /// Of `GET /api/dead-dead_letters/{letterId}`.
+    /// Refusals of `GET /api/dead-letters/{letterId}`.
     operator ShowRefusals: NotFound
 );
 refusals!(
-    /// Of `DELETE /api/dead-dead_letters/{letterId}`.
+    /// Refusals of `DELETE /api/dead-letters/{letterId}`.
     operator DiscardRefusals: NotFound, LetterSettled
 );
 refusals!(
-    /// Of `POST /api/dead-dead_letters/{letterId}/replay`.
+    /// Refusals of `POST /api/dead-letters/{letterId}/replay`.
     operator ReplayRefusals: NotFound, LetterSettled, NotEnded, NothingToReplay, TooManyJobs
 );
 refusals!(
-    /// Of `POST /api/dead-dead_letters/replay`.
+    /// Refusals of `POST /api/dead-letters/replay`.
     operator ReplayJobRefusals: MalformedJson, NotFound, NotEnded, NothingToReplay, BodyTooLarge, UnsupportedMediaType,
     InvalidRequest, TooManyJobs
 );
@@ -102,12 +103,12 @@ fn dead_letter() -> DeadLetterDocument {
     }
 }
 
-/// A page of one letter.
+/// Example: a page of one dead letter.
 pub(crate) fn dead_letters_example() -> DeadLettersDocument {
     DeadLettersDocument { dead_letters: vec![dead_letter()], next_cursor: None }
 }
 
-/// The letter and its body.
+/// Example: a dead letter with its body.
 pub(crate) fn contents_example() -> DeadLetterContents {
     let body = format!(
         r#"{{"jobId":"{}","tenant":"acme","group":2,"chunk":5,"plan":{{"first":12001,"items":1000,"start":480012,"end":519733}}}}"#,
@@ -116,7 +117,7 @@ pub(crate) fn contents_example() -> DeadLetterContents {
     DeadLetterContents { dead_letter: dead_letter(), body: Some(body) }
 }
 
-/// A job that was opened again for the letter.
+/// Example: a job that was opened again for a dead letter.
 pub(crate) fn replay_example() -> ReplayDocument {
     ReplayDocument {
         replayed: vec![ID.to_owned()],

@@ -1,9 +1,9 @@
-//! Why a letter could not be replayed, and the way out.
+//! Reasons why a dead letter cannot be replayed, each with a way to continue.
 
 use longshore::problem::{Kind, Problem};
 use longshore_domain::dead_letter::{Nothing, Replay};
 
-/// Why nothing could be replayed.
+/// Returns the reason why nothing could be replayed.
 pub(crate) fn refused(replay: Replay) -> Problem {
     let nothing = |detail: &str| Problem::new(Kind::NothingToReplay, format!("{detail}; discard the letter"));
     match replay {

@@ -1,8 +1,8 @@
-//! `POST /api/dead-dead_letters/{letterId}/replay`, and `POST /api/dead-dead_letters/replay` for all letters of a job.
+//! `POST /api/dead-letters/{letterId}/replay`, and `POST /api/dead-letters/replay` for all dead letters of a job.
 //!
-//! Letters of one job are replayed together or one after the other: while the generation that was opened for some of
-//! them runs, the others have to wait. The replay acts first and then notes the result. A crash in between leaves open
-//! letters, and the next replay sees on the job what was done for them.
+//! Dead letters of one job are replayed together or one after the other: while a generation that was opened for some of
+//! them runs, the others must wait. The replay acts first and then records the resolution. A crash in between leaves
+//! open dead letters, and the next replay finds on the job what was done for them.
 
 use std::sync::Arc;
 
@@ -30,23 +30,23 @@ use crate::refused::{discarded, no_room, refused, too_long};
 use crate::replay_selection::ReplaySelection;
 use crate::{DeadLetters, Effect};
 
-/// The largest body: it names a job, and the rest is room for spaces.
+/// Maximum body size: one job id, with room for white space.
 const BODY_BYTES: usize = 4 * 1024;
 
-/// Letters that one call looks at: each one's chunk is read.
+/// Maximum dead letters per call: the chunk of each one is read.
 const DEAD_LETTERS: usize = 500;
 
-// Only described: it is read by hand, to name every bad field.
-/// Which letters are replayed.
+// For the schema only: the body is parsed field by field, so that every bad field is reported.
+/// Dead letters to replay.
 #[allow(dead_code, reason = "only described")]
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ReplayRequest {
-    /// The newest 500 open letters of this job; of those about chunks up to a hundred.
+    /// Job whose newest 500 open dead letters are replayed; up to 100 of those about chunks.
     job_id: JobId,
 }
 
-/// 202 with what was done: by this call, or before.
+/// Returns 202 with the effect, of this call or an earlier one.
 #[utoipa::path(
     post,
     path = "/api/dead-letters/{letterId}/replay",
@@ -104,7 +104,7 @@ where
     Ok(accepted(&document))
 }
 
-/// The same for all open letters of a job.
+/// Same for all open dead letters of a job.
 #[utoipa::path(
     post,
     path = "/api/dead-letters/replay",
@@ -154,10 +154,10 @@ fn accepted(document: &ReplayDocument) -> axum::response::Response {
 }
 
 impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q> {
-    /// Replays all open letters of a job, those that can be.
+    /// Replays all open dead letters of a job that can be replayed.
     ///
     /// # Errors
-    /// 404 if there is none, 409 if none can be now, 429 if the tenant has no room for the job.
+    /// 404 if there are none, 409 if none can be replayed now, 429 if the tenant has too many active jobs.
     pub async fn replay_all(&self, by: &Operator, job: JobId) -> Result<ReplayDocument, Failure> {
         let dead_letters = self.dead_letters_of_job(job, DEAD_LETTERS).await?;
         if dead_letters.is_empty() {
@@ -166,17 +166,17 @@ impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q
         self.replay_dead_letters(by, dead_letters).await
     }
 
-    /// Replays open letters of one job, those that can be.
+    /// Replays the open dead letters of one job that can be replayed.
     ///
     /// # Errors
-    /// 409 if none can be now, 429 if the tenant has no room for the job.
+    /// 409 if none can be replayed now, 429 if the tenant has too many active jobs.
     async fn replay_dead_letters(
         &self,
         by: &Operator,
         dead_letters: Vec<DeadLetterRecord>,
     ) -> Result<ReplayDocument, Failure> {
         let (mut job, replays) = self.standings(dead_letters).await?;
-        let replay_selection = job.as_ref().map(|job| ReplaySelection::of(job, &replays)).unwrap_or_default();
+        let replay_selection = job.as_ref().map(|job| ReplaySelection::new(job, &replays)).unwrap_or_default();
         let opens = |replay: &(DeadLetterRecord, Replay)| replay_selection.serves(replay);
         let effect = match job {
             Some(ended) if replays.iter().any(opens) => {
@@ -185,7 +185,7 @@ impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q
             }
             _ => self.send_again(job.as_ref(), &replays).await?,
         };
-        // Where a generation was opened nothing was sent.
+        // If a generation was opened, no message was sent.
         let sends = effect != Effect::Generation;
         let (done, left): (Vec<_>, Vec<_>) = replays
             .into_iter()
@@ -201,7 +201,7 @@ impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q
         Ok(document(job.as_ref(), effect, (replayed, open)))
     }
 
-    /// The job of these letters, and what a replay of each would do.
+    /// Reads the job of these dead letters, and the effect of a replay of each.
     async fn standings(
         &self,
         dead_letters: Vec<DeadLetterRecord>,
@@ -219,15 +219,15 @@ impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q
         Ok((jobs.pop().flatten(), replays))
     }
 
-    /// The job's next generation, as it is wished for. If its message is lost, the sweeper sends it.
+    /// Opens the job's next generation for the selected items. If its message is lost, the sweeper sends it.
     async fn open(&self, job: &Job, replay_selection: &ReplaySelection) -> Result<Job, Failure> {
         let at = (self.clock)();
-        let deadline_at = deadline(at, job.timeout_s, job.expires_at);
+        let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
         let ReplaySelection { corrected, selected_chunks } = replay_selection.clone();
         let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, selected_chunks };
         match self.ports.store.reopen(job, &reopen).await? {
             Reopened::Made(job) => {
-                if let Err(error) = self.ports.queues.send_create(&CreateMessage::of(&job)).await {
+                if let Err(error) = self.ports.queues.send_create(&CreateMessage::new(&job)).await {
                     let error = telemetry::chain(&error);
                     tracing::warn!(job.id = %job.job_id, error, "a create message was not sent; the sweeper will send it");
                 }
@@ -235,27 +235,27 @@ impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q
             }
             Reopened::Refused => Err(refused(Replay::Wait).into()),
             Reopened::OverLimit(active) => Err(no_room(active).into()),
-            // Operators' replays do not count: their store has no limit of bytes.
+            // Operators' replays do not count against the daily bytes: their store has no such limit.
             Reopened::OverDailyBytes(_) => Err(refused(Replay::Wait).into()),
         }
     }
 
-    /// Asks again for the completion that a letter is about.
+    /// Requests the completion that a dead letter is about again.
     async fn send_again(&self, job: Option<&Job>, replays: &[(DeadLetterRecord, Replay)]) -> Result<Effect, Failure> {
         let mut effect = Effect::Nothing;
         for (_, replay) in replays {
             let Some(job) = job.filter(|_| *replay == Replay::SendAgain) else { continue };
             effect = Effect::Message;
-            // Numbered and counted like the sweeper's re-sends: the queue would take a message with a used number for a
+            // Numbered and counted like the sweeper's re-sends: the queue would drop a message with a used number as a
             // duplicate.
-            let message = CompleteMessage { resend: job.resends + 1, ..CompleteMessage::of(job) };
+            let message = CompleteMessage { resend: job.resends + 1, ..CompleteMessage::new(job) };
             self.ports.queues.send_complete(&message).await?;
             self.ports.store.count_resend(job, (self.clock)()).await?;
         }
         Ok(effect)
     }
 
-    /// An unreadable letter goes back as it is.
+    /// Redrives an unreadable message to its source queue unchanged.
     async fn redrive_to_source(
         &self,
         by: &Operator,

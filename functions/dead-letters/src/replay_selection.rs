@@ -1,32 +1,32 @@
-//! What a job is opened for when its letters are replayed: pure.
+//! The items for which a replay opens a job. Pure.
 
 use std::collections::BTreeSet;
 
 use longshore_domain::dead_letter::{DeadLetterRecord, Replay};
 use longshore_domain::job::{ChunkId, Job, SourceFile};
 
-/// Chunks for which one generation is opened: they stand on the job, which is written often.
+/// Maximum chunks for which one generation is opened: they are stored on the job, which is written often.
 const CHUNKS: usize = 100;
 
-/// What of the failed items the next generation runs, as [`longshore_domain::job::Reopen`] says it.
+/// Failed items that the next generation runs, as in [`longshore_domain::job::Reopen`].
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub(crate) struct ReplaySelection {
-    /// Those that stand in this file.
+    /// Only the items in this corrected file.
     pub(crate) corrected: Option<SourceFile>,
-    /// Those that were given up with these chunks; all, if it is absent.
+    /// Only the items that were given up with these chunks; all if `None`.
     pub(crate) selected_chunks: Option<BTreeSet<ChunkId>>,
 }
 
 impl ReplaySelection {
-    /// The chunks of the letters; and of a retry whose splitter died, whatever its generation was opened for: it had not yet
-    /// filed all of that, and nothing else knows of it.
-    pub(crate) fn of(job: &Job, replays: &[(DeadLetterRecord, Replay)]) -> Self {
+    /// Selects the chunks of the dead letters. For a retry whose splitter died, adds the selection of its generation:
+    /// the splitter had not replanned all of it, and it is recorded nowhere else.
+    pub(crate) fn new(job: &Job, replays: &[(DeadLetterRecord, Replay)]) -> Self {
         let open = || {
             replays.iter().filter(|(_, replay)| *replay == Replay::Open).map(|(dead_letter, _)| &dead_letter.message)
         };
         let places: BTreeSet<_> = open().filter_map(|dead_letter| dead_letter.place()).collect();
         let died = job.generation > 0 && open().any(|dead_letter| dead_letter.place().is_none());
-        match (died, &job.corrected, &job.selected_chunks) {
+        match (died, &job.retry.corrected, &job.retry.selected_chunks) {
             (true, Some(file), selected_chunks) => {
                 Self { corrected: Some(file.clone()), selected_chunks: selected_chunks.clone() }
             }
@@ -38,7 +38,7 @@ impl ReplaySelection {
         }
     }
 
-    /// Whether the generation runs what this letter took.
+    /// Returns true if the generation runs the items of this dead letter.
     pub(crate) fn serves(&self, (dead_letter, replay): &(DeadLetterRecord, Replay)) -> bool {
         let of_chunk = |place| {
             self.corrected.is_none()

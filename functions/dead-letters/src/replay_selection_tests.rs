@@ -1,8 +1,9 @@
-//! What a replay opens a job for.
+//! Items for which a replay opens a job.
 
 use longshore_domain::dead_letter::{DeadLetterMessage, Queue};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
+use longshore_domain::job::RetryState;
 use longshore_domain::message::{ChunkMessage, CreateMessage};
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
@@ -11,7 +12,7 @@ use super::*;
 
 fn job(generation: u32, selected_chunks: Option<BTreeSet<ChunkId>>) -> Job {
     let job = Job::waiting(JobId::generate(), "t", "import", Timestamp(0));
-    Job { generation, selected_chunks, ..job }
+    Job { generation, retry: RetryState { selected_chunks, ..job.retry.clone() }, ..job }
 }
 
 fn place(group: u32) -> ChunkId {
@@ -38,7 +39,7 @@ fn dead_letter(dead_letter: DeadLetterMessage) -> (DeadLetterRecord, Replay) {
 
 fn of_chunk(job: &Job, group: u32) -> (DeadLetterRecord, Replay) {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-    dead_letter(DeadLetterMessage::Chunk(ChunkMessage::of(job, (group, 0), &plan)))
+    dead_letter(DeadLetterMessage::Chunk(ChunkMessage::new(job, (group, 0), &plan)))
 }
 
 fn of_split(job: &Job) -> (DeadLetterRecord, Replay) {
@@ -57,7 +58,7 @@ fn of_split(job: &Job) -> (DeadLetterRecord, Replay) {
 fn of_what_failed_before_only_the_chunks_of_the_dead_letters_run() {
     let job = job(0, None);
     let replays = [of_chunk(&job, 1), of_split(&job), (of_chunk(&job, 2).0, Replay::Wait)];
-    let replay_selection = ReplaySelection::of(&job, &replays);
+    let replay_selection = ReplaySelection::new(&job, &replays);
     assert_eq!(replay_selection, ReplaySelection { corrected: None, selected_chunks: Some([place(1)].into()) });
     assert_eq!(replays.each_ref().map(|replay| replay_selection.serves(replay)), [true, true, false]);
 }
@@ -66,21 +67,21 @@ fn of_what_failed_before_only_the_chunks_of_the_dead_letters_run() {
 fn chunks_beyond_the_bound_are_left() {
     let job = job(0, None);
     let replays: Vec<_> = (0..=CHUNKS as u32).map(|group| of_chunk(&job, group)).collect();
-    let replay_selection = ReplaySelection::of(&job, &replays);
+    let replay_selection = ReplaySelection::new(&job, &replays);
     let served: Vec<_> = replays.iter().map(|replay| replay_selection.serves(replay)).collect();
     assert_eq!((served[..CHUNKS].iter().all(|s| *s), served[CHUNKS]), (true, false));
 }
 
-/// Its client wanted all that had failed, and the splitter died before it had filed it again.
+/// The client retried all failed items, and the splitter died before it had replanned them.
 #[test]
 fn a_retry_whose_splitter_died_is_opened_for_what_it_was_opened_for() {
     let all = job(1, None);
-    assert_eq!(ReplaySelection::of(&all, &[of_split(&all), of_chunk(&all, 1)]), ReplaySelection::default());
+    assert_eq!(ReplaySelection::new(&all, &[of_split(&all), of_chunk(&all, 1)]), ReplaySelection::default());
     let some = job(2, Some([place(0)].into()));
-    let replay_selection = ReplaySelection::of(&some, &[of_split(&some), of_chunk(&some, 1)]);
+    let replay_selection = ReplaySelection::new(&some, &[of_split(&some), of_chunk(&some, 1)]);
     assert_eq!(replay_selection.selected_chunks, Some([place(0), place(1)].into()));
     assert_eq!(
-        ReplaySelection::of(&some, &[of_chunk(&some, 1)]).selected_chunks,
+        ReplaySelection::new(&some, &[of_chunk(&some, 1)]).selected_chunks,
         Some([place(1)].into()),
         "its splitter lives"
     );
@@ -91,9 +92,9 @@ fn a_retry_with_a_corrected_file_has_it_again_and_chunks_wait() {
     let size_bytes = 1;
     let (key, etag, name) = ("k".into(), "e".into(), "f.csv".into());
     let file = SourceFile { key, size_bytes, etag, format: Format::Csv, name };
-    let job = Job { corrected: Some(file.clone()), ..job(1, None) };
+    let job = Job { retry: RetryState { corrected: Some(file.clone()), ..job(1, None).retry.clone() }, ..job(1, None) };
     let replays = [of_split(&job), of_chunk(&job, 0)];
-    let replay_selection = ReplaySelection::of(&job, &replays);
+    let replay_selection = ReplaySelection::new(&job, &replays);
     assert_eq!(replay_selection, ReplaySelection { corrected: Some(file), selected_chunks: None });
     assert_eq!(replays.each_ref().map(|replay| replay_selection.serves(replay)), [true, false]);
 }

@@ -1,5 +1,5 @@
-//! `GET /api/dead-dead_letters/{letterId}`: one letter with its body. The only call that shows rows of any tenant, and it says so in
-//! the log: who, which letter.
+//! `GET /api/dead-letters/{letterId}`: one dead letter with its body. The only call that returns rows of other tenants;
+//! it logs the operator and the dead letter's id.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use longshore_domain::ports::{DeadLetterRecords, Queues, Store};
 use crate::openapi::{LetterIdInPath, ShowRefusals, contents_example};
 use crate::{DeadLetterContents, DeadLetterDocument, DeadLetters};
 
-/// The letter as it stands, and its body.
+/// Returns a dead letter in its current state, with its body.
 #[utoipa::path(
     get,
     path = "/api/dead-letters/{letterId}",
@@ -48,6 +48,6 @@ where
     let replay_plan = function.replay_plan(&dead_letter).await?;
     let body = function.ports.store.body(&dead_letter).await?;
     tracing::info!(operator = who, dead_letter.id = dead_letter.id, "a dead letter is shown");
-    let document = DeadLetterContents { dead_letter: DeadLetterDocument::of(&dead_letter, &replay_plan), body };
+    let document = DeadLetterContents { dead_letter: DeadLetterDocument::new(&dead_letter, &replay_plan), body };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
 }

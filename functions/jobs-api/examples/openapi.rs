@@ -1,4 +1,4 @@
-//! Prints the API's document, as the functions describe it. `cargo xtask openapi` writes it to `docs/openapi.json`.
+//! Prints the OpenAPI document that the code describes. `cargo xtask openapi` writes it to `docs/openapi.json`.
 
 use longshore::openapi::document;
 

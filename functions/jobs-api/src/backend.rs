@@ -1,4 +1,4 @@
-//! What the function stands on: the services and their settings, real ones or fakes.
+//! Services and settings of the function, real or fake.
 
 use longshore::files::S3Files;
 use longshore::handler::Registry;
@@ -18,19 +18,19 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::{DownloadUrls, QueueDepths};
 
-/// A choice of services: one name in place of four type parameters.
+/// A choice of services: one type parameter in place of four.
 pub trait Backend: Send + Sync + 'static {
-    /// Jobs and uploads.
+    /// Store of jobs and uploads.
     type Store: Store + TenantCounts;
-    /// Where create and complete messages go, and how many chunks wait.
+    /// Queues for create and complete messages, with their depths.
     type Queues: Queues + QueueDepth;
-    /// Sources and reports.
+    /// Storage of sources and reports.
     type Files: Files + DownloadUrls;
-    /// Imported records.
+    /// Store of imported records.
     type Records: RecordStore;
 }
 
-/// The services of AWS.
+/// The AWS services.
 #[derive(Copy, Clone, Debug)]
 pub struct Deployed;
 
@@ -41,54 +41,54 @@ impl Backend for Deployed {
     type Records = DynamoRecords;
 }
 
-/// What a job may take, and how long it is kept.
+/// Limits of jobs and their retention.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct Limits {
-    /// Bytes of the largest file.
+    /// Maximum size of a file in bytes.
     pub max_file_bytes: u64,
-    /// Days until a job is forgotten.
+    /// Days until a job expires.
     pub retention_days: i64,
-    /// Seconds after which a job that has not ended is stopped, unless its type says otherwise.
+    /// Time limit in seconds after which an unfinished job is stopped, unless its type sets another one.
     pub job_time_limit_s: i64,
-    /// Chunks of one priority that may wait before no job of it is taken.
+    /// Maximum queued chunks of one priority. Above it, no job of that priority is accepted.
     pub max_queued_chunks: u64,
 }
 
-/// The function: services, job types, limits and the clock.
+/// State of the function: services, job types, limits and the clock.
 pub struct Api<B: Backend> {
     /// Store, queues and files.
     pub ports: Ports<B::Store, B::Queues, B::Files>,
-    /// Imported records.
+    /// Store of imported records.
     pub records: B::Records,
-    /// The job types that clients may ask for.
+    /// Job types that clients may request.
     pub registry: Registry,
-    /// Who may call.
+    /// Access control.
     pub access: Access,
     /// Limits.
     pub limits: Limits,
-    /// Calls of a tenant that one process answers.
+    /// Rate limit of a tenant's calls, per process.
     pub tenant_calls: Rate,
-    /// How much waits.
+    /// Cached queue depths.
     pub queue_depths: QueueDepths,
-    /// The time.
+    /// The clock.
     pub clock: fn() -> Timestamp,
 }
 
 impl<B: Backend> Api<B> {
-    /// The job that a path names.
+    /// Returns the job that a path names.
     ///
     /// # Errors
-    /// 404 if there is none, if it is another tenant's, if it is deleted, or if it has expired and DynamoDB has not yet
-    /// removed it.
+    /// 404 if it does not exist, if it belongs to another tenant, if it is deleted, or if it has expired and DynamoDB
+    /// has not yet removed it.
     pub(crate) async fn job(&self, tenant: &Tenant, id: &str) -> Result<Job, Failure> {
         let Some(id) = JobId::parse(id) else { return Err(no_such_job().into()) };
         let job = self.ports.store.job(id).await?;
         let now_s = (self.clock)().seconds();
-        let shown = |job: &Job| job.tenant == tenant.0 && !job.is_deleted() && job.expires_at > now_s;
+        let shown = |job: &Job| job.tenant == tenant.0 && !job.is_deleted() && job.times.expires_at > now_s;
         Ok(job.filter(shown).ok_or_else(no_such_job)?)
     }
 
-    /// The same as [`Api::read_groups`].
+    /// Same as [`Api::read_groups`], with an error for a deleted job.
     ///
     /// # Errors
     /// 404 if the job was deleted meanwhile.
@@ -96,31 +96,31 @@ impl<B: Backend> Api<B> {
         Ok(self.read_groups(job).await?.ok_or_else(no_such_job)?)
     }
 
-    /// The groups of a job as it was just read, and then the job itself: what a document is made of. None if the job
-    /// was deleted meanwhile.
+    /// Reads the groups of a job that was just read, and then the job itself: the input of a job document. Returns
+    /// `None` if the job was deleted meanwhile.
     ///
-    /// A completed job says everything itself, and so does one that has no groups yet. Any other needs its groups: one
-    /// that failed or was canceled shows the same percentage at its end as before it, and that is a sum over the groups.
+    /// A completed job needs no groups, nor does a job that has none yet. Any other job does: a failed or canceled job
+    /// shows the same percentage after its end as before, and the percentage is a sum over the groups.
     pub(crate) async fn read_groups(&self, job: Job) -> PortResult<Option<(Vec<Group>, Job)>> {
-        if job.status == Status::Completed || job.groups == 0 {
+        if job.status == Status::Completed || job.split.groups == 0 {
             return Ok(Some((Vec::new(), job)));
         }
-        let first = job.carried_over.groups;
+        let first = job.retry.carried_over.groups;
         let Some((groups, job)) = self.progress(job.job_id, first).await? else { return Ok(None) };
-        if job.totals.is_none_or(|totals| totals == progress::counts(&job, &groups)) {
+        if job.completion.totals.is_none_or(|totals| totals == progress::counts(&job, &groups)) {
             return Ok(Some((groups, job)));
         }
-        // The job ended after its groups were read; now nothing changes any more.
+        // The job ended after its groups were read; its records no longer change, so they are read again.
         self.progress(job.job_id, first).await
     }
 
-    /// The groups of earlier generations are not read: what they left stands in the job's base.
+    /// Skips the groups of earlier generations: their results are in the job's carried-over counts.
     async fn progress(&self, id: JobId, first: u32) -> PortResult<Option<(Vec<Group>, Job)>> {
         Ok(self.ports.store.progress_from(id, first).await?.filter(|(_, job)| !job.is_deleted()))
     }
 }
 
-/// There is none, or none that this tenant may see.
+/// Returns 404: the job does not exist, or is not visible to this tenant.
 pub(crate) fn no_such_job() -> Problem {
     Problem::not_found("job")
 }

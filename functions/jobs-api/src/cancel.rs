@@ -1,8 +1,8 @@
-//! `POST /api/jobs/{jobId}/cancel`: the client wants the job to stop.
+//! `POST /api/jobs/{jobId}/cancel`: stops a job at the client's request.
 //!
-//! One conditional write tells it to stop, and a message asks for its completion, which closes, counts, reports and
-//! gives the final status. Whoever dies between the two leaves a job that the sweeper has completed; and a client that
-//! asks again, while the job is stopping, has the message sent again.
+//! One conditional write stops the job, and a message requests its completion, which closes the groups, counts, writes
+//! the report and sets the final status. If the call dies between the two, the sweeper completes the job. If the client
+//! repeats the call while the job is stopping, the message is sent again.
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::CancelRefusals;
 use crate::{Api, Backend, JobDocument, etag};
 
-/// 202 with the job: it stops, or was stopping already. No item is begun more than five seconds after this answer; what
-/// has ended until then counts and is reported.
+/// Returns 202 with the job, which is stopping, or was stopping already. No item starts more than five seconds after
+/// this answer. Items that end until then are counted and reported.
 #[utoipa::path(
     post,
     path = "/api/jobs/{jobId}/cancel",
@@ -67,11 +67,11 @@ pub(crate) async fn cancel<B: Backend>(
         api.count_call(&tenant).await?;
     }
     while job.is_live() {
-        etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
+        etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
         match api.stop(&job, etag::is_conditional(&headers)).await? {
             Transition::Made(stopped) => job = *stopped,
-            // Another was first: it stops for another reason, has ended, is deleted, was opened again, or is no more as
-            // the client saw it.
+            // Another write was first: the job is stopping for another reason, has ended, is deleted, was opened again,
+            // or has changed since the client read it.
             Transition::Refused => (groups, job) = api.with_groups(api.job(&tenant, &id).await?).await?,
         }
     }
@@ -83,7 +83,7 @@ pub(crate) async fn cancel<B: Backend>(
 }
 
 impl<B: Backend> Api<B> {
-    /// One write that tells the job to stop: the one that was seen, or the one that is there.
+    /// Stops the job with one write: only the version that the client has seen, or the stored one.
     async fn stop(&self, job: &Job, only_as_seen: bool) -> PortResult<Transition> {
         let stop = Stop::canceled((self.clock)());
         match only_as_seen {
@@ -92,7 +92,7 @@ impl<B: Backend> Api<B> {
         }
     }
 
-    /// Asks for completion. A failure is no failure of the call: the job stops, and the sweeper asks.
+    /// Requests completion. A failure does not fail the call: the job is stopping, and the sweeper sends the request.
     pub(crate) async fn complete_soon(&self, job: &Job) {
         if let Err(error) = ask_for_completion(&self.ports, job).await {
             let error = telemetry::chain(&error);
@@ -107,7 +107,7 @@ fn stopping(job: &Job, groups: &[Group]) -> Response {
         (header::RETRY_AFTER, "1".to_owned()),
         (header::CACHE_CONTROL, "no-store".to_owned()),
     ]);
-    (StatusCode::ACCEPTED, about, Json(JobDocument::of(job, groups))).into_response()
+    (StatusCode::ACCEPTED, about, Json(JobDocument::new(job, groups))).into_response()
 }
 
 fn ended(job: &Job) -> Problem {

@@ -1,6 +1,6 @@
-//! Whether an upload is a corrected failures file of a job: its size, and its first line, by one ranged read.
+//! Checks by size and first line, with one ranged read, if an upload is a corrected failures file of a job.
 //!
-//! The splitter reads all of it later; what is found here is found while its owner looks on.
+//! The splitter reads the whole file later; errors found here are reported to the client at once.
 
 use longshore::failures_file::{CORRECTED_BYTES, Columns, HEAD_BYTES, Layout};
 use longshore::files::ResumingReader;
@@ -15,10 +15,10 @@ use crate::unreadable::unreadable;
 use crate::{Api, Backend};
 
 impl<B: Backend> Api<B> {
-    /// The file, pinned by its entity tag.
+    /// Returns the file, pinned by its entity tag.
     ///
     /// # Errors
-    /// 422 at `/fileGuid`: those of a job's file, and `file_not_allowed`, `corrected_file_too_large`,
+    /// 422 at `/fileGuid`: the errors of a job's file, and `file_not_allowed`, `corrected_file_too_large`,
     /// `not_a_failures_file`. 503 `unavailable` if the file cannot be read.
     pub(crate) async fn corrected(&self, tenant: &Tenant, job: &Job, id: FileGuid) -> Result<SourceFile, Failure> {
         let Some(source) = &job.source else { return Err(refused(no_file_to_correct())) };
@@ -27,7 +27,7 @@ impl<B: Backend> Api<B> {
             return Err(refused(too_large(file.size_bytes)));
         }
         let definition = self.ports.store.definition(job.job_id).await?;
-        let columns = Columns::of(source.format, definition.and_then(|definition| definition.columns));
+        let columns = Columns::from_names(source.format, definition.and_then(|definition| definition.columns));
         let columns =
             columns.ok_or_else(|| refused(not_one("no row of this job has failed yet; retry without a file")))?;
         let header = self.header(&file).await?;
@@ -36,10 +36,10 @@ impl<B: Backend> Api<B> {
         Ok(file)
     }
 
-    /// The first bytes of a file that was there a moment ago.
+    /// Reads the first bytes of a file that existed a moment ago.
     ///
     /// # Errors
-    /// 422 `unknown_file` if it is not there any more; 503 `unavailable` if it cannot be read.
+    /// 422 `unknown_file` if it no longer exists; 503 `unavailable` if it cannot be read.
     async fn header(&self, file: &SourceFile) -> Result<Vec<u8>, Failure> {
         let mut reader = ResumingReader::new(&self.ports.files, file, 0).up_to(HEAD_BYTES);
         let mut header = Vec::new();

@@ -1,4 +1,4 @@
-//! `GET /api/datasets`: the datasets that a tenant's imports have written to, page by page.
+//! `GET /api/datasets`: the datasets that a tenant's imports have written to, in pages.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::openapi::parameters::DatasetsQuery;
 use crate::openapi::refusals::ListRefusals;
 use crate::{Api, Backend};
 
-/// Datasets of a page that nobody sized.
+/// Default page size.
 const DEFAULT_LIMIT: usize = 100;
 
-/// Datasets of the largest page: some 100 KB.
+/// Maximum page size: about 100 KB.
 const MAX_LIMIT: usize = 1_000;
 
 /// A page of datasets.
@@ -29,9 +29,9 @@ const MAX_LIMIT: usize = 1_000;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Datasets)]
 pub struct DatasetsDocument {
-    /// The datasets, in the order of their names.
+    /// Datasets, ordered by name.
     pub datasets: Vec<DatasetDocument>,
-    /// For the next page; `null` on the last one.
+    /// Cursor of the next page; `null` on the last page.
     #[schema(required = true)]
     pub next_cursor: Option<String>,
 }
@@ -41,25 +41,25 @@ pub struct DatasetsDocument {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Dataset)]
 pub struct DatasetDocument {
-    /// Its name.
+    /// Name of the dataset.
     #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
     pub name: String,
-    /// When the first import began to write to it, in RFC 3339.
+    /// Time when the first import began to write to it, in RFC 3339.
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// Where to go from here.
+    /// Paths of related resources.
     pub links: DatasetLinks,
 }
 
-/// Paths of what belongs to a dataset.
+/// Paths of a dataset's resources.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 pub struct DatasetLinks {
-    /// Its records.
+    /// Path of the dataset's records.
     #[schema(format = "uri-reference")]
     pub records: String,
 }
 
-/// A page of the tenant's datasets.
+/// Returns a page of the tenant's datasets.
 #[utoipa::path(
     get,
     path = "/api/datasets",
@@ -99,7 +99,7 @@ pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Ten
     Ok((AppendHeaders(about), Json(DatasetsDocument { datasets, next_cursor })).into_response())
 }
 
-/// Where a dataset's records are.
+/// Path of a dataset's records.
 pub(crate) fn records_path(dataset: &str) -> String {
     format!("/api/datasets/{dataset}/records")
 }
@@ -111,7 +111,7 @@ impl From<KnownDataset> for DatasetDocument {
     }
 }
 
-/// The name that a cursor says; none if no page can have given it.
+/// Decodes the name in a cursor; `None` if no page can have returned this cursor.
 fn position(cursor: &str) -> Option<String> {
     paging::place(cursor).filter(|name| Dataset::check_name(name).is_ok())
 }

@@ -1,8 +1,8 @@
-//! `DELETE /api/jobs/{jobId}`: the client wants the job, its file and its reports gone.
+//! `DELETE /api/jobs/{jobId}`: deletes a job with its file and its reports.
 //!
-//! One conditional write hides the job from every read and puts it into the sweeper's sight until it is removed. Then
-//! it is told to stop, if it still runs. What dies on the way loses nothing: the sweeper stops a deleted job that nobody
-//! has stopped, and removes it once it has ended. The records that it imported stay.
+//! One conditional write hides the job from every read and makes it visible to the sweeper until it is removed. If the
+//! job is still running, it is then stopped. A crash in between loses nothing: the sweeper stops a deleted job that is
+//! still running, and removes it once it has ended. Imported records are kept.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::DeleteRefusals;
 use crate::{Api, Backend, JobDocument, etag};
 
-/// 204: the job is hidden. Called again it is 404, as every call for a job that is not there; the effect is that of one
-/// call, which is what RFC 9110 (9.2.2) asks of DELETE.
+/// Returns 204: the job is hidden. A repeated call returns 404, like every call for a job that does not exist. The
+/// effect is that of one call, as RFC 9110 (9.2.2) requires of DELETE.
 #[utoipa::path(
     delete,
     path = "/api/jobs/{jobId}",
@@ -49,7 +49,7 @@ pub(crate) async fn delete<B: Backend>(
     api.count_call(&tenant).await?;
     loop {
         let (groups, job) = api.with_groups(api.job(&tenant, &id).await?).await?;
-        etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
+        etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
         let (now, store) = ((api.clock)(), &api.ports.store);
         let only_as_seen = etag::is_conditional(&headers);
         let observed = match only_as_seen {
@@ -61,7 +61,7 @@ pub(crate) async fn delete<B: Backend>(
                 api.stop_soon(&job).await;
                 return Ok(StatusCode::NO_CONTENT.into_response());
             }
-            // It is deleted, or no more as the client saw it: the next read tells.
+            // The job is deleted, or has changed since the client read it: the next read shows which.
             Transition::Refused if only_as_seen => {}
             Transition::Refused => return Err(no_such_job().into()),
         }
@@ -69,7 +69,7 @@ pub(crate) async fn delete<B: Backend>(
 }
 
 impl<B: Backend> Api<B> {
-    /// Tells a deleted job to stop. A failure is no failure of the call: the sweeper tells it.
+    /// Stops a deleted job. A failure does not fail the call: the sweeper stops the job.
     async fn stop_soon(&self, job: &Job) {
         if !job.is_live() {
             return;

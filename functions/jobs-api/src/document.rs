@@ -1,4 +1,4 @@
-//! The job document: what every answer says of a job.
+//! The job document, returned by every call that answers with a job.
 
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
@@ -13,124 +13,124 @@ use utoipa::ToSchema;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Job)]
 pub struct JobDocument {
-    /// The job.
+    /// Id of the job.
     pub job_id: JobId,
-    /// Name of its job type.
+    /// Name of the job type.
     pub job_type: String,
-    /// The client's name for its file; `null` if it has none.
+    /// File name that the client gave; `null` if the job has no file.
     #[schema(required = true)]
     pub file_name: Option<String>,
-    /// How urgent it is.
+    /// Priority of the job.
     pub priority: Priority,
-    /// Where it stands.
+    /// Status of the job.
     pub status: Status,
-    /// Where it stands, finely.
+    /// Stage within the status.
     pub stage: Stage,
-    /// The sentence that a person reads.
+    /// Progress as a sentence for people.
     #[schema(examples("Job running, 41% complete..."))]
     pub message: String,
-    /// Items known so far; all of them once `itemCountFinal`.
+    /// Items known so far; all items of the file once `itemCountFinal` is `true`.
     pub item_count: u64,
-    /// The whole file has been counted.
+    /// `true` once the whole file has been counted.
     pub item_count_final: bool,
-    /// Items that have ended; never decreases.
+    /// Items that have ended. Never decreases.
     pub item_progress: u64,
     /// Items by outcome.
     pub counts: JobCounts,
-    /// How much is done, in percent of the file; never decreases.
+    /// Progress in percent of the file. Never decreases.
     #[schema(maximum = 100)]
     pub percent: u8,
-    /// Items per second from the beginning of the job to `updatedAt`.
+    /// Items per second from the start of the job to `updatedAt`.
     pub items_per_second: u64,
-    /// Seconds from `updatedAt` to the end at that rate.
+    /// Estimated seconds from `updatedAt` to the end, at the current rate.
     #[schema(required = true)]
     pub eta_seconds: Option<u64>,
-    /// Seconds from its beginning to its end, or to `updatedAt`; `null` before it was begun.
+    /// Seconds from the start of the job to its end, or to `updatedAt` while it runs; `null` before it starts.
     #[schema(required = true)]
     pub duration_seconds: Option<u64>,
-    /// 1, and one more with each retry.
+    /// Number of runs: 1, plus one for each retry.
     #[schema(minimum = 1)]
     pub attempts: u32,
-    /// The job that checked the file before this one was started.
+    /// The validation job from which this job was started; `null` if there is none.
     #[schema(required = true)]
     pub started_from: Option<JobId>,
-    /// The job that was started to do for real what this one has checked.
+    /// The import job that was started from this validation job; `null` if there is none.
     #[schema(required = true)]
     pub started_as: Option<JobId>,
-    /// Why it did not complete.
+    /// Reason why the job did not complete; otherwise `null`.
     #[schema(required = true)]
     pub error: Option<JobError>,
-    /// Things to know that stopped nothing.
+    /// Non-fatal warnings.
     pub issues: Vec<JobError>,
-    /// When it was accepted; all times in RFC 3339.
+    /// Time when the job was accepted. All times are in RFC 3339.
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// When it was begun.
+    /// Time when the job started.
     #[schema(required = true, format = DateTime)]
     pub started_at: Option<String>,
-    /// When it got its final status.
+    /// Time when the job reached its final status.
     #[schema(required = true, format = DateTime)]
     pub finished_at: Option<String>,
-    /// When something last changed.
+    /// Time of the last change.
     #[schema(format = DateTime)]
     pub updated_at: String,
-    /// Seconds that the job may take.
+    /// Time limit of the job in seconds.
     #[schema(minimum = 1)]
     pub timeout_seconds: i64,
-    /// When it is stopped if it has not ended: an hour before it is forgotten at the latest.
+    /// Time when an unfinished job is stopped; at least an hour before `expiresAt`.
     #[schema(format = DateTime)]
     pub deadline_at: String,
-    /// When it is forgotten.
+    /// Time when the job is removed.
     #[schema(format = DateTime)]
     pub expires_at: String,
-    /// Where to go from here.
+    /// Paths of related resources.
     pub links: Links,
 }
 
 /// Items by outcome.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 pub struct JobCounts {
-    /// Items done.
+    /// Items that succeeded.
     pub succeeded: u64,
     /// Items that failed.
     pub failed: u64,
     /// Items that were skipped.
     pub skipped: u64,
-    /// Items known so far that have not ended.
+    /// Known items that have not ended.
     pub pending: u64,
 }
 
-/// Paths of what belongs to a job; `null` where there is nothing yet.
+/// Paths of a job's resources and actions; `null` while not available.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[schema(as = JobLinks)]
 pub struct Links {
-    /// This document.
+    /// Path of the job itself.
     #[serde(rename = "self")]
     #[schema(format = "uri-reference")]
     pub itself: String,
-    /// The result, once there is one.
+    /// Path of the result, once the job is finished.
     #[schema(required = true, format = "uri-reference")]
     pub output: Option<String>,
-    /// The failed items, once the job is finished.
+    /// Path of the failed items, once the job is finished.
     #[schema(required = true, format = "uri-reference")]
     pub failures: Option<String>,
-    /// Stops the job, while it can be stopped.
+    /// Path to cancel the job, while it can be stopped.
     #[schema(required = true, format = "uri-reference")]
     pub cancel: Option<String>,
-    /// Starts a job that does for real what this one has checked, while none was started.
+    /// Path to start an import from a validation job, until one has been started.
     #[schema(required = true, format = "uri-reference")]
     pub start: Option<String>,
 }
 
 impl JobDocument {
-    /// The document of a job whose groups were read before it; a completed job's groups may be left out.
+    /// Creates the document of a job whose groups were read before it. The groups of a completed job may be omitted.
     ///
-    /// It is the same at any time until something changes: rate and ETA are those of the last change.
-    pub fn of(job: &Job, groups: &[Group]) -> Self {
-        let progress = Progress::of(job, groups, updated_at(job, groups));
+    /// The document changes only when the job does: rate and ETA are those of the last change.
+    pub fn new(job: &Job, groups: &[Group]) -> Self {
+        let progress = Progress::new(job, groups, updated_at(job, groups));
         let (counts, item_progress) = (progress.counts, progress.item_progress());
-        // The totals of a job that has ended cover groups that were committed after the groups at hand were read.
-        let item_count = if job.totals.is_some() { job.item_count } else { progress.item_count };
+        // The totals of an ended job include groups that were committed after `groups` was read.
+        let item_count = if job.completion.totals.is_some() { job.split.item_count } else { progress.item_count };
         Self {
             job_id: job.job_id,
             job_type: job.job_type.clone(),
@@ -153,24 +153,24 @@ impl JobDocument {
             eta_seconds: progress.eta_seconds,
             duration_seconds: duration_seconds(job, progress.updated_at),
             attempts: job.generation + 1,
-            started_from: job.started_from,
-            started_as: job.started_as,
+            started_from: job.validation.started_from,
+            started_as: job.validation.started_as,
             error: job.error.clone(),
             issues: job.issues.clone(),
-            created_at: job.created_at.to_rfc3339(),
-            started_at: job.started_at.map(Timestamp::to_rfc3339),
-            finished_at: job.finished_at.map(Timestamp::to_rfc3339),
+            created_at: job.times.created_at.to_rfc3339(),
+            started_at: job.times.started_at.map(Timestamp::to_rfc3339),
+            finished_at: job.times.finished_at.map(Timestamp::to_rfc3339),
             updated_at: progress.updated_at.to_rfc3339(),
-            timeout_seconds: job.timeout_s,
-            deadline_at: job.deadline_at.to_rfc3339(),
-            expires_at: Timestamp(job.expires_at.saturating_mul(1000)).to_rfc3339(),
-            links: Links::of(job),
+            timeout_seconds: job.times.timeout_s,
+            deadline_at: job.times.deadline_at.to_rfc3339(),
+            expires_at: Timestamp(job.times.expires_at.saturating_mul(1000)).to_rfc3339(),
+            links: Links::new(job),
         }
     }
 }
 
 impl Links {
-    fn of(job: &Job) -> Self {
+    fn new(job: &Job) -> Self {
         let itself = path(job.job_id);
         let output = job.status.is_final().then(|| output_path(job.job_id));
         let failures = job.status.is_final().then(|| failures_path(job.job_id));
@@ -181,21 +181,21 @@ impl Links {
 }
 
 fn duration_seconds(job: &Job, updated_at: Timestamp) -> Option<u64> {
-    let until = job.finished_at.unwrap_or(updated_at);
-    job.started_at.map(|begun| until.millis_since(begun).unsigned_abs() / 1000)
+    let until = job.times.finished_at.unwrap_or(updated_at);
+    job.times.started_at.map(|begun| until.millis_since(begun).unsigned_abs() / 1000)
 }
 
-/// Where a job is.
+/// Path of a job.
 pub(crate) fn path(id: JobId) -> String {
     format!("/api/jobs/{id}")
 }
 
-/// Where a job's result is.
+/// Path of a job's result.
 pub(crate) fn output_path(id: JobId) -> String {
     format!("/api/jobs/{id}/output")
 }
 
-/// Where a job's failed items are.
+/// Path of a job's failed items.
 pub(crate) fn failures_path(id: JobId) -> String {
     format!("/api/jobs/{id}/failures")
 }

@@ -1,8 +1,8 @@
-//! Documents of jobs in every state: the counts add up, whatever was read when.
+//! Documents of jobs in every state: the counts add up, regardless of the order of the reads.
 
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, SourceFile, Stage, Status};
+use longshore_domain::job::{CompletionState, Job, JobTimes, SourceFile, SplitState, Stage, Status, Validation};
 use longshore_domain::outcome::Counts;
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
@@ -23,21 +23,21 @@ pub(crate) fn running() -> Job {
         status: Status::Running,
         stage: Stage::Splitting,
         source: Some(source),
-        split_offset: 1_000,
-        item_count: 100,
-        groups: 2,
-        sent_groups: 2,
-        started_at: Some(Timestamp(1_700_000_001_000)),
-        updated_at: Timestamp(1_700_000_001_000),
-        timeout_s: 100,
-        deadline_at: Timestamp(1_700_000_100_000),
-        expires_at: 1_800_000_000,
+        split: SplitState { offset: 1_000, item_count: 100, groups: 2, sent_groups: 2, ..SplitState::default() },
+        times: JobTimes {
+            started_at: Some(Timestamp(1_700_000_001_000)),
+            updated_at: Timestamp(1_700_000_001_000),
+            timeout_s: 100,
+            deadline_at: Timestamp(1_700_000_100_000),
+            expires_at: 1_800_000_000,
+            ..JobTimes::accepted(Timestamp(1_700_000_000_000))
+        },
         ..Job::waiting(JobId::generate(), "default", "import", Timestamp(1_700_000_000_000))
     }
 }
 
 pub(crate) fn document(job: &Job) -> JobDocument {
-    JobDocument::of(job, &groups())
+    JobDocument::new(job, &groups())
 }
 
 fn groups() -> Vec<Group> {
@@ -71,16 +71,25 @@ fn the_document_is_the_one_of_the_contract() {
 #[test]
 fn the_counts_add_up_whatever_was_read_when() {
     let totals = Some(Counts { succeeded: 90, failed: 5, skipped: 5 });
-    let ended = |status, split_ended| Job { status, stage: Stage::Done, totals, split_ended, ..running() };
+    let ended = |status, split_ended| Job {
+        status,
+        stage: Stage::Done,
+        completion: CompletionState { totals, ..running().completion.clone() },
+        split: SplitState { ended: split_ended, ..running().split.clone() },
+        ..running()
+    };
     for (job, groups) in [
         (running(), groups()),
-        (Job { item_count: 500, ..running() }, groups()),
-        (Job { split_ended: true, stage: Stage::Processing, ..running() }, groups()),
+        (Job { split: SplitState { item_count: 500, ..running().split.clone() }, ..running() }, groups()),
+        (
+            Job { stage: Stage::Processing, split: SplitState { ended: true, ..running().split.clone() }, ..running() },
+            groups(),
+        ),
         (ended(Status::Completed, true), Vec::new()),
         (ended(Status::Canceled, false), Vec::new()),
         (ended(Status::Failed, false), groups()[..1].to_vec()),
     ] {
-        let document = JobDocument::of(&job, &groups);
+        let document = JobDocument::new(&job, &groups);
         let counts = document.counts;
         assert_eq!(counts.succeeded + counts.failed + counts.skipped, document.item_progress);
         assert!(document.item_progress <= document.item_count, "{document:?}");
@@ -90,11 +99,15 @@ fn the_counts_add_up_whatever_was_read_when() {
 
 #[test]
 fn a_job_lasts_from_its_beginning_to_its_end() {
-    let ended = Job { finished_at: Some(Timestamp(1_700_000_003_999)), ..running() };
-    let lasted = |job: &Job| JobDocument::of(job, &[]).duration_seconds;
-    let updated = Job { updated_at: Timestamp(1_700_000_011_000), ..running() };
+    let ended = Job {
+        times: JobTimes { finished_at: Some(Timestamp(1_700_000_003_999)), ..running().times.clone() },
+        ..running()
+    };
+    let lasted = |job: &Job| JobDocument::new(job, &[]).duration_seconds;
+    let updated =
+        Job { times: JobTimes { updated_at: Timestamp(1_700_000_011_000), ..running().times.clone() }, ..running() };
     assert_eq!((lasted(&updated), lasted(&ended)), (Some(10), Some(2)));
-    assert_eq!(lasted(&Job { started_at: None, ..running() }), None);
+    assert_eq!(lasted(&Job { times: JobTimes { started_at: None, ..running().times.clone() }, ..running() }), None);
 }
 
 #[test]
@@ -116,14 +129,19 @@ fn a_job_can_be_canceled_until_it_stops() {
 #[test]
 fn a_job_that_only_checked_can_be_started_once_it_has_completed_and_only_once() {
     let start = |job: &Job| document(job).links.start;
-    let checked = Job { status: Status::Completed, stage: Stage::Done, checks_only: true, ..running() };
+    let checked = Job {
+        status: Status::Completed,
+        stage: Stage::Done,
+        validation: Validation { checks_only: true, ..running().validation.clone() },
+        ..running()
+    };
     assert_eq!(start(&checked), Some(format!("/api/jobs/{}/start", checked.job_id)));
     for not in [
-        Job { checks_only: false, ..checked.clone() },
+        Job { validation: Validation { checks_only: false, ..checked.validation.clone() }, ..checked.clone() },
         Job { status: Status::Failed, ..checked.clone() },
         Job { status: Status::Canceled, ..checked.clone() },
         Job { status: Status::Running, stage: Stage::Processing, ..checked.clone() },
-        Job { started_as: Some(JobId::generate()), ..checked },
+        Job { validation: Validation { started_as: Some(JobId::generate()), ..checked.validation.clone() }, ..checked },
     ] {
         assert_eq!(start(&not), None, "{not:?}");
     }
@@ -132,7 +150,7 @@ fn a_job_that_only_checked_can_be_started_once_it_has_completed_and_only_once() 
 #[test]
 fn the_tag_is_that_of_the_document() {
     let job = running();
-    assert_eq!(etag::of(&document(&job)), etag::of(&document(&job)));
-    assert_ne!(etag::of(&document(&job)), etag::of(&JobDocument::of(&job, &groups()[..1])));
-    assert!(etag::of(&document(&job)).starts_with('"'), "a strong one");
+    assert_eq!(etag::for_document(&document(&job)), etag::for_document(&document(&job)));
+    assert_ne!(etag::for_document(&document(&job)), etag::for_document(&JobDocument::new(&job, &groups()[..1])));
+    assert!(etag::for_document(&document(&job)).starts_with('"'), "a strong one");
 }

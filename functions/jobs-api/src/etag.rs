@@ -1,4 +1,4 @@
-//! Entity tags of job documents: a poll is spared its body, and a change is made to the job that its client has seen.
+//! Entity tags of job documents: conditional reads (`If-None-Match`) and conditional changes (`If-Match`).
 
 use axum::http::{HeaderMap, HeaderName, header};
 use longshore::problem::{Kind, Problem};
@@ -6,31 +6,31 @@ use sha2::{Digest, Sha256};
 
 use crate::JobDocument;
 
-/// Bytes of a hash that stand in a tag: enough that no two documents of one job share it.
+/// Bytes of the hash in a tag: enough that no two documents of one job share a tag.
 const TAG_BYTES: usize = 12;
 
-/// The tag of a document. Nothing in a document changes by the clock alone, so the tag is that of its very bytes: a
-/// strong one.
-pub(crate) fn of(document: &JobDocument) -> String {
-    // A document of strings and numbers can always be written.
-    of_bytes(&serde_json::to_vec(document).unwrap_or_default())
+/// Returns the strong tag of a document. A document does not change with the clock alone, so the tag is a hash of its
+/// bytes.
+pub(crate) fn for_document(document: &JobDocument) -> String {
+    // A document of strings and numbers always serializes.
+    for_bytes(&serde_json::to_vec(document).unwrap_or_default())
 }
 
-/// The strong tag of these bytes.
-pub(crate) fn of_bytes(bytes: &[u8]) -> String {
+/// Returns the strong tag of these bytes.
+pub(crate) fn for_bytes(bytes: &[u8]) -> String {
     format!("\"{}\"", hex(&Sha256::digest(bytes)[..TAG_BYTES]))
 }
 
-/// Whether the client has the document of this tag already: `If-None-Match`, compared weakly.
+/// Returns true if the client already has the document with this tag: `If-None-Match`, compared weakly.
 pub(crate) fn is_known(headers: &HeaderMap, tag: &str) -> bool {
     listed(headers, &header::IF_NONE_MATCH).any(|known| known == "*" || opaque(known) == opaque(tag))
 }
 
-/// Whether the job is the one that the client wants to change: `If-Match`, compared strongly (RFC 9110, 13.1.1), so that
-/// a weak tag never matches. Without the header any job is.
+/// Checks that the job is the version that the client wants to change: `If-Match`, compared strongly (RFC 9110,
+/// 13.1.1), so a weak tag never matches. Without the header, any version is accepted.
 ///
-/// The write that follows has the same job as its condition ([`is_conditional`]): only an item that ends between the two
-/// is not seen.
+/// The write that follows has the same version as its condition ([`is_conditional`]); the only change that it misses is
+/// an item that ends between the two.
 ///
 /// # Errors
 /// 412 if no tag matches.
@@ -38,7 +38,7 @@ pub(crate) fn check_match(headers: &HeaderMap, document: &JobDocument) -> Result
     if !headers.contains_key(header::IF_MATCH) {
         return Ok(());
     }
-    let tag = of(document);
+    let tag = for_document(document);
     if listed(headers, &header::IF_MATCH).any(|wanted| wanted == "*" || wanted == tag) {
         return Ok(());
     }
@@ -46,7 +46,7 @@ pub(crate) fn check_match(headers: &HeaderMap, document: &JobDocument) -> Result
     Err(Problem::new(Kind::PreconditionFailed, detail))
 }
 
-/// Whether the change is to be made only to the job that the client has seen: `If-Match` with tags.
+/// Returns true if and only if the change applies only to the version that the client has seen: `If-Match` with tags.
 pub(crate) fn is_conditional(headers: &HeaderMap) -> bool {
     headers.contains_key(header::IF_MATCH) && listed(headers, &header::IF_MATCH).all(|wanted| wanted != "*")
 }
@@ -60,7 +60,7 @@ fn opaque(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }
 
-/// Bytes in hexadecimal.
+/// Encodes bytes in hexadecimal.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_change_is_made_to_the_job_that_its_client_has_seen() {
         let document = document(&running());
-        let tag = of(&document);
+        let tag = for_document(&document);
         let weak = format!("W/{tag}");
         for (sent, expected) in [
             (vec![], true),

@@ -16,7 +16,8 @@ use crate::openapi::parameters::{IfNoneMatchHeader, JobIdInPath, JobQuery};
 use crate::openapi::refusals::JobRefusals;
 use crate::{Api, Backend, JobDocument, etag, poll_interval};
 
-/// The job document; 304 if the client has it already; 303 to the result of a completed job with `?redirect=output`.
+/// Returns the job document; 304 if the client has it already; 303 to the result of a completed job with
+/// `?redirect=output`.
 #[utoipa::path(
     get,
     path = "/api/jobs/{jobId}",
@@ -74,12 +75,12 @@ pub(crate) async fn get<B: Backend>(
         return Ok((StatusCode::SEE_OTHER, to).into_response());
     }
     let wait_s = poll_interval::retry_after_s(&job, &groups, (api.clock)());
-    Ok(conditional(&headers, &job, JobDocument::of(&job, &groups), wait_s))
+    Ok(conditional(&headers, &job, JobDocument::new(&job, &groups), wait_s))
 }
 
 fn conditional(headers: &HeaderMap, job: &Job, document: JobDocument, wait_s: u64) -> Response {
-    let tag = etag::of(&document);
-    // A browser may keep the document and has to ask whether it still holds.
+    let tag = etag::for_document(&document);
+    // A browser may store the document, but must revalidate it.
     let mut about: Vec<(HeaderName, String)> = vec![(header::CACHE_CONTROL, "private, no-cache".into())];
     if !job.status.is_final() {
         about.push((header::RETRY_AFTER, wait_s.to_string()));

@@ -1,19 +1,19 @@
-//! Jobs over HTTP: created, watched, and their results fetched.
+//! HTTP API of jobs: creation, progress and results.
 //!
-//! - **Trigger:** every call of the HTTP API except those about uploads and dead letters. Unknown calls are answered
+//! - **Trigger:** every call of the HTTP API except those about uploads and dead letters. Unknown routes are answered
 //!   here too.
-//! - **Reads and writes:** a create writes the job, its definition, its idempotency key and its place among the
-//!   tenant's active jobs in one transaction, then sends the create message. A cancel tells the job to stop; a delete
-//!   hides it and tells it to stop: one conditional write each, then the complete message. All other calls only read,
-//!   strongly consistent, groups before the job. Lists find their jobs in an index that may lag by a moment. An audit
-//!   reads all records of a job and all rows of its report.
-//! - **Called twice:** with an `Idempotency-Key` the second create answers the first one's job; without one it is
-//!   another job. A second cancel finds the job stopping, a second delete finds none, a second start answers the job
-//!   that the first one made. Reads change nothing.
-//! - **If it fails:** a job whose message could not be sent is there, waiting; the sweeper sends the message.
-//!   The same holds for a job that was told to stop, or to run again.
-//! - **Public:** the documents about the API, and nothing else.
-//! - **Never:** answers counts that do not add up, an internal cause, or a link that outlives 15 minutes.
+//! - **Reads and writes:** a create writes the job, its definition, its idempotency key and its entry among the
+//!   tenant's active jobs in one transaction, then sends the create message. A cancel stops the job; a delete hides and
+//!   stops it: one conditional write each, then the complete message. All other calls only read, strongly consistently,
+//!   groups before the job. Lists use an index that may lag by a moment. An audit reads all records of a job and all
+//!   rows of its report.
+//! - **Called twice:** with an `Idempotency-Key` the second create returns the first one's job; without one it creates
+//!   another job. A second cancel finds the job stopping, a second delete finds no job, a second start returns the job
+//!   that the first one created. Reads change nothing.
+//! - **If it fails:** a job whose message could not be sent is stored and waiting; the sweeper sends the message. The
+//!   same holds for a job that was stopped, or opened again.
+//! - **Public:** only the documents about the API.
+//! - **Never:** returns counts that do not add up, an internal cause, or a link that is valid for more than 15 minutes.
 
 mod audit;
 mod backend;
@@ -64,7 +64,7 @@ pub use output::{FileLink, FileLinks, OutputDocument, ReceiptLink};
 pub use queue_depths::QueueDepths;
 pub use records::{RecordDocument, RecordsDocument};
 
-/// The calls that this function answers.
+/// Routes of this function.
 pub const ROUTES: [(&str, &str); 16] = [
     ("POST", "/api/jobs"),
     ("GET", "/api/jobs"),
@@ -84,18 +84,18 @@ pub const ROUTES: [(&str, &str); 16] = [
     ("GET", "/api/problems/{kind}"),
 ];
 
-/// Those of them that need no token: documents that say nothing of anybody.
+/// Routes that need no token: documents without any tenant's data.
 pub const PUBLIC_ROUTES: [(&str, &str); 4] =
     [("GET", "/api/openapi.json"), ("GET", "/api/docs"), ("GET", "/api/problems"), ("GET", "/api/problems/{kind}")];
 
 /// An audit reads a whole report, for up to twenty seconds.
 const AUDIT: CallCost = CallCost(20);
 
-/// The function as a router.
+/// Returns the function as a router.
 pub fn router<B: Backend>(api: Api<B>) -> Router {
     let router = Router::new()
-        // The handler itself counts a create, after it has looked up the key: a repeated create is answered whatever
-        // the limits say.
+        // The handler itself counts a create, after it has looked up the idempotency key: a repeated create is answered
+        // regardless of the rate limit.
         .route("/api/jobs", post(create::create::<B>).layer(Extension(CallCost(0))).get(list::list::<B>))
         .route("/api/jobs/{jobId}", get(job::get::<B>).delete(delete::delete::<B>))
         .route("/api/jobs/{jobId}/cancel", post(cancel::cancel::<B>))
@@ -126,7 +126,7 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
 /// Runs the function with these job types, configured from the environment.
 ///
 /// # Errors
-/// If the environment lacks something, or the runtime's API fails.
+/// If a required setting is missing, or the runtime's API fails.
 pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Error> {
     let api = Api::<Deployed> {
         ports: Ports { store: aws.store()?.with_limits(tenant_limits()?), queues: aws.queues(), files: aws.files()? },
@@ -152,7 +152,7 @@ fn tenant_limits() -> Result<TenantLimits, ConfigError> {
     Ok(TenantLimits { active_jobs, work_calls, job_bytes_per_day, ..TenantLimits::default() })
 }
 
-/// What API Gateway does not hand to the functions of uploads and of dead letters has the wrong method.
+/// Answers a wrong method on the routes of uploads and dead letters, for which API Gateway falls back to this function.
 fn wrong_method(uri: &Uri, allowed: &'static str) -> Response {
     let detail = format!("{} takes {allowed}", uri.path());
     let problem = Problem::new(Kind::MethodNotAllowed, detail);

@@ -1,13 +1,13 @@
-//! Who signs the links to a report's files: a port, so that the router is tested without keys.
+//! Port that signs links to a report's files. It allows tests of the router without signing keys.
 
 use std::future::Future;
 
 use longshore::files::{MemoryFiles, S3Files};
 use longshore_domain::ports::PortResult;
 
-/// Signs links.
+/// Signs download links.
 pub trait DownloadUrls: Send + Sync {
-    /// A URL by which a browser saves the file under `file_name`, within the next `seconds`. Makes no call.
+    /// Returns a URL with which a browser saves the file as `file_name`, valid for `seconds`. Makes no network call.
     fn download_url(&self, key: &str, file_name: &str, seconds: u64)
     -> impl Future<Output = PortResult<String>> + Send;
 }
@@ -18,7 +18,7 @@ impl DownloadUrls for S3Files {
     }
 }
 
-/// For tests: nothing can be fetched there.
+/// For tests: the URLs serve no file.
 impl DownloadUrls for MemoryFiles {
     async fn download_url(&self, key: &str, file_name: &str, seconds: u64) -> PortResult<String> {
         Ok(format!("memory:{key}?as={file_name}&for={seconds}"))

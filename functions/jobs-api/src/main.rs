@@ -1,4 +1,4 @@
-//! Wires `jobs-api`: the job types that come with Longshore, on AWS.
+//! Entry point of `jobs-api`: Longshore's built-in job types on AWS.
 
 use longshore::config::Aws;
 use longshore::job_types::builtin;

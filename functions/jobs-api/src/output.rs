@@ -1,4 +1,4 @@
-//! `GET /api/jobs/{jobId}/output`: the result document, with links in place of the keys of the report's files.
+//! `GET /api/jobs/{jobId}/output`: the result document, with links to the report's files in place of their keys.
 
 use std::sync::Arc;
 
@@ -26,54 +26,54 @@ use crate::openapi::parameters::JobIdInPath;
 use crate::openapi::refusals::OutputRefusals;
 use crate::{Api, Backend, DownloadUrls};
 
-/// How long a link holds: long enough for a click, too short to be passed around.
+/// Lifetime of a link in seconds: long enough for a click, too short to be shared.
 const LINK_SECONDS: i64 = 15 * 60;
 
-/// What a finished job came to.
+/// Result of a finished job.
 #[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Output)]
 pub struct OutputDocument {
-    /// The job.
+    /// Id of the job.
     pub job_id: JobId,
-    /// Name of its job type.
+    /// Name of the job type.
     pub job_type: String,
-    /// Its final status.
+    /// Final status of the job.
     pub status: Status,
     /// Items of the input.
     pub item_count: u64,
-    /// What became of them; together they are `itemCount`.
+    /// Items by outcome; their sum is `itemCount`.
     pub counts: ResultCounts,
-    /// When, and how long.
+    /// Times and duration of the job.
     pub timings: Timings,
-    /// Why it did not complete.
+    /// Reason why the job did not complete; otherwise `null`.
     #[schema(required = true)]
     pub error: Option<JobError>,
-    /// Things to know that stopped nothing.
+    /// Non-fatal warnings.
     pub issues: Vec<JobError>,
-    /// The rows that did not succeed.
+    /// Files with the rows that did not succeed.
     pub files: FileLinks,
-    /// What went in and what came out, to be held against the files; `null` if the job has no report.
+    /// Receipt of the input and the output, for comparison with the files; `null` if the job has no report.
     #[schema(required = true)]
     pub receipt: Option<ReceiptLink>,
 }
 
-/// The receipt, and a link to the file that holds the same.
+/// The receipt, and a link to the file with the same contents.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OutputReceipt)]
 pub struct ReceiptLink {
-    /// Presigned; needs no other right.
+    /// Presigned URL. No further authorization is needed.
     #[schema(format = "uri")]
     pub url: String,
-    /// When the link ends, in RFC 3339.
+    /// Time when the link expires, in RFC 3339.
     #[schema(format = DateTime)]
     pub expires_at: String,
-    /// What it says.
+    /// Contents of the receipt.
     pub document: Receipt,
 }
 
-/// Links to the files of a report; `null` for one that has no rows.
+/// Links to the files of a report; `null` for a file without rows.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[schema(as = OutputFiles)]
 pub struct FileLinks {
@@ -93,19 +93,19 @@ pub struct FileLinks {
 #[serde(rename_all = "camelCase")]
 #[schema(as = OutputFile)]
 pub struct FileLink {
-    /// Presigned; needs no other right.
+    /// Presigned URL. No further authorization is needed.
     #[schema(format = "uri")]
     pub url: String,
-    /// Rows below its header.
+    /// Rows below the header.
     #[schema(minimum = 1)]
     pub rows: u64,
-    /// When the link ends, in RFC 3339.
+    /// Time when the link expires, in RFC 3339.
     #[schema(format = DateTime)]
     pub expires_at: String,
 }
 
-/// The result of a finished job; 404 before. A job that ended without a report, or whose report has expired, is answered
-/// from the ledger: the counts, no files, and an issue that says so.
+/// Returns the result of a finished job; 404 before the end. If the job ended without a report, or its report has
+/// expired, the answer comes from the ledger: the counts, no files, and a warning.
 #[utoipa::path(
     get,
     path = "/api/jobs/{jobId}/output",
@@ -142,12 +142,12 @@ pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tena
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
 }
 
-/// The result that completion wrote, if it is there.
+/// Returns the result that completion wrote, if it exists.
 pub(crate) async fn stored_result(files: &impl Files, job: &Job) -> Result<Option<ResultDocument>, Failure> {
     stored_document(files, job, RESULT_NAME).await
 }
 
-/// The receipt that completion wrote, if it is there.
+/// Returns the receipt that completion wrote, if it exists.
 async fn stored_receipt(files: &impl Files, job: &Job) -> Result<Option<Receipt>, Failure> {
     stored_document(files, job, RECEIPT_NAME).await
 }
@@ -159,14 +159,14 @@ async fn stored_document<T: DeserializeOwned>(files: &impl Files, job: &Job, nam
     }
 }
 
-/// What the job itself says: its final status came with the counts of all items that had ended.
+/// Builds the result from the job itself: its final status was written together with the counts of all ended items.
 fn of_ledger(job: &Job) -> ResultDocument {
-    let ended = job.totals.unwrap_or_default();
+    let ended = job.completion.totals.unwrap_or_default();
     let counts = ResultCounts {
         succeeded: ended.succeeded,
         failed: ended.failed,
         skipped: ended.skipped,
-        unprocessed: job.item_count.saturating_sub(ended.done()),
+        unprocessed: job.split.item_count.saturating_sub(ended.done()),
     };
     let message = "the files of this job are not there: they could not be written, or they have expired; \
                    the counts are those of the items that were read";
@@ -174,7 +174,7 @@ fn of_ledger(job: &Job) -> ResultDocument {
     ResultDocument::new(job, Report { counts, issues, files: ReportFiles::default() })
 }
 
-/// 404: what is asked for stands in a report that is not there.
+/// 404: the requested data is in a report that does not exist.
 pub(crate) fn no_report() -> Problem {
     let detail = "the files of this job are not there: they could not be written, or they have expired";
     Problem::new(Kind::NoReport, detail)
@@ -232,7 +232,7 @@ impl<F: DownloadUrls> Linker<'_, F> {
         }
     }
 
-    /// A link to a file.
+    /// Creates a link to a file.
     pub(crate) async fn link(&self, ReportFile { key, rows }: ReportFile) -> PortResult<FileLink> {
         Ok(FileLink { url: self.url(&key).await?, rows, expires_at: self.expires_at() })
     }

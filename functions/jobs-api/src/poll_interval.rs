@@ -1,29 +1,30 @@
-//! How long a client should wait before it asks again: so that a bar moves with each answer, and no faster.
+//! Poll interval (`Retry-After`) of a client: each poll shows progress, and none is wasted.
 
 use longshore_domain::group::Group;
-use longshore_domain::job::{Job, Stage};
+use longshore_domain::job::{Job, JobTimes, Stage};
 use longshore_domain::progress::{Progress, updated_at};
 use longshore_domain::time_stamp::Timestamp;
 
-/// The slowest pace: a person who looks at a bar now and then should find it true.
+/// Maximum interval in seconds: short enough for a person who glances at a progress bar.
 const SLOWEST_S: u64 = 30;
 
-/// Answers that a client gets from the beginning of a job to its end: as many as a bar has steps.
+/// Target number of polls from the start of a job to its end: the steps of a progress bar.
 const STEPS: u64 = 100;
 
-/// A job of which nothing has ended yet is asked for more slowly by a second for each of these that it has lasted.
+/// Elapsed seconds that lengthen the interval by one second while no item has ended.
 const PATIENCE_S: u64 = 10;
 
-/// Seconds until the next poll, from 1 to 30: a hundredth of what the job will have taken at its present rate, and not
-/// beyond its end. A job that stopped moving is asked for as if the rest took as long again as it has been still.
+/// Returns the seconds until the next poll, from 1 to 30: a hundredth of the job's estimated duration at its present
+/// rate, but not beyond its estimated end. For a job that stopped moving, the remaining time is taken to be at least the
+/// time since its last change.
 pub(crate) fn retry_after_s(job: &Job, groups: &[Group], now: Timestamp) -> u64 {
     if job.stage == Stage::Stopping {
         return 1;
     }
     let changed_at = updated_at(job, groups);
-    let begun_at = job.started_at.unwrap_or(job.updated_at);
+    let begun_at = job.times.started_at.unwrap_or(job.times.updated_at);
     let [age_s, still_s] = [begun_at, changed_at].map(|then| now.millis_since(then).unsigned_abs() / 1000);
-    let wait_s = match Progress::of(job, groups, changed_at).eta_seconds {
+    let wait_s = match Progress::new(job, groups, changed_at).eta_seconds {
         None => age_s / PATIENCE_S,
         Some(eta_s) => {
             let left_s = eta_s.saturating_sub(still_s).max(still_s);
@@ -38,9 +39,13 @@ mod tests {
     use super::*;
     use crate::document::tests::running;
 
-    /// A job that was begun at 0, created when it was begun, with this share of its thousand bytes done after so long.
+    /// Poll interval of a job that was created and begun at 0, with this share of its thousand bytes done at
+    /// `changed_s`.
     fn poll_interval(per_mille: u64, changed_s: i64, now_s: i64) -> u64 {
-        let job = Job { started_at: Some(Timestamp(0)), updated_at: Timestamp(0), ..running() };
+        let job = Job {
+            times: JobTimes { started_at: Some(Timestamp(0)), updated_at: Timestamp(0), ..running().times.clone() },
+            ..running()
+        };
         let mut group = Group::new(0, 1_000, 1_000, Timestamp(changed_s * 1000));
         group.counts.succeeded = per_mille;
         retry_after_s(&job, &[group], Timestamp(now_s * 1000))

@@ -1,7 +1,8 @@
-//! Whether there is room for one more job: in the queues, and among the tenant's active jobs.
+//! Admission of a new job: by queue depth, and by the tenant's active jobs.
 //!
-//! Each process reads a queue's depth once in some seconds, and not for each request. The depth is approximate anyway,
-//! and a job more or less does no harm: the limit only keeps a backlog from growing unnoticed for hours.
+//! Each process caches a queue's depth for some seconds instead of reading it for each request. The depth is
+//! approximate anyway, and one job more or less does no harm: the limit only keeps the queue from growing unnoticed for
+//! hours.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,32 +19,32 @@ use tokio::sync::Mutex;
 
 use crate::{Api, Backend};
 
-/// A depth is good for so long. SQS itself is some seconds behind.
+/// Cache lifetime of a queue depth. SQS itself lags by some seconds.
 const CACHED_MS: i64 = 10_000;
 
-/// The longest wait for a depth: a create is worth more than knowing it.
+/// Timeout of reading a depth: accepting a create is more important than an exact depth.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// When to ask again after 503: a queue that is too deep is so for longer than a depth is held.
+/// `Retry-After` of 503, in seconds: longer than the cache lifetime, because a full queue takes time to drain.
 const BUSY_S: u32 = 30;
 
-/// When to ask again after 429: jobs end all the time, and a refused create costs a few reads.
+/// `Retry-After` of 429, in seconds: jobs end all the time, and a refused create costs only a few reads.
 const TOO_MANY_S: u32 = 10;
 
-/// The depths that this process has seen last.
+/// The queue depths last seen by this process.
 #[derive(Debug, Default)]
 pub struct QueueDepths(Mutex<BTreeMap<Priority, Seen>>);
 
 #[derive(Copy, Clone, Debug)]
 struct Seen {
     at: Timestamp,
-    /// None if it could not be had.
+    /// `None` if the depth could not be read.
     chunks: Option<u64>,
 }
 
 impl QueueDepths {
-    /// Returns the number of chunks of this priority, as of up to ten seconds ago, or `None` if the queue does not
-    /// report it. Of several concurrent calls one asks the queue, and the others wait for its answer.
+    /// Returns the number of chunks of this priority, up to ten seconds old, or `None` if the queue does not report it.
+    /// One of several concurrent calls asks the queue; the others wait for its answer.
     pub(crate) async fn chunks(&self, queues: &impl QueueDepth, priority: Priority, now: Timestamp) -> Option<u64> {
         let mut depths = self.0.lock().await;
         if let Some(seen) = depths.get(&priority).filter(|seen| now.millis_since(seen.at) < CACHED_MS) {
@@ -66,15 +67,16 @@ async fn ask(queues: &impl QueueDepth, priority: Priority) -> Option<u64> {
 }
 
 impl<B: Backend> Api<B> {
-    /// Refuses with 503 `busy` if the queue of this priority is too deep. A tenant with few active jobs is accepted
-    /// until the queue is ten times as deep: one tenant's backlog is no reason to refuse the others.
+    /// Applies backpressure: refuses with 503 `busy` if the queue of this priority is too deep. A tenant with few
+    /// active jobs is accepted until the queue is ten times as deep, so that one tenant's queued work does not block
+    /// the others.
     ///
     /// # Errors
     /// 503, or the store fails.
     pub(crate) async fn busy(&self, tenant: &Tenant, priority: Priority) -> Result<(), Failure> {
         let (most, now) = (self.limits.max_queued_chunks, (self.clock)());
         let Some(chunks) = self.queue_depths.chunks(&self.ports.queues, priority, now).await else { return Ok(()) };
-        let admitted = match Admission::of(chunks, most) {
+        let admitted = match Admission::from_depth(chunks, most) {
             Admission::Open => true,
             few @ Admission::FewJobs => few.admits(self.ports.store.active_jobs(&tenant.0).await?),
             Admission::Closed => false,
@@ -87,7 +89,7 @@ impl<B: Backend> Api<B> {
         Err(Problem::new(Kind::Busy, detail).retry_after(BUSY_S).into())
     }
 
-    /// Counts a call that makes work, before it makes any.
+    /// Counts a call that causes work, before the work begins.
     ///
     /// # Errors
     /// 429 `rate-limited`, or the store fails.
@@ -100,7 +102,7 @@ impl<B: Backend> Api<B> {
     }
 }
 
-/// 429: the tenant has so many active jobs.
+/// 429: the tenant has reached its limit of active jobs.
 pub(crate) fn too_many_jobs(active: u64) -> Problem {
     let detail = format!(
         "{active} of your jobs have not ended, or were deleted and are not removed yet, and more may not be active at once; \

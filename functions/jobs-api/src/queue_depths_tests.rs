@@ -1,4 +1,4 @@
-//! How often a queue is asked for its depth, and what happens if it does not say.
+//! Caching of queue depths, and queues that do not report theirs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,7 @@ use longshore_domain::ports::{PortError, PortResult};
 
 use super::*;
 
-/// A queue that counts how often it is asked, and answers that number; or fails, or is silent.
+/// A queue that counts its calls and returns that number, fails, or never answers.
 #[derive(Debug, Default)]
 struct Asked(AtomicU64, Mood);
 

@@ -1,4 +1,4 @@
-//! `GET /api/datasets/{dataset}/records`: what imports have left behind, page by page.
+//! `GET /api/datasets/{dataset}/records`: imported records, in pages.
 
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ use crate::openapi::parameters::{DatasetInPath, RecordsQuery};
 use crate::openapi::refusals::RecordsRefusals;
 use crate::{Api, Backend};
 
-/// Records of a page that nobody sized.
+/// Default page size.
 const DEFAULT_LIMIT: usize = 100;
 
-/// Records of the largest page; the store also bounds it by bytes.
+/// Maximum page size. The store also limits a page by bytes.
 const MAX_LIMIT: usize = 1_000;
 
 /// A page of records.
@@ -33,35 +33,35 @@ const MAX_LIMIT: usize = 1_000;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Records)]
 pub struct RecordsDocument {
-    /// The records, in an order that stays the same.
+    /// Records, in a stable order.
     pub records: Vec<RecordDocument>,
-    /// For the next page; `null` on the last one.
+    /// Cursor of the next page; `null` on the last page.
     #[schema(required = true)]
     pub next_cursor: Option<String>,
 }
 
-/// A record as it stands.
+/// An imported record in its current version.
 #[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Record)]
 pub struct RecordDocument {
-    /// Its key.
+    /// Key of the record.
     pub key: String,
-    /// The row by its columns, coerced as the schema says.
+    /// Values by column, converted as the schema requires.
     #[schema(value_type = Object)]
     pub record: Map<String, Value>,
-    /// The job that wrote it; `null` if it was no import.
+    /// The job that wrote the record; `null` if it was not an import.
     #[schema(required = true)]
     pub job_id: Option<JobId>,
-    /// The row of that job's file, from 1.
+    /// Row number in that job's file, from 1.
     #[schema(required = true, minimum = 1)]
     pub row: Option<u64>,
-    /// When, in RFC 3339.
+    /// Time of the last write, in RFC 3339.
     #[schema(format = DateTime)]
     pub updated_at: String,
 }
 
-/// A page of a dataset; a dataset that nobody has imported into is empty.
+/// Returns a page of a dataset. A dataset without any import is empty.
 #[utoipa::path(
     get,
     path = "/api/datasets/{dataset}/records",
@@ -111,7 +111,7 @@ impl From<StoredRecord> for RecordDocument {
     }
 }
 
-/// Which page.
+/// Parameters of a page of records.
 struct Wanted<'a> {
     dataset: Dataset,
     limit: usize,

@@ -1,5 +1,5 @@
-//! `POST /api/jobs/{jobId}/retry`: what failed or was never processed runs again, and nothing else; with a corrected
-//! failures file, of what failed only the rows that stand in it.
+//! `POST /api/jobs/{jobId}/retry`: runs failed and unprocessed items again, and no others. With a corrected failures
+//! file, of the failed items only those in the file run again.
 
 use std::sync::Arc;
 
@@ -20,21 +20,21 @@ use crate::openapi::refusals::RetryRefusals;
 use crate::queue_depths::{day_is_full, too_many_jobs};
 use crate::{Api, Backend, JobDocument, etag};
 
-/// The largest body: it names a file, and the rest is room for spaces.
+/// Maximum body size: one file id, with room for white space.
 const BODY_BYTES: usize = 4 * 1024;
 
-// Only described: it is read by hand, to name every bad field.
-/// What a retry may say.
+// For the schema only: the body is parsed field by field, so that every bad field is reported.
+/// Options of a retry.
 #[allow(dead_code, reason = "only described")]
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct RetryRequest {
-    /// The upload of a corrected failures file of up to 32 MiB.
+    /// Upload of a corrected failures file of up to 32 MiB.
     file_guid: Option<FileGuid>,
 }
 
-/// Opens the job again as a new generation: 202 with the job, if there is room for it. One transaction: of two retries at once one is
-/// taken. If the message that follows is lost, the sweeper sends it.
+/// Opens the job again as a new generation: 202 with the job, if the limits allow it. One transaction, so that only one
+/// of two concurrent retries succeeds. If the message that follows is lost, the sweeper sends it.
 #[utoipa::path(
     post,
     path = "/api/jobs/{jobId}/retry",
@@ -84,7 +84,7 @@ pub(crate) async fn retry<B: Backend>(
 ) -> Answer {
     let job = api.job(&tenant, &id).await?;
     let file = file_of(fields)?;
-    // What it reads costs as much whether it is refused or not.
+    // The reads cost the same if the call is refused later, so it is counted first.
     api.count_call(&tenant).await?;
     let (groups, job) = api.with_groups(job).await?;
     if !job.has_remaining() {
@@ -94,10 +94,10 @@ pub(crate) async fn retry<B: Backend>(
         Some(file) => Some(api.corrected(&tenant, &job, file).await?),
         None => None,
     };
-    etag::check_match(&headers, &JobDocument::of(&job, &groups))?;
+    etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
     api.busy(&tenant, job.priority).await?;
     let at = (api.clock)();
-    let deadline_at = deadline(at, job.timeout_s, job.expires_at);
+    let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
     let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, selected_chunks: None };
     match api.ports.store.reopen(&job, &reopen).await? {
         Reopened::Made(job) => {
@@ -111,7 +111,7 @@ pub(crate) async fn retry<B: Backend>(
     }
 }
 
-/// The corrected file that a request names.
+/// Reads the corrected file's id from a request.
 fn file_of(mut fields: Fields) -> Result<Option<FileGuid>, Problem> {
     let read = |value: &serde_json::Value| value.as_str().and_then(FileGuid::parse).ok_or_else(unknown_file);
     let file = fields.optional("fileGuid", read);

@@ -1,7 +1,7 @@
-//! `POST /api/jobs/{jobId}/start`: what a job has only checked is done for real, by another job over the same file.
+//! `POST /api/jobs/{jobId}/start`: starts an import from a validation job, over the same file.
 //!
-//! One transaction stores the new job and notes it on the job that checked. So there is only one new job, however often
-//! and concurrently the call is made, and no delete can come between the two writes.
+//! One transaction stores the new job and links it to the validation job. So there is only one new job, regardless of
+//! repeated or concurrent calls, and no delete can happen between the two writes.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use longshore::http::{Answer, Failure, PathText, Tenant};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, SourceFile, Status, deadline};
+use longshore_domain::job::{Job, JobTimes, SourceFile, Status, Validation, deadline};
 use longshore_domain::ports::{Definition, Files, JobStore, Started};
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ use crate::openapi::refusals::StartRefusals;
 use crate::queue_depths::{day_is_full, too_many_jobs};
 use crate::{Api, Backend, JobDocument, etag};
 
-/// 202 with the job that was started, by this call or before.
+/// Returns 202 with the started job, which this call or an earlier one created.
 #[utoipa::path(
     post,
     path = "/api/jobs/{jobId}/start",
@@ -55,14 +55,14 @@ pub(crate) async fn start<B: Backend>(
     headers: HeaderMap,
 ) -> Answer {
     let checked = api.job(&tenant, &id).await?;
-    if let Some(started) = checked.started_as {
+    if let Some(started) = checked.validation.started_as {
         return api.replay(&tenant, started, deleted).await;
     }
     api.count_call(&tenant).await?;
     let options = api.started_options(&checked).await?;
     api.check_file(checked.source.as_ref()).await?;
     let (groups, checked) = api.with_groups(checked).await?;
-    etag::check_match(&headers, &JobDocument::of(&checked, &groups))?;
+    etag::check_match(&headers, &JobDocument::new(&checked, &groups))?;
     api.busy(&tenant, checked.priority).await?;
     let job = api.started_job(&checked);
     match api.ports.store.start_job(&job, &Definition { options, columns: None }).await? {
@@ -72,19 +72,19 @@ pub(crate) async fn start<B: Backend>(
         }
         Started::Before(started) => api.replay(&tenant, started, deleted).await,
         Started::OverLimit(active) => Err(too_many_jobs(active).into()),
-        Started::OverDailyBytes(bytes) => Err(day_is_full(bytes, job.created_at).into()),
+        Started::OverDailyBytes(bytes) => Err(day_is_full(bytes, job.times.created_at).into()),
         Started::Refused => Err(not_validated("it was opened again or deleted just now").into()),
     }
 }
 
 impl<B: Backend> Api<B> {
-    /// The options for real of a job that has checked its file to the end.
+    /// Returns the import options from a completed validation job.
     ///
     /// # Errors
     /// 409 `nothing-to-start`, `not-ended`, `not-validated`.
     async fn started_options(&self, checked: &Job) -> Result<Value, Failure> {
         let definition = self.ports.store.definition(checked.job_id).await?;
-        let job_type = self.registry.find(&checked.job_type).filter(|_| checked.checks_only);
+        let job_type = self.registry.find(&checked.job_type).filter(|_| checked.validation.checks_only);
         let options = job_type.zip(definition).and_then(|(job_type, definition)| job_type.started(&definition.options));
         let options = options.ok_or_else(nothing_to_start)?;
         match (checked.status, &checked.error) {
@@ -95,7 +95,7 @@ impl<B: Backend> Api<B> {
         }
     }
 
-    /// Whether the file is the one that was checked.
+    /// Checks that the file is still the validated one.
     ///
     /// # Errors
     /// 409 `file-gone`.
@@ -106,17 +106,20 @@ impl<B: Backend> Api<B> {
         if same { Ok(()) } else { Err(file_gone(source).into()) }
     }
 
-    /// A job over the same file, with all that its client has asked of the one that checked it.
+    /// Creates the import job over the same file, with all settings of the validation job.
     fn started_job(&self, checked: &Job) -> Job {
         let now = (self.clock)();
         Job {
             source: checked.source.clone(),
             priority: checked.priority,
             tolerance: checked.tolerance,
-            timeout_s: checked.timeout_s,
-            deadline_at: deadline(now, checked.timeout_s, self.expires_at(now)),
-            expires_at: self.expires_at(now),
-            started_from: Some(checked.job_id),
+            times: JobTimes {
+                timeout_s: checked.times.timeout_s,
+                deadline_at: deadline(now, checked.times.timeout_s, self.expires_at(now)),
+                expires_at: self.expires_at(now),
+                ..JobTimes::accepted(now)
+            },
+            validation: Validation { started_from: Some(checked.job_id), ..Validation::default() },
             ..Job::waiting(JobId::generate(), checked.tenant.as_str(), &checked.job_type, now)
         }
     }

@@ -1,9 +1,9 @@
-//! The answer of a call that cannot read what is stored: nothing is wrong with the request, which may be made again.
+//! The answer when stored data cannot be read. The request is valid and can be retried.
 
 use longshore::http::Failure;
 use longshore::problem::{Kind, Problem};
 
-/// Seconds of `Retry-After`: S3's own retries have taken that long already.
+/// `Retry-After` in seconds: S3's own retries have taken that long already.
 const AGAIN_S: u32 = 10;
 
 /// Returns 503 `unavailable`. The cause is logged here and nowhere else.

@@ -1,21 +1,22 @@
-//! Works one chunk, item by item.
+//! Processes one chunk, item by item.
 //!
-//! - **Trigger:** the queue of chunks, from the splitter, from the round before, from a worker that ran out of time,
+//! - **Trigger:** the queue of chunks, from the splitter, from the previous round, from a worker that ran out of time,
 //!   and from the sweeper.
-//! - **Notes**, every ten seconds or so, when the message was sent that it has received: the sweeper sees by it which
-//!   messages cannot be waiting any more.
-//! - **Reads and writes:** job and group in one read, the chunk's range of the source unless it came inside the
-//!   message; a work file for what did not succeed, and one conditional update per commit.
-//! - **At a gate:** of a job type that limits how many of its chunks run at once, a chunk takes a slot first, or is put
-//!   down to wait and its message is done with; whoever ends calls in the next.
-//! - **Delivered twice:** the second finds the cursor moved and adds nothing; items after the last commit are offered
-//!   to the handler again, under the same keys.
+//! - **Records**, about every ten seconds, the sending time of the messages that it receives: from it the sweeper
+//!   derives which messages cannot be waiting any more.
+//! - **Reads and writes:** job and group in one read, and the chunk's range of the source unless it came in the
+//!   message; a work file for the items that did not succeed, and one conditional update per commit.
+//! - **Concurrency limit:** if the job type limits the number of its concurrent chunks, a chunk first takes a permit.
+//!   Without a free permit it is parked and its message is acknowledged. A worker that releases a permit wakes the next
+//!   parked chunk.
+//! - **Delivered twice:** the second delivery finds that the cursor has moved and adds nothing; items after the last
+//!   commit are given to the handler again, under the same keys.
 //! - **If it fails:** the message is delivered again after seconds, then at growing intervals (after its visibility
 //!   timeout if the worker died), and work continues from the last commit. After the last receive it reaches the
 //!   dead-letter queue, and the sweeper accounts for its items.
-//! - **Never:** counts without the condition, starts an item more than three seconds after it saw the job running.
+//! - **Never:** counts without the condition; starts an item more than three seconds after it saw the job running.
 //!
-//! The work itself is [`longshore::chunk`], which the sweeper shares.
+//! The processing itself is [`longshore::chunk`], which the sweeper shares.
 
 use std::error::Error;
 
@@ -28,7 +29,7 @@ use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
 
-/// The function: services, job types, and what this process remembers.
+/// State of the function: services, job types, and the caches of this process.
 pub struct ProcessItem<S, Q, F> {
     ports: Ports<S, Q, F>,
     registry: Registry,
@@ -57,7 +58,7 @@ impl<S: Store, Q: Queues, F: Files> MessageHandler for ProcessItem<S, Q, F> {
 /// Runs the function with these job types, configured from the environment.
 ///
 /// # Errors
-/// If the environment lacks something, or the runtime's API fails.
+/// If a required setting is missing, or the runtime's API fails.
 pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_runtime::Error> {
     let ports = Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? };
     let retry_base_s = config::retry_base_s()?;

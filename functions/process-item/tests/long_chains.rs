@@ -38,7 +38,7 @@ fn clock() -> Timestamp {
     Timestamp(CLOCK.get())
 }
 
-/// Handler that takes 70 ms for each item and lets it wait for the next round, in which it succeeds.
+/// Handler that takes 70 ms for each item and defers it to the next round, in which it succeeds.
 struct Slow;
 
 impl JobType for Slow {
@@ -114,7 +114,7 @@ async fn a_round_whose_files_take_longer_to_find_than_a_turn_gets_on() {
     let ports = Ports { store: store.clone(), queues: queues.clone(), files: files.clone() };
     let (registry, known) = (Registry::default().with(Slow), KnownJobs::default());
     let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock };
-    queues.send_chunks(&[ChunkMessage::of(&job, (0, 0), &plan)], 0).await.unwrap();
+    queues.send_chunks(&[ChunkMessage::new(&job, (0, 0), &plan)], 0).await.unwrap();
     let (mut deliveries, mut files_of_round) = (0, 0);
     loop {
         let message = queues.take_chunks().pop().unwrap().message;
@@ -135,8 +135,8 @@ async fn a_round_whose_files_take_longer_to_find_than_a_turn_gets_on() {
     assert!(in_a_row <= files_of_round / CHAIN_READS + 4, "{in_a_row} of {files_of_round} reads follow one another");
     let (groups, _) = store.progress(job.job_id).await.unwrap().unwrap();
     assert_eq!(groups[0].counts.succeeded, u64::from(ITEMS));
-    // Workers of later turns name the files of earlier turns.
-    let folder = JobFolder::of(&job).work_key((0, 0), "");
+    // Workers of later turns refer to the files of earlier turns.
+    let folder = JobFolder::for_job(&job).work_key((0, 0), "");
     let named = files.0.keys().into_iter().filter(|key| key.starts_with(folder.trim_end_matches(".jsonl")));
     let named = named.map(|key| WorkFile::parse(&files.0.get(&key).unwrap()).unwrap().header.named().count());
     assert_eq!(named.max(), Some(32));

@@ -1,4 +1,5 @@
-//! Rows over a small limit share chunks with others: they fail, no handler sees them, and every row counts once.
+//! Rows over a small limit share chunks with other rows: they fail, no handler receives them, and every row counts
+//! once.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -37,7 +38,7 @@ impl JobType for Short {
     }
 }
 
-/// True for every third row, which is too long.
+/// Returns true for every third row, which is too long.
 fn is_long(number: u64) -> bool {
     number.is_multiple_of(3)
 }
@@ -64,7 +65,7 @@ async fn rows_over_a_small_limit_fail_beside_others_and_every_row_counts_once() 
     let ports = Ports { store: store.clone(), queues, files };
     let (registry, known) = (Registry::default().with(Short), KnownJobs::default());
     let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock: || NOW };
-    let message = ChunkMessage::of(&job, (0, 0), &plan);
+    let message = ChunkMessage::new(&job, (0, 0), &plan);
     let end = worker.work(&message, Mode::Work, NOW.plus_seconds(60)).await.unwrap();
     assert_eq!(end, ChunkEnd::Finished);
 
@@ -73,7 +74,7 @@ async fn rows_over_a_small_limit_fail_beside_others_and_every_row_counts_once() 
     let asked = (1..=ROWS).filter(|n| !is_long(*n) && n % 10 == 1).count() as u64;
     assert_eq!((groups[0].counts.succeeded, groups[0].counts.failed), (ROWS - long - asked, long + asked));
     let last = groups[0].cursors[&0].file.as_deref();
-    let chain = read_chain(&ports.files, JobFolder::of(&job), (0, 0), last, 0).await.unwrap();
+    let chain = read_chain(&ports.files, JobFolder::for_job(&job), (0, 0), last, 0).await.unwrap();
     let entries: Vec<_> = chain.into_iter().flat_map(|file| file.entries).collect();
     assert_eq!(entries.len() as u64, long + asked);
     for entry in entries {
@@ -117,7 +118,7 @@ async fn options_are_no_row_and_have_no_limit_of_rows_in_any_round() {
     let ports = Ports { store: store.clone(), queues, files };
     let (registry, known) = (Registry::default().with(Second), KnownJobs::default());
     let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock: || NOW };
-    let message = ChunkMessage::of(&job, (0, 0), &plan);
+    let message = ChunkMessage::new(&job, (0, 0), &plan);
     for end in [ChunkEnd::NextRound, ChunkEnd::Finished] {
         assert_eq!(worker.work(&message, Mode::Work, NOW.plus_seconds(60)).await.unwrap(), end);
     }

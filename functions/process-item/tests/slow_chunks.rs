@@ -1,4 +1,4 @@
-//! A chunk of a slow handler is worked in turns: it commits each second and goes on by message.
+//! A chunk of a slow handler is processed in turns: it commits each second and continues by message.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -62,7 +62,7 @@ async fn a_chunk_of_a_slow_handler_commits_each_second_and_goes_on_by_message() 
     let ports = Ports { store: store.clone(), queues: queues.clone(), files };
     let (registry, known) = (Registry::default().with(Slow(store.clone())), KnownJobs::default());
     let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock };
-    queues.send_chunks(&[ChunkMessage::of(&job, (0, 0), &plan)], 0).await.unwrap();
+    queues.send_chunks(&[ChunkMessage::new(&job, (0, 0), &plan)], 0).await.unwrap();
     let mut deliveries = 0;
     loop {
         let (message, began) = (queues.take_chunks().pop().unwrap().message, clock());

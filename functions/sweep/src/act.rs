@@ -1,5 +1,5 @@
-//! Carries out decisions. A push is sent before it is counted, so that everything that is given up was really pushed. A
-//! crash in between, or a refused count, leads to a superfluous message, which is harmless.
+//! Executes decisions. A push is sent before it is counted, so everything that is given up was really pushed. A crash
+//! in between, or a refused count, leads to a superfluous message, which is harmless.
 
 use longshore::chunk::{ChunkError, KnownJobs, Mode, Worker, ask_for_completion, roll_up, stop_job};
 use longshore::handler::Registry;
@@ -14,14 +14,14 @@ use longshore_domain::time_stamp::Timestamp;
 use crate::decide::Action;
 use crate::remove::remove;
 
-/// What a push needs.
+/// Services and limits for pushes.
 pub(crate) struct Actor<'a, S, Q, F> {
     pub(crate) ports: &'a Ports<S, Q, F>,
     pub(crate) registry: &'a Registry,
     pub(crate) known: &'a KnownJobs,
     pub(crate) clock: fn() -> Timestamp,
     pub(crate) deadline: Timestamp,
-    /// The longest that the removal of one job may take, in milliseconds: the next sweep goes on with it.
+    /// Maximum time for the removal of one job, in milliseconds; the next sweep continues it.
     pub(crate) removal_ms: i64,
 }
 
@@ -45,25 +45,25 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
     }
 
     async fn send_create(&self, job: &Job) -> PortResult<()> {
-        let message = CreateMessage { resend: job.resends + 1, ..CreateMessage::of(job) };
+        let message = CreateMessage { resend: job.resends + 1, ..CreateMessage::new(job) };
         self.ports.queues.send_create(&message).await?;
         self.ports.store.count_resend(job, (self.clock)()).await.map(|_| ())
     }
 
     async fn send_complete(&self, job: &Job) -> PortResult<()> {
-        let message = CompleteMessage { resend: job.resends + 1, ..CompleteMessage::of(job) };
+        let message = CompleteMessage { resend: job.resends + 1, ..CompleteMessage::new(job) };
         self.ports.queues.send_complete(&message).await?;
         self.ports.store.count_resend(job, (self.clock)()).await.map(|_| ())
     }
 
-    /// The counts are exact all the same: every group is closed before they are read.
+    /// The counts are exact even without a report: every group is closed before they are read.
     async fn end_without_report(&self, job: &Job, stop: &Stop) -> PortResult<()> {
         if let Transition::Made(job) = self.ports.store.stop(job.job_id, job.generation, stop).await? {
-            // Workers may still be at it; the next sweep closes the groups.
+            // Workers may still be running; the next sweep closes the groups.
             return ask_for_completion(self.ports, &job).await;
         }
         let mut groups = Vec::new();
-        for group in job.carried_over.groups..job.groups {
+        for group in job.retry.carried_over.groups..job.split.groups {
             groups.extend(self.ports.store.close(job.job_id, group).await?);
         }
         let totals = progress::counts(job, &groups);
@@ -89,7 +89,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
         Ok(())
     }
 
-    /// Commits what is left of a chunk as failed, with code `dead_lettered`.
+    /// Commits the remaining items of a chunk as failed, with code `dead_lettered`.
     pub(crate) async fn give_up_chunk(&self, message: &ChunkMessage) -> Result<(), ChunkError> {
         let worker = Worker {
             ports: self.ports,
@@ -106,7 +106,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
 
 fn message(job: &Job, manifest: &Manifest, chunk: u32) -> Option<ChunkMessage> {
     let plan = manifest.chunks.get(chunk as usize)?;
-    Some(ChunkMessage::of(job, (manifest.group, chunk), plan))
+    Some(ChunkMessage::new(job, (manifest.group, chunk), plan))
 }
 
 #[cfg(test)]

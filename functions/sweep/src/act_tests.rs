@@ -1,4 +1,4 @@
-//! Pushes over the ports in memory.
+//! Pushes over in-memory ports.
 
 use longshore::files::MemoryFiles;
 use longshore::queues::MemoryQueues;
@@ -42,7 +42,8 @@ async fn job(ports: &MemoryPorts) -> Job {
     store.job(job.job_id).await.unwrap().unwrap()
 }
 
-/// The second sweep has read what the first did. Its count is refused as that of one whose first reply was lost.
+/// The second sweep has read the state after the first one's push. Its count is refused like that of a sweep whose
+/// first reply was lost.
 #[tokio::test]
 async fn a_push_whose_count_is_refused_is_sent_all_the_same() {
     let ports = ports();
@@ -55,7 +56,7 @@ async fn a_push_whose_count_is_refused_is_sent_all_the_same() {
     assert_eq!(stored.group.resends, 1, "both sweeps have pushed at one time");
 }
 
-/// Of two control messages of one number the queue takes one; the next has another.
+/// The queue accepts only one of two control messages with the same number; the next one has another number.
 #[tokio::test]
 async fn each_push_of_a_control_message_has_a_number_of_its_own() {
     let ports = ports();

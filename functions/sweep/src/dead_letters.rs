@@ -1,14 +1,14 @@
-//! Reads the dead-letter queues: notes each letter once, hands over those that are open, and takes away those that an
-//! operator has replayed or discarded.
+//! Reads the dead-letter queues: records each message once, returns the open ones, and deletes those that an operator
+//! has replayed or discarded.
 //!
-//! This is the only place that deletes messages from a queue: those that their note says are settled, and those that
-//! hide other dead-letter messages of their message group. A crash between note and delete leaves a message that the
-//! next sweep receives again. A message whose note cannot be read stays until it can.
+//! This is the only place that deletes messages from a queue: those whose record is resolved, and those that hide other
+//! dead-letter messages of their message group. A crash between record and delete leaves a message that the next sweep
+//! receives again. A message whose record cannot be read stays until it can.
 //!
 //! A FIFO queue returns no message of a message group while others of the group are in flight, so no sweep would ever
-//! see what is behind the first ten
+//! see the messages after the first ten
 //! (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html>).
-//! If a receive returns ten messages, the sweep deletes those that it no longer needs and that are noted with their
+//! If a receive returns ten messages, the sweep deletes those that it no longer needs and that are recorded with their
 //! bodies. The first one of each group stays, and with it the alarm.
 
 use std::collections::BTreeSet;
@@ -23,16 +23,17 @@ use serde::de::DeserializeOwned;
 
 use crate::decide::awaits_split;
 
-/// Bytes of a body that is kept with its note: what one item of the table has room for. Messages of ours have 64 KiB.
+/// Maximum bytes of a body that is kept with its record: one item of the table has room for it. Longshore's messages
+/// have up to 64 KiB.
 const BODY_BYTES: usize = 350 * 1024;
 
-/// Number of messages in a batch behind which others of their message groups may be hidden: the maximum of one receive.
+/// Size of a batch after which other messages of the same message groups may be hidden: the maximum of one receive.
 const FULL_BATCH: usize = 10;
 
-/// Receives from one queue in one sweep: up to a thousand letters, in some two seconds.
+/// Receives from one queue in one sweep: up to a thousand messages, in about two seconds.
 const RECEIVES: usize = 100;
 
-/// The open letters that a sweep has read, without rows: each stays as small as its place.
+/// The open dead letters that a sweep has read, without rows, so that each stays small.
 #[derive(Clone, Debug, Default)]
 pub struct OpenDeadLetters {
     creates: Vec<DeadLetterRecord<CreateMessage>>,
@@ -45,7 +46,7 @@ impl OpenDeadLetters {
             Queue::Create => self.creates.push(parse(dead_letter)),
             // The rows are read from their source when the chunk is given up.
             Queue::Chunk => self.chunks.push(parse(dead_letter).map(|chunk| ChunkMessage { inline: None, ..chunk })),
-            // Its job is unfinished: the sweep asks for completion again.
+            // The job is unfinished: the sweep requests its completion again.
             Queue::Complete => {}
         }
     }
@@ -61,8 +62,8 @@ impl DeadLetters for OpenDeadLetters {
     }
 }
 
-/// Reads all dead-letter queues for as long as `in_time` allows. The rest is left for the next sweep. A queue that
-/// cannot be read does not affect the others.
+/// Reads all dead-letter queues while `in_time` returns true. The remaining messages are left for the next sweep. A
+/// queue that cannot be read does not affect the others.
 pub async fn read_dead_letters<S, D>(
     store: &S,
     queues: &D,
@@ -83,8 +84,8 @@ where
     open
 }
 
-/// Reads one queue batch by batch. A body is held for its batch only. A received message stays hidden until the queue
-/// is read, so that no later batch has it again.
+/// Reads one queue batch by batch. Bodies are held only for their batch. A received message stays hidden until the
+/// queue is read, so that no later batch contains it again.
 async fn read_queue<S, D>(
     store: &S,
     queues: &D,
@@ -97,7 +98,7 @@ where
 {
     let mut stay = Vec::new();
     let read = read_batches(store, queues, (queue, now, in_time), (open, &mut stay)).await;
-    // What is not shown comes back by itself. Either way those that are open are accounted for.
+    // A message that cannot be made visible again reappears by itself. The open ones are accounted for in either case.
     if let Err(error) = queues.show(&stay.iter().collect::<Vec<_>>()).await {
         let error = telemetry::chain(&error);
         tracing::error!(queue = queue.as_str(), error, "dead letters are hidden for a while");
@@ -160,8 +161,8 @@ async fn take_away<D: DeadLetterQueues>(queues: &D, dead_letter: &Received) {
     }
 }
 
-/// True if a noted letter is no longer needed in its queue: its job does not wait for what the sweep decides about it,
-/// and its body is kept for a replay, unless the job is gone. False if that cannot be read.
+/// Returns true if a recorded message is no longer needed in its queue: its job does not wait for the sweep's decision
+/// about it, and its body is kept for a replay, unless the job is gone. Returns false if that cannot be read.
 async fn is_over<S: DeadLetterRecords + JobStore>(store: &S, dead_letter: &Received, now: Timestamp) -> bool {
     try_is_over(store, dead_letter, now).await.unwrap_or_else(|error| {
         let error = telemetry::chain(&error);
@@ -187,7 +188,7 @@ async fn try_is_over<S: DeadLetterRecords + JobStore>(
     Ok(store.body(&note).await?.is_some())
 }
 
-/// Whether nobody is done with a letter. One that is new is noted.
+/// Returns true if a dead letter is not resolved. Records a new one.
 async fn is_open<S: DeadLetterRecords + JobStore>(
     store: &S,
     dead_letter: &Received,
@@ -198,7 +199,7 @@ async fn is_open<S: DeadLetterRecords + JobStore>(
         return Ok(noted.is_open());
     }
     let kept = match note.message.job_id() {
-        // The body goes with the job; there is nothing for it to go with if that is gone.
+        // The body is removed with the job, so it is not kept if the job is gone.
         Some(id) => store.job(id).await?.is_some_and(|job| !job.is_deleted()),
         None => true,
     };

@@ -1,4 +1,4 @@
-//! The dead-letter queues and the notes in memory.
+//! The dead-letter queues and records in memory.
 
 use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
@@ -13,7 +13,7 @@ use super::*;
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
-/// A message as it lies in its dead-letter queue.
+/// A message as received from its dead-letter queue.
 fn buried(queue: Queue, message_id: &str, body: String) -> Received {
     let (sent_at, message_id) = (NOW, message_id.to_owned());
     Received { queue, message_id, body, sent_at, receives: 6, source: None, group_id: None, handle: "h".into() }
@@ -21,7 +21,7 @@ fn buried(queue: Queue, message_id: &str, body: String) -> Received {
 
 fn chunk_of(job: &Job) -> String {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-    serde_json::to_string(&ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::of(job, (0, 1), &plan) })
+    serde_json::to_string(&ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::new(job, (0, 1), &plan) })
         .unwrap()
 }
 
@@ -106,7 +106,7 @@ async fn lane(store: &MemoryStore, queues: &MemoryQueues, count: usize) -> Vec<J
     let mut jobs = Vec::new();
     for n in 0..count {
         let job = job(store).await;
-        let body = serde_json::to_string(&CreateMessage::of(&job)).unwrap();
+        let body = serde_json::to_string(&CreateMessage::new(&job)).unwrap();
         queues.bury(Received { group_id: Some("lane".into()), ..buried(Queue::Create, &format!("m{n:02}"), body) });
         jobs.push(job);
     }
@@ -127,7 +127,7 @@ async fn of_one_lane_with_many_dead_creates_every_one_is_accounted_for_and_one_s
     for _ in 0..8 {
         for id in sweep_dead_letters(&store, &queues).await {
             seen.insert(id);
-            // What the sweep does with it.
+            // The sweep stops the job.
             let at = NOW;
             store.stop(id, 0, &Stop { status: Status::Failed, error: None, at }).await.unwrap();
         }
@@ -149,7 +149,7 @@ async fn of_lanes_that_share_a_batch_every_dead_letter_is_read() {
         for n in 0..if lane == "few" { 3 } else { 30 } {
             let job = job(&store).await;
             store.stop(job.job_id, 0, &Stop { status: Status::Failed, error: None, at: NOW }).await.unwrap();
-            let body = serde_json::to_string(&CreateMessage::of(&job)).unwrap();
+            let body = serde_json::to_string(&CreateMessage::new(&job)).unwrap();
             let dead_letter = buried(Queue::Create, &format!("{lane}{n:02}"), body);
             queues.bury(Received { group_id: Some(lane.into()), ..dead_letter });
         }

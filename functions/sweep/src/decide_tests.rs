@@ -2,6 +2,7 @@
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::ids::JobId;
+use longshore_domain::job::{JobTimes, SplitState};
 use longshore_domain::outcome::Counts;
 
 use super::*;
@@ -12,11 +13,14 @@ fn job(status: Status, stage: Stage) -> Job {
     Job {
         status,
         stage,
-        item_count: 10,
-        groups: 1,
-        sent_groups: 1,
-        split_ended: stage == Stage::Processing,
-        deadline_at: Timestamp(100_000_000),
+        split: SplitState {
+            item_count: 10,
+            groups: 1,
+            sent_groups: 1,
+            ended: stage == Stage::Processing,
+            ..SplitState::default()
+        },
+        times: JobTimes { deadline_at: Timestamp(100_000_000), ..JobTimes::accepted(Timestamp(0)) },
         ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0))
     }
 }
@@ -30,14 +34,14 @@ fn cursor(finished: bool, due_s: Option<i64>) -> Cursor {
     Cursor { round: 1, position: 0, token: "t".into(), file: None, deferred: 0, due, finished, by_sweeper: false }
 }
 
-/// A round that no queue could delay.
+/// A round with a longer delay than a queue supports.
 fn by_sweeper(due_s: i64) -> Cursor {
     Cursor { by_sweeper: true, ..cursor(false, Some(due_s)) }
 }
 
 static NONE: BTreeSet<(u32, u32)> = BTreeSet::new();
 
-/// The queue is empty, or it is being worked and holds messages of the tenant.
+/// The queue is empty, or it is being processed and holds messages of the tenant.
 fn at(now_s: i64, queue_idle: bool) -> Circumstances<'static> {
     let queue = if queue_idle { Queue::Idle } else { Queue::Busy { passed: None, quiet: false } };
     Circumstances { now: Timestamp(now_s * 1000), stall_s: STALL_S, queue, waiting: &NONE }
@@ -100,7 +104,7 @@ fn a_round_later_than_a_queue_can_delay_is_sent_when_it_is_due() {
     assert_eq!(pushes(&running, &waits, &at(7200, true)), [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }]);
 }
 
-/// The pushes were of the other chunk: its deliveries fail, and nobody has sent this round yet.
+/// The pushes were of the other chunk, whose deliveries fail. The message of this round has not been sent yet.
 #[test]
 fn a_round_that_nobody_has_sent_is_not_given_up_with_its_group() {
     let running = job(Status::Running, Stage::Processing);
@@ -129,7 +133,10 @@ fn a_done_group_that_nobody_rolled_up_is_rolled_up() {
 
 #[test]
 fn a_job_whose_completion_was_lost_is_completed_and_in_the_end_ended_without_a_report() {
-    let mut done = Job { done_groups: [0].into(), ..job(Status::Running, Stage::Processing) };
+    let mut done = Job {
+        split: SplitState { done_groups: [0].into(), ..job(Status::Running, Stage::Processing).split },
+        ..job(Status::Running, Stage::Processing)
+    };
     assert_eq!(pushes(&done, &[], &at(60, true)), [Action::SendComplete]);
     done.resends = 2 * PUSHES;
     assert!(matches!(pushes(&done, &[], &at(60 << 6, true))[..], [Action::EndWithoutReport(_)]));
@@ -152,7 +159,10 @@ fn a_job_that_is_stopping_is_completed() {
 
 #[test]
 fn a_job_past_its_deadline_is_stopped() {
-    let late = Job { deadline_at: Timestamp(1), ..job(Status::Running, Stage::Processing) };
+    let late = Job {
+        times: JobTimes { deadline_at: Timestamp(1), ..job(Status::Running, Stage::Processing).times },
+        ..job(Status::Running, Stage::Processing)
+    };
     assert!(matches!(pushes(&late, &[], &at(2, true))[..], [Action::Stop(_)]));
 }
 
@@ -165,7 +175,10 @@ fn a_job_that_has_ended_is_left_alone() {
 
 #[test]
 fn a_deleted_job_is_stopped_ended_and_then_removed() {
-    let deleted = |status, stage| Job { deleted_at: Some(Timestamp(0)), ..job(status, stage) };
+    let deleted = |status, stage| Job {
+        times: JobTimes { deleted_at: Some(Timestamp(0)), ..job(status, stage).times.clone() },
+        ..job(status, stage)
+    };
     for (status, stage) in [(Status::Waiting, Stage::Queued), (Status::Running, Stage::Processing)] {
         let pushed = pushes(&deleted(status, stage), &[], &at(0, true));
         assert!(matches!(&pushed[..], [Action::Stop(stop)] if stop.status == Status::Canceled), "{pushed:?}");
@@ -173,13 +186,16 @@ fn a_deleted_job_is_stopped_ended_and_then_removed() {
     let stopping = deleted(Status::Running, Stage::Stopping);
     assert_eq!(pushes(&stopping, &[], &at(60, true)), [Action::SendComplete]);
     for status in [Status::Completed, Status::Failed, Status::Canceled] {
-        let ended = Job { finished_at: Some(Timestamp(10_000)), ..deleted(status, Stage::Done) };
+        let ended = Job {
+            times: JobTimes { finished_at: Some(Timestamp(10_000)), ..deleted(status, Stage::Done).times },
+            ..deleted(status, Stage::Done)
+        };
         assert_eq!(pushes(&ended, &[], &at(69, true)), [], "whoever saw it alive may still write");
         assert_eq!(pushes(&ended, &[], &at(70, true)), [Action::Remove]);
     }
 }
 
-/// The group's own time tells nothing of when this chunk's round was filed: other chunks move it.
+/// The group's own time does not show when this chunk's round was deferred: other chunks move it.
 #[test]
 fn a_round_that_no_queue_could_delay_is_sent_when_it_is_due_however_late_its_group_moved() {
     let running = job(Status::Running, Stage::Processing);
@@ -204,7 +220,8 @@ fn a_round_that_the_sweeper_has_sent_is_given_its_time() {
     assert_eq!(pushes(&running, &before, &at(7_200, true)), again);
 }
 
-/// At `now_s`, when messages of the tenant that were sent up to `passed_s` had been received a stall's time ago.
+/// The state at `now_s`, when messages of the tenant that were sent up to `passed_s` had been received a stall time
+/// ago.
 fn busy(now_s: i64, passed_s: Option<i64>, quiet: bool) -> Circumstances<'static> {
     let passed = passed_s.map(|s| Timestamp(s * 1000));
     Circumstances { queue: Queue::Busy { passed, quiet }, ..at(now_s, false) }
@@ -264,10 +281,10 @@ fn while_a_tenant_is_quiet_one_group_of_a_job_is_sent_as_a_probe() {
     let probed = [numbered(0, 1, 60), numbered(1, 0, 0)];
     assert_eq!(pushes(&running, &probed, &busy(179, None, true)), [], "the wait doubles for the whole job");
     assert_eq!(pushes(&running, &probed, &busy(180, None, true)), probe(0, 1));
-    // The probe came through: what was sent with the others is known to be lost.
+    // The probe was received: the messages sent with the others are known to be lost.
     let counts = Counts { succeeded: 10, ..Counts::default() };
     let through = [Group { counts, ..numbered(0, 0, 60) }, numbered(1, 0, 0)];
-    let done = Job { done_groups: [0].into(), groups: 2, ..running };
+    let done = Job { split: SplitState { done_groups: [0].into(), groups: 2, ..running.split.clone() }, ..running };
     assert_eq!(pushes(&done, &through, &busy(150, Some(60), false)), probe(1, 0));
 }
 
@@ -288,7 +305,10 @@ fn a_manifest_is_read_only_where_a_chunk_may_need_a_push() {
 
 #[test]
 fn a_dead_split_stops_its_job_once_that_has_been_still() {
-    let splitting = Job { updated_at: Timestamp(10_000), ..job(Status::Running, Stage::Splitting) };
+    let splitting = Job {
+        times: JobTimes { updated_at: Timestamp(10_000), ..job(Status::Running, Stage::Splitting).times },
+        ..job(Status::Running, Stage::Splitting)
+    };
     let dead_letter = CreateMessage {
         job_id: splitting.job_id,
         generation: 0,
@@ -304,7 +324,7 @@ fn a_dead_split_stops_its_job_once_that_has_been_still() {
     assert!(matches!(decided(&splitting, 130), Some(Action::Stop(stop)) if stop.status == Status::Failed));
     for job in [
         Job { generation: 1, ..splitting.clone() },
-        Job { split_ended: true, ..splitting.clone() },
+        Job { split: SplitState { ended: true, ..splitting.split.clone() }, ..splitting.clone() },
         Job { status: Status::Failed, ..splitting.clone() },
     ] {
         assert_eq!(decided(&job, 999), None);

@@ -1,9 +1,9 @@
-//! The unfinished jobs in the order in which sweeps look at them: all that there is time for, and none for ever too late.
+//! The unfinished jobs in the order in which sweeps visit them: as many as time allows, without starving any.
 //!
-//! A sweep goes on behind the job at which the last one ended, and comes round to the oldest again. So every job is looked at
-//! within a number of sweeps, however many there are. If it does not come round, it looks at the newest jobs too that may need
-//! something: a job that was lost just now does not wait for its turn. The removals of deleted jobs come last, and have a
-//! share of the time that nothing else may take.
+//! A sweep continues after the last job of the previous one, and wraps around to the oldest. So every job is visited
+//! within a bounded number of sweeps, regardless of the number of jobs. If a sweep does not wrap around, it also visits
+//! the newest jobs that may need a push: a recently lost job does not wait for its turn. Removals of deleted jobs come
+//! last, with a reserved share of the time.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,15 @@ use crate::decide::Action;
 use crate::look::Look;
 use crate::run::{Sweep, Swept, note};
 
-/// Eighths of the time for jobs by which the turn, and then the newest, have to end. Removals have what is left.
+/// Eighths of the time for jobs at which the turn, and then the newest jobs, must end. Removals have the remaining
+/// time.
 const TURN_EIGHTHS: i64 = 5;
 const NEWEST_EIGHTHS: i64 = 6;
 
-/// Removals that one sweep begins at most: more than there is time for, and some megabytes.
+/// Maximum removals that one sweep begins: more than time allows, and some megabytes of memory.
 const REMOVALS: usize = 500;
 
-/// The sweep of the jobs, as far as it has come.
+/// The progress of a sweep over the jobs.
 pub(crate) struct Walk<'a, S, Q, F, D> {
     sweep: &'a Sweep<S, Q, F, D>,
     actor: Actor<'a, S, Q, F>,
@@ -48,12 +49,12 @@ where
         Self { sweep, begun, look: Look::new(gates_until), actor, seen: BTreeSet::new(), removable: Vec::new() }
     }
 
-    /// When so many eighths of the time are over.
+    /// Returns the time at which this many eighths of the time are over.
     fn by(&self, eighths: i64) -> Timestamp {
         Timestamp(self.begun.0 + self.actor.deadline.millis_since(self.begun) * eighths / 8)
     }
 
-    /// Looks at the jobs until the actor's deadline.
+    /// Visits the jobs until the actor's deadline.
     pub(crate) async fn run(mut self, swept: &mut Swept) {
         let round = match self.turn(self.by(TURN_EIGHTHS), swept).await {
             Ok(round) => round,
@@ -68,8 +69,8 @@ where
         self.remove(swept).await;
     }
 
-    /// Goes on where the last sweep ended; true if it comes round to that place. The position is stored before each
-    /// page: a sweep that dies is not followed by one that begins with the same jobs.
+    /// Continues after the last sweep's position; returns true if it wraps around to that position. The position is
+    /// stored before each page, so that the sweep after a crash does not begin with the same jobs.
     async fn turn(&mut self, until: Timestamp, swept: &mut Swept) -> PortResult<bool> {
         let store = &self.actor.ports.store;
         let begun = store.sweep_position().await?;
@@ -86,7 +87,7 @@ where
             store.set_sweep_position(Some(last)).await?;
             is_stored = true;
             for position in page {
-                // Of the same millisecond are others too.
+                // Other jobs may have the same millisecond.
                 if is_round && begun.is_some_and(|begun| position.created_at > begun.created_at) {
                     store.set_sweep_position(None).await?;
                     return Ok(true);
@@ -105,7 +106,7 @@ where
         Ok(true)
     }
 
-    /// Looks at the newest jobs that are old enough to be still.
+    /// Visits the newest jobs that are old enough to be stalled.
     async fn newest(&mut self, until: Timestamp, swept: &mut Swept) -> PortResult<()> {
         let store = &self.actor.ports.store;
         let created_at = (self.actor.clock)().plus_seconds(-self.sweep.stall_s);
@@ -126,7 +127,7 @@ where
         }
     }
 
-    /// Looks at one job. No failure of a push keeps the job from its others, or other jobs from theirs.
+    /// Visits one job. A failed push affects neither the job's other pushes nor other jobs.
     async fn job(&mut self, position: JobPosition, swept: &mut Swept) {
         swept.jobs += 1;
         self.seen.insert(position.job_id);
@@ -156,7 +157,7 @@ where
         }
     }
 
-    /// Removes deleted jobs. One with many files has a quarter of the time: the next sweep goes on with it.
+    /// Removes deleted jobs. A job with many files gets a quarter of the time; the next sweep continues it.
     async fn remove(&mut self, swept: &mut Swept) {
         let left_ms = self.actor.deadline.millis_since((self.actor.clock)());
         self.actor.removal_ms = left_ms / 4;

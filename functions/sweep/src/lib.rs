@@ -1,20 +1,21 @@
-//! Every job ends: finds those that do not get on, and gives them a push.
+//! Ensures that every job ends: finds jobs without progress, and pushes them.
 //!
 //! - **Trigger:** a schedule, every minute.
 //! - **Reads and writes:** the index of unfinished jobs, their groups, the dead-letter queues and the depth of the
-//!   chunk queues. Sends messages again, commits items of dead chunks as failed, and tells jobs to stop. For a deleted
-//!   job that has ended it removes files, upload, records and the job. At the gates of job types it calls in waiting
-//!   chunks if there is room.
-//! - **Run twice at once:** both send their pushes, which is harmless, and one of them is counted: anything given up
-//!   after four pushes was sent at four different times.
+//!   chunk queues. Sends messages again, commits items of dead chunks as failed, and stops jobs. For a deleted job that
+//!   has ended it removes files, upload, records and the job. For job types with a concurrency limit it wakes parked
+//!   chunks if there are free permits.
+//! - **Run twice at once:** both runs send their pushes, which is harmless, and one of them is counted: anything given
+//!   up after four pushes was sent at four different times.
 //! - **If it fails:** the next minute's run sees the same ledger and decides the same. One job's failure is logged and
-//!   does not keep the others waiting.
-//! - **Dead letters:** each is noted in the table once, for operators. A message is deleted once its note says that an
-//!   operator has replayed or discarded it, or once it is no longer needed and hides others of its message group.
-//! - **Never:** deletes any other message, touches a job that has ended and is not deleted, removes a record that a job
-//!   has imported, trusts anything but the ledger and the queues.
+//!   does not delay the others.
+//! - **Dead letters:** each is recorded in the table once, for operators. A message is deleted once its record says
+//!   that an operator has replayed or discarded it, or once it is no longer needed and hides others of its message
+//!   group.
+//! - **Never:** deletes any other message; touches a job that has ended and is not deleted; removes a record that a job
+//!   has imported; relies on anything but the ledger and the queues.
 //!
-//! It lists, decides purely ([`decide`]) and then acts.
+//! It lists the jobs, decides with pure functions ([`decide`]) and then acts.
 
 mod act;
 mod dead_letters;

@@ -1,4 +1,5 @@
-//! One look at one job: what is read of it, of the gate of its type and of its queue, and what it needs.
+//! Examination of one job: reads the job, the parked chunks of its type and the state of its queue, and decides its
+//! pushes.
 
 use std::collections::BTreeMap;
 
@@ -18,27 +19,27 @@ use crate::decide::{Action, Circumstances, Queue, decide, may_need_push};
 use crate::parked::ParkedByType;
 use crate::run::Sweep;
 
-/// Tenants whose deliveries a sweep remembers.
+/// Maximum number of cached tenants' deliveries.
 const TENANTS: usize = 10_000;
 
-/// What a sweep has come to know that is not of one job alone.
+/// State of a sweep that is shared between jobs.
 #[derive(Debug)]
 pub(crate) struct Look {
     limiters: ParkedByType,
-    /// When the looks at gates have to end.
+    /// Time at which reading of parked chunks must end.
     gates_until: Timestamp,
-    /// By priority, true if its queue is empty.
+    /// True for each priority whose queue is empty.
     idle: BTreeMap<Priority, bool>,
     deliveries: BTreeMap<(String, Priority), Deliveries>,
 }
 
 impl Look {
-    /// Nothing is known yet.
+    /// Starts with an empty cache.
     pub(crate) fn new(gates_until: Timestamp) -> Self {
         Self { limiters: ParkedByType::default(), gates_until, idle: BTreeMap::new(), deliveries: BTreeMap::new() }
     }
 
-    /// Reads a job; what it needs now. None if it is gone.
+    /// Reads a job, and returns it with the pushes that it needs now; `None` if it no longer exists.
     pub(crate) async fn job<S: Store, Q: Queues + QueueDepth, F, D>(
         &mut self,
         sweep: &Sweep<S, Q, F, D>,
@@ -48,7 +49,7 @@ impl Look {
         let ports = actor.ports;
         let Some((mut groups, mut job)) = ports.store.progress(id).await? else { return Ok(None) };
         if self.limiters.look(ports, &job.job_type, (actor.clock, self.gates_until)).await {
-            // A chunk that was called in between the two reads would seem to be still.
+            // A chunk that was woken between the two reads would seem to make no progress.
             let Some(progress) = ports.store.progress(id).await? else { return Ok(None) };
             (groups, job) = progress;
         }
@@ -61,12 +62,12 @@ impl Look {
         let at = Circumstances { now, stall_s, queue, waiting: &waiting };
         let chunks = chunk_counts(&ports.store, &job, &groups, &at).await?;
         let mut actions = decide(&job, &groups, |group| chunks.get(&group).copied().unwrap_or(0), &at);
-        // A chunk that may be waiting at its gate is neither lost nor dead.
+        // A chunk that may be parked is neither lost nor dead.
         actions.retain(|action| is_known || !matches!(action, Action::SendChunks { .. } | Action::GiveUp { .. }));
         Ok(Some((job, actions)))
     }
 
-    /// The queue of a job's chunks. What cannot be read of it explains everything: no chunk is pushed.
+    /// Returns the state of the queue of a job's chunks. If it cannot be read, no chunk is pushed.
     async fn queue<S: Store, Q: Queues + QueueDepth, F>(
         &mut self,
         ports: &Ports<S, Q, F>,
@@ -108,7 +109,7 @@ impl Look {
     }
 }
 
-/// How many chunks the groups have that may need a push: only of those the manifest is read.
+/// Returns the number of chunks of each group that may need a push. Only the manifests of these groups are read.
 async fn chunk_counts<S: Store>(
     store: &S,
     job: &Job,

@@ -1,4 +1,4 @@
-//! Wires `sweep`: one run per invocation, on AWS.
+//! Entry point of `sweep`: one run per invocation, on AWS.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ async fn main() -> Result<(), Error> {
     let (ports, queues) = (&ports, &dead_letters);
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
         let (started, deadline) = (Instant::now(), Timestamp(event.context.deadline as i64 - 5_000));
-        // Most of the time is for jobs: however many letters lie there, every job is looked at.
+        // Most of the time is reserved for jobs: every job is visited, regardless of the number of dead letters.
         let (now, left_ms) = (Timestamp::now(), deadline.millis_since(Timestamp::now()));
         let in_time = || Timestamp::now().millis_since(now) < left_ms / 4;
         let dead_letters = read_dead_letters(&ports.store, queues, now, &in_time).await;

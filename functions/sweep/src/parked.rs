@@ -1,7 +1,7 @@
-//! The gates, as one sweep finds them: who waits is not still, and whoever may come in is called.
+//! Parked chunks, as one sweep finds them: a parked chunk is not stalled, and is woken if there is a free permit.
 //!
-//! A worker that dies behind a gate leaves a lease that ends and calls nobody. So each sweep calls in what there is room
-//! for, and forgets chunks of jobs that have ended.
+//! A worker that dies with a permit leaves a permit that expires, and wakes no chunk. So each sweep wakes as many
+//! chunks as there are free permits, and forgets chunks of jobs that have ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,19 +13,21 @@ use longshore_domain::ids::JobId;
 use longshore_domain::ports::{PortResult, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
 
-/// Places (group, chunk) of chunks.
+/// Ids (group, chunk) of chunks.
 pub(crate) type Places = BTreeSet<(u32, u32)>;
 
-/// Chunks that a sweep looks at by gate: some 40 MB. Where more wait it is not known of the others.
+/// Maximum parked chunks of a job type that a sweep reads: about 40 MB. If there are more, the state of the others is
+/// unknown.
 const MOST: usize = 20_000;
 
-/// Which chunks wait, of the job types that this sweep has come across; none where that is not known.
+/// Parked chunks by job type, for the types that this sweep has read; `None` for a type whose parked chunks are
+/// unknown.
 #[derive(Debug, Default)]
 pub(crate) struct ParkedByType(BTreeMap<String, Option<BTreeMap<JobId, Places>>>);
 
 impl ParkedByType {
-    /// Looks at the gate of a job type, unless this sweep has; true if it did, so that what was read of a job before may
-    /// be older than what is known of its gate. A gate that cannot be seen keeps no job from the rest of the sweep.
+    /// Reads the parked chunks of a job type, unless this sweep has. Returns true if it did: a job that was read before
+    /// may then be older than its type's parked chunks. If they cannot be read, the sweep continues with all jobs.
     pub(crate) async fn look<S: Store, Q: Queues, F>(
         &mut self,
         ports: &Ports<S, Q, F>,
@@ -44,13 +46,13 @@ impl ParkedByType {
         true
     }
 
-    /// Which of a job's chunks wait; none if that is not known.
+    /// Returns the parked chunks of a job; `None` if unknown.
     pub(crate) fn parked(&self, job_type: &str, id: JobId) -> Option<Places> {
         self.0.get(job_type)?.as_ref().map(|of_job| of_job.get(&id).cloned().unwrap_or_default())
     }
 }
 
-/// Who waits at a gate, by job, once those are called for whom there is room; none if more wait than are looked at.
+/// Wakes chunks for the free permits, and returns the parked chunks by job; `None` if there are more than are read.
 async fn see<S: Store, Q: Queues, F>(
     ports: &Ports<S, Q, F>,
     job_type: &str,
@@ -66,7 +68,7 @@ async fn see<S: Store, Q: Queues, F>(
     Ok(are_all.then_some(of_job))
 }
 
-/// Those that still have something to wait for, by job; none if there is no time to read so many jobs.
+/// Returns the parked chunks of live jobs, by job; `None` if there is no time to read that many jobs.
 async fn forget_ended<S: Store, Q, F>(
     ports: &Ports<S, Q, F>,
     job_type: &str,
@@ -85,7 +87,7 @@ async fn forget_ended<S: Store, Q, F>(
         if jobs[&id].as_ref().is_some_and(|job| job.is_live() && job.owns(group)) {
             of_job.entry(id).or_default().insert((group, parked.message.chunk));
         } else if clock() < deadline {
-            // The next sweep forgets what is left.
+            // The next sweep forgets the remaining ones.
             ports.store.forget(job_type, &parked).await?;
         }
     }

@@ -19,29 +19,29 @@ use crate::jobs::Walk;
 pub struct Sweep<S, Q, F, D> {
     /// The services.
     pub ports: Ports<S, Q, F>,
-    /// The dead-letter queues.
+    /// The open dead letters that were read.
     pub dead_letters: D,
-    /// Seconds without progress that are still healthy.
+    /// Stall time: seconds without progress that are still healthy.
     pub stall_s: i64,
-    /// The time.
+    /// The clock.
     pub clock: fn() -> Timestamp,
 }
 
-/// What a sweep did.
+/// Result of a sweep.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
 pub struct Swept {
-    /// Unfinished jobs that were looked at.
+    /// Unfinished jobs that were visited.
     pub jobs: u32,
-    /// Pushes given.
+    /// Pushes made.
     pub pushes: u32,
     /// Dead letters read.
     pub dead_letters: u32,
-    /// Jobs, pushes or letters that failed; the next sweep tries them again.
+    /// Jobs, pushes or dead letters that failed; the next sweep retries them.
     pub failures: u32,
 }
 
 impl<S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files, D: DeadLetters> Sweep<S, Q, F, D> {
-    /// Sweeps once, until all is seen or `deadline` is near.
+    /// Sweeps once, until everything is visited or `deadline` is near.
     pub async fn run(&self, deadline: Timestamp) -> Swept {
         let (registry, known) = (Registry::default(), KnownJobs::default());
         let (ports, clock) = (&self.ports, self.clock);
@@ -54,7 +54,8 @@ impl<S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files, D: DeadLette
         swept
     }
 
-    /// For half of the time that is left: what lies here stays, and jobs have to be looked at.
+    /// Accounts for dead letters in up to half of the remaining time: those left stay in their queue, and jobs must be
+    /// visited too.
     async fn dead_letters(&self, actor: &Actor<'_, S, Q, F>, swept: &mut Swept) -> PortResult<()> {
         let (now, left_ms) = ((self.clock)(), actor.deadline.millis_since((self.clock)()));
         let in_time = || (self.clock)().millis_since(now) < left_ms / 2;
@@ -68,7 +69,8 @@ impl<S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files, D: DeadLette
                 note(swept, "a dead split cannot be accounted for", &error);
             }
         }
-        // A dead completion needs no reading: its job is still unfinished, and the sweep below asks for it again.
+        // A dead completion need not be read: its job is still unfinished, and the sweep of the jobs requests its
+        // completion again.
         Ok(())
     }
 

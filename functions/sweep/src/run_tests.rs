@@ -1,4 +1,4 @@
-//! A sweep over the ports in memory, by a clock that moves.
+//! A sweep over in-memory ports, with a clock that moves.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Priority};
+use longshore_domain::job::{Job, JobTimes, Priority};
 use longshore_domain::message::{ChunkMessage, CompleteMessage};
 use longshore_domain::ports::{Definition, JobStore, JobTransitions, PortError};
 
@@ -19,13 +19,13 @@ thread_local! {
     static NOW: Cell<Timestamp> = const { Cell::new(START) };
 }
 
-/// A second passes with each look.
+/// A clock that advances by a second with each read.
 fn clock() -> Timestamp {
     NOW.set(NOW.get().plus_seconds(1));
     NOW.get()
 }
 
-/// More letters than there is time for.
+/// More dead letters than time allows.
 struct FakeDeadLetters(ChunkMessage);
 
 impl DeadLetters for FakeDeadLetters {
@@ -45,13 +45,13 @@ async fn however_many_dead_letters_there_are_every_job_is_looked_at() {
     let definition = Definition { options: serde_json::json!({}), columns: None };
     ports.store.create_job(&job, &definition, None).await.unwrap();
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-    let dead_letters = FakeDeadLetters(ChunkMessage::of(&job, (0, 1), &plan));
+    let dead_letters = FakeDeadLetters(ChunkMessage::new(&job, (0, 1), &plan));
     let sweep = Sweep { ports, dead_letters, stall_s: 60, clock };
     let swept = sweep.run(START.plus_seconds(200)).await;
     assert_eq!((swept.jobs, swept.dead_letters), (1, 500));
 }
 
-/// No letters.
+/// No dead letters.
 struct Quiet;
 
 impl DeadLetters for Quiet {
@@ -68,19 +68,22 @@ thread_local! {
     static SLOW: Cell<Timestamp> = const { Cell::new(START) };
 }
 
-/// 25 milliseconds pass with each look.
+/// A clock that advances by 25 milliseconds with each read.
 fn slow_clock() -> Timestamp {
     SLOW.set(Timestamp(SLOW.get().0 + 25));
     SLOW.get()
 }
 
-/// Job number `n` of 3,000, all of which wait behind a message that was never lost: they are pushed no more.
+/// Stores 3,000 waiting jobs, of which only job number `lost` needs a push. Returns that job.
 async fn unfinished_jobs(store: &MemoryStore, lost: usize) -> JobId {
     let mut lost_id = None;
     for n in 0..3_000 {
         let created_at = START.plus_seconds(n as i64 - 10_000);
         let updated_at = if n == lost { created_at } else { START.plus_seconds(100_000) };
-        let job = Job { created_at, updated_at, ..Job::waiting(JobId::generate(), "t", "import", created_at) };
+        let job = Job {
+            times: JobTimes { created_at, updated_at, ..JobTimes::accepted(created_at) },
+            ..Job::waiting(JobId::generate(), "t", "import", created_at)
+        };
         store.create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None).await.unwrap();
         if n == lost {
             lost_id = Some(job.job_id);
@@ -89,7 +92,7 @@ async fn unfinished_jobs(store: &MemoryStore, lost: usize) -> JobId {
     lost_id.unwrap()
 }
 
-/// Sweeps of 50 seconds until a lost job is pushed, at most ten.
+/// Runs sweeps of 50 seconds until a lost job is pushed, at most ten. Returns their number.
 async fn sweeps_until_pushed(lost: usize) -> usize {
     let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
     let id = unfinished_jobs(&ports.store, lost).await;
@@ -116,7 +119,7 @@ async fn every_lost_job_is_pushed_within_six_sweeps() {
     }
 }
 
-/// A split letter, and nothing else.
+/// A dead create message, and nothing else.
 struct DeadSplit(CreateMessage);
 
 impl DeadLetters for DeadSplit {
@@ -141,7 +144,7 @@ async fn a_dead_split_stops_its_job_only_once_no_other_splitter_gets_on() {
             .create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None)
             .await
             .unwrap();
-        // A second splitter, whose message the sweeper has sent, has committed a group just now.
+        // A second splitter, whose message the sweeper has sent, has just committed a group.
         ports.store.begin(job.job_id, START).await.unwrap();
         for _ in 0..pushes {
             let job = ports.store.job(job.job_id).await.unwrap().unwrap();

@@ -1,4 +1,5 @@
-//! Memory that a sweep takes while it reads many large dead letters. A process of its own, for the peak is the process's.
+//! Memory of a sweep while it reads many large dead letters. A process of its own, because the peak is measured per
+//! process.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test stops that way")]
 
@@ -18,14 +19,14 @@ const NOW: Timestamp = Timestamp(1_700_000_000_000);
 const DEAD_LETTERS: usize = 200;
 const ROWS_BYTES: usize = 300 * 1024;
 
-/// The most memory that this process has held, in KiB: `VmHWM` of proc(5).
+/// Peak memory of this process, in KiB: `VmHWM` of proc(5).
 fn peak_kib() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Letters that are made as they are received: nothing holds them but the sweep.
+/// Dead letters that are generated as they are received: only the sweep holds them.
 struct Large(AtomicUsize);
 
 impl DeadLetterQueues for Large {
@@ -52,7 +53,7 @@ const BATCH: usize = 10;
 fn dead_letter(n: usize) -> Received {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
     let job = Job::waiting(JobId::generate(), "t", "import", NOW);
-    let message = ChunkMessage { inline: Some("x".repeat(ROWS_BYTES)), ..ChunkMessage::of(&job, (0, 1), &plan) };
+    let message = ChunkMessage { inline: Some("x".repeat(ROWS_BYTES)), ..ChunkMessage::new(&job, (0, 1), &plan) };
     Received {
         queue: Queue::Chunk,
         message_id: format!("m{n}"),

@@ -15,11 +15,11 @@ use crate::read::state_response;
 use crate::state::{UploadProgress, abandoned, completing, missing};
 use crate::{UploadPlaces, UploadStatus, Uploads};
 
-/// Part numbers that an answer names; of more it says how many.
+/// Maximum count of part numbers named in a response; the rest are counted.
 const NAMED_PARTS: usize = 48;
 
-/// Makes the file of the parts that S3 lists, once: 200, again and again. 409 while parts are missing. What the client
-/// believes to have put is not asked.
+/// Assembles the file from the parts that S3 lists, once: 200, also when repeated. 409 while parts are missing. S3's
+/// list decides, not the client's.
 #[utoipa::path(
     post,
     path = "/api/uploads/{fileGuid}/complete",
@@ -47,7 +47,7 @@ pub(crate) async fn complete<S: JobStore + TenantCounts, P: UploadPlaces>(
     PathText(id): PathText,
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
-    let (multipart, received) = match UploadProgress::of(&uploads.places, &upload, (uploads.clock)()).await? {
+    let (multipart, received) = match UploadProgress::read(&uploads.places, &upload, (uploads.clock)()).await? {
         UploadProgress::Received => return Ok(state_response(upload, UploadProgress::Received)),
         UploadProgress::Waiting => {
             return Err(incomplete("nothing was put under this upload yet; put the file first").into());
@@ -62,7 +62,8 @@ pub(crate) async fn complete<S: JobStore + TenantCounts, P: UploadPlaces>(
     }
     match uploads.places.complete(&upload, &multipart, &received).await? {
         Completion::Done => {}
-        // S3 tells the second of two calls this or that; the file tells which came to its end.
+        // S3 may answer the second of two concurrent calls either way. The existence of the file shows if one of them
+        // succeeded.
         Completion::Gone | Completion::Changed if uploads.places.is_received(&upload).await? => {}
         Completion::Gone => return Err(completing().into()),
         Completion::Changed => {
@@ -76,7 +77,7 @@ fn incomplete(detail: impl Into<String>) -> Problem {
     Problem::new(Kind::UploadIncomplete, detail)
 }
 
-/// The numbers of parts, as many as an answer has room for.
+/// Lists the numbers of missing parts, up to `NAMED_PARTS`.
 fn named(missing: &[Part]) -> String {
     let numbers: Vec<_> = missing.iter().take(NAMED_PARTS).map(|part| part.number.to_string()).collect();
     let more = match missing.len().saturating_sub(NAMED_PARTS) {

@@ -20,8 +20,8 @@ use crate::{BODY_BYTES, PromisedUpload, UploadPlaces, UploadRequest, Uploads};
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// Remembers an upload and answers its URL: 201. Under an `Idempotency-Key` that was used before, 201 with the upload
-/// that it made and a new URL for it.
+/// Creates an upload and returns its URL: 201. A repeated `Idempotency-Key` returns 201 with the first call's upload
+/// and a new URL for it.
 #[utoipa::path(
     post,
     path = "/api/uploads",
@@ -79,7 +79,7 @@ pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadPlaces>(
 ) -> Answer {
     let now = (uploads.clock)();
     let key = idempotency::key(&headers)?;
-    // What a whole day has no room for can never be uploaded: refused for good, not until tomorrow.
+    // A file larger than the daily quota can never be uploaded: refused permanently, not until tomorrow.
     let max_file_bytes = uploads.max_file_bytes.min(uploads.max_bytes_per_day);
     let request = UploadRequest::read(fields, max_file_bytes, uploads.multipart_bytes)?;
     let key = key.map(|key| idempotency::of_request(key, &request.meaning(), now));
@@ -94,7 +94,7 @@ pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadPlaces>(
     let upload = uploads.begun(promised(&tenant, request, (now, uploads.retention_days)), part_bytes).await?;
     let document = uploads.document(&upload, &wanted).await?;
     let outcome = uploads.store.create_upload(&upload, key.as_ref()).await?;
-    // After a lost reply the store may say that it has this very upload.
+    // After a lost reply, the store may report this very upload as already stored.
     let is_stored = matches!(outcome, Created::New) || outcome == Created::Replayed(upload.file_guid);
     if let (Some(multipart), false) = (&upload.multipart, is_stored) {
         uploads.places.abort(&upload, multipart).await;
@@ -109,7 +109,7 @@ pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadPlaces>(
 }
 
 impl<S: JobStore + TenantCounts, P: UploadPlaces> Uploads<S, P> {
-    /// The answer to a create whose key was used before: the upload that it made, with new URLs.
+    /// Answers a repeated idempotency key with the upload that the first call created, and new URLs.
     async fn created_before(&self, tenant: &Tenant, outcome: Created<FileGuid>, wanted: &[(Part, String)]) -> Answer {
         let Created::Replayed(id) = outcome else { return Err(idempotency::key_reused().into()) };
         let first = self.upload(tenant, &id.to_string()).await?;
@@ -133,7 +133,7 @@ fn promised(tenant: &Tenant, request: UploadRequest, (now, retention_days): (Tim
     }
 }
 
-/// 429: the tenant's day has only so many bytes left.
+/// 429: the tenant's daily quota has `left` bytes remaining.
 fn over_quota(left: u64, now: Timestamp) -> Problem {
     let end = now.end_of_day();
     let detail = format!(

@@ -1,4 +1,4 @@
-//! What the answers say of an upload.
+//! Response documents for uploads.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +13,19 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 use crate::state::UploadProgress;
 use crate::{PartsDocument, ReceivedDocument};
 
-/// What the client needs to put its file: in one piece, or in parts if it is large.
+/// Instructions for uploading a file: by one PUT, or in parts if the file is large.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = PromisedUpload)]
 pub enum PromisedUpload {
-    /// By one PUT.
+    /// Upload by one PUT.
     Whole(UploadDocument),
-    /// Part by part.
+    /// Upload in parts.
     InParts(PartsDocument),
 }
 
 impl PromisedUpload {
-    /// Which upload.
+    /// Returns the upload's id.
     pub(crate) fn file_guid(&self) -> FileGuid {
         match self {
             Self::Whole(upload) => upload.file_guid,
@@ -34,33 +34,33 @@ impl PromisedUpload {
     }
 }
 
-/// What the client needs to put its file.
+/// Instructions for uploading a file by one PUT.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Upload)]
 pub struct UploadDocument {
-    /// Names the file when a job is created.
+    /// Identifies the file when you create a job.
     pub file_guid: FileGuid,
-    /// `PUT`.
+    /// HTTP method of the upload: `PUT`.
     #[schema(schema_with = put)]
     pub method: &'static str,
-    /// Where to.
+    /// URL to send the file to.
     #[schema(format = "uri")]
     pub url: String,
-    /// To be sent exactly so: they are signed. The length is signed too, and sent by every client by itself.
+    /// Headers to send unchanged: they are signed. `Content-Length` is signed too; every HTTP client sets it.
     pub headers: BTreeMap<String, String>,
-    /// When the URL ends, in RFC 3339.
+    /// Time by which the PUT must begin, in RFC 3339.
     #[schema(format = DateTime)]
     pub expires_at: String,
 }
 
-/// The one method there is.
+/// Schema of the only method, `PUT`.
 pub(crate) fn put() -> Object {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["PUT"])).build()
 }
 
 impl UploadDocument {
-    /// A URL for an upload, until then.
+    /// A signed URL for an upload, valid until `expires_at`.
     pub(crate) fn new(upload: &Upload, signed: PutUrl, expires_at: Timestamp) -> Self {
         Self {
             file_guid: upload.file_guid,
@@ -72,48 +72,48 @@ impl UploadDocument {
     }
 }
 
-/// Whether the file of an upload was put.
+/// State of an upload.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UploadState {
-    /// Nothing was put, or not all parts.
+    /// The file is not complete yet.
     Waiting,
-    /// The file is there, as it was promised: S3 takes no other.
+    /// The file is complete and matches the request: S3 accepts no other.
     Received,
-    /// It was not completed within a day, and its parts are gone.
+    /// The upload was not completed within a day, and its parts were removed.
     Abandoned,
 }
 
-/// An upload as it stands.
+/// State of an upload.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadStatus {
-    /// Names the file when a job is created.
+    /// Identifies the file when you create a job.
     pub file_guid: FileGuid,
-    /// The client's name for it.
+    /// File name that the client gave.
     pub file_name: String,
-    /// Its media type.
+    /// Media type of the file.
     pub content_type: String,
-    /// Its size in bytes.
+    /// Size of the file in bytes.
     #[schema(minimum = 1)]
     pub size: u64,
-    /// Whether it was put.
+    /// State of the upload.
     pub state: UploadState,
-    /// When the upload and its file are forgotten, in RFC 3339.
+    /// Time when the upload and its file are removed, in RFC 3339.
     #[schema(format = DateTime)]
     pub expires_at: String,
-    /// Of an upload in parts that waits: bytes of each part but the last.
+    /// Bytes of each part except the last. Only for an incomplete upload in parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 5_242_880, value_type = u64, required = false)]
     pub part_size: Option<u64>,
-    /// Of an upload in parts that waits: the parts that S3 has, in order.
+    /// Parts that S3 has received, in order. Only for an incomplete upload in parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 200, value_type = Vec<ReceivedDocument>, required = false)]
     pub received_parts: Option<Vec<ReceivedDocument>>,
 }
 
 impl UploadStatus {
-    /// An upload as it stands.
+    /// Converts an upload and its progress.
     pub(crate) fn new(upload: Upload, state: UploadProgress) -> Self {
         let (state, part_size, received_parts) = match state {
             UploadProgress::Received => (UploadState::Received, None, None),

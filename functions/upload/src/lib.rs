@@ -1,18 +1,18 @@
-//! Promises a place for one file: presigned URLs by which a client puts it straight into S3, by one PUT or, if it is large,
-//! part by part.
+//! Creates uploads: presigned URLs with which a client uploads a file directly to S3, by one PUT or, if it is large, in
+//! parts.
 //!
 //! - **Trigger:** `POST /api/uploads`, `GET /api/uploads/{fileGuid}`, `POST /api/uploads/{fileGuid}/url` and `…/complete`.
-//! - **Reads and writes:** one record of the upload, so that a job can name it by its `fileGuid`, in one transaction
-//!   with its idempotency key and the count of the bytes that were promised to the tenant that day. URLs are signed without
-//!   a call. Whether the file is there, a HEAD of it says; which parts are, a list of S3's. The file is made of its parts
-//!   once S3 has them all.
-//! - **Called twice:** with an `Idempotency-Key` the first call's upload, with a new URL; without one two uploads, of
-//!   which one stays unused and expires. The file itself can be put or completed only once, however many URLs there are;
-//!   a part can be put again until then.
-//! - **If it fails:** the client gets a problem and asks again. A record without a URL is never used and expires; parts
-//!   that are never completed are removed by the bucket after a day.
-//! - **Never:** sees a byte of the file; believes a client about its parts; logs a URL; says that there is an upload which
-//!   is another tenant's.
+//! - **Reads and writes:** one record of the upload, so that a job can refer to it by its `fileGuid`, in one
+//!   transaction with its idempotency key and the count of the tenant's bytes of that day. URLs are signed without a
+//!   network call. A HEAD shows if the file exists; S3's list shows which parts do. The file is assembled once S3 has
+//!   all of its parts.
+//! - **Called twice:** with an `Idempotency-Key`, returns the first call's upload with a new URL. Without one, creates
+//!   two uploads; the unused one expires. The file itself can be uploaded or completed only once, regardless of the
+//!   number of URLs; a part can be uploaded again until then.
+//! - **If it fails:** the client gets a problem and retries. A record without a URL is never used and expires; the
+//!   bucket removes parts that are not completed within a day.
+//! - **Never:** reads a byte of the file; trusts a client's claims about its parts; logs a URL; reveals the existence
+//!   of another tenant's upload.
 
 mod complete;
 mod create;
@@ -45,7 +45,7 @@ pub use parts::{PartDocument, PartsDocument, ReceivedDocument};
 pub use places::{PartPlaces, UploadPlaces};
 pub use request::UploadRequest;
 
-/// The calls that this function answers.
+/// Routes of this function.
 pub const ROUTES: [(&str, &str); 4] = [
     ("POST", "/api/uploads"),
     ("GET", "/api/uploads/{fileGuid}"),
@@ -53,37 +53,38 @@ pub const ROUTES: [(&str, &str); 4] = [
     ("POST", "/api/uploads/{fileGuid}/complete"),
 ];
 
-/// The largest body: the checksums of 200 parts take 20 KiB, a name of 255 characters in its longest spelling 3 KiB.
+/// Maximum body size: the checksums of 200 parts take 20 KiB, a name of 255 characters in its longest JSON encoding 3
+/// KiB.
 const BODY_BYTES: usize = 64 * 1024;
 
-/// Within this time the PUT must begin; it may last longer. An hour, so that a person can queue up some large files.
+/// Time within which the PUT must begin; it may last longer. One hour, so that a person can queue several large files.
 const URL_SECONDS: i64 = 3_600;
 
-/// The function: services, limits and the clock.
+/// State of the function: services, limits and the clock.
 #[derive(Clone, Debug)]
 pub struct Uploads<S, P> {
-    /// Where uploads are remembered.
+    /// Store of upload records.
     pub store: S,
-    /// Where they are put.
+    /// Storage of the files.
     pub places: P,
-    /// Who may call.
+    /// Access control.
     pub access: Access,
-    /// Bytes of the largest file.
+    /// Maximum size of a file in bytes.
     pub max_file_bytes: u64,
-    /// Bytes above which a file is put in parts.
+    /// File size in bytes above which a file is uploaded in parts.
     pub multipart_bytes: u64,
-    /// Bytes that are promised to one tenant in a day. The store counts them.
+    /// Daily quota of a tenant in bytes. The store counts them.
     pub max_bytes_per_day: u64,
-    /// Calls of a tenant that one process answers.
+    /// Rate limit of a tenant's calls, per process.
     pub tenant_calls: Rate,
-    /// Days until an upload is forgotten.
+    /// Days until an upload expires.
     pub retention_days: i64,
-    /// The time.
+    /// The clock.
     pub clock: fn() -> Timestamp,
 }
 
 impl<S: JobStore + TenantCounts, P: UploadPlaces> Uploads<S, P> {
-    /// Counts a call that makes work, before it makes any.
+    /// Counts a call that causes work, before the work begins.
     ///
     /// # Errors
     /// 429 `rate-limited`, or the store fails.
@@ -95,7 +96,7 @@ impl<S: JobStore + TenantCounts, P: UploadPlaces> Uploads<S, P> {
         Err(rate_limited(CallWindow::at(now).end().millis_since(now)).into())
     }
 
-    /// The upload that a path names.
+    /// Returns the upload that a path names.
     ///
     /// # Errors
     /// 404 if there is none, if it is another tenant's, or if it has expired.
@@ -109,7 +110,7 @@ impl<S: JobStore + TenantCounts, P: UploadPlaces> Uploads<S, P> {
         Ok(upload.ok_or_else(|| Problem::not_found("upload"))?)
     }
 
-    /// A new upload, as it is to be stored: one with parts is begun.
+    /// Prepares a new upload for the store. An upload in parts is begun in S3.
     async fn begun(&self, mut upload: Upload, part_bytes: Option<u64>) -> PortResult<Upload> {
         if let Some(part_bytes) = part_bytes {
             upload.multipart = Some(Multipart { id: self.places.begin(&upload).await?, part_bytes });
@@ -117,7 +118,7 @@ impl<S: JobStore + TenantCounts, P: UploadPlaces> Uploads<S, P> {
         Ok(upload)
     }
 
-    /// What the client needs to put the file: in parts, those of them that it wants have their URLs.
+    /// Returns the upload instructions. For an upload in parts, the requested parts have URLs.
     async fn document(&self, upload: &Upload, wanted: &[(Part, String)]) -> PortResult<PromisedUpload> {
         let Some(multipart) = &upload.multipart else {
             return Ok(PromisedUpload::Whole(self.signed(upload).await?));
@@ -130,13 +131,13 @@ impl<S: JobStore + TenantCounts, P: UploadPlaces> Uploads<S, P> {
         Ok(PromisedUpload::InParts(PartsDocument::new(upload, multipart, all.collect())))
     }
 
-    /// A URL for an upload by one PUT.
+    /// Signs a URL for an upload by one PUT.
     async fn signed(&self, upload: &Upload) -> PortResult<UploadDocument> {
         let signed = self.places.upload_url(upload, URL_SECONDS.unsigned_abs()).await?;
         Ok(UploadDocument::new(upload, signed, (self.clock)().plus_seconds(URL_SECONDS)))
     }
 
-    /// URLs for parts, each with its SHA-256.
+    /// Signs URLs for parts, each with its SHA-256.
     async fn signed_parts(
         &self,
         of: (&Upload, &Multipart),
@@ -152,14 +153,14 @@ impl<S: JobStore + TenantCounts, P: UploadPlaces> Uploads<S, P> {
     }
 }
 
-/// The function as a router.
+/// Returns the function as a router.
 pub fn router<S, P>(uploads: Uploads<S, P>) -> Router
 where
     S: JobStore + TenantCounts + 'static,
     P: UploadPlaces + 'static,
 {
     let router = Router::new()
-        // Counted by the store alone: a repeated create is answered as before, whatever the limits say.
+        // Only the store counts these calls: a repeated create gets its first answer regardless of the rate limit.
         .route("/api/uploads", post(create::create::<S, P>).layer(Extension(CallCost(0))))
         .route("/api/uploads/{fileGuid}", get(read::status::<S, P>))
         .route("/api/uploads/{fileGuid}/url", post(renew::renew::<S, P>))

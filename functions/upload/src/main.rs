@@ -1,4 +1,4 @@
-//! Wires `upload`: the table that remembers uploads, and the bucket whose URLs are signed.
+//! Entry point of `upload`: connects the table of uploads and the bucket whose URLs are signed.
 
 use longshore::config::Aws;
 use longshore::telemetry;

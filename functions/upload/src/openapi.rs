@@ -1,4 +1,5 @@
-//! What this function says of its calls in the API's document (`shared/src/openapi`): parameters, refusals, examples.
+//! OpenAPI metadata of this function's calls: parameters, refusals and examples. `shared/src/openapi` assembles the
+//! document.
 
 use longshore::refusals;
 use longshore_domain::ids::FileGuid;
@@ -7,7 +8,7 @@ use utoipa::{IntoParams, OpenApi};
 use crate::{PartDocument, PartsDocument, ReceivedDocument, UploadDocument, UploadState, UploadStatus};
 use crate::{complete, create, read, renew};
 
-/// This function's part of the document.
+/// Returns this function's part of the OpenAPI document.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     Calls::openapi()
 }
@@ -16,36 +17,36 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 #[openapi(paths(create::create, read::status, renew::renew, complete::complete))]
 struct Calls;
 
-/// The upload that a path names.
+/// Path parameter that identifies an upload.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(crate) struct FileGuidInPath {
-    /// The upload, as `POST /api/uploads` named it.
+    /// Id of the upload, as returned by `POST /api/uploads`.
     #[param(rename = "fileGuid", format = "uuid")]
     #[allow(dead_code, reason = "only described")]
     file_guid: String,
 }
 
 refusals!(
-    /// Of `POST /api/uploads`. 404 if the upload of the Idempotency-Key has been removed with its job.
+    /// Refusals of `POST /api/uploads`. 404 if the upload of the Idempotency-Key was removed with its job.
     CreateRefusals: MalformedJson, InvalidIdempotencyKey, NotFound, BodyTooLarge, UnsupportedMediaType, InvalidRequest,
     IdempotencyKeyReused, UploadQuotaExceeded
 );
 refusals!(
-    /// Of `GET /api/uploads/{fileGuid}`.
+    /// Refusals of `GET /api/uploads/{fileGuid}`.
     StatusRefusals: NotFound
 );
 refusals!(
-    /// Of `POST /api/uploads/{fileGuid}/url`.
+    /// Refusals of `POST /api/uploads/{fileGuid}/url`.
     RenewRefusals: MalformedJson, NotFound, AlreadyUploaded, UploadAbandoned, UploadIncomplete, BodyTooLarge,
     UnsupportedMediaType, InvalidRequest
 );
 refusals!(
-    /// Of `POST /api/uploads/{fileGuid}/complete`.
+    /// Refusals of `POST /api/uploads/{fileGuid}/complete`.
     CompleteRefusals: NotFound, UploadAbandoned, UploadIncomplete
 );
 
-/// Where examples are put.
+/// Host of the example URLs.
 const HOST: &str = "https://bucket.s3.eu-central-1.amazonaws.com";
 
 const HASH: &str = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
@@ -58,7 +59,7 @@ fn guid() -> FileGuid {
     FileGuid::parse(GUID).unwrap_or_else(FileGuid::generate)
 }
 
-/// A place for a file.
+/// Example: instructions for an upload by one PUT.
 pub(crate) fn upload_example() -> UploadDocument {
     let headers = [("content-type", "text/csv"), ("if-none-match", "*")];
     UploadDocument {
@@ -70,7 +71,7 @@ pub(crate) fn upload_example() -> UploadDocument {
     }
 }
 
-/// An upload whose file is there.
+/// Example: an upload whose file was received.
 pub(crate) fn status_example() -> UploadStatus {
     UploadStatus {
         file_guid: guid(),
@@ -84,7 +85,7 @@ pub(crate) fn status_example() -> UploadStatus {
     }
 }
 
-/// A large upload of which a part is there.
+/// Example: a large upload with one received part.
 pub(crate) fn waiting_example() -> UploadStatus {
     let received = ReceivedDocument { part_number: 1, size: PART_BYTES, sha256: Some(HASH.to_owned()) };
     let (part_size, received_parts) = (Some(PART_BYTES), Some(vec![received]));
@@ -97,7 +98,7 @@ pub(crate) fn waiting_example() -> UploadStatus {
     }
 }
 
-/// The plan of a large file.
+/// Example: the parts of a large file.
 pub(crate) fn parts_example() -> PartsDocument {
     let planned = |(part_number, size)| PartDocument {
         part_number,
@@ -111,7 +112,7 @@ pub(crate) fn parts_example() -> PartsDocument {
     PartsDocument { file_guid: guid(), part_size: PART_BYTES, parts }
 }
 
-/// A place for one part of it.
+/// Example: a part with its URL.
 pub(crate) fn part_example() -> PartsDocument {
     let whole = upload_example();
     let part = PartDocument {

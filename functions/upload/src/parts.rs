@@ -1,4 +1,4 @@
-//! What the answers say of the parts of a large upload.
+//! Response documents for the parts of a large upload.
 
 use std::collections::BTreeMap;
 
@@ -12,65 +12,65 @@ use utoipa::ToSchema;
 
 use crate::document::put;
 
-/// A large file and how it is put. Each part has `partSize` bytes, the last one what is left.
+/// A large file that is uploaded in parts. Each part has `partSize` bytes; the last one has the remaining bytes.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = UploadInParts)]
 pub struct PartsDocument {
-    /// Names the file when a job is created.
+    /// Identifies the file when you create a job.
     pub file_guid: FileGuid,
-    /// Bytes of each part but the last.
+    /// Bytes of each part except the last.
     #[schema(minimum = 5_242_880)]
     pub part_size: u64,
-    /// In order: those that were asked for, or else those that S3 does not have.
+    /// Parts in order: the requested ones, or else those that S3 does not have yet.
     #[schema(max_items = 200)]
     pub parts: Vec<PartDocument>,
 }
 
 impl PartsDocument {
-    /// Some parts of an upload.
+    /// Creates the document for some parts of an upload.
     pub(crate) fn new(upload: &Upload, multipart: &Multipart, parts: Vec<PartDocument>) -> Self {
         Self { file_guid: upload.file_guid, part_size: multipart.part_bytes, parts }
     }
 }
 
-/// A part of a file. Where to put it is told once it was asked for with its SHA-256.
+/// A part of a file. It has a URL only if the request named the part and its SHA-256.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = UploadPart)]
 pub struct PartDocument {
-    /// Its place, from 1.
+    /// Number of the part, from 1.
     #[schema(minimum = 1, maximum = 200)]
     pub part_number: u32,
-    /// Its size in bytes.
+    /// Size of the part in bytes.
     #[schema(minimum = 1)]
     pub size: u64,
-    /// `PUT`.
+    /// HTTP method of the upload: `PUT`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = put, required = false)]
     pub method: Option<&'static str>,
-    /// Where to.
+    /// URL to send the part to.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = "uri", value_type = String, required = false)]
     pub url: Option<String>,
-    /// To be sent exactly so: they are signed. The length is signed too, and sent by every client by itself.
+    /// Headers to send unchanged: they are signed. `Content-Length` is signed too; every HTTP client sets it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = BTreeMap<String, String>, required = false)]
     pub headers: Option<BTreeMap<String, String>>,
-    /// When the URL ends, in RFC 3339.
+    /// Time by which the PUT must begin, in RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime, value_type = String, required = false)]
     pub expires_at: Option<String>,
 }
 
 impl PartDocument {
-    /// A part as it is planned.
+    /// A planned part without a URL.
     pub(crate) fn planned(part: Part) -> Self {
         let (part_number, size) = (part.number, part.size_bytes);
         Self { part_number, size, method: None, url: None, headers: None, expires_at: None }
     }
 
-    /// A part with a URL, until then.
+    /// A part with a signed URL that is valid until `expires_at`.
     pub(crate) fn signed(part: Part, signed: PutUrl, expires_at: Timestamp) -> Self {
         Self {
             method: Some("PUT"),
@@ -82,24 +82,24 @@ impl PartDocument {
     }
 }
 
-/// A part that S3 has.
+/// A part that S3 has received.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ReceivedPart)]
 pub struct ReceivedDocument {
-    /// Its place, from 1.
+    /// Number of the part, from 1.
     #[schema(minimum = 1, maximum = 200)]
     pub part_number: u32,
-    /// Its size in bytes.
+    /// Size of the part in bytes.
     pub size: u64,
-    /// Its SHA-256 in base64.
+    /// SHA-256 of the part, in base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
     pub sha256: Option<String>,
 }
 
 impl ReceivedDocument {
-    /// As S3 lists it.
+    /// Converts an entry of S3's list of parts.
     pub(crate) fn new(part: ReceivedPart) -> Self {
         Self { part_number: part.number, size: part.size_bytes, sha256: part.sha256 }
     }

@@ -1,4 +1,4 @@
-//! Where uploads are put: ports, so that the router is tested without keys.
+//! Ports to the storage of uploads. They allow tests of the router without signing keys.
 
 use std::future::Future;
 
@@ -6,19 +6,20 @@ use longshore::files::{Completion, MemoryFiles, PutUrl, ReceivedPart, S3Files};
 use longshore_domain::parts::{Multipart, Part};
 use longshore_domain::ports::{Files, PortResult, Upload};
 
-/// Signs URLs for uploads, and sees whether the file is there.
+/// Signs URLs for uploads, and checks if the file exists.
 pub trait UploadPlaces: PartPlaces {
-    /// A URL that takes exactly this upload once, within the next `seconds`. Makes no call.
+    /// Returns a URL that accepts exactly this upload once, within the next `seconds`. Makes no network call.
     fn upload_url(&self, upload: &Upload, seconds: u64) -> impl Future<Output = PortResult<PutUrl>> + Send;
-    /// Whether the file is there.
+    /// Returns true if and only if the file exists.
     fn is_received(&self, upload: &Upload) -> impl Future<Output = PortResult<bool>> + Send;
 }
 
-/// The same of uploads that are put in parts.
+/// Uploads in parts.
 pub trait PartPlaces: Send + Sync {
-    /// Begins such an upload: its name for the calls below.
+    /// Begins an upload in parts and returns its id for the calls below.
     fn begin(&self, upload: &Upload) -> impl Future<Output = PortResult<String>> + Send;
-    /// A URL that takes exactly this part, of this SHA-256 (base64), within the next `seconds`. Makes no call.
+    /// Returns a URL that accepts exactly this part with this SHA-256 (base64), within the next `seconds`. Makes no
+    /// network call.
     fn part_url(
         &self,
         of: (&Upload, &Multipart),
@@ -26,20 +27,20 @@ pub trait PartPlaces: Send + Sync {
         sha256: &str,
         seconds: u64,
     ) -> impl Future<Output = PortResult<PutUrl>> + Send;
-    /// The parts that were put, in order; none if there is no such upload any more.
+    /// Returns the uploaded parts in order, or `None` if the upload in parts no longer exists.
     fn received_parts(
         &self,
         upload: &Upload,
         multipart: &Multipart,
     ) -> impl Future<Output = PortResult<Option<Vec<ReceivedPart>>>> + Send;
-    /// Makes the file of these parts, once.
+    /// Assembles the file from these parts, once.
     fn complete(
         &self,
         upload: &Upload,
         multipart: &Multipart,
         parts: &[ReceivedPart],
     ) -> impl Future<Output = PortResult<Completion>> + Send;
-    /// Gives an upload up that nobody will ever name, as well as it can be done.
+    /// Aborts an upload that no client can name. Best effort.
     fn abort(&self, upload: &Upload, multipart: &Multipart) -> impl Future<Output = ()> + Send;
 }
 
@@ -48,7 +49,7 @@ impl UploadPlaces for S3Files {
         self.presign_put(upload, seconds).await
     }
 
-    /// HeadObject.
+    /// Sends one HeadObject.
     async fn is_received(&self, upload: &Upload) -> PortResult<bool> {
         Ok(self.info(&upload.key).await?.is_some())
     }
@@ -82,7 +83,7 @@ impl PartPlaces for S3Files {
     }
 }
 
-/// For tests: nothing can be put there.
+/// For tests: the URLs accept no PUT.
 impl UploadPlaces for MemoryFiles {
     async fn upload_url(&self, upload: &Upload, seconds: u64) -> PortResult<PutUrl> {
         let checksum = upload.sha256.clone().map(|sha256| ("x-amz-checksum-sha256".to_owned(), sha256));

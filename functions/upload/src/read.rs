@@ -14,7 +14,7 @@ use crate::openapi::{FileGuidInPath, StatusRefusals, status_example, waiting_exa
 use crate::state::UploadProgress;
 use crate::{UploadPlaces, UploadStatus, Uploads};
 
-/// How an upload stands: 200.
+/// Returns the state of an upload: 200.
 #[utoipa::path(
     get,
     path = "/api/uploads/{fileGuid}",
@@ -44,11 +44,11 @@ pub(crate) async fn status<S: JobStore + TenantCounts, P: UploadPlaces>(
     PathText(id): PathText,
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
-    let state = UploadProgress::of(&uploads.places, &upload, (uploads.clock)()).await?;
+    let state = UploadProgress::read(&uploads.places, &upload, (uploads.clock)()).await?;
     Ok(state_response(upload, state))
 }
 
-/// 200: an upload as it stands.
+/// 200 with the state of an upload.
 pub(crate) fn state_response(upload: Upload, state: UploadProgress) -> Response {
     let document = UploadStatus::new(upload, state);
     ([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response()

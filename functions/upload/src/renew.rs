@@ -17,8 +17,9 @@ use crate::state::{UploadProgress, abandoned, already_uploaded, completing, miss
 use crate::wanted::{PartsRequest, list, wanted};
 use crate::{BODY_BYTES, PartDocument, PartsDocument, PromisedUpload, UploadPlaces, Uploads};
 
-/// URLs for the parts of a large upload, or another URL for one by one PUT whose first one has ended, or was lost: 200; 409
-/// once the file is there. Of two URLs for one file S3 still takes one PUT; a part may be put again.
+/// Returns URLs for the parts of a large upload, or a new URL for an upload by one PUT whose first URL has expired or
+/// was lost: 200. 409 once the file exists. S3 accepts one PUT regardless of the number of URLs; a part may be uploaded
+/// again.
 #[utoipa::path(
     post,
     path = "/api/uploads/{fileGuid}/url",
@@ -59,7 +60,7 @@ pub(crate) async fn renew<S: JobStore + TenantCounts, P: UploadPlaces>(
     let upload = uploads.upload(&tenant, &id).await?;
     let wanted = read(fields, &upload)?;
     uploads.count_call(&tenant).await?;
-    let document = match UploadProgress::of(&uploads.places, &upload, (uploads.clock)()).await? {
+    let document = match UploadProgress::read(&uploads.places, &upload, (uploads.clock)()).await? {
         UploadProgress::Received => return Err(already_uploaded().into()),
         UploadProgress::Completing(_) => return Err(completing().into()),
         UploadProgress::Abandoned => return Err(abandoned().into()),
@@ -75,7 +76,7 @@ pub(crate) async fn renew<S: JobStore + TenantCounts, P: UploadPlaces>(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
 }
 
-/// The parts that a request names; none if it names no list.
+/// Returns the parts that a request names, or `None` if it has no list.
 fn read(mut fields: Fields, upload: &Upload) -> Result<Option<Vec<(Part, String)>>, Problem> {
     let cut = upload.multipart.iter().flat_map(|multipart| parts(upload.size_bytes, multipart.part_bytes));
     let all: Vec<_> = cut.collect();

@@ -1,4 +1,4 @@
-//! What a client says about the file that it wants to put, and everything that can be wrong with it.
+//! Reads and validates a request for an upload.
 
 use std::collections::BTreeMap;
 
@@ -12,49 +12,49 @@ use utoipa::ToSchema;
 
 use crate::wanted::{WantedPart, list, wanted};
 
-/// The longest file name, in characters: more than any file system takes.
+/// Maximum length of a file name, in characters: more than any file system allows.
 const MAX_NAME_CHARS: usize = 255;
 
-/// The longest media type with its parameters; it becomes a header.
+/// Maximum length of a media type with its parameters. It becomes a header.
 const MAX_TYPE_BYTES: usize = 255;
 
-/// The most that S3 takes for a part.
+/// Maximum size of a part in S3.
 const MOST_PART_BYTES: u64 = 5 << 30;
 
-/// A promise to put a file.
+/// A request to upload a file.
 #[derive(Clone, Eq, PartialEq, Debug, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UploadRequest {
-    /// The client's name for it, without control characters. With `contentType` it tells JSON Lines (`.jsonl`,
-    /// `.ndjson`) from CSV.
+    /// Name of the file, without control characters. The name and `contentType` tell JSON Lines (`.jsonl`, `.ndjson`)
+    /// from CSV.
     #[schema(min_length = 1, max_length = 255, pattern = r"^[^\u0000-\u001f\u007f-\u009f]+$", examples("people.csv"))]
     pub file_name: String,
-    /// Its media type.
+    /// Media type of the file.
     #[schema(
         max_length = 255,
         pattern = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+( ?; ?[!#$%&'*+.^_`|~0-9A-Za-z-]+= ?[!-:<-~]+( [!-:<-~]+)*)*$",
         examples("text/csv", "application/x-ndjson")
     )]
     pub content_type: String,
-    /// Bytes, exactly. The largest is a setting of the deployment.
+    /// Exact size in bytes. The maximum is a setting of the deployment.
     #[schema(rename = "size", minimum = 1, maximum = 5_368_709_120_usize)]
     pub size_bytes: u64,
-    /// SHA-256 of the file, in 64 hexadecimal digits or 44 characters of base64. S3 then checks it. Refused for a file that
-    /// is put in parts, of which each is checked.
+    /// SHA-256 of the file, as 64 hexadecimal digits or 44 characters of base64. S3 verifies it. Not allowed for a file
+    /// that is uploaded in parts, as each part has its own checksum.
     #[schema(pattern = "^([0-9A-Fa-f]{64}|[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$")]
     pub sha256: Option<String>,
-    /// Put a file of more than so many bytes in parts of this size. Left out, the deployment's `MultipartBytes` says which
-    /// files are, and the answer how they are cut.
+    /// Part size in bytes: a larger file is uploaded in parts of this size. If omitted, the deployment's
+    /// `MultipartBytes` decides which files are uploaded in parts, and the answer contains the part size.
     #[schema(minimum = 5_242_880, maximum = 5_368_709_120_usize)]
     pub part_size: Option<u64>,
-    /// Parts that are to have their URLs in the answer, as in `POST /api/uploads/{fileGuid}/url`: all of them, or those that are
-    /// put first. Wants `partSize`, for each checksum is that of a part's bytes.
+    /// Parts that get their URLs in this answer, as in `POST /api/uploads/{fileGuid}/url`: all parts, or those to be
+    /// uploaded first. Requires `partSize`, because each checksum covers one part's bytes.
     #[schema(min_items = 1, max_items = 200, value_type = Option<Vec<WantedPart>>)]
     pub parts: Option<Vec<(Part, String)>>,
 }
 
 impl UploadRequest {
-    /// Reads a request for a file of up to `max_file_bytes`, which above `multipart_bytes` is put in parts.
+    /// Reads a request for a file of up to `max_file_bytes`. A file above `multipart_bytes` is uploaded in parts.
     ///
     /// # Errors
     /// 422 with every bad field.
@@ -86,14 +86,15 @@ impl UploadRequest {
         Ok(Self { file_name, content_type, size_bytes, sha256, part_size, parts })
     }
 
-    /// Bytes of each part but the last, if the file is put in parts: where a request does not say, all above `multipart_bytes` are.
+    /// Returns the bytes of each part except the last, if the file is uploaded in parts. The default limit is
+    /// `multipart_bytes`.
     pub(crate) fn part_bytes(&self, multipart_bytes: u64) -> Option<u64> {
         let is_large = self.size_bytes > self.part_size.unwrap_or(multipart_bytes);
         is_large.then(|| self.part_size.unwrap_or_else(|| part_bytes(self.size_bytes, multipart_bytes)))
     }
 
-    /// What it says, in one spelling: the same for two bodies that mean the same. What is not said is left out, so that a
-    /// key outlives the deployment that first knew of it.
+    /// Returns the request in canonical form: equal for two bodies with the same meaning. Omitted fields are left out,
+    /// so that an idempotency key stays valid after a deployment that adds a field.
     pub(crate) fn meaning(&self) -> Value {
         let Self { file_name, content_type, size_bytes, sha256, part_size, parts } = self;
         let mut meaning =
@@ -125,7 +126,8 @@ fn content_type(value: &Value) -> Checked<String> {
     })
 }
 
-/// `type/subtype`, and perhaps parameters. Single spaces only: a signature counts several in a row as one.
+/// Accepts `type/subtype` with optional parameters. Single spaces only: the URL signature collapses several spaces into
+/// one.
 fn is_media_type(text: &str) -> bool {
     let mut parts = text.split(';');
     let (kind, subtype) = parts.next().and_then(|media| media.trim_end().split_once('/')).unwrap_or_default();
@@ -133,12 +135,12 @@ fn is_media_type(text: &str) -> bool {
         let (name, value) = part.trim().split_once('=').unwrap_or_default();
         is_token(name) && !value.is_empty()
     };
-    // It becomes a header, whose lines end where a control character stands.
+    // The value becomes a header, and a control character could end the header's line.
     let is_line = text.bytes().all(|b| (b' '..=b'~').contains(&b)) && text == text.trim() && !text.contains("  ");
     is_token(kind) && is_token(subtype) && parts.all(is_parameter) && is_line
 }
 
-/// A token of RFC 9110.
+/// Returns true for a token of RFC 9110.
 fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
@@ -154,7 +156,7 @@ fn size_bytes(value: &Value, max: u64) -> Checked<u64> {
     }
 }
 
-/// A size that cuts a file into as many parts as S3's list of them has room for, none smaller than S3 takes.
+/// Parses a part size that cuts the file into at most `MOST_PARTS` parts, none smaller than S3's minimum.
 fn part_size(value: &Value, size_bytes: Option<u64>) -> Checked<u64> {
     let least = size_bytes.unwrap_or(0).div_ceil(u64::from(MOST_PARTS)).max(LEAST_PART_BYTES);
     value.as_u64().filter(|size| (least..=MOST_PART_BYTES).contains(size)).ok_or_else(|| {
@@ -166,7 +168,7 @@ fn part_size(value: &Value, size_bytes: Option<u64>) -> Checked<u64> {
     })
 }
 
-/// SHA-256 as people write it (64 hexadecimal digits) or as S3 does (44 characters of base64), as S3 does.
+/// Parses a SHA-256 in hexadecimal (64 digits) or base64 (44 characters, S3's format), and returns it in base64.
 pub(crate) fn sha256(value: &Value) -> Checked<String> {
     let text = value.as_str().unwrap_or_default();
     let bytes = match text.len() {

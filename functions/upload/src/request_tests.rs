@@ -1,4 +1,4 @@
-//! Every field of a request for an upload, right and wrong.
+//! Every field of a request for an upload, valid and invalid.
 
 use longshore::http::Fields;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! How far an upload has come: S3 is asked, the client is not.
+//! Progress of an upload, as S3 reports it; the client's claims are not used.
 
 use longshore::files::ReceivedPart;
 use longshore::problem::{Kind, Problem};
@@ -8,31 +8,31 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::UploadPlaces;
 
-/// Not before this time the bucket's lifecycle removes parts.
+/// The bucket's lifecycle removes no parts before this age.
 const KEPT_MILLIS: i64 = 86_400_000;
 
-/// When to ask again while another call makes the file. S3 takes seconds for it, rarely minutes.
+/// `Retry-After` while another call assembles the file. S3 takes seconds, rarely minutes.
 const ASK_AGAIN_SECONDS: u32 = 2;
 
-/// What S3 has of an upload.
+/// Progress of an upload in S3.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub(crate) enum UploadProgress {
-    /// The file is there.
+    /// The file exists.
     Received,
-    /// Nothing was put yet, and one PUT brings all.
+    /// Nothing was uploaded yet; the file is uploaded by one PUT.
     Waiting,
-    /// These parts were put, and the file is not made of them yet.
+    /// These parts were uploaded; the file is not assembled yet.
     InParts(Multipart, Vec<ReceivedPart>),
-    /// There is no file yet and no upload in parts any more: another call is making one of the other.
+    /// Neither the file nor the upload in parts exists, within the first day: another call is assembling the file.
     Completing(Multipart),
-    /// There is no file, and no upload in parts any more: it was not completed within a day.
+    /// Neither the file nor the upload in parts exists: it was not completed within a day.
     Abandoned,
 }
 
 impl UploadProgress {
-    /// Of an upload, now. A HEAD of the file, and of an upload in parts a list of them. One that was completed between the two
-    /// has no parts any more, so the file is looked for again.
-    pub(crate) async fn of<P: UploadPlaces>(places: &P, upload: &Upload, now: Timestamp) -> PortResult<Self> {
+    /// Reads the current progress: a HEAD of the file, then for an upload in parts a list of its parts. If the upload
+    /// was completed between the two, it has no parts any more, so the file is checked again.
+    pub(crate) async fn read<P: UploadPlaces>(places: &P, upload: &Upload, now: Timestamp) -> PortResult<Self> {
         if places.is_received(upload).await? {
             return Ok(Self::Received);
         }
@@ -46,25 +46,25 @@ impl UploadProgress {
     }
 }
 
-/// The parts of an upload that are not there, or not of the size that they must have.
+/// Returns the parts that are missing or have the wrong size.
 pub(crate) fn missing(upload: &Upload, multipart: &Multipart, received: &[ReceivedPart]) -> Vec<Part> {
     let is_there = |part: &Part| received.iter().any(|r| (r.number, r.size_bytes) == (part.number, part.size_bytes));
     parts(upload.size_bytes, multipart.part_bytes).filter(|part| !is_there(part)).collect()
 }
 
-/// 409: the file is there.
+/// 409: the file exists already.
 pub(crate) fn already_uploaded() -> Problem {
     let detail = "the file of this upload was put already; create a job with its fileGuid, or ask for another upload";
     Problem::new(Kind::AlreadyUploaded, detail)
 }
 
-/// 409: the file is being made of its parts.
+/// 409: another call is assembling the file.
 pub(crate) fn completing() -> Problem {
     let detail = "another call is making the file of its parts; ask again in a moment";
     Problem::new(Kind::UploadIncomplete, detail).retry_after(ASK_AGAIN_SECONDS)
 }
 
-/// 409: the parts are gone.
+/// 409: the parts were removed.
 pub(crate) fn abandoned() -> Problem {
     let detail = "the upload was not completed within a day, and its parts are gone; ask for another upload";
     Problem::new(Kind::UploadAbandoned, detail)

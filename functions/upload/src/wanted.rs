@@ -1,4 +1,4 @@
-//! Which parts of a large upload a client is about to put, and everything that can be wrong with its list.
+//! Reads and validates the list of parts for which a client requests URLs.
 
 use longshore::http::{Bad, Checked, Fields};
 use longshore::problem::{FieldError, Problem};
@@ -8,31 +8,32 @@ use utoipa::ToSchema;
 
 use crate::request::sha256;
 
-// Only described: it is read by hand, to name every bad field.
-/// Which parts of a large upload want a URL. An upload by one PUT has none, and takes no list.
+// For the schema only: the body is parsed field by field, so that every bad field is reported.
+/// Parts of a large upload for which the client requests URLs. A file uploaded by one PUT has no parts and takes no
+/// list.
 #[allow(dead_code, reason = "only described")]
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct PartsRequest {
-    /// Parts that are about to be put. Left out, the answer names those that S3 does not have, without URLs.
+    /// Parts to get URLs for. If omitted, the answer lists the parts that S3 does not have, without URLs.
     #[schema(min_items = 1, max_items = 200)]
     parts: Option<Vec<WantedPart>>,
 }
 
-/// A part that is about to be put.
+/// A part to be uploaded next.
 #[allow(dead_code, reason = "only described")]
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WantedPart {
-    /// Its place, from 1.
+    /// Number of the part, from 1.
     #[schema(minimum = 1, maximum = 200)]
     part_number: u32,
-    /// SHA-256 of its bytes, in 64 hexadecimal digits or 44 characters of base64. S3 refuses other bytes.
+    /// SHA-256 of the part's bytes, as 64 hexadecimal digits or 44 characters of base64. S3 refuses any other bytes.
     #[schema(pattern = "^([0-9A-Fa-f]{64}|[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$")]
     sha256: String,
 }
 
-/// Those of `all` parts that the field `parts` names, each with its SHA-256 in base64. What is bad of it is left with `fields`.
+/// Returns the parts that the field `parts` names, each with its SHA-256 in base64. Errors are recorded in `fields`.
 pub(crate) fn wanted(fields: &mut Fields, list: Vec<Map<String, Value>>, all: &[Part]) -> Vec<(Part, String)> {
     let mut wanted: Vec<(Part, String)> = Vec::new();
     for (place, members) in list.into_iter().enumerate() {
@@ -48,7 +49,7 @@ pub(crate) fn wanted(fields: &mut Fields, list: Vec<Map<String, Value>>, all: &[
     wanted
 }
 
-/// The field `parts`, of which each member is still to be read.
+/// Parses the field `parts` as a list of objects. The objects are validated later.
 pub(crate) fn list(value: &Value) -> Checked<Vec<Map<String, Value>>> {
     let list = value.as_array().filter(|list| (1..=MOST_PARTS as usize).contains(&list.len()));
     let objects = list.and_then(|list| list.iter().map(|part| part.as_object().cloned()).collect());

@@ -1,20 +1,20 @@
-//! Answers with a file: compressed where the browser takes that, and not at all if it has the file.
+//! Answers with a file: compressed if the browser accepts that, and without a body if it has the file already.
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::file::PageFile;
 
-/// What is said in place of a page that is not in the binary. Without scripts and styles, as the policy has it.
+/// Shown if the binary contains no page. Without scripts and styles, as the policy requires.
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><title>Longshore</title><h1>The page is not built</h1>\
     <p>This function was built without it. Build the page with <code>npm ci && npm run build --workspace page</code> \
     in the folder <code>web</code>, then build the function again. The API is there: see \
     <a href=\"/api/docs\">its document</a>.</p></html>";
 
-/// The file, or 304 to a browser that has it.
+/// Returns the file, or 304 if the browser has it already.
 pub(crate) fn file(file: &PageFile, request: &HeaderMap, cache: &'static str) -> Response {
     let gzip = file.gzip.as_ref().filter(|_| accepts_gzip(request));
-    // Another one for the compressed copy: it is another sequence of bytes.
+    // The compressed copy has its own tag, because its bytes differ.
     let etag = format!("\"{}{}\"", file.etag, if gzip.is_some() { "-gzip" } else { "" });
     let fixed = [(header::CACHE_CONTROL, cache), (header::VARY, "accept-encoding")];
     let mut response = if has(request, &etag) {
@@ -32,7 +32,7 @@ pub(crate) fn file(file: &PageFile, request: &HeaderMap, cache: &'static str) ->
     response
 }
 
-/// 503: the page may be there after the next deployment.
+/// 503: the page may be available after the next deployment.
 pub(crate) fn not_built() -> Response {
     let headers = [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-store")];
     (StatusCode::SERVICE_UNAVAILABLE, headers, NOT_BUILT).into_response()
@@ -46,7 +46,7 @@ fn accepts_gzip(request: &HeaderMap) -> bool {
 }
 
 fn has(request: &HeaderMap, etag: &str) -> bool {
-    // Weakly compared, as for every GET.
+    // Compared weakly, as for every GET.
     words(request, header::IF_NONE_MATCH).any(|known| known == "*" || known.trim_start_matches("W/") == etag)
 }
 

@@ -1,10 +1,10 @@
-//! The files of the page, as `vite build` left them in `web/page/dist`, in the binary.
+//! The files of the page, as built by `vite build` in `web/page/dist`, embedded in the binary.
 
 use std::borrow::Cow;
 
 use rust_embed::RustEmbed;
 
-/// Without the page the function builds all the same, and says so when it is called.
+/// The function also builds without the page, and then reports at each call that the page is missing.
 #[derive(RustEmbed)]
 #[folder = "../../web/page/dist"]
 #[allow_missing = true]
@@ -13,14 +13,14 @@ struct Dist;
 /// A file of the page.
 pub(crate) struct PageFile {
     pub(crate) content_type: &'static str,
-    /// Differs whenever the bytes do.
+    /// Entity tag: changes whenever the bytes change.
     pub(crate) etag: String,
     pub(crate) bytes: Cow<'static, [u8]>,
-    /// The same, compressed, if that makes it smaller: the gateway compresses nothing.
+    /// Compressed bytes, if they are smaller: the gateway does not compress.
     pub(crate) gzip: Option<Cow<'static, [u8]>>,
 }
 
-/// The file of that path below `dist`.
+/// Returns the file with this path below `dist`.
 pub(crate) fn find(path: &str) -> Option<PageFile> {
     let content_type = content_type(path)?;
     let file = Dist::get(path)?;
@@ -29,7 +29,7 @@ pub(crate) fn find(path: &str) -> Option<PageFile> {
     Some(PageFile { content_type, etag, bytes: file.data, gzip })
 }
 
-/// By the extension. None for what is no file of a page, such as the compressed copies.
+/// Returns the media type by the extension, or `None` for other files, such as the compressed copies.
 fn content_type(path: &str) -> Option<&'static str> {
     match path.rsplit_once('.')?.1 {
         "html" => Some("text/html; charset=utf-8"),

@@ -1,10 +1,12 @@
-//! The page: its files, and what it must know of this deployment.
+//! The web page: its files, and the settings of this deployment.
 //!
-//! - **Trigger:** calls of the HTTP API for the page. They need no token: the page signs its user in, and calls the API from there.
-//! - **Reads and writes:** nothing. The files are in the binary; the rest is in the environment. Its role has no right but to log.
-//! - **If delivered twice:** answers twice.
-//! - **If it fails:** there is nothing to fail at; a deployment without a setting that it needs does not start.
-//! - **Never:** sees a token, a row, or anything that is somebody's.
+//! - **Trigger:** calls of the HTTP API for the page. They need no token: the page signs its user in, and then calls
+//!   the API.
+//! - **Reads and writes:** nothing. The files are in the binary, the settings in the environment. The function's role
+//!   permits only logging.
+//! - **Called twice:** answers twice.
+//! - **If it fails:** it uses no service that can fail. A deployment without a required setting does not start.
+//! - **Never:** sees a token, a row, or any other user's data.
 
 mod answer;
 mod file;
@@ -24,7 +26,7 @@ use longshore::problem::Problem;
 
 pub use settings::{Settings, SignIn, Token};
 
-/// The calls that this function answers: the page's views, its files, and its settings.
+/// Routes of this function: the page's views, files and settings.
 pub const ROUTES: [(&str, &str); 7] = [
     ("GET", "/"),
     ("GET", "/jobs"),
@@ -35,7 +37,7 @@ pub const ROUTES: [(&str, &str); 7] = [
     ("GET", "/config.json"),
 ];
 
-/// The function as a router.
+/// Returns the function as a router.
 pub fn router(settings: Settings) -> Router {
     let policy = policy::headers(&settings);
     let router = Router::new()
@@ -53,7 +55,7 @@ pub fn router(settings: Settings) -> Router {
     }))
 }
 
-/// Every view is the same document; which one it shows, it reads from its address.
+/// Returns the same document for every view; the page selects the view by its address.
 async fn view(request: HeaderMap) -> Response {
     match file::find("index.html") {
         Some(file) => answer::file(&file, &request, "no-cache"),
@@ -61,7 +63,7 @@ async fn view(request: HeaderMap) -> Response {
     }
 }
 
-/// Its name has a hash of what is in it, so that it never changes.
+/// Returns a file whose name contains a hash of its contents, so it never changes.
 async fn asset(Path(name): Path<String>, request: HeaderMap) -> Response {
     match file::find(&format!("assets/{name}")) {
         Some(file) => answer::file(&file, &request, "public, max-age=31536000, immutable"),
@@ -78,7 +80,7 @@ async fn config(State(settings): State<Arc<Settings>>) -> Response {
 /// Runs the function, configured from the environment.
 ///
 /// # Errors
-/// If the environment lacks something, or the runtime's API fails.
+/// If a required setting is missing, or the runtime's API fails.
 pub async fn serve() -> Result<(), lambda_http::Error> {
     http::serve("web", router(Settings::from_env()?)).await
 }

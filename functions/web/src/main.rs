@@ -1,4 +1,4 @@
-//! Wires `web`: the built page, and what it must know of this deployment.
+//! Entry point of `web`: the built page and the settings of this deployment.
 
 use longshore::telemetry;
 

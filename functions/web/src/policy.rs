@@ -1,18 +1,19 @@
-//! What a browser is told about every answer: run nothing but the page's own files, and talk to nobody else.
+//! Security headers of every response: only the page's own files may run, and only the required origins can be
+//! contacted.
 
 use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::Settings;
 
-/// Two years, the usual span. Browsers ignore it on plain HTTP, as on a developer's machine.
+/// Two years, the usual duration. Browsers ignore it on plain HTTP, as on a developer's machine.
 const TRANSPORT: &str = "max-age=63072000; includeSubDomains";
 
-/// A page over rows needs no device.
+/// The page needs no device.
 const PERMISSIONS: &str = "accelerometer=(), camera=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), \
     payment=(), usb=()";
 
-/// The headers. A policy that is no header value would forbid everything.
+/// Returns the headers. A policy that is not a valid header value falls back to one that forbids everything.
 pub(crate) fn headers(settings: &Settings) -> HeaderMap {
     let mut connect = vec!["'self'", settings.upload_origin()];
     connect.extend(settings.sign_in_origin());

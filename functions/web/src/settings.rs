@@ -1,43 +1,43 @@
-//! What the page must know of its deployment, and may tell everybody: `GET /config.json`.
+//! Public settings of the deployment for the page: `GET /config.json`.
 
 use longshore::config::{self, ConfigError, text};
 use longshore::http::Access;
 use serde::Serialize;
 
-/// Where the bucket takes files: `https://bucket.s3.region.amazonaws.com`.
+/// Origin to which files are uploaded: `https://bucket.s3.region.amazonaws.com`.
 const UPLOAD_ORIGIN: &str = "LONGSHORE_UPLOAD_ORIGIN";
-/// The issuer of tokens, as in their `iss`.
+/// Issuer of tokens, as in their `iss`.
 const ISSUER: &str = "LONGSHORE_SIGN_IN_ISSUER";
-/// The page as the issuer knows it.
+/// Client id of the page at the issuer.
 const CLIENT_ID: &str = "LONGSHORE_SIGN_IN_CLIENT_ID";
-/// What is asked for at sign-in, with spaces between.
+/// Scopes requested at sign-in, separated by spaces.
 const SCOPE: &str = "LONGSHORE_SIGN_IN_SCOPE";
-/// Root of Cognito's hosted sign-in page. Not set for other issuers, which tell their addresses themselves.
+/// Root of Cognito's hosted sign-in page. Not set for other issuers, which publish their endpoints.
 const HOSTED_PAGE: &str = "LONGSHORE_SIGN_IN_PAGE";
-/// The variable by which every AWS SDK is led to an emulator, where all of AWS is at one address.
+/// Variable that points every AWS SDK to an emulator, which serves all of AWS at one address.
 const EMULATOR: &str = "AWS_ENDPOINT_URL";
 
-/// The settings. What is serialised is public.
+/// Settings of the page. The serialized fields are public.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Settings {
-    /// How a person signs in; none where anybody may call.
+    /// Sign-in of users; `None` if access is open.
     pub sign_in: Option<SignIn>,
     #[serde(skip)]
     upload_origin: String,
 }
 
-/// How a person signs in: OpenID Connect, authorization code with PKCE, no secret.
+/// Sign-in by OpenID Connect: authorization code with PKCE, no secret.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SignIn {
-    /// The issuer of tokens.
+    /// Issuer of tokens.
     pub issuer: String,
-    /// The page as the issuer knows it.
+    /// Client id of the page at the issuer.
     pub client_id: String,
-    /// What is asked for.
+    /// Requested scopes.
     pub scope: String,
-    /// Which token the API wants to be shown.
+    /// Token that the API requires.
     pub token: Token,
     /// Root of Cognito's hosted sign-in page.
     pub hosted_page: Option<String>,
@@ -47,30 +47,30 @@ pub struct SignIn {
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Token {
-    /// What it gives for calling APIs.
+    /// The access token, for calls of APIs.
     Access,
-    /// What it says about the user.
+    /// The ID token, with claims about the user.
     Id,
 }
 
 impl Settings {
-    /// Settings of a page whose files go to `upload_origin`.
+    /// Settings of a page that uploads files to `upload_origin`.
     #[must_use]
     pub fn new(sign_in: Option<SignIn>, upload_origin: String) -> Self {
         Self { sign_in, upload_origin }
     }
 
-    /// As the template sets them.
+    /// Reads the settings that the template sets.
     ///
     /// # Errors
-    /// If one is missing.
+    /// If a required setting is missing.
     pub fn from_env() -> Result<Self, ConfigError> {
         let emulator = text(EMULATOR).ok();
         let sign_in = match config::access()? {
             Access::Open => None,
             Access::SignedIn { tenant_claim } => {
                 let hosted_page = text(HOSTED_PAGE).ok();
-                // Of Cognito's tokens only the ID token has attributes of the user, such as custom:tenant.
+                // Among Cognito's tokens, only the ID token has attributes of the user, such as custom:tenant.
                 let by_attribute = hosted_page.is_some() && tenant_claim != "sub";
                 Some(SignIn {
                     issuer: text(ISSUER)?,
@@ -84,19 +84,19 @@ impl Settings {
         Ok(Self::new(sign_in, emulator.map_or_else(|| text(UPLOAD_ORIGIN), Ok)?))
     }
 
-    /// Where the bucket takes files.
+    /// Returns the origin to which files are uploaded.
     pub(crate) fn upload_origin(&self) -> &str {
         &self.upload_origin
     }
 
-    /// Where the page asks for tokens.
+    /// Returns the origin from which the page requests tokens.
     pub(crate) fn sign_in_origin(&self) -> Option<&str> {
         let sign_in = self.sign_in.as_ref()?;
         Some(origin(sign_in.hosted_page.as_ref().unwrap_or(&sign_in.issuer)))
     }
 }
 
-/// Scheme, host and port of a URL.
+/// Returns scheme, host and port of a URL.
 fn origin(url: &str) -> &str {
     let host = url.find("://").map_or(0, |at| at + 3);
     url[host..].find('/').map_or(url, |end| &url[..host + end])

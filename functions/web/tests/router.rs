@@ -1,5 +1,5 @@
-//! What a browser is answered: the page's files with what they may do, and the settings. They hold whether the page was built
-//! before this test or not; `web/page/tests` looks at the built one in a browser.
+//! Responses of the web function: the page's files with their policies, and the settings. The tests hold with and
+//! without a built page; `web/page/tests` tests the built one in a browser.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -71,7 +71,7 @@ async fn the_settings_say_how_to_sign_in_and_no_more() {
     assert!(policy.contains(&format!("connect-src 'self' {BUCKET};")), "{policy}");
 }
 
-/// With the page in the binary its document is sent once; without it a sentence says what to do.
+/// With the page in the binary, every view is its document; without it, a message explains how to build it.
 #[tokio::test]
 async fn every_view_is_one_document_or_says_that_it_is_not_built() {
     let (status, first, document) = get(settings(None), "/", &[]).await;

@@ -19,7 +19,7 @@ pub enum Admission {
 
 impl Admission {
     /// By the chunks that wait in a queue, and the most that should.
-    pub fn of(chunks: u64, most: u64) -> Self {
+    pub fn from_depth(chunks: u64, most: u64) -> Self {
         match chunks {
             _ if chunks <= most => Self::Open,
             _ if chunks <= most.saturating_mul(SHARED) => Self::FewJobs,
@@ -52,7 +52,7 @@ mod tests {
             (0, 0, 9, true),
             (1, 0, 0, false),
         ] {
-            assert_eq!(Admission::of(chunks, most).admits(active), admitted, "{chunks} {most} {active}");
+            assert_eq!(Admission::from_depth(chunks, most).admits(active), admitted, "{chunks} {most} {active}");
         }
     }
 }

@@ -5,7 +5,7 @@
 //! A chunk that finds no free slot is put down as waiting, and its message is done with: it burns no receives and
 //! occupies no function. Whoever leaves calls the next ones by sending their messages again.
 
-use crate::job::Job;
+use crate::job::{Job, JobTimes, RetryState};
 use crate::message::ChunkMessage;
 use crate::time_stamp::Timestamp;
 
@@ -34,7 +34,7 @@ pub struct Permit {
 
 impl Permit {
     /// A lease for an attempt that stops by itself at `deadline`.
-    pub fn of(number: u32, holder: &str, deadline: Timestamp) -> Self {
+    pub fn new(number: u32, holder: &str, deadline: Timestamp) -> Self {
         Self { number, holder: holder.to_owned(), until: deadline.plus_seconds(PERMIT_MARGIN_S) }
     }
 
@@ -68,12 +68,12 @@ pub struct ParkedChunk {
 
 impl ParkedChunk {
     /// A chunk of this job: the same for every delivery of it, so that it waits once.
-    pub fn of(job: &Job, message: &ChunkMessage, limit: u32) -> Self {
-        let group = i64::from(message.group.saturating_sub(job.carried_over.groups));
+    pub fn new(job: &Job, message: &ChunkMessage, limit: u32) -> Self {
+        let group = i64::from(message.group.saturating_sub(job.retry.carried_over.groups));
         let before = group * crate::group::CHUNKS_PER_GROUP as i64 + i64::from(message.chunk);
-        let turn = job.started_at.unwrap_or(job.created_at).plus_seconds(before * TURN_S);
+        let turn = job.times.started_at.unwrap_or(job.times.created_at).plus_seconds(before * TURN_S);
         let message = ChunkMessage { inline: None, ..message.clone() };
-        Self { turn, message, limit, woken_at: None, expires_at: job.expires_at }
+        Self { turn, message, limit, woken_at: None, expires_at: job.times.expires_at }
     }
 
     /// Its name among those that wait; names sort by turn.
@@ -126,16 +126,20 @@ mod tests {
 
     #[test]
     fn a_lease_outlasts_its_attempt() {
-        assert_eq!(Permit::of(3, "a", at(100)).until, at(110));
+        assert_eq!(Permit::new(3, "a", at(100)).until, at(110));
     }
 
     fn parked(started_s: i64, carried_groups: u32, (group, chunk): (u32, u32)) -> ParkedChunk {
         let carried_over = CarriedOver { groups: carried_groups, ..CarriedOver::default() };
         let job = Job::waiting(JobId::generate(), "t", "import", at(0));
-        let job = Job { carried_over, started_at: Some(at(started_s)), ..job };
+        let job = Job {
+            retry: RetryState { carried_over, ..job.retry.clone() },
+            times: JobTimes { started_at: Some(at(started_s)), ..job.times.clone() },
+            ..job
+        };
         let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
-        let message = ChunkMessage { inline: Some("row".into()), ..ChunkMessage::of(&job, (group, chunk), &plan) };
-        ParkedChunk::of(&job, &message, 2)
+        let message = ChunkMessage { inline: Some("row".into()), ..ChunkMessage::new(&job, (group, chunk), &plan) };
+        ParkedChunk::new(&job, &message, 2)
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod checkpoint;
 mod deadline;
 mod generation;
 mod priority;
+mod stored_parts;
 mod tolerance;
 mod transition;
 
@@ -21,6 +22,7 @@ pub use checkpoint::{Checkpoint, MoveCheckpoint};
 pub use deadline::{deadline, has_time};
 pub use generation::{CORRECTED_ISSUES, CarriedOver, ChunkId, Reopen};
 pub use priority::Priority;
+pub use stored_parts::{CompletionState, JobTimes, RetryState, SplitState, Validation};
 pub use tolerance::Tolerance;
 pub use transition::{Finish, Transition};
 
@@ -155,53 +157,16 @@ pub struct Job {
     pub priority: Priority,
     /// 0, and one more with each retry.
     pub generation: u32,
-    /// What the generations before leave to this one.
-    #[serde(default, rename = "base")]
-    pub carried_over: CarriedOver,
-    /// What the generations before left is filed again up to this chunk; a retry goes on from here.
-    #[serde(default, rename = "refiled")]
-    pub replanned: ChunkId,
     /// Where it stands.
     pub status: Status,
     /// Where it stands, finely.
     pub stage: Stage,
     /// Its file; none for a job that is one item.
     pub source: Option<SourceFile>,
-    /// The corrected failures file that its present generation runs with.
-    #[serde(default)]
-    pub corrected: Option<SourceFile>,
-    /// The chunks of earlier generations whose dead letters its present one replays: see [`Reopen::selected_chunks`].
-    #[serde(default, rename = "only")]
-    pub selected_chunks: Option<BTreeSet<ChunkId>>,
-    /// The corrected files of the generations before. Nobody reads them any more; they go with the job.
-    #[serde(default, rename = "spent", skip_serializing_if = "BTreeSet::is_empty")]
-    pub used_corrections: BTreeSet<FileGuid>,
     /// How many failures it tolerates.
     pub tolerance: Tolerance,
-    /// The source is split up to this byte.
-    pub split_offset: u64,
-    /// Items in the groups committed so far; all items once `split_ended`.
-    pub item_count: u64,
-    /// Groups committed so far; with `generation` it is the split cursor.
-    pub groups: u32,
-    /// Groups whose messages are known to be sent: all below this number.
-    pub sent_groups: u32,
-    /// Every group is committed.
-    pub split_ended: bool,
-    /// Groups whose items have all ended.
-    #[serde(skip)]
-    pub done_groups: BTreeSet<u32>,
     /// Why it is to stop.
     pub stop: Option<Stop>,
-    /// The counts at the end.
-    pub totals: Option<Counts>,
-    /// How far the completion of the present generation is, if it takes more than one invocation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checkpoint: Option<Checkpoint>,
-    /// Name of the report written with the final status: the attempt, and the invocation that ended it. `None` before
-    /// the end, for a job that ended without a report, and for one that ended before attempts had names.
-    #[serde(default)]
-    pub report: Option<String>,
     /// What went wrong with the job as a whole.
     pub error: Option<JobError>,
     /// Things to know that stopped nothing.
@@ -209,34 +174,21 @@ pub struct Job {
     /// Number of times that the sweeper has sent the job's create or complete message again since the last progress of
     /// the split or the completion.
     pub resends: u32,
-    /// When it was accepted.
-    pub created_at: Timestamp,
-    /// When it was begun.
-    pub started_at: Option<Timestamp>,
-    /// When it got its final status.
-    pub finished_at: Option<Timestamp>,
-    /// When the job itself last changed; its groups keep their own time.
-    pub updated_at: Timestamp,
-    /// Seconds that it may take.
-    #[serde(default)]
-    pub timeout_s: i64,
-    /// When it is stopped if it has not ended.
-    pub deadline_at: Timestamp,
-    /// When it and its files are forgotten, in seconds: DynamoDB's time to live.
-    pub expires_at: i64,
-    /// When its client deleted it. From then on no client sees it, in no answer and in no list; it stays until it has
-    /// ended and the sweeper has removed what belongs to it. On the stored job only while it is set.
-    #[serde(default)]
-    pub deleted_at: Option<Timestamp>,
-    /// It only checks its file: another job can be started that does for real what this one has checked.
-    #[serde(default)]
-    pub checks_only: bool,
-    /// The job that was started so; there is at most one, ever.
-    #[serde(default)]
-    pub started_as: Option<JobId>,
-    /// The job that checked the file before this one was started.
-    #[serde(default)]
-    pub started_from: Option<JobId>,
+    /// The retry that the present generation is.
+    #[serde(flatten)]
+    pub retry: RetryState,
+    /// The progress of the split.
+    #[serde(flatten)]
+    pub split: SplitState,
+    /// The progress and the result of completion.
+    #[serde(flatten)]
+    pub completion: CompletionState,
+    /// Its times.
+    #[serde(flatten)]
+    pub times: JobTimes,
+    /// The link between a validation and the import started from it.
+    #[serde(flatten)]
+    pub validation: Validation,
 }
 
 impl Job {
@@ -248,39 +200,19 @@ impl Job {
             job_type: job_type.into(),
             priority: Priority::default(),
             generation: 0,
-            carried_over: CarriedOver::default(),
-            replanned: ChunkId::default(),
             status: Status::Waiting,
             stage: Stage::Queued,
             source: None,
-            corrected: None,
-            selected_chunks: None,
-            used_corrections: BTreeSet::new(),
             tolerance: Tolerance::default(),
-            split_offset: 0,
-            item_count: 0,
-            groups: 0,
-            sent_groups: 0,
-            split_ended: false,
-            done_groups: BTreeSet::new(),
             stop: None,
-            totals: None,
-            checkpoint: None,
-            report: None,
             error: None,
             issues: Vec::new(),
             resends: 0,
-            created_at: now,
-            started_at: None,
-            finished_at: None,
-            updated_at: now,
-            timeout_s: 0,
-            deadline_at: Timestamp(i64::MAX),
-            expires_at: i64::MAX,
-            deleted_at: None,
-            checks_only: false,
-            started_as: None,
-            started_from: None,
+            retry: RetryState::default(),
+            split: SplitState::default(),
+            completion: CompletionState::default(),
+            times: JobTimes::accepted(now),
+            validation: Validation::default(),
         }
     }
 
@@ -291,7 +223,7 @@ impl Job {
 
     /// Its client has deleted it: it is to be stopped, ended and removed, and to be shown to nobody.
     pub fn is_deleted(&self) -> bool {
-        self.deleted_at.is_some()
+        self.times.deleted_at.is_some()
     }
 
     /// It is deleted and has ended: what belongs to it may go.
@@ -306,28 +238,31 @@ impl Job {
 
     /// Split to the end, and every group of this generation done: completion may run.
     pub fn all_done(&self) -> bool {
-        let done = self.done_groups.range(self.carried_over.groups..).count();
-        self.split_ended && done + self.carried_over.groups as usize == self.groups as usize
+        let done = self.split.done_groups.range(self.retry.carried_over.groups..).count();
+        self.split.ended && done + self.retry.carried_over.groups as usize == self.split.groups as usize
     }
 
     /// The whole file has been counted, by this generation or by one before.
     pub fn item_count_final(&self) -> bool {
-        self.split_ended || self.carried_over.split_ended
+        self.split.ended || self.retry.carried_over.split_ended
     }
 
     /// Every upload that it uses or has used: its file, and the corrected ones of all generations.
     pub fn uploads(&self) -> BTreeSet<FileGuid> {
-        let files = self.source.iter().chain(&self.corrected);
-        files.filter_map(SourceFile::upload).chain(self.used_corrections.iter().copied()).collect()
+        let files = self.source.iter().chain(&self.retry.corrected);
+        files.filter_map(SourceFile::upload).chain(self.retry.used_corrections.iter().copied()).collect()
     }
 
     /// Whether another job can be started that does for real what this one has checked: it has completed, and none was.
     pub fn is_startable(&self) -> bool {
-        self.checks_only && self.status == Status::Completed && self.started_as.is_none() && !self.is_deleted()
+        self.validation.checks_only
+            && self.status == Status::Completed
+            && self.validation.started_as.is_none()
+            && !self.is_deleted()
     }
 
     /// Whether a group is one of this generation's. Those before are history: nothing is ever written to them.
     pub fn owns(&self, group: u32) -> bool {
-        group >= self.carried_over.groups
+        group >= self.retry.carried_over.groups
     }
 }

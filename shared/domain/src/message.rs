@@ -46,9 +46,9 @@ impl CreateMessage {
     }
 
     /// Splits the job from where it is, as it was read.
-    pub fn of(job: &Job) -> Self {
+    pub fn new(job: &Job) -> Self {
         let (job_id, tenant) = (job.job_id, job.tenant.clone());
-        Self { job_id, tenant, generation: job.generation, position: job.groups, resend: 0, failures: 0 }
+        Self { job_id, tenant, generation: job.generation, position: job.split.groups, resend: 0, failures: 0 }
     }
 
     /// The message group: one of the tenant's lanes. SQS delivers no message of a group while another one of it is in
@@ -100,7 +100,7 @@ pub struct ChunkMessage {
 
 impl ChunkMessage {
     /// The message for a job's chunk at this place (group, chunk), without its bytes.
-    pub fn of(job: &Job, (group, chunk): (u32, u32), plan: &ChunkPlan) -> Self {
+    pub fn new(job: &Job, (group, chunk): (u32, u32), plan: &ChunkPlan) -> Self {
         let (job_id, tenant, plan) = (job.job_id, job.tenant.clone(), plan.clone());
         Self { job_id, tenant, priority: job.priority, group, chunk, plan, inline: None, failures: 0 }
     }
@@ -135,8 +135,8 @@ pub struct CompleteMessage {
 
 impl CompleteMessage {
     /// Ends the present generation of a job, from where its completion is.
-    pub fn of(job: &Job) -> Self {
-        let step = job.checkpoint.as_ref().map_or(0, |at| at.step);
+    pub fn new(job: &Job) -> Self {
+        let step = job.completion.checkpoint.as_ref().map_or(0, |at| at.step);
         let (job_id, tenant, generation) = (job.job_id, job.tenant.clone(), job.generation);
         Self { job_id, generation, resend: 0, step, tenant, failures: 0 }
     }
@@ -197,7 +197,7 @@ mod tests {
     fn a_tenant_has_a_few_lanes_and_shares_them_with_nobody() {
         let sent = |tenant: &str, resend| {
             let job = Job::waiting(JobId::generate(), tenant, "import", Timestamp(0));
-            CreateMessage { resend, ..CreateMessage::of(&job) }.group_id()
+            CreateMessage { resend, ..CreateMessage::new(&job) }.group_id()
         };
         let lanes = |tenant: &str, resends: std::ops::Range<u32>| -> BTreeSet<String> {
             (0..400).flat_map(|_| resends.clone().map(|n| sent(tenant, n)).collect::<Vec<_>>()).collect()
@@ -213,14 +213,14 @@ mod tests {
     fn a_failed_message_is_replaced_once_by_a_copy_in_a_lane_apart_that_deduplication_lets_through() {
         let job = Job::waiting(JobId::generate(), "t".repeat(128), "import", Timestamp(0));
         for resend in 0..3 {
-            let message = CreateMessage { resend, ..CreateMessage::of(&job) };
+            let message = CreateMessage { resend, ..CreateMessage::new(&job) };
             assert_eq!(message.copy_of_failed(0), None, "the first delivery");
             let copy = message.copy_of_failed(1).unwrap();
             let ids = [&message, &copy].map(|sent| (sent.group_id(), sent.deduplication_id()));
             assert!(ids[0].0 != ids[1].0 && ids[0].1 != ids[1].1 && ids[1].0.len() <= 128, "{ids:?}");
             assert_eq!(copy.copy_of_failed(1), None, "a copy");
         }
-        let before_lanes = CreateMessage { tenant: String::new(), ..CreateMessage::of(&job) };
+        let before_lanes = CreateMessage { tenant: String::new(), ..CreateMessage::new(&job) };
         assert_eq!(before_lanes.copy_of_failed(1), None, "nobody waits behind it");
     }
 
@@ -228,8 +228,8 @@ mod tests {
     fn completions_of_a_tenant_have_lanes_as_its_splits_have() {
         for resend in 0..3 {
             let job = Job::waiting(JobId::generate(), "t".repeat(128), "import", Timestamp(0));
-            let create = CreateMessage { resend, ..CreateMessage::of(&job) };
-            let complete = CompleteMessage { resend, ..CompleteMessage::of(&job) };
+            let create = CreateMessage { resend, ..CreateMessage::new(&job) };
+            let complete = CompleteMessage { resend, ..CompleteMessage::new(&job) };
             assert_eq!(complete.group_id(), create.group_id());
             assert_eq!(complete.copy_of_failed(0), None, "the first delivery");
             let copy = complete.copy_of_failed(1).unwrap();
@@ -257,7 +257,7 @@ mod tests {
             [(Priority::High, Some("high")), (Priority::Normal, None), (Priority::Low, Some("low"))]
         {
             let job = Job { priority, ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0)) };
-            let message = ChunkMessage::of(&job, (5, 6), &plan);
+            let message = ChunkMessage::new(&job, (5, 6), &plan);
             assert_eq!((message.priority, message.group, message.chunk), (priority, 5, 6));
             let body = serde_json::to_value(&message).unwrap();
             assert_eq!(body.get("priority").and_then(serde_json::Value::as_str), reported);

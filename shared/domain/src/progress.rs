@@ -1,7 +1,7 @@
 //! Percent, rate, ETA and the sentence that a person reads: derived from the job and its groups at each answer.
 
 use crate::group::Group;
-use crate::job::{Job, Stage, Status};
+use crate::job::{Job, RetryState, SplitState, Stage, Status};
 use crate::outcome::Counts;
 use crate::time_stamp::Timestamp;
 
@@ -27,17 +27,18 @@ pub struct Progress {
 impl Progress {
     /// Reads the progress off a job and its groups, which must have been read before the job: then the job counts at
     /// least their items. If the job has totals that the groups do not sum to, they are too old: read them again.
-    pub fn of(job: &Job, groups: &[Group], now: Timestamp) -> Self {
-        let counts = job.totals.unwrap_or_else(|| counts(job, groups));
+    pub fn new(job: &Job, groups: &[Group], now: Timestamp) -> Self {
+        let counts = job.completion.totals.unwrap_or_else(|| counts(job, groups));
         let done_share = done_share(job, groups, counts);
-        let elapsed_ms = job.finished_at.unwrap_or(now).millis_since(job.started_at.unwrap_or(now)).max(1) as f64;
+        let elapsed_ms =
+            job.times.finished_at.unwrap_or(now).millis_since(job.times.started_at.unwrap_or(now)).max(1) as f64;
         let running = !job.status.is_final() && done_share > 0.0 && done_share < 1.0;
         Self {
-            item_count: job.item_count,
+            item_count: job.split.item_count,
             item_count_final: job.item_count_final(),
             counts,
             percent: percent(done_share),
-            items_per_second: (counts.done().saturating_sub(job.carried_over.counts.done()) as f64 * 1000.0
+            items_per_second: (counts.done().saturating_sub(job.retry.carried_over.counts.done()) as f64 * 1000.0
                 / elapsed_ms) as u64,
             eta_seconds: running.then(|| (elapsed_ms * (1.0 / done_share - 1.0) / 1000.0).ceil() as u64),
             updated_at: updated_at(job, groups),
@@ -54,12 +55,12 @@ impl Progress {
 /// call in a chunk of a group that nothing closed, and nothing that is shown changes after the end.
 pub fn updated_at(job: &Job, groups: &[Group]) -> Timestamp {
     let live = groups.iter().filter(|group| !job.status.is_final() && job.owns(group.number));
-    live.map(|group| group.progressed_at).fold(job.updated_at, Ord::max)
+    live.map(|group| group.progressed_at).fold(job.times.updated_at, Ord::max)
 }
 
 /// The counts of a job: what the generations before have left, and this one's groups.
 pub fn counts(job: &Job, groups: &[Group]) -> Counts {
-    let mut counts = job.carried_over.counts;
+    let mut counts = job.retry.carried_over.counts;
     groups.iter().filter(|g| job.owns(g.number)).for_each(|g| counts += g.counts);
     counts
 }
@@ -68,11 +69,11 @@ pub fn counts(job: &Job, groups: &[Group]) -> Counts {
 /// and a percentage that changed its measure then could fall. Each group's share only grows, so the sum does. A
 /// generation that begins with the number known goes by items.
 fn done_share(job: &Job, groups: &[Group], counts: Counts) -> f64 {
-    if job.status == Status::Completed || (job.split_ended && counts.done() == job.item_count) {
+    if job.status == Status::Completed || (job.split.ended && counts.done() == job.split.item_count) {
         return 1.0;
     }
-    if job.carried_over.split_ended {
-        return (counts.done() as f64 / job.item_count.max(1) as f64).min(0.999);
+    if job.retry.carried_over.split_ended {
+        return (counts.done() as f64 / job.split.item_count.max(1) as f64).min(0.999);
     }
     let total = job.source.as_ref().map_or(0, |s| s.size_bytes).max(1) as f64;
     let done = |g: &Group| g.bytes as f64 * (g.counts.done() as f64 / g.items.max(1) as f64);
@@ -113,8 +114,11 @@ mod tests {
     #[test]
     fn a_group_that_is_touched_after_the_end_changes_nothing_that_is_shown() {
         let carried_over = CarriedOver { groups: 1, ..CarriedOver::default() };
-        let retried =
-            Job { carried_over, groups: 2, ..Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(5)) };
+        let retried = Job {
+            retry: RetryState { carried_over, ..RetryState::default() },
+            split: SplitState { groups: 2, ..SplitState::default() },
+            ..Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(5))
+        };
         let of = |number, touched| Group::new(number, 3, 30, Timestamp(touched));
         for (status, first, second, shown) in [
             (Status::Running, 1, 4, 5),

@@ -61,9 +61,9 @@ pub struct Growth {
 
 impl Growth {
     /// The place of a job whose next group is this one.
-    pub fn of(job: &Job) -> Self {
+    pub fn from_job(job: &Job) -> Self {
         let size_bytes = job.source.as_ref().map_or(0, |source| source.size_bytes);
-        Self { size_bytes, carried_over: job.carried_over.groups, group: job.groups }
+        Self { size_bytes, carried_over: job.retry.carried_over.groups, group: job.split.groups }
     }
 
     /// Minimum size of a chunk, unless a row with a chunk of its own follows it or the source ends.

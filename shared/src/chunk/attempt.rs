@@ -186,7 +186,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     async fn write_entries(&mut self, token: &str) -> Result<Option<String>, ChunkError> {
         let prev = self.cursor.as_ref().and_then(|c| c.file.clone());
         let Some(entries) = self.tally.take_entries() else { return Ok(prev) };
-        let (files, folder) = (&self.worker.ports.files, JobFolder::of(self.job));
+        let (files, folder) = (&self.worker.ports.files, JobFolder::for_job(self.job));
         let place = (self.message.group, self.message.chunk);
         if let (None, Some(prev)) = (&self.header, &prev) {
             self.header = read_header(files, folder, place, prev).await;
@@ -257,7 +257,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         if group.counts.failed == 0 || !self.job.tolerance.is_set() {
             return Ok(());
         }
-        let (id, first) = (self.message.job_id, self.job.carried_over.groups);
+        let (id, first) = (self.message.job_id, self.job.retry.carried_over.groups);
         let Some((groups, job)) = self.worker.ports.store.progress_from(id, first).await? else { return Ok(()) };
         if !job.is_live() || job.all_done() || job.generation != self.job.generation {
             return Ok(());

@@ -35,7 +35,7 @@ impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S,
         free.rotate_left(((fraction() * count as f64) as usize).min(count));
         let holder = nonce();
         for number in free {
-            let permit = Permit::of(number, &holder, deadline);
+            let permit = Permit::new(number, &holder, deadline);
             if self.ports.store.acquire(self.job_type, &permit, now).await? {
                 return Ok(Some(permit));
             }
@@ -52,7 +52,7 @@ impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S,
         message: &ChunkMessage,
         deadline: Timestamp,
     ) -> PortResult<Option<Permit>> {
-        let parked = ParkedChunk::of(job, message, self.limit);
+        let parked = ParkedChunk::new(job, message, self.limit);
         self.ports.store.park(self.job_type, &parked).await?;
         self.acquire(deadline).await
     }
@@ -114,7 +114,7 @@ mod tests {
         let limiter = ConcurrencyLimiter { ports: &ports, job_type: "limited", limit: 1, clock: || Timestamp(0) };
         let job = Job::waiting(JobId::generate(), "t", "limited", Timestamp(0));
         let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
-        let message = ChunkMessage::of(&job, (0, 0), &plan);
+        let message = ChunkMessage::new(&job, (0, 0), &plan);
         let park = || limiter.park(&job, &message, Timestamp(9_000)).now_or_never().unwrap().unwrap();
         let first = park();
         assert!(first.is_some() && park().is_none(), "there is one slot");

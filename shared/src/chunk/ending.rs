@@ -49,5 +49,5 @@ pub async fn stop_job<S: Store, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job,
 /// # Errors
 /// If the queue fails.
 pub async fn ask_for_completion<S, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job) -> PortResult<()> {
-    ports.queues.send_complete(&CompleteMessage::of(job)).await
+    ports.queues.send_complete(&CompleteMessage::new(job)).await
 }

@@ -236,7 +236,7 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         if !state.group.cursors.get(&message.chunk).is_some_and(|c| c.finished) {
             return Ok(None);
         }
-        if state.job.done_groups.contains(&message.group) {
+        if state.job.split.done_groups.contains(&message.group) {
             // Not said again: a dead letter comes with every sweep, and would make a job that stands still look alive.
             complete_if_done(self.ports, &state.job).await?;
         } else if state.group.is_done() {

@@ -82,7 +82,7 @@ mod tests {
         let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
         let message = |tenant, priority| {
             let job = Job { priority, ..Job::waiting(JobId::generate(), tenant, "import", Timestamp(0)) };
-            ChunkMessage::of(&job, (0, 0), &plan)
+            ChunkMessage::new(&job, (0, 0), &plan)
         };
         for (tenant, priority, now_ms, due) in [
             ("a", Priority::Normal, 0, true),

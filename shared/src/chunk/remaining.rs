@@ -31,7 +31,7 @@ pub async fn read_remaining(
     plan: &ChunkPlan,
 ) -> Result<Result<Remaining, JobError>, ChunkError> {
     let Some(cursor) = cursor else { return Ok(Ok(Remaining { unread: Some(plan.clone()), ..Remaining::default() })) };
-    let chain = read_chain(files, JobFolder::of(job), place, cursor.file.as_deref(), 0).await?;
+    let chain = read_chain(files, JobFolder::for_job(job), place, cursor.file.as_deref(), 0).await?;
     let mut remaining = Remaining::default();
     if !cursor.finished {
         match cursor.round.checked_sub(1) {

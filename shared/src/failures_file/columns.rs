@@ -24,7 +24,7 @@ pub enum Columns {
 
 impl Columns {
     /// The columns of items of a format; `names` are those of CSV. None if they are not known.
-    pub fn of(format: Format, names: Option<Vec<String>>) -> Option<Self> {
+    pub fn from_names(format: Format, names: Option<Vec<String>>) -> Option<Self> {
         match format {
             Format::Csv => names.map(Self::Named),
             Format::JsonLines => Some(Self::Raw),

@@ -28,7 +28,7 @@ fn correction(file: &CorrectedFile, n: u64) -> Option<String> {
 
 /// Codes of what is found when these items have failed.
 fn found(file: &CorrectedFile, items: &[Entry]) -> Vec<(String, String)> {
-    let mut findings = Findings::of(file);
+    let mut findings = Findings::new(file);
     items.iter().for_each(|item| findings.meet(item));
     let reported = |issue: longshore_domain::job::JobError| {
         let numbers = issue.message.split(['(', ')']).nth(1).unwrap_or_default().to_owned();

@@ -45,7 +45,7 @@ pub struct Findings<'a> {
 
 impl<'a> Findings<'a> {
     /// No item was met yet.
-    pub fn of(file: &'a CorrectedFile) -> Self {
+    pub fn new(file: &'a CorrectedFile) -> Self {
         Self { file, observed: vec![false; file.rows.len()], unchanged: Vec::new(), left_off: false }
     }
 

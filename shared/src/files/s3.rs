@@ -44,7 +44,7 @@ impl Files for S3Files {
         let get = self.client.get_object().bucket(&self.bucket).key(key);
         let get = get.set_if_match(etag.map(str::to_owned)).set_range(range(start, end));
         match get.send().await {
-            Ok(object) => Ok(Read::Found(S3Stream::of(object))),
+            Ok(object) => Ok(Read::Found(S3Stream::from_output(object))),
             Err(error) => refusal(error),
         }
     }
@@ -114,7 +114,7 @@ fn refusal(error: SdkError<GetObjectError, aws_sdk_s3::config::http::HttpRespons
 }
 
 impl S3Stream {
-    fn of(object: GetObjectOutput) -> Self {
+    fn from_output(object: GetObjectOutput) -> Self {
         let size = object.content_length().and_then(|size| size.try_into().ok()).unwrap_or(0);
         Self::new(object.body, size)
     }

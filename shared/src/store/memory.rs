@@ -254,7 +254,7 @@ impl JobTransitions for MemoryStore {
                 return Transition::Refused;
             }
             job.resends += 1;
-            job.updated_at = now;
+            job.times.updated_at = now;
             Transition::Made(Box::new(job.clone()))
         };
         self.transition(("count_resend", seen.job_id), count, |job| replay::resend_counted(job, seen, now))

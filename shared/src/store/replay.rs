@@ -13,7 +13,7 @@ use longshore_domain::time_stamp::Timestamp;
 
 /// `begin` at `now` took: the start time is the caller's.
 pub fn began(job: &Job, now: Timestamp) -> bool {
-    job.started_at == Some(now)
+    job.times.started_at == Some(now)
 }
 
 /// A group as a store keeps it for this question: its manifest and when it was committed.
@@ -29,13 +29,13 @@ pub struct CommittedGroup {
 /// caller's generation, with the caller's chunks at the caller's time. If another group has followed, or another
 /// generation, another splitter is at work: the caller's place is not the job's any more.
 pub fn committed(job: &Job, generation: u32, stored: Option<&CommittedGroup>, own: &CommittedGroup) -> bool {
-    (job.generation, job.groups) == (generation, own.manifest.group + 1) && stored == Some(own)
+    (job.generation, job.split.groups) == (generation, own.manifest.group + 1) && stored == Some(own)
 }
 
 /// `end_split` took: the job has not been written since. If it has been, by a worker that ended a group, then that
 /// worker saw the end of the split too, and a refusal loses nothing.
 pub fn split_ended(job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> bool {
-    let same = job.groups == groups && job.issues == job.issues_with(issues) && job.updated_at == now;
+    let same = job.split.groups == groups && job.issues == job.issues_with(issues) && job.times.updated_at == now;
     job.stage == Stage::Processing && same
 }
 
@@ -46,30 +46,32 @@ pub fn stopped(job: &Job, stop: &Stop) -> bool {
 
 /// `delete` took: the time is the caller's.
 pub fn deleted(job: &Job, now: Timestamp) -> bool {
-    job.deleted_at == Some(now)
+    job.times.deleted_at == Some(now)
 }
 
 /// `checkpoint` took: its token is the caller's.
 pub fn checkpointed(job: &Job, request: &MoveCheckpoint) -> bool {
-    job.generation == request.generation && job.checkpoint.as_ref() == Some(&request.to)
+    job.generation == request.generation && job.completion.checkpoint.as_ref() == Some(&request.to)
 }
 
 /// `finish` took: the final status, its time and its report are the caller's.
 pub fn finished(job: &Job, finish: &Finish) -> bool {
-    let same_report = job.report == finish.report;
-    same_report && (job.generation, job.status, job.finished_at) == (finish.generation, finish.status, Some(finish.at))
+    let same_report = job.completion.report == finish.report;
+    same_report
+        && (job.generation, job.status, job.times.finished_at) == (finish.generation, finish.status, Some(finish.at))
 }
 
 /// `reopen` took: the next generation was opened at the caller's time, with the caller's corrected file or dead letters.
 pub fn reopened(job: &Job, reopen: &Reopen) -> bool {
-    let same_request = job.corrected == reopen.corrected && job.selected_chunks == reopen.selected_chunks;
-    same_request && (job.generation, job.stage, job.updated_at) == (reopen.generation + 1, Stage::Queued, reopen.at)
+    let same_request = job.retry.corrected == reopen.corrected && job.retry.selected_chunks == reopen.selected_chunks;
+    same_request
+        && (job.generation, job.stage, job.times.updated_at) == (reopen.generation + 1, Stage::Queued, reopen.at)
 }
 
 /// What a job that was to be started from another came to, once that one refused: it was started by this very call
 /// before, as another, or it is not startable any more.
 pub fn started(from: Option<&Job>, own: JobId) -> Started {
-    match from.filter(|from| !from.is_deleted()).and_then(|from| from.started_as) {
+    match from.filter(|from| !from.is_deleted()).and_then(|from| from.validation.started_as) {
         Some(before) if before == own => Started::New,
         Some(before) => Started::Before(before),
         None => Started::Refused,
@@ -78,7 +80,7 @@ pub fn started(from: Option<&Job>, own: JobId) -> Started {
 
 /// `count_resend` took: it was counted at the caller's time, and nothing has happened since.
 pub fn resend_counted(job: &Job, seen: &Job, now: Timestamp) -> bool {
-    job.generation == seen.generation && job.resends == seen.resends + 1 && job.updated_at == now
+    job.generation == seen.generation && job.resends == seen.resends + 1 && job.times.updated_at == now
 }
 
 /// What an idempotency key that is taken means to a caller who wanted to make `own` under it: the request was accepted

@@ -1,6 +1,6 @@
 //! What the fuzzer calls: for each target a function that takes any bytes, and panics if a promise is broken.
 //!
-//! `cargo xtask fuzz` seeks bytes that break one; a plain test run gives every target the committed corpus once.
+//! `cargo xtask fuzz` seeks bytes that break one; a plain test run gives every target its seeds and its packed corpus.
 //!
 //! | target | the bytes are |
 //! | --- | --- |

@@ -11,7 +11,7 @@ use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCoun
 use longshore::store::memory::MemoryStore;
 use longshore::store::records::{Dataset, MemoryRecords, NewRecord, RecordStore, Rule, Writer};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Finish, Job, SourceFile, Status};
+use longshore_domain::job::{Finish, Job, JobTimes, SourceFile, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, PortError, Upload};
 use longshore_domain::records::Format;
@@ -141,9 +141,12 @@ impl World {
         let waiting = Job::waiting(job_id(digit), TENANT, "import", NOW);
         let job = Job {
             source,
-            timeout_s: 3_600,
-            expires_at: NOW.seconds() + 86_400,
-            deadline_at: NOW.plus_seconds(3_600),
+            times: JobTimes {
+                timeout_s: 3_600,
+                expires_at: NOW.seconds() + 86_400,
+                deadline_at: NOW.plus_seconds(3_600),
+                ..waiting.times.clone()
+            },
             ..waiting
         };
         let options: Value = json!({ "dataset": "people", "key": "id", "mode": mode });
@@ -166,7 +169,7 @@ impl World {
         };
         self.store.finish(id, &end).await?;
         let Some(job) = self.store.job(id).await? else { return Ok(()) };
-        let folder = JobFolder::of(&job);
+        let folder = JobFolder::for_job(&job);
         let file = ReportFile { key: folder.report_key(0, None, "failed.csv"), rows: failed };
         if failed > 0 {
             self.files.put(&file.key, FAILED);

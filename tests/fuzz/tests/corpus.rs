@@ -1,35 +1,66 @@
-//! Gives every target all that was ever found for it: the committed corpus.
+//! Gives every target its named seeds and its packed corpus.
 //!
-//! A crash that was mended belongs there, too, and is then seen by every test run.
+//! The input of a crash that was fixed becomes a seed, so that every test run tries it.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
+use std::collections::BTreeSet;
 use std::fs::{read, read_dir};
 use std::panic::catch_unwind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fuzz::TARGETS;
+use fuzz_engine::{pack, unpack};
 
-fn inputs(target: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
-    read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+/// The inputs of a target, each with a name: a seed's file, or its number in the packed corpus.
+fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {
+    let mut inputs = seeds(target);
+    let packed = packed(target);
+    let numbered = unpack(&packed).unwrap().into_iter().enumerate();
+    inputs.extend(numbered.map(|(number, input)| (format!("input {number} of the packed corpus"), input.to_vec())));
+    inputs
+}
+
+fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target);
+    let paths = read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), read(&path).unwrap())).collect()
+}
+
+fn packed(target: &str) -> Vec<u8> {
+    read(Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(format!("{target}.pack"))).unwrap()
 }
 
 #[test]
 fn no_promise_is_broken_by_any_input_of_the_corpus() {
     for target in TARGETS {
-        let inputs = inputs(target.name);
-        assert!(inputs.len() >= 20, "{} has {} inputs", target.name, inputs.len());
-        for path in inputs {
-            let bytes = read(&path).unwrap();
-            assert!(catch_unwind(|| (target.call)(&bytes)).is_ok(), "{} breaks on {}", target.name, path.display());
+        for (name, bytes) in inputs(target.name) {
+            assert!(catch_unwind(|| (target.call)(&bytes)).is_ok(), "{} breaks on {name}", target.name);
         }
     }
 }
 
 #[test]
+fn every_target_has_named_seeds_and_a_packed_corpus_without_them() {
+    for target in TARGETS {
+        let seeds = seeds(target.name);
+        assert!((10..=40).contains(&seeds.len()), "{} has {} seeds", target.name, seeds.len());
+        for (name, _) in &seeds {
+            let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            assert!(name.contains('-') && name.split('-').all(is_word), "{name} does not name its input");
+        }
+        let packed = packed(target.name);
+        let inputs = unpack(&packed).unwrap();
+        assert!(inputs.len() >= 20, "{} has {} packed inputs", target.name, inputs.len());
+        let seeds: BTreeSet<_> = seeds.iter().map(|(_, bytes)| bytes.as_slice()).collect();
+        assert!(inputs.iter().all(|input| !seeds.contains(input)), "a seed of {} is packed, too", target.name);
+        assert_eq!(pack(inputs.into_iter().map(<[u8]>::to_vec)), packed, "{} is not packed in order", target.name);
+    }
+}
+
+#[test]
 fn the_corpus_is_small() {
-    let bytes = |target: &str| inputs(target).iter().map(|path| path.metadata().unwrap().len()).sum::<u64>();
-    let all: u64 = TARGETS.iter().map(|target| bytes(target.name)).sum();
+    let bytes = |target: &str| inputs(target).iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+    let all: usize = TARGETS.iter().map(|target| bytes(target.name)).sum();
     assert!(all < 300_000, "{all} bytes");
 }

@@ -56,12 +56,7 @@ fn every_row_of_every_nasty_file_is_in_one_part_of_its_jobs_outcome() -> Result<
     let sets = [("by hand", crafted()), ("generated", generated::files(seed, GENERATED[usize::from(whole)]))];
     // No grace for workers: what they began and did not commit counts as unprocessed, and may. The largest rows take a
     // function some seconds on a busy machine.
-    let parameters = vec![
-        ("MaxActiveJobs", "1000"),
-        ("StopGraceSeconds", "0"),
-        ("WorkerTimeoutSeconds", "15"),
-        ("WorkerVisibilitySeconds", "90"),
-    ];
+    let parameters = vec![("MaxActiveJobs", "1000"), ("StopGraceSeconds", "0"), ("WorkerTimeoutSeconds", "15")];
     let stack = Stack::start(&StackOptions { probe: true, parameters, ..StackOptions::default() })?;
     let mut violations = Vec::new();
     let wanted = wanted();

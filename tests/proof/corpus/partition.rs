@@ -28,7 +28,7 @@ pub(super) struct Partition {
 
 impl Partition {
     /// Takes the report apart: every row is in one of its files, or in none and so succeeded.
-    pub(super) fn of(report: &Report, input: &Input) -> Result<Self> {
+    pub(super) fn new(report: &Report, input: &Input) -> Result<Self> {
         let all: Numbers = (1..).take(input.rows.len()).collect();
         let mut rest = all.clone();
         let mut take = |rows: &[Listed]| -> Result<Numbers> {

@@ -101,7 +101,7 @@ fn outcome(stack: &Stack, run: &Run<'_>, job: &Started) -> Result<Counts> {
         input.rows.clear();
     }
     let report = Report::read(&stack.client, &job.id, input.columns.len()).context("the report")?;
-    let partition = Partition::of(&report, &input).context("by number")?;
+    let partition = Partition::new(&report, &input).context("by number")?;
     let expectations = expectations(run, &input);
     partition.fits(run, &expectations).context("by outcome")?;
     cells_are_the_inputs(&report, &input).context("by cell")?;

@@ -51,7 +51,7 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     /// Of one job. One that does not end, or cannot be read, is a violation as a wrong row is.
-    pub(crate) fn of(job: Result<Vec<String>>) -> Self {
+    pub(crate) fn new(job: Result<Vec<String>>) -> Self {
         let rows = if job.is_ok() { ROWS } else { 0 };
         Self { jobs: 1, rows, violations: job.unwrap_or_else(|error| vec![format!("{error:#}")]) }
     }
@@ -83,7 +83,7 @@ pub(crate) fn work<T: Send>(
             let jobs: Vec<_> = courses.iter().map(|course| scope.spawn(|| run(stack, *course))).collect();
             let mut all = Outcome::default();
             for job in jobs {
-                all.add(Outcome::of(job.join().unwrap_or_else(|_| bail!("a job's thread has panicked"))));
+                all.add(Outcome::new(job.join().unwrap_or_else(|_| bail!("a job's thread has panicked"))));
             }
             over.store(true, Ordering::Relaxed);
             let described = meanwhile.join().unwrap_or_else(|_| bail!("what went on meanwhile has panicked"))?;

@@ -9,39 +9,39 @@ pub(crate) struct Operation {
     pub(crate) name: &'static str,
 }
 
-const fn of(service: &'static str, name: &'static str) -> Operation {
+const fn operation(service: &'static str, name: &'static str) -> Operation {
     Operation { service, name }
 }
 
 /// All of them. What only large reports and large uploads need stands last.
 pub(crate) const OPERATIONS: [Operation; 27] = [
-    of("dynamodb", "BatchExecuteStatement"),
-    of("dynamodb", "BatchGetItem"),
-    of("dynamodb", "BatchWriteItem"),
-    of("dynamodb", "DeleteItem"),
-    of("dynamodb", "GetItem"),
-    of("dynamodb", "PutItem"),
-    of("dynamodb", "Query"),
-    of("dynamodb", "TransactWriteItems"),
-    of("dynamodb", "UpdateItem"),
-    of("sqs", "ChangeMessageVisibility"),
-    of("sqs", "ChangeMessageVisibilityBatch"),
-    of("sqs", "DeleteMessage"),
-    of("sqs", "GetQueueAttributes"),
-    of("sqs", "ReceiveMessage"),
-    of("sqs", "SendMessage"),
-    of("sqs", "SendMessageBatch"),
-    of("s3", "DeleteObject"),
-    of("s3", "DeleteObjects"),
-    of("s3", "GetObject"),
-    of("s3", "HeadObject"),
-    of("s3", "ListObjectsV2"),
-    of("s3", "PutObject"),
-    of("s3", "CreateMultipartUpload"),
-    of("s3", "UploadPart"),
-    of("s3", "ListParts"),
-    of("s3", "CompleteMultipartUpload"),
-    of("s3", "AbortMultipartUpload"),
+    operation("dynamodb", "BatchExecuteStatement"),
+    operation("dynamodb", "BatchGetItem"),
+    operation("dynamodb", "BatchWriteItem"),
+    operation("dynamodb", "DeleteItem"),
+    operation("dynamodb", "GetItem"),
+    operation("dynamodb", "PutItem"),
+    operation("dynamodb", "Query"),
+    operation("dynamodb", "TransactWriteItems"),
+    operation("dynamodb", "UpdateItem"),
+    operation("sqs", "ChangeMessageVisibility"),
+    operation("sqs", "ChangeMessageVisibilityBatch"),
+    operation("sqs", "DeleteMessage"),
+    operation("sqs", "GetQueueAttributes"),
+    operation("sqs", "ReceiveMessage"),
+    operation("sqs", "SendMessage"),
+    operation("sqs", "SendMessageBatch"),
+    operation("s3", "DeleteObject"),
+    operation("s3", "DeleteObjects"),
+    operation("s3", "GetObject"),
+    operation("s3", "HeadObject"),
+    operation("s3", "ListObjectsV2"),
+    operation("s3", "PutObject"),
+    operation("s3", "CreateMultipartUpload"),
+    operation("s3", "UploadPart"),
+    operation("s3", "ListParts"),
+    operation("s3", "CompleteMultipartUpload"),
+    operation("s3", "AbortMultipartUpload"),
 ];
 
 impl Operation {

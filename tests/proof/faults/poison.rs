@@ -87,7 +87,7 @@ fn held<'a>(stack: &Stack, client: &'a Client) -> Result<(Job<'a>, Vec<ChunkMess
 
 fn ends(stack: &Stack, jobs: &[Job<'_>]) -> Outcome {
     let mut all = Outcome::default();
-    jobs.iter().for_each(|(client, id, sample)| all.add(Outcome::of(finish(stack, client, (id, sample)))));
+    jobs.iter().for_each(|(client, id, sample)| all.add(Outcome::new(finish(stack, client, (id, sample)))));
     all
 }
 

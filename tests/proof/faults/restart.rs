@@ -38,7 +38,7 @@ fn jobs_through(stack: &mut Stack, restarts: u64) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     sweeping(stack, || {
         for (id, sample) in &jobs {
-            outcome.add(Outcome::of(finish(stack, &client, (id, sample))));
+            outcome.add(Outcome::new(finish(stack, &client, (id, sample))));
         }
     });
     Ok(outcome)

@@ -39,7 +39,7 @@ fn stopped_and_started(stack: &Stack, still: Duration) -> Result<Outcome> {
     stack.start_schedule()?;
     let (mut outcome, client) = (Outcome::default(), patient(stack));
     for (id, sample) in &lost {
-        outcome.add(Outcome::of(finish(stack, &client, (id, sample))));
+        outcome.add(Outcome::new(finish(stack, &client, (id, sample))));
     }
     Ok(outcome)
 }

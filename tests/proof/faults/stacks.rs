@@ -14,13 +14,12 @@ pub(super) const UPLOAD_BYTES_PER_DAY: &str = "5368709120";
 /// often that its rows are given up: each of them is to be accounted for by its own fate.
 /// Workers have fifteen seconds, so that on a slow machine only what is late on purpose is too late. A file of several
 /// megabytes is put in parts.
-const PARAMETERS: [(&str, &str); 6] = [
+const PARAMETERS: [(&str, &str); 5] = [
     ("MultipartBytes", "5242880"),
     ("MaxTenantUploadBytesPerDay", UPLOAD_BYTES_PER_DAY),
     ("StallSeconds", "5"),
     ("MaxReceiveCount", "20"),
     ("WorkerTimeoutSeconds", "15"),
-    ("WorkerVisibilitySeconds", "90"),
 ];
 
 /// The stack on which functions meet faults; none on an emulator of others.

@@ -21,7 +21,7 @@ use crate::sample::Sample;
 const TENANTS: usize = 4;
 
 /// Workers have fifteen seconds, of which a crowded machine may need some to begin with.
-const PARAMETERS: [(&str, &str); 2] = [("WorkerTimeoutSeconds", "15"), ("WorkerVisibilitySeconds", "90")];
+const PARAMETERS: [(&str, &str); 1] = [("WorkerTimeoutSeconds", "15")];
 
 /// Clients that call at the same time.
 const CALLERS: usize = 8;

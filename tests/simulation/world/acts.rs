@@ -79,14 +79,14 @@ async fn replay(shared: &Shared, id: JobId) -> PortResult<&'static str> {
 
 async fn retry(shared: &Shared, job: Job, corrected: Option<SourceFile>) -> PortResult<&'static str> {
     let (generation, at) = (job.generation, clock());
-    if !has_time(at, job.expires_at) {
+    if !has_time(at, job.times.expires_at) {
         return Ok("409");
     }
-    let deadline_at = deadline(at, job.timeout_s, job.expires_at);
+    let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
     let reopen = Reopen { generation, at, deadline_at, corrected, selected_chunks: None };
     let Reopened::Made(job) = shared.ports.store.reopen(&job, &reopen).await? else { return Ok("409") };
     // The sweeper sends it.
-    drop(shared.ports.queues.send_create(&CreateMessage::of(&job)).await);
+    drop(shared.ports.queues.send_create(&CreateMessage::new(&job)).await);
     Ok("202")
 }
 

@@ -55,7 +55,7 @@ impl World {
 
     /// The corrected file of the present generation is gone from the bucket.
     pub(crate) fn lose_corrected(&self) {
-        MemoryFiles::remove(&self.files, &self.job().corrected.expect("a corrected file").key);
+        MemoryFiles::remove(&self.files, &self.job().retry.corrected.expect("a corrected file").key);
     }
 
     /// A person corrects the rows that have failed, some of them, by chance; a client retries with them.
@@ -96,13 +96,13 @@ impl World {
 
     fn reopen(&mut self, corrected: Option<SourceFile>) {
         let (job, at) = (self.job(), clock());
-        if !has_time(at, job.expires_at) {
+        if !has_time(at, job.times.expires_at) {
             return;
         }
-        let deadline_at = deadline(at, job.timeout_s, job.expires_at);
+        let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
         let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, selected_chunks: None };
         if let Reopened::Made(job) = now(self.store.reopen(&job, &reopen)).unwrap() {
-            now(self.queues.send_create(&CreateMessage::of(&job))).unwrap();
+            now(self.queues.send_create(&CreateMessage::new(&job))).unwrap();
         }
     }
 

@@ -120,6 +120,6 @@ impl World {
 
     /// How many rows of the job failed.
     pub(crate) fn failed_count(&self) -> u64 {
-        self.job().totals.map_or(0, |totals| totals.failed)
+        self.job().completion.totals.map_or(0, |totals| totals.failed)
     }
 }

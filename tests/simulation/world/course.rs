@@ -44,8 +44,8 @@ impl World {
         let again = self.dead_letters.keys().next_back().copied().unwrap_or(create);
         for (splitter, message) in [create, again].into_iter().enumerate() {
             self.deliver(message, true);
-            let groups = self.job().groups;
-            while self.job().groups == groups {
+            let groups = self.job().split.groups;
+            while self.job().split.groups == groups {
                 assert!(!self.step(splitter), "the split has ended");
             }
         }
@@ -70,7 +70,7 @@ impl World {
 
     /// The job may not go on any more, and the sweeper sees it.
     pub(crate) fn pass_the_deadline(&mut self) {
-        CLOCK.set(self.job().deadline_at.0);
+        CLOCK.set(self.job().times.deadline_at.0);
         self.sweep();
     }
 

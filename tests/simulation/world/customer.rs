@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use longshore::ports::upload_key;
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, SourceFile, Tolerance, deadline};
+use longshore_domain::job::{Job, JobTimes, SourceFile, Tolerance, deadline};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Definition, Files, JobStore, Queues};
 use longshore_domain::records::Format;
@@ -74,7 +74,7 @@ impl World {
         let job = self.accepted(plan, key);
         let definition = Definition { options: plan.kind.options(plan.tolerated), columns: None };
         now(self.store.create_job(&job, &definition, None)).unwrap();
-        let create = CreateMessage::of(&job);
+        let create = CreateMessage::new(&job);
         now(self.queues.send_create(&create)).unwrap();
         self.customers.push(Customer {
             id: job.job_id,
@@ -100,14 +100,17 @@ impl World {
         let id = format!("{:032x}", (u128::from(self.rng.number()) << 64) | u128::from(self.rng.number()));
         let at = clock();
         let job = Job::waiting(JobId::parse(&id).expect("an id"), plan.tenant, plan.kind.name(), at);
-        let expires_at = plan.kept_s.map_or(job.expires_at, |kept_s| at.plus_seconds(kept_s).seconds());
+        let expires_at = plan.kept_s.map_or(job.times.expires_at, |kept_s| at.plus_seconds(kept_s).seconds());
         Job {
-            expires_at,
             source: Some(source),
             tolerance: Tolerance { max_failed: plan.tolerated, max_failed_percent: None },
             priority: plan.priority,
-            timeout_s: plan.time_limit_s,
-            deadline_at: deadline(at, plan.time_limit_s, expires_at),
+            times: JobTimes {
+                expires_at,
+                timeout_s: plan.time_limit_s,
+                deadline_at: deadline(at, plan.time_limit_s, expires_at),
+                ..job.times.clone()
+            },
             ..job
         }
     }

@@ -24,12 +24,12 @@ impl World {
                 self.kill(0);
             }
             let ends = self.customers.iter().filter_map(|customer| now(self.store.job(customer.id)).unwrap());
-            let last = ends.filter(|job| job.expires_at < i64::MAX).map(|job| job.expires_at * 1000).max();
+            let last = ends.filter(|job| job.times.expires_at < i64::MAX).map(|job| job.times.expires_at * 1000).max();
             self.pass(last.map_or(0, |last| (last - CLOCK.get()).max(0)));
         }
         self.each(|world| {
             if let Some(job) =
-                world.stored().filter(|job| job.expires_at <= CLOCK.get() / 1000 && job.status.is_final())
+                world.stored().filter(|job| job.times.expires_at <= CLOCK.get() / 1000 && job.status.is_final())
             {
                 world.expire_one(&job);
             }
@@ -45,7 +45,7 @@ impl World {
         let item = match (groups.is_empty() || self.rng.often(300), self.rng.often(500)) {
             (true, _) => JobItem::Job,
             (false, true) => JobItem::Group(groups[self.rng.below(groups.len())].number),
-            (false, false) => JobItem::Manifest(self.rng.below(job.groups as usize + 1) as u32),
+            (false, false) => JobItem::Manifest(self.rng.below(job.split.groups as usize + 1) as u32),
         };
         self.store.expire(job.job_id, item);
         faults::note("expired");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use longshore::ports::JobFolder;
 use longshore_domain::group::Group;
-use longshore_domain::job::{Job, Stage, Status};
+use longshore_domain::job::{Job, JobTimes, Stage, Status};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Files, JobStore, Ledger};
 use longshore_domain::progress::Progress;
@@ -50,11 +50,11 @@ impl World {
             (!same).then(|| (groups.values().cloned().collect::<Vec<_>>(), job.clone()))
         });
         let Some((groups, job)) = changed.flatten() else { return };
-        let progress = Progress::of(&job, &groups, clock());
+        let progress = Progress::new(&job, &groups, clock());
         assert!(progress.item_progress() <= progress.item_count, "{progress:?}");
         assert!(progress.item_count <= possible.len() as u64, "rows are invented: {progress:?}");
         assert!(handler::most_at_once() <= AT_ONCE, "more chunks run at once than may");
-        let apart = Progress::of(&job, &seen.groups, clock());
+        let apart = Progress::new(&job, &seen.groups, clock());
         assert!(apart.item_progress() <= apart.item_count, "groups that were read before the job: {apart:?}");
         let now = (progress.item_progress(), progress.percent);
         if let Some(before) = &seen.job {
@@ -140,7 +140,7 @@ impl World {
             return;
         }
         let code = job.error.as_ref().map(|error| error.code.as_str());
-        trace::say(format_args!("the job: {:?} {code:?} {:?}", job.status, job.totals));
+        trace::say(format_args!("the job: {:?} {code:?} {:?}", job.status, job.completion.totals));
         match (job.status, code) {
             (Status::Completed, None) => {}
             (Status::Canceled, Some("canceled" | "deleted")) => {
@@ -160,7 +160,7 @@ impl World {
             (Status::Failed, Some("time_limit")) => {
                 faults::note("time limit met");
                 // The clock of a sweep may be ahead.
-                let late = clock().millis_since(job.deadline_at) + self.manners.skew_ms;
+                let late = clock().millis_since(job.times.deadline_at) + self.manners.skew_ms;
                 assert!(late >= 0, "stopped before its time: {job:?}");
             }
             // Errors and deaths explain both; only what dies too often comes here at all.
@@ -170,7 +170,7 @@ impl World {
             other => panic!("an end that nothing explains: {other:?} of {job:?}"),
         }
         // A job ends without a report only if completion failed or died again and again; its end is what it was to be.
-        if job.report.is_some() {
+        if job.completion.report.is_some() {
             self.check_rows(&self.customer().possible);
         } else {
             assert!(self.failures() > 0, "nothing has failed, and there is no report: {job:?}");
@@ -190,7 +190,7 @@ impl World {
         let named: BTreeSet<_> = failed.keys().chain(skipped.keys()).chain(unprocessed.keys()).copied().collect();
         assert_eq!(named.len(), failed.len() + skipped.len() + unprocessed.len(), "a row is in two files");
         assert!(named.iter().all(|n| (1..=possible.len()).contains(n)), "a row is invented: {named:?}");
-        let totals = job.totals.expect("a finished job has totals");
+        let totals = job.completion.totals.expect("a finished job has totals");
         let succeeded: Vec<_> = (1..=possible.len()).filter(|n| !named.contains(n)).collect();
         assert_eq!(totals.succeeded as usize, succeeded.len(), "rows that succeeded");
         assert_eq!((totals.failed as usize, totals.skipped as usize), (failed.len(), skipped.len()), "failed, skipped");
@@ -250,7 +250,7 @@ impl World {
         let owned = |key: &str| {
             stored.iter().any(|job| {
                 let upload = || job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()));
-                key.starts_with(&JobFolder::of(job).prefix()) || upload()
+                key.starts_with(&JobFolder::for_job(job).prefix()) || upload()
             })
         };
         let left: Vec<_> = self.left().into_iter().filter(|key| !owned(key) && !self.is_unused(key)).collect();
@@ -268,7 +268,7 @@ impl World {
 
 /// What is shown of a job that has ended: one that has completed says everything itself.
 fn shown(job: &Job, groups: &[Group]) -> Progress {
-    Progress::of(job, if job.status == Status::Completed { &[] } else { groups }, clock())
+    Progress::new(job, if job.status == Status::Completed { &[] } else { groups }, clock())
 }
 
 /// Whether a job may look like this after it looked like that.
@@ -276,7 +276,7 @@ fn follows(before: &Job, job: &Job) {
     if job.generation != before.generation {
         assert!(before.status.is_final(), "a job that runs was opened again");
         assert!(
-            job.selected_chunks.is_none() || before.status != Status::Canceled,
+            job.retry.selected_chunks.is_none() || before.status != Status::Canceled,
             "a replay opens what its client has canceled"
         );
         return assert_eq!(job.generation, before.generation + 1, "generations go one by one");
@@ -284,11 +284,19 @@ fn follows(before: &Job, job: &Job) {
     let stopped = before.stage == Stage::Stopping;
     assert!(!stopped || matches!(job.stage, Stage::Stopping | Stage::Done), "a job that stops goes on");
     assert!(!stopped || job.status != Status::Completed, "a job that stops completes");
-    assert!(!stopped || job.groups == before.groups, "a job that stops gets another group");
+    assert!(!stopped || job.split.groups == before.split.groups, "a job that stops gets another group");
     assert!(!stopped || job.stop == before.stop, "the first reason stays");
     if before.status.is_final() {
-        let same = Job { deleted_at: job.deleted_at, updated_at: job.updated_at, ..before.clone() };
-        let touched = job.updated_at != before.updated_at && job.deleted_at == before.deleted_at;
+        let same = Job {
+            times: JobTimes {
+                deleted_at: job.times.deleted_at,
+                updated_at: job.times.updated_at,
+                ..before.times.clone()
+            },
+            ..before.clone()
+        };
+        let touched =
+            job.times.updated_at != before.times.updated_at && job.times.deleted_at == before.times.deleted_at;
         assert!(same == *job && !touched, "a job that has ended changes: {before:?} to {job:?}");
     }
 }

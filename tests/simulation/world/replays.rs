@@ -64,7 +64,7 @@ impl World {
     /// before.
     pub(super) fn left_out(&self, before: &Job, job: &Job) -> LeftOut {
         let mut failed = BTreeMap::new();
-        if job.selected_chunks.is_some() && before.report.is_some() {
+        if job.retry.selected_chunks.is_some() && before.completion.report.is_some() {
             failed = report::codes(&self.files, before);
             failed.retain(|_, code| code != GIVEN_UP);
         }

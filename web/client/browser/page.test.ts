@@ -1,4 +1,4 @@
-// The example page in a real browser: its XMLHttpRequest tells progress and is aborted, its storage outlives the page.
+// The example page in a real browser: upload progress, cancellation, and resumption after a reload.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,7 +7,8 @@ import { type Browser, type Page, chromium as playwright } from "playwright-core
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { ARGUMENTS, chromium } from "../../chromium.js";
 import { completed, JOB_CALL, JOB_ID, jobAt, state } from "../tests/jobs.js";
-import { problem, TestServer } from "../tests/server.js";
+import { problem } from "../tests/messages.js";
+import { TestServer } from "../tests/server.js";
 
 let browser: Browser;
 let folder: string;
@@ -51,7 +52,7 @@ async function choose(name: string, text: string): Promise<void> {
   await page.getByLabel("File").setInputFiles(path);
 }
 
-/** The job that the page creates, and what it leaves. */
+/** Scripts the job that the page creates, and its output. */
 function scriptJob(): void {
   server.script("POST /api/jobs", { status: 202, body: jobAt(0) });
   server.script(JOB_CALL, state(jobAt(41)), state(completed()));
@@ -62,12 +63,12 @@ function scriptJob(): void {
   });
 }
 
-/** Presses the button with the name. */
+/** Returns a button by its name. */
 const press = (name: string) => page.getByRole("button", { name }).click();
 const says = (text: string) => page.getByRole("status").filter({ hasText: text }).waitFor();
 const puts = () => server.seen("PUT /s3/*");
 
-test("a small file is imported, from the button to the rows that failed", async () => {
+test("imports a small file and links to its failed rows", async () => {
   scriptJob();
   await choose("people.csv", "email,name\nann@example.com,Ann\n");
   await press("Import");
@@ -78,7 +79,7 @@ test("a small file is imported, from the button to the rows that failed", async 
   expect(server.seen(JOB_CALL)[1]?.headers["if-none-match"]).toBeDefined();
 });
 
-test("a large file that was stopped goes on after the page was loaded anew", {
+test("resumes a large file after a cancellation and a reload", {
   timeout: 60_000,
 }, async () => {
   scriptJob();
@@ -93,16 +94,16 @@ test("a large file that was stopped goes on after the page was loaded anew", {
   await says("Stopped");
 
   await page.reload();
-  // Not written again: its date would be another.
+  // Not written again: a new modification date would make it another file.
   await page.getByLabel("File").setInputFiles(join(folder, "large.csv"));
   await press("Import");
   await says("98 succeeded, 2 failed");
   expect(puts()).toHaveLength(4);
   expect(server.uploads.all.size).toBe(1);
-  expect([...server.uploads.all.values()][0]?.whole?.toString()).toBe(text);
+  expect([...server.uploads.all.values()][0]?.content?.toString()).toBe(text);
 });
 
-test("a file is not sent again where only its job was refused", async () => {
+test("does not send a file again if only its job was refused", async () => {
   server.script("POST /api/jobs", problem(422, "invalid-request"));
   await choose("people.csv", "email,name\nann@example.com,Ann\n");
   await press("Import");
@@ -114,7 +115,7 @@ test("a file is not sent again where only its job was refused", async () => {
   expect(server.uploads.all.size).toBe(1);
 });
 
-test("a PUT of which nothing goes out for a minute is given up, and sent again", async () => {
+test("aborts and repeats a PUT that sends nothing for a minute", async () => {
   scriptJob();
   await page.clock.install();
   server.script("PUT /s3/*", "silent");
@@ -128,7 +129,7 @@ test("a PUT of which nothing goes out for a minute is given up, and sent again",
   await says("98 succeeded, 2 failed");
 });
 
-test("the README's page sends a file and shows the job's progress", async () => {
+test("the README's page uploads a file and shows the job's progress", async () => {
   scriptJob();
   await page.goto(`${server.url}/examples/short.html`);
   await page.evaluate(() => sessionStorage.setItem("token", "the-token"));

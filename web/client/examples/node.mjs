@@ -1,4 +1,5 @@
-// Imports a CSV file and waits for it: LONGSHORE_API_URL=… LONGSHORE_TOKEN=… node examples/node.mjs people.csv [key column]
+// Imports a CSV file and waits for the job: LONGSHORE_API_URL=… LONGSHORE_TOKEN=… node examples/node.mjs
+// people.csv [key column]
 
 import { openAsBlob, writeFileSync } from "node:fs";
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -13,10 +14,10 @@ if (!path || !baseUrl) {
   process.exit(2);
 }
 
-/** Where an upload is kept until its job is created: the same call goes on with it. */
+/** The state of an unfinished upload. The next run of the same command resumes it. */
 const statePath = `${path}.upload.json`;
 
-/** Ctrl-C ends the waiting. The upload goes on with the next call, and the job without one. */
+/** Ctrl-C stops this script. The next run resumes the upload; a created job continues without the script. */
 const interrupted = new AbortController();
 process.once("SIGINT", () => interrupted.abort(new Error("Interrupted")));
 const { signal } = interrupted;
@@ -31,7 +32,7 @@ async function importFile() {
     .slice(0, 64);
   const options = { dataset, key: keyColumn ?? (await firstColumn(file)) };
   const { jobId } = await client.createJob({ jobType: "import", fileGuid, options }, { signal });
-  // Not before: were the job refused, the file would have to be sent again.
+  // Deleted only now: if the API had refused the job, the file would have to be sent again.
   await rm(statePath, { force: true });
 
   let job;
@@ -48,28 +49,28 @@ async function importFile() {
   return job.status === "completed";
 }
 
-/** The file with its name and date, by which an upload of it is known again. */
+/** Opens the file with its name and modification date, which identify its upload. */
 async function open() {
   const lastModified = Math.trunc((await stat(path)).mtimeMs);
   return new File([await openAsBlob(path)], basename(path), { lastModified });
 }
 
-/** Sends the file, or what is missing of it if that was interrupted before. */
+/** Sends the file, or the missing parts of an interrupted upload. */
 async function send(client, file) {
-  const resume = await kept(file);
+  const resume = await unfinishedUpload(file);
   const onBegun = (state) => writeFileSync(statePath, JSON.stringify(state));
   const onProgress = ({ sentBytes, totalBytes }) => console.log(`Sent ${sentBytes} of ${totalBytes} bytes`);
   try {
     return (await upload(client, file, { resume, onBegun, onProgress, signal })).fileGuid;
   } catch (error) {
-    // What the API has forgotten, after a day, is begun anew the next time.
+    // The API forgets an unfinished upload after a day. The next run then starts a new one.
     if (["not-found", "upload-abandoned"].includes(error.kind)) await rm(statePath, { force: true });
     throw error;
   }
 }
 
-/** The upload that was begun with this very file, if there is one. */
-async function kept({ name, size, lastModified }) {
+/** Returns the state of an unfinished upload of this file, or null. */
+async function unfinishedUpload({ name, size, lastModified }) {
   const state = JSON.parse(await readFile(statePath, "utf8").catch(() => "null"));
   const isSame = state?.fileName === name && state.size === size && state.lastModified === lastModified;
   return isSame ? state : null;

@@ -1,8 +1,8 @@
-// A page without a build step: puts a file, creates a job, shows its progress, links to the rows that failed.
+// A page without a build step: uploads a file, creates a job, shows its progress, links to the failed rows.
 
 import { createClient, upload } from "../dist/longshore-client.js";
 
-/** Where an upload is kept until its job is created, to go on with it after the page was loaded anew. */
+/** The storage key of an unfinished upload, which is resumed after a reload. */
 const RESUME = "longshore-resume";
 
 const form = document.querySelector("#import");
@@ -30,7 +30,7 @@ async function importFile(fields, cancel) {
   const fileGuid = await put(client, fields.get("file"), cancel);
   const options = { dataset: fields.get("dataset"), key: fields.get("key") };
   const { jobId } = await client.createJob({ jobType: "import", fileGuid, options });
-  // Not before: were the job refused, the file would have to be sent again.
+  // Deleted only now: if the API had refused the job, the file would have to be sent again.
   localStorage.removeItem(RESUME);
   cancel.disabled = false;
   cancel.onclick = () => client.cancel(jobId).catch((error) => show(error.message, progress.value));
@@ -43,7 +43,7 @@ async function importFile(fields, cancel) {
   }
 }
 
-/** Puts the file, or what is missing of it if the same file was left half-way. */
+/** Uploads the file, or the missing parts of an interrupted upload. */
 async function put(client, file, cancel) {
   const abort = new AbortController();
   cancel.disabled = false;
@@ -51,20 +51,20 @@ async function put(client, file, cancel) {
   try {
     const { fileGuid } = await upload(client, file, {
       signal: abort.signal,
-      resume: kept(file),
+      resume: unfinishedUpload(file),
       onBegun: (state) => localStorage.setItem(RESUME, JSON.stringify(state)),
       onProgress: ({ sentBytes, totalBytes }) => show("Sending the file...", (100 * sentBytes) / totalBytes),
     });
     return fileGuid;
   } catch (error) {
-    // What the API has forgotten, after a day, is begun anew the next time.
+    // The API forgets an unfinished upload after a day. The next attempt then starts a new one.
     if (["not-found", "upload-abandoned"].includes(error.kind)) localStorage.removeItem(RESUME);
     throw error;
   }
 }
 
-/** The upload that was begun with this very file, if there is one. */
-function kept(file) {
+/** Returns the state of an unfinished upload of this file, or null. */
+function unfinishedUpload(file) {
   const state = JSON.parse(localStorage.getItem(RESUME));
   const isSame =
     state?.fileName === file.name && state.size === file.size && state.lastModified === file.lastModified;

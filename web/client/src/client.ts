@@ -12,74 +12,83 @@ import type {
   Status,
   VersionedJob,
 } from "./documents.js";
-import { download } from "./download.js";
-import { type Access, type CallOptions, type Send, sender } from "./http.js";
-import { isKind } from "./problem.js";
+import { type Access, type CallOptions, fetchWithBody, type Send, sender } from "./http.js";
+import { isKind, problemFrom } from "./problem.js";
 import { watch } from "./watch.js";
 
-/** Which page of a list. */
+/** Selects a page of a list. */
 export interface PageOptions extends CallOptions {
   readonly limit?: number;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
-/** Which jobs, and which page of them. */
+/** Selects jobs by status and type, and a page of them. */
 export interface ListJobsOptions extends PageOptions {
   readonly status?: Status;
   readonly jobType?: string;
 }
 
-/** For calls that may be bound to what the caller last saw. */
+/** Options of calls that may depend on the job's version. */
 export interface ChangeOptions extends CallOptions {
-  /** The `etag` of the job as the caller knows it: if it has changed since, nothing is done (`precondition-failed`). */
+  /**
+   * The job's `etag`, as last read. If the job has changed since, the call fails with `precondition-failed`.
+   */
   readonly ifMatch?: string | null | undefined;
 }
 
-/** For calls that make something. */
+/** Options of calls that create something. */
 export interface CreateOptions extends CallOptions {
-  /** The same request under the same key makes one thing, within 24 hours. By default a fresh one for each call. */
+  /**
+   * Repeated requests with the same key create one thing, for 24 hours. By default each call has a new key.
+   */
   readonly idempotencyKey?: string;
 }
 
-/** What `createClient` gives. Every method rejects with `ProblemError`, `NetworkError`, or the reason of its signal. */
+/**
+ * The API as methods. Each rejects with `ProblemError`, with `NetworkError`, or with the reason of its
+ * signal.
+ */
 export interface Client {
-  /** Creates a job. Repeated under the same idempotency key while no answer comes. */
+  /** Creates a job. Retries with the same idempotency key if no answer arrives. */
   createJob(request: JobRequest, options?: CreateOptions): Promise<Job>;
   getJob(jobId: string, options?: CallOptions): Promise<VersionedJob>;
-  /** A page of jobs, newest first. */
+  /** Lists a page of jobs, newest first. */
   listJobs(options?: ListJobsOptions): Promise<Jobs>;
-  /** The job at once, then whenever it has changed; the last one is that with the final status. Goes on while the network is away. */
+  /**
+   * Yields the job at once and after each change. The last one has a final status. Continues through network
+   * failures.
+   */
   watch(jobId: string, options?: CallOptions): AsyncGenerator<VersionedJob, void, undefined>;
-  /** Stops a job; answers it, also where it is canceled already. */
+  /** Cancels a job and returns it. Also succeeds if the job is already canceled. */
   cancel(jobId: string, options?: ChangeOptions): Promise<Job>;
   /**
-   * Runs again what failed: as it was, or as it stands in the corrected failures file that was uploaded as `fileGuid`.
-   * Not repeated when its reply is lost: look at `attempts` of the job then.
+   * Retries failed items, either unchanged or with the corrections in the failures file uploaded as
+   * `fileGuid`. Never repeated after a lost reply: `attempts` of the job shows if the retry was accepted.
    */
   retry(jobId: string, options?: ChangeOptions & { readonly fileGuid?: string }): Promise<Job>;
-  /** Does for real what a completed job of `mode: validate` has checked; answers the new job. */
+  /** Starts an import from a completed job of `mode: validate`. Returns the new job. */
   start(jobId: string, options?: ChangeOptions): Promise<Job>;
-  /** Deletes a job, its file and its reports; never the records that it imported. */
+  /** Deletes a job, its file and its reports. Keeps the records that it imported. */
   delete(jobId: string, options?: ChangeOptions): Promise<void>;
-  /** The result of a job that has ended. */
+  /** Returns the result of an ended job. */
   output(jobId: string, options?: CallOptions): Promise<Output>;
-  /** A page of the items that failed. */
+  /** Lists a page of failed items. */
   failures(jobId: string, options?: PageOptions): Promise<Failures>;
-  /** All items that failed as a CSV file, to be corrected and given to `retry`. */
+  /** Returns all failed items as a CSV file, for correction and `retry`. */
   failuresCsv(jobId: string, options?: CallOptions): Promise<Blob>;
-  /** A file of the output, or its receipt. */
+  /** Downloads a file of the output, or the receipt. */
   download(file: { readonly url: string }, options?: CallOptions): Promise<Blob>;
-  /** Recounts a job from all that is stored of it. */
+  /** Recounts a job from everything that is stored for it. */
   audit(jobId: string, options?: CallOptions): Promise<Audit>;
   listDatasets(options?: PageOptions): Promise<Datasets>;
-  /** A page of the records of a dataset. */
+  /** Lists a page of a dataset's records. */
   listRecords(dataset: string, options?: PageOptions): Promise<Records>;
-  /** Any other call of the API, with token, errors and repetition as the others have them. */
+  /** Makes any other call of the API, with the same token, errors and retries. */
   readonly send: Send;
 }
 
-/** Makes a client. Nothing is sent until a method is called. */
+/** Creates a client. Sends nothing until a method is called. */
 export function createClient(access: Access): Client {
   const send = sender(access);
   const get = <T>(path: string, { signal, ...query }: CallOptions = {}) =>
@@ -92,20 +101,26 @@ export function createClient(access: Access): Client {
     body?: object,
   ) =>
     json<Job>(
-      send({ method: "POST", path: `${jobPath(jobId)}/${action}`, ...bound(options), repeatable, body }),
+      send({
+        method: "POST",
+        path: `${jobPath(jobId)}/${action}`,
+        ...conditional(options),
+        repeatable,
+        body,
+      }),
     );
 
   return {
     send,
-    createJob: (request, options = {}) => json<Job>(send(creation("/api/jobs", request, options))),
+    createJob: (request, options = {}) => json<Job>(send(creationCall("/api/jobs", request, options))),
     getJob: async (jobId, options = {}) => {
-      const answer = await send({
+      const response = await send({
         method: "GET",
         path: jobPath(jobId),
         signal: options.signal,
         repeatable: true,
       });
-      return { ...((await answer.json()) as Job), etag: answer.headers.get("etag") };
+      return { ...((await response.json()) as Job), etag: response.headers.get("etag") };
     },
     listJobs: (options) => get("/api/jobs", options),
     watch: (jobId, options) => watch(send, jobPath(jobId), options),
@@ -114,7 +129,7 @@ export function createClient(access: Access): Client {
         return await change(jobId, "cancel", options);
       } catch (error) {
         if (!isKind(error, "job-ended")) throw error;
-        // By this very call, perhaps, whose first reply was lost.
+        // An earlier attempt of this call may have canceled it and lost its reply.
         const job = await get<Job>(jobPath(jobId), { signal: options.signal });
         if (job.status !== "canceled") throw error;
         return job;
@@ -124,14 +139,14 @@ export function createClient(access: Access): Client {
       change(jobId, "retry", options, false, fileGuid === undefined ? undefined : { fileGuid }),
     start: (jobId, options) => change(jobId, "start", options),
     delete: async (jobId, options = {}) => {
-      await send({ method: "DELETE", path: jobPath(jobId), ...bound(options), repeatable: false });
+      await send({ method: "DELETE", path: jobPath(jobId), ...conditional(options), repeatable: false });
     },
     output: (jobId, options) => get(`${jobPath(jobId)}/output`, options),
     failures: (jobId, options) => get(`${jobPath(jobId)}/failures`, options),
     failuresCsv: async (jobId, options = {}) => {
       const { files } = await get<Output>(`${jobPath(jobId)}/output`, options);
       if (files.failed) return download(access.fetch, files.failed.url, options);
-      // No file: the API answers that of a job without failures itself, or says that there is no report.
+      // Without a file, the API answers with an empty list, or with the problem that there is no report.
       const query = { format: "csv" };
       const path = `${jobPath(jobId)}/failures`;
       return (await send({ method: "GET", path, query, signal: options.signal, repeatable: true })).blob();
@@ -143,21 +158,34 @@ export function createClient(access: Access): Client {
   };
 }
 
-/** A POST that makes something once, however often it is sent. */
-export function creation(path: string, body: object, { signal, idempotencyKey }: CreateOptions) {
+/** Describes a POST with an idempotency key, which creates one thing however often it is sent. */
+export function creationCall(path: string, body: object, { signal, idempotencyKey }: CreateOptions) {
   const headers = { "idempotency-key": idempotencyKey ?? crypto.randomUUID() };
   return { method: "POST", path, headers, body, signal, repeatable: true } as const;
 }
 
-/** The JSON of an answer. */
-export async function json<T>(answer: Promise<Response>): Promise<T> {
-  return (await (await answer).json()) as T;
+/** Parses a response as JSON. */
+export async function json<T>(response: Promise<Response>): Promise<T> {
+  return (await (await response).json()) as T;
+}
+
+/**
+ * Downloads a presigned URL, without a token: the URL is the permission. No timeout; the signal can abort it.
+ */
+async function download(
+  fetcher: typeof fetch | undefined,
+  url: string,
+  { signal }: CallOptions = {},
+): Promise<Blob> {
+  const { response, body } = await fetchWithBody(fetcher, url, { signal });
+  if (!response.ok) throw problemFrom(response, await body.text());
+  return body;
 }
 
 function jobPath(jobId: string): string {
   return `/api/jobs/${encodeURIComponent(jobId)}`;
 }
 
-function bound({ ifMatch, signal }: ChangeOptions) {
+function conditional({ ifMatch, signal }: ChangeOptions) {
   return { headers: { "if-match": ifMatch ?? undefined }, signal };
 }

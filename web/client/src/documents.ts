@@ -1,12 +1,12 @@
-// The documents of the API under names of their own, so that callers need not know how they are generated.
+// The API's documents under stable names, independent of how the types are generated.
 
 import type { components } from "./openapi.js";
 
 type Schemas = components["schemas"];
 
-/** A job as it stands: status, exact counts, progress, links. */
+/** A job: status, exact counts, progress, links. */
 export type Job = Schemas["Job"];
-/** A job with the `ETag` of its answer, to be given as `ifMatch`; `null` if the answer had none. */
+/** A job with the `ETag` of its response, for `ifMatch`; `null` if the response had none. */
 export type VersionedJob = Job & { readonly etag: string | null };
 export type JobRequest = Schemas["JobRequest"];
 export type ImportOptions = Schemas["ImportOptions"];
@@ -14,7 +14,7 @@ export type Status = Schemas["Status"];
 export type Stage = Schemas["Stage"];
 export type Priority = Schemas["Priority"];
 export type Jobs = Schemas["Jobs"];
-/** The result of a job that has ended; its links end after 15 minutes. */
+/** The result of an ended job. Its links expire after 15 minutes. */
 export type Output = Schemas["Output"];
 export type OutputFile = Schemas["OutputFile"];
 export type Receipt = Schemas["Receipt"];
@@ -28,18 +28,21 @@ export type Records = Schemas["Records"];
 export type Problem = Schemas["Problem"];
 export type FieldError = Schemas["FieldError"];
 export type UploadRequest = Schemas["UploadRequest"];
-/** Where to put a file that goes as a whole. */
+/** The presigned URL of a file that is sent in one PUT. */
 export type Upload = Schemas["Upload"];
-/** How a file is cut that goes in parts. */
+/** The parts of a file that is sent in several PUTs. */
 export type UploadInParts = Schemas["UploadInParts"];
-/** A part; with where to put it, if that was asked for. */
+/** A part, with its presigned URL if one was requested. */
 export type UploadPart = Schemas["UploadPart"];
-/** An upload as it stands. */
+/** The state of an upload. */
 export type UploadStatus = Schemas["UploadStatus"];
-/** A part that S3 has. */
+/** A part that S3 has received. */
 export type ReceivedPart = Schemas["ReceivedPart"];
 
-/** Whether a job has a final status. Only a retry (or an operator's replay) opens it again, with `attempts` one more. */
+/**
+ * Returns true if a job has a final status. Only a retry or an operator's replay reopens it, with `attempts`
+ * increased by one.
+ */
 export function hasEnded(job: Pick<Job, "status">): boolean {
   return job.status === "completed" || job.status === "failed" || job.status === "canceled";
 }

@@ -1,83 +1,98 @@
-// One call of the API: token, JSON, errors, and its repetition where that is harmless.
+// One call of the API: token, JSON, errors, and retries where they are harmless.
 
-import { within } from "./limit.js";
-import { backOffMs, rest } from "./pause.js";
-import { NetworkError, ProblemError, problemOf } from "./problem.js";
+import { NetworkError, ProblemError, problemFrom } from "./problem.js";
+import { backOffMs, sleepUntilWoken } from "./sleep.js";
+import { withTimeout } from "./timeout.js";
 
-/** Of one call, its repetitions included: a failure that is told at once is passed on within some seconds. */
+/** Attempts per call. A failure that is reported at once is passed on within some seconds. */
 const ATTEMPTS = 4;
-/** Of one call, its repetitions included: a person does not wait longer, even where no answer ever comes. */
+/** Time limit of a call with all its attempts, even if no answer ever arrives. */
 const CALL_LIMIT_MS = 60_000;
-/** Of one attempt, from its token to the last byte; a little more than API Gateway lets a function take. */
+/**
+ * Time limit of one attempt, from its token to the last byte. Slightly above API Gateway's limit for a
+ * function.
+ */
 const ANSWER_LIMIT_MS = 35_000;
 
 /**
- * Gives the token of a call, anew for each: a session that refreshes its token needs to do nothing else here. What it rejects
- * with ends the call; a `NetworkError` counts as a network that failed, and is waited out where that is.
+ * Returns the token for a call. Invoked before each attempt, so a session can refresh its token here. A
+ * rejection ends the call; a `NetworkError` counts as a network failure, and is retried like one.
  */
 export type Token = () => string | null | undefined | Promise<string | null | undefined>;
 
-/** Where the API is, and who calls it. */
+/** The API's address and the caller's token. */
 export interface Access {
-  /** Where `/api` is, for instance `https://abc.execute-api.eu-central-1.amazonaws.com`; `""` for the page's own origin. */
+  /**
+   * The origin of `/api`, for instance `https://abc.execute-api.eu-central-1.amazonaws.com`; `""` for the
+   * page's own origin.
+   */
   readonly baseUrl: string;
-  /** Left out where the deployment is open to anybody. */
+  /** Omitted if the deployment needs no sign-in. */
   readonly token?: Token;
-  /** Instead of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One call, as it goes over the wire. */
+/** A request to the API. */
 export interface Call extends CallOptions {
   readonly method: "GET" | "POST" | "DELETE";
-  /** With the leading `/api`. */
+  /** The path, with the leading `/api`. */
   readonly path: string;
   readonly query?: object;
   readonly headers?: Record<string, string | undefined>;
-  /** Becomes JSON. */
+  /** The body, sent as JSON. */
   readonly body?: unknown;
-  /** Twice does what once does, so that it is repeated when its reply is lost. */
+  /** Set if a second request has no further effect, so that a lost reply can be retried. */
   readonly repeatable: boolean;
 }
 
-/** Makes calls: answers 2xx and 304 are given back, everything else is a `ProblemError`, no answer a `NetworkError`. */
+/**
+ * Makes calls. Resolves with 2xx and 304 responses; rejects with `ProblemError` for others, and with
+ * `NetworkError` without one.
+ */
 export type Send = (call: Call) => Promise<Response>;
 
-/** Makes calls with this access. */
+/** Creates a `Send` for this access. */
 export function sender(access: Access): Send {
-  return (call) => within(CALL_LIMIT_MS, call.signal, (signal) => sendAgain(access, { ...call, signal }));
+  return (call) =>
+    withTimeout(CALL_LIMIT_MS, call.signal, (signal) => sendWithRetry(access, { ...call, signal }));
 }
 
 /**
- * Whether it is worth asking again: no answer or an unreadable one, too many calls, or a fault on the other side. Not where the
- * bytes of a day are used up: that takes hours.
+ * Returns true if a retry may succeed: no response or an unreadable one, rate limiting, or a server error.
+ * False for an exhausted daily upload quota, which resets only after hours.
  */
-export function mayPass(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof NetworkError || error instanceof SyntaxError) return true;
   if (!(error instanceof ProblemError) || error.kind === "upload-quota-exceeded") return false;
   return error.status === 429 || error.status >= 500;
 }
 
-async function sendAgain(access: Access, call: Call): Promise<Response> {
+async function sendWithRetry(access: Access, call: Call): Promise<Response> {
   for (let failures = 0; ; failures++) {
     try {
-      return await within(ANSWER_LIMIT_MS, call.signal, (signal) => sendOnce(access, { ...call, signal }));
+      return await withTimeout(ANSWER_LIMIT_MS, call.signal, (signal) =>
+        sendOnce(access, { ...call, signal }),
+      );
     } catch (error) {
       call.signal?.throwIfAborted();
-      if (!call.repeatable || failures + 1 >= ATTEMPTS || !isUnheard(error)) throw error;
-      await rest(backOffMs(failures), call.signal);
+      if (!call.repeatable || failures + 1 >= ATTEMPTS || !isUnanswered(error)) throw error;
+      await sleepUntilWoken(backOffMs(failures), call.signal);
     }
   }
 }
 
-/** Whether the API itself has not answered: nobody has, or its gateway. What the API says is for the caller to judge. */
-function isUnheard(error: unknown): boolean {
-  if (error instanceof ProblemError) return error.kind === "gateway" && mayPass(error);
+/**
+ * Returns true if the API itself has not answered: there is no response, or only the gateway's. Callers judge
+ * the API's own errors.
+ */
+function isUnanswered(error: unknown): boolean {
+  if (error instanceof ProblemError) return error.kind === "gateway" && isTransient(error);
   return error instanceof NetworkError;
 }
 
@@ -88,30 +103,30 @@ async function sendOnce(access: Access, call: Call): Promise<Response> {
   if (call.body !== undefined) headers.set("content-type", "application/json");
   for (const [name, value] of Object.entries(call.headers ?? {}))
     if (value !== undefined) headers.set(name, value);
-  const { answer, body } = await fetchWhole(access.fetch, urlOf(access, call), {
+  const { response, body } = await fetchWithBody(access.fetch, urlOf(access, call), {
     method: call.method,
     headers,
     signal: call.signal,
     ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
   });
-  const hasBody = answer.status !== 204 && answer.status !== 304;
-  if (answer.ok || answer.status === 304) return new Response(hasBody ? body : null, answer);
-  throw problemOf(answer, await body.text());
+  const hasBody = response.status !== 204 && response.status !== 304;
+  if (response.ok || response.status === 304) return new Response(hasBody ? body : null, response);
+  throw problemFrom(response, await body.text());
 }
 
 /**
- * `fetch` with its body, whose failures are told apart from an abort. An address that is none is the `TypeError` of `URL`: asking
- * again would never help.
+ * Fetches a response with its body. Distinguishes network failures from an abort. An invalid URL throws
+ * `TypeError` at once, since no retry would help.
  */
-export async function fetchWhole(
+export async function fetchWithBody(
   fetcher = fetch,
   url: string,
   { signal, ...init }: Omit<RequestInit, "signal"> & CallOptions,
-): Promise<{ readonly answer: Response; readonly body: Blob }> {
+): Promise<{ readonly response: Response; readonly body: Blob }> {
   const { href, host } = new URL(url, typeof location === "undefined" ? undefined : location.href);
   try {
-    const answer = await fetcher(href, { ...init, cache: "no-store", signal: signal ?? null });
-    return { answer, body: await answer.blob() };
+    const response = await fetcher(href, { ...init, cache: "no-store", signal: signal ?? null });
+    return { response, body: await response.blob() };
   } catch (cause) {
     signal?.throwIfAborted();
     throw new NetworkError(`No answer from ${host}`, { cause });

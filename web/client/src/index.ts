@@ -1,4 +1,4 @@
-// Longshore's jobs, typed. `longshore-client/upload` puts files.
+// The typed client of Longshore's API. `longshore-client/upload` uploads files.
 
 export {
   type ChangeOptions,

@@ -1,8 +1,10 @@
-// Errors: what the API refused, and what never reached it.
+// Errors: refusals by the API, and failures to reach it.
 
 import type { FieldError, Problem } from "./documents.js";
 
-/** The problems that the API names: the last part of their `type`. Each has a page at `/api/problems/{kind}`. */
+/**
+ * The API's problem kinds: the last part of a problem's `type`. Each has a page at `/api/problems/{kind}`.
+ */
 export const PROBLEM_KINDS = [
   "already-uploaded",
   "body-too-large",
@@ -40,24 +42,27 @@ export const PROBLEM_KINDS = [
   "uri-too-long",
 ] as const;
 
-/** A problem that the API names, or `gateway` for an answer that is no problem document: the gateway's own, or a proxy's. */
+/**
+ * A problem kind of the API, or `gateway` for a response that is not a problem document: one of the gateway
+ * or of a proxy.
+ */
 export type ProblemKind = (typeof PROBLEM_KINDS)[number] | "gateway";
 
-/** The API (or its gateway) answered, and refused. */
+/** A refusal by the API or its gateway. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
-  /** Stable, to be compared. A deployment that is newer than this package may answer a kind that is not in the type. */
+  /** Stable, for comparison. A newer deployment may return a kind that this type does not list. */
   readonly kind: ProblemKind;
   readonly status: number;
   /** The same for every problem of the kind. */
   readonly title: string;
-  /** What is wrong this time, and the way out; for people. */
+  /** A description of this occurrence and its solution, for people. */
   readonly detail: string;
-  /** The bad fields, each with a JSON pointer into the body. */
+  /** The invalid fields, each with a JSON pointer into the body. */
   readonly errors: readonly FieldError[];
-  /** Names the request in the deployment's logs. */
+  /** Identifies the request in the deployment's logs. */
   readonly requestId: string | null;
-  /** Seconds after which it is worth asking again, if the answer says so. */
+  /** Seconds until a retry is useful, if the response says so. */
   readonly retryAfter: number | null;
 
   constructor(status: number, problem: Partial<Problem>, retryAfter: number | null) {
@@ -72,32 +77,35 @@ export class ProblemError extends Error {
   }
 }
 
-/** No answer came: the network failed, or the answer took too long. `cause` has the reason. */
+/** No answer: the network failed, or the answer took too long. `cause` has the reason. */
 export class NetworkError extends Error {
   override readonly name = "NetworkError";
 }
 
-/** Makes an error of an answer that is none of the expected ones. A body that is no problem document is read as the gateway's. */
-export function problemOf(answer: Response, text: string): ProblemError {
-  return new ProblemError(answer.status, parseProblem(answer, text), secondsOf(answer));
+/**
+ * Creates an error from an unexpected response. A body that is not a problem document counts as the
+ * gateway's.
+ */
+export function problemFrom(response: Response, text: string): ProblemError {
+  return new ProblemError(response.status, parseProblem(response, text), retryAfterSeconds(response));
 }
 
-/** Whether the API refused by this problem. */
+/** Returns true if the error is a problem of this kind. */
 export function isKind(error: unknown, kind: ProblemKind): error is ProblemError {
   return error instanceof ProblemError && error.kind === kind;
 }
 
-/** `Retry-After` in seconds. Longshore never answers the form with a date. */
-export function secondsOf(answer: Response): number | null {
-  const header = answer.headers.get("retry-after");
+/** Parses `Retry-After` in seconds. Longshore never sends the form with a date. */
+export function retryAfterSeconds(response: Response): number | null {
+  const header = response.headers.get("retry-after");
   return header !== null && /^\d+$/.test(header) ? Number(header) : null;
 }
 
-function parseProblem(answer: Response, text: string): Partial<Problem> {
+function parseProblem(response: Response, text: string): Partial<Problem> {
   try {
     const body = JSON.parse(text);
     if (typeof body !== "object" || body === null) return {};
-    if (answer.headers.get("content-type")?.startsWith("application/problem+json")) return body as Problem;
+    if (response.headers.get("content-type")?.startsWith("application/problem+json")) return body as Problem;
     return typeof body.message === "string" ? { title: body.message } : {};
   } catch {
     return {};

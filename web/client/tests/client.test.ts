@@ -1,14 +1,15 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createClient, NetworkError, ProblemError } from "../src/index.js";
-import { hurryLimits, skipPauses } from "./clock.js";
+import { shortenTimeouts, skipSleeps } from "./clock.js";
 import { completed, JOB_CALL, JOB_ID, jobAt, state } from "./jobs.js";
-import { problem, type Reply, TestServer } from "./server.js";
+import { problem, type Reply } from "./messages.js";
+import { TestServer } from "./server.js";
 
 let server: TestServer;
 
 beforeEach(async () => {
   server = await TestServer.start();
-  // No jitter, and so the shortest pauses.
+  // No jitter, so the delays are the shortest.
   vi.spyOn(Math, "random").mockReturnValue(0);
 });
 
@@ -19,7 +20,7 @@ const CANCEL = `POST /api/jobs/${JOB_ID}/cancel`;
 const accepted: Reply = { status: 202, body: jobAt(0) };
 const request = { jobType: "import", fileGuid: "f", options: { dataset: "people", key: "email" } };
 
-/** What a call rejects with. */
+/** Returns the rejection of a call. */
 function refusal(call: Promise<unknown>): Promise<ProblemError> {
   return call.then(
     () => Promise.reject(new Error("It was not refused")),
@@ -27,7 +28,7 @@ function refusal(call: Promise<unknown>): Promise<ProblemError> {
   );
 }
 
-test("a job is created under a fresh idempotency key, or the one given", async () => {
+test("createJob sends a new idempotency key, or the given one", async () => {
   server.script(CREATE, accepted, accepted, accepted);
   expect(await server.client.createJob(request)).toEqual(jobAt(0));
   await server.client.createJob(request);
@@ -40,7 +41,7 @@ test("a job is created under a fresh idempotency key, or the one given", async (
   expect(third?.headers["idempotency-key"]).toBe("monday-1");
 });
 
-test("a creation whose reply is lost is repeated under the same key", async () => {
+test("createJob retries a lost reply with the same key", async () => {
   server.script(CREATE, "cut", { status: 503, body: { message: "Service Unavailable" } }, accepted);
   await server.client.createJob(request);
   const keys = server.seen(CREATE).map(({ headers }) => headers["idempotency-key"]);
@@ -48,13 +49,13 @@ test("a creation whose reply is lost is repeated under the same key", async () =
   expect(new Set(keys).size).toBe(1);
 });
 
-test("a network that stays away is a NetworkError, after a few attempts", async () => {
+test("a lasting network failure is a NetworkError after four attempts", async () => {
   server.script(CREATE, "cut", "cut", "cut", "cut", accepted);
   await expect(server.client.createJob(request)).rejects.toBeInstanceOf(NetworkError);
   expect(server.seen(CREATE)).toHaveLength(4);
 });
 
-test("a retry and a delete are never repeated: they would be refused where they took", async () => {
+test("retry and delete are never repeated, since a second request would be refused", async () => {
   const retry = `POST /api/jobs/${JOB_ID}/retry`;
   server.script(retry, "cut", accepted);
   server.script(`DELETE /api/jobs/${JOB_ID}`, "cut", { status: 204 });
@@ -63,7 +64,7 @@ test("a retry and a delete are never repeated: they would be refused where they 
   expect(server.requests).toHaveLength(2);
 });
 
-test("a problem is an error with all that it says, and is not repeated", async () => {
+test("a problem becomes an error with all its fields, and is not retried", async () => {
   const errors = [{ pointer: "/options/dataset", code: "invalid_dataset", detail: "dataset is missing" }];
   server.script(CREATE, problem(422, "invalid-request", { errors }), problem(429, "too-many-jobs", {}, 30));
   const invalid = await refusal(server.client.createJob(request));
@@ -76,7 +77,7 @@ test("a problem is an error with all that it says, and is not repeated", async (
   expect(server.requests).toHaveLength(2);
 });
 
-test("an answer of the gateway, and one that is no JSON, are problems of the kind gateway", async () => {
+test("responses of the gateway and non-JSON responses have the kind gateway", async () => {
   server.script(CREATE, { status: 401, body: { message: "Unauthorized" } });
   server.script(CREATE, { status: 418, headers: { "content-type": "text/html" }, body: "<p>Tea</p>" });
   const unauthorized = await refusal(server.client.createJob(request));
@@ -92,7 +93,7 @@ test("an answer of the gateway, and one that is no JSON, are problems of the kin
   });
 });
 
-test("an abort rejects with the signal's reason and ends a call, its repetitions included", async () => {
+test("an abort rejects with the signal's reason and stops all attempts", async () => {
   server.script(CREATE, "silent");
   const during = new AbortController();
   const call = server.client.createJob(request, { signal: during.signal });
@@ -104,8 +105,8 @@ test("an abort rejects with the signal's reason and ends a call, its repetitions
   expect(server.requests).toHaveLength(1);
 });
 
-test("a token that never comes ends by the limit of an answer, and by the signal", async () => {
-  hurryLimits();
+test("a pending token ends with the time limit or the signal", async () => {
+  shortenTimeouts();
   const client = createClient({ baseUrl: server.url, token: () => new Promise(() => undefined) });
   await expect(client.retry(JOB_ID)).rejects.toBeInstanceOf(NetworkError);
   const abort = new AbortController();
@@ -115,15 +116,15 @@ test("a token that never comes ends by the limit of an answer, and by the signal
   expect(server.requests).toHaveLength(0);
 });
 
-test("a call ends within a minute, its repetitions included, also where nothing answers at all", async () => {
-  hurryLimits();
-  skipPauses();
+test("a call without any answer ends within a minute, with all attempts", async () => {
+  shortenTimeouts();
+  skipSleeps();
   server.script(CREATE, "silent", "silent", "silent", "silent");
   await expect(server.client.createJob(request)).rejects.toThrow("No answer within 60 s");
   expect(server.seen(CREATE)).toHaveLength(2);
 });
 
-test("a problem document that is no object is read as an answer of the gateway", async () => {
+test("a problem document that is not an object has the kind gateway", async () => {
   for (const body of ["null", '"no"', "7"]) {
     server.script(CREATE, { ...problem(400, "malformed-json"), body });
     expect(await refusal(server.client.createJob(request))).toMatchObject({
@@ -134,7 +135,7 @@ test("a problem document that is no object is read as an answer of the gateway",
   }
 });
 
-test("an address that is none is thrown as it is; without one it is the page's origin", async () => {
+test("an invalid base URL throws; an empty one is the page's origin", async () => {
   const client = createClient({ baseUrl: "" });
   await expect(client.getJob(JOB_ID)).rejects.toThrow(TypeError);
   vi.stubGlobal("location", { href: `${server.url}/page/index.html` });
@@ -142,19 +143,19 @@ test("an address that is none is thrown as it is; without one it is the page's o
   expect((await client.getJob(JOB_ID)).status).toBe("completed");
 });
 
-test("a cancel whose reply was lost answers the job that it has canceled", async () => {
+test("cancel returns the canceled job if its first reply was lost", async () => {
   server.script(CANCEL, "cut", problem(409, "job-ended"));
   server.script(JOB_CALL, state(completed({ status: "canceled" })));
   expect(await server.client.cancel(JOB_ID)).toMatchObject({ jobId: JOB_ID, status: "canceled" });
 });
 
-test("a cancel of a job that has ended otherwise is refused", async () => {
+test("cancel rejects if the job has ended with another status", async () => {
   server.script(CANCEL, problem(409, "job-ended"));
   server.script(JOB_CALL, state(completed()));
   expect(await refusal(server.client.cancel(JOB_ID))).toMatchObject({ kind: "job-ended" });
 });
 
-test("changes are bound to the job as it was seen, if the caller says so", async () => {
+test("changes send If-Match if the caller gives an ETag", async () => {
   server.script(JOB_CALL, state(jobAt(5)));
   server.script(CANCEL, problem(412, "precondition-failed"), accepted);
   const { etag } = await server.client.getJob(JOB_ID);
@@ -165,7 +166,7 @@ test("changes are bound to the job as it was seen, if the caller says so", async
   expect(server.seen(CANCEL).map(({ headers }) => headers["if-match"])).toEqual([etag, undefined]);
 });
 
-test("a retry goes with a corrected failures file, or with no body", async () => {
+test("retry sends a corrected failures file, or no body", async () => {
   const call = `POST /api/jobs/${JOB_ID}/retry`;
   server.script(call, accepted, accepted);
   await server.client.retry(JOB_ID);
@@ -176,7 +177,7 @@ test("a retry goes with a corrected failures file, or with no body", async () =>
   expect(corrected?.headers["if-match"]).toBe('"1"');
 });
 
-test("every other call has its path, its query and its answer", async () => {
+test("every other call has its path, query and result", async () => {
   const { client } = server;
   const page = { limit: 5, cursor: "abc" };
   const calls: [string, () => Promise<unknown>, string][] = [
@@ -206,7 +207,7 @@ test("every other call has its path, its query and its answer", async () => {
   expect(await client.delete(JOB_ID, { ifMatch: "*" })).toBeUndefined();
 });
 
-test("the failures file is read from its own URL, to which no token goes", async () => {
+test("failuresCsv reads the presigned URL without a token", async () => {
   const output = (failed: object | null) => ({ status: 200, body: { files: { failed } } });
   server.script(
     `GET /api/jobs/${JOB_ID}/output`,
@@ -227,7 +228,7 @@ test("the failures file is read from its own URL, to which no token goes", async
   expect(server.seen(call)[0]?.path).toContain("?format=csv");
 });
 
-test("a link that has ended is an error, with S3's status", async () => {
+test("an expired link is an error with S3's status", async () => {
   server.script("GET /s3/old.csv", {
     status: 403,
     headers: { "content-type": "application/xml" },
@@ -237,7 +238,7 @@ test("a link that has ended is an error, with S3's status", async () => {
   expect(error).toMatchObject({ name: "ProblemError", kind: "gateway", status: 403 });
 });
 
-test("a download is the answer's own Blob, and is not held twice", async () => {
+test("download returns the response's Blob without a copy", async () => {
   const body = new Blob(["a,b\n"], { type: "text/csv" });
   const answer = new Response("");
   vi.spyOn(answer, "blob").mockResolvedValue(body);
@@ -245,7 +246,7 @@ test("a download is the answer's own Blob, and is not held twice", async () => {
   expect(await client.download({ url: `${server.url}/s3/file.csv` })).toBe(body);
 });
 
-test("the token is asked for each call, may come later, and may be none", async () => {
+test("the token is requested for each call, may be asynchronous, and may be missing", async () => {
   const tokens = ["one", Promise.resolve("two"), null];
   const client = createClient({ baseUrl: `${server.url}/`, token: () => tokens.shift() });
   server.script(JOB_CALL, ...Array(3).fill(state(completed())));
@@ -254,7 +255,7 @@ test("the token is asked for each call, may come later, and may be none", async 
   expect(sent).toEqual(["Bearer one", "Bearer two", undefined]);
 });
 
-test("any other call of the API can be sent", async () => {
+test("send makes any other call", async () => {
   server.script("GET /api/dead-letters", { status: 200, body: { letters: [] } });
   const answer = await server.client.send({
     method: "GET",

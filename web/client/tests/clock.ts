@@ -1,21 +1,21 @@
-// Time that a test lets pass: the client's pauses end by it, while Node's own timers (those of `fetch`, too) go on as ever.
+// Control of the client's timers in tests. Node's own timers, such as those of `fetch`, are unaffected.
 
 import { vi } from "vitest";
 import { until } from "./server.js";
 
-/** For tests that do not look at time: the client's pauses end at once, until the test ends. */
-export function skipPauses(): void {
+/** Ends all sleeps of the client at once until the end of the test, for tests that do not measure time. */
+export function skipSleeps(): void {
   const { setTimeout } = globalThis;
   vi.stubGlobal("setTimeout", (end: (...rest: unknown[]) => void, ms: number, ...rest: unknown[]) =>
-    setTimeout(end, isPause() ? 0 : ms, ...rest),
+    setTimeout(end, isSleep() ? 0 : ms, ...rest),
   );
 }
 
-/** For tests of limits: a second of them takes ten milliseconds, until the test ends. */
-export function hurryLimits(): void {
+/** Shortens all timeouts of the client to a hundredth until the end of the test, for tests of time limits. */
+export function shortenTimeouts(): void {
   const { setTimeout } = globalThis;
   vi.stubGlobal("setTimeout", (end: (...rest: unknown[]) => void, ms: number, ...rest: unknown[]) =>
-    setTimeout(end, isSetBy("limit.ts") ? ms / 100 : ms, ...rest),
+    setTimeout(end, isSetBy("timeout.ts") ? ms / 100 : ms, ...rest),
   );
 }
 
@@ -23,11 +23,11 @@ export class Clock {
   #now = 0;
   readonly #pauses = new Map<object, { readonly due: number; readonly end: () => void }>();
 
-  /** Takes the place of the global timers until the test ends. */
+  /** Replaces the global timers until the end of the test. */
   constructor() {
     const { setTimeout, clearTimeout } = globalThis;
     vi.stubGlobal("setTimeout", (end: (...rest: unknown[]) => void, ms: number, ...rest: unknown[]) => {
-      if (!isPause()) return setTimeout(end, ms, ...rest);
+      if (!isSleep()) return setTimeout(end, ms, ...rest);
       const pause = {};
       this.#pauses.set(pause, { due: this.#now + ms, end });
       return pause;
@@ -37,14 +37,14 @@ export class Clock {
     });
   }
 
-  /** Whether the client waits. */
-  get isPausing(): boolean {
+  /** Returns true while the client sleeps. */
+  get isSleeping(): boolean {
     return this.#pauses.size > 0;
   }
 
-  /** Waits for a pause to begin, then lets so many milliseconds pass. */
+  /** Waits until the client sleeps, then advances the clock. */
   async pass(ms: number): Promise<void> {
-    await until(() => this.isPausing);
+    await until(() => this.isSleeping);
     const end = this.#now + ms;
     for (let next = this.#next(end); next; next = this.#next(end)) {
       const [pause, { due, end: wake }] = next;
@@ -62,12 +62,12 @@ export class Clock {
   }
 }
 
-/** Whether the client's own waiting has set the timer. */
-function isPause(): boolean {
-  return isSetBy("pause.ts");
+/** Returns true if the client's sleep has set the timer. */
+function isSleep(): boolean {
+  return isSetBy("sleep.ts");
 }
 
-/** Whether the timer was set in this file of the client: of its files, that is the first in the stack. */
+/** Returns true if this file of the client has set the timer: it is the client's first file in the stack. */
 function isSetBy(file: string): boolean {
   return /\/src\/([\w-]+\.ts)/.exec(new Error().stack ?? "")?.[1] === file;
 }

@@ -1,12 +1,12 @@
-// Jobs as the API answers them.
+// Job documents in the API's form.
 
 import type { Job } from "../src/index.js";
-import type { Reply } from "./server.js";
+import type { Reply } from "./messages.js";
 
 export const JOB_ID = "01980000-0000-7000-8000-000000000001";
 export const JOB_CALL = `GET /api/jobs/${JOB_ID}`;
 
-/** A running job of a hundred items, `percent` of them done. */
+/** Returns a running job of a hundred items, `percent` of them done. */
 export function jobAt(percent: number, more: Partial<Job> = {}): Job {
   const at = new Date(Date.UTC(2026, 0, 1) + percent * 1000).toISOString();
   return {
@@ -46,14 +46,14 @@ export function completed(more: Partial<Job> = {}): Job {
   return jobAt(100, { status: "completed", stage: "done", message: "Job complete", ...more });
 }
 
-/** An answer to `getJob`: with an `ETag`, and `Retry-After` until it has ended. */
+/** Returns an answer to `getJob` with an `ETag`, and with `Retry-After` unless the job has ended. */
 export function state(job: Job, retryAfter = 1): Reply {
   const headers: Record<string, string> = { etag: etagOf(job) };
   if (job.status === "running" || job.status === "waiting") headers["retry-after"] = String(retryAfter);
   return { status: 200, headers, body: job };
 }
 
-/** An answer to `getJob` with the `ETag` that the client has. */
+/** Returns the 304 answer to a `getJob` with the current `ETag`. */
 export function unchanged(job: Job, retryAfter = 1): Reply {
   return { status: 304, headers: { etag: etagOf(job), "retry-after": String(retryAfter) } };
 }

@@ -7,21 +7,22 @@ import {
   type UploadOptions,
   upload,
 } from "../src/upload/index.js";
-import { meter } from "../src/upload/meter.js";
-import { Clock, skipPauses } from "./clock.js";
-import { problem, type Request, TestServer, until } from "./server.js";
-import { refusal, sha256 } from "./uploads.js";
+import { progressMeter } from "../src/upload/progress-meter.js";
+import { Clock, skipSleeps } from "./clock.js";
+import { problem, type Request, refusal } from "./messages.js";
+import { TestServer, until } from "./server.js";
+import { sha256 } from "./uploads.js";
 
 let server: TestServer;
 
 beforeEach(async () => {
   server = await TestServer.start();
-  skipPauses();
+  skipSleeps();
 });
 
 afterEach(() => server.stop());
 
-/** Above the limit of the server's single PUT: three parts, of 400, 400 and 223 bytes. */
+/** Larger than the test server's limit for a single PUT: three parts, of 400, 400 and 223 bytes. */
 const text = Array.from({ length: 1_023 }, (_, index) => String.fromCharCode(97 + (index % 26))).join("");
 const file = new File([text], "many.csv", { type: "text/csv", lastModified: 1_700_000_000_000 });
 const PARTS = [text.slice(0, 400), text.slice(400, 800), text.slice(800)];
@@ -30,14 +31,14 @@ const puts = () => server.seen("PUT /s3/*");
 const bodies = (requests: Request[]) => requests.map(({ body }) => String(body)).sort();
 const completions = () => server.seen("POST /api/uploads/*").filter(({ path }) => path.endsWith("/complete"));
 
-/** Has S3 receive all parts, whoever sent them. */
+/** Adds all parts to S3, as if another page had sent them. */
 function putAll(fileGuid: string): void {
   const parts = server.uploads.all.get(fileGuid)?.parts;
   for (const [index, part] of PARTS.entries()) parts?.set(index + 1, Buffer.from(part));
 }
 
-/** Begins an upload that is aborted once its first part is there, and gives what is kept of it. */
-async function leftOff(options: UploadOptions = {}): Promise<ResumeState> {
+/** Starts an upload, aborts it after its first part, and returns its resumable state. */
+async function interruptedUpload(options: UploadOptions = {}): Promise<ResumeState> {
   const abort = new AbortController();
   let state: ResumeState | undefined;
   const onBegun = (begun: ResumeState) => {
@@ -52,11 +53,11 @@ async function leftOff(options: UploadOptions = {}): Promise<ResumeState> {
     onProgress,
   });
   await expect(call).rejects.toMatchObject({ name: "AbortError" });
-  if (!state) throw new Error("It was not begun");
+  if (!state) throw new Error("The upload was not created");
   return state;
 }
 
-test("a large file is put part by part, each with its SHA-256, and made a whole", async () => {
+test("uploads a large file in parts, each with its SHA-256, and completes it", async () => {
   const progress: Progress[] = [];
   const { fileGuid } = await upload(server.client, file, { onProgress: (step) => progress.push(step) });
   expect(server.uploads.contentOf(fileGuid)).toBe(text);
@@ -67,7 +68,7 @@ test("a large file is put part by part, each with its SHA-256, and made a whole"
   expect(progress.at(-1)).toEqual({ sentBytes: 1_023, totalBytes: 1_023 });
 });
 
-test("no more parts are sent at once than the caller says", async () => {
+test("sends at most partsAtOnce parts concurrently", async () => {
   server.uploads.partSize = 100;
   const mostAtOnce = async (expected: number, options: UploadOptions) => {
     let now = 0;
@@ -86,7 +87,7 @@ test("no more parts are sent at once than the caller says", async () => {
   expect(await mostAtOnce(3, {})).toBe(3);
 });
 
-test("a part that fails is sent again by a fresh URL, the others only once", async () => {
+test("repeats only a failed part, with a new URL", async () => {
   server.script("PUT /s3/*", refusal(403, "AccessDenied"), "cut", refusal(500, "InternalError"));
   const progress: number[] = [];
   const { fileGuid } = await upload(server.client, file, {
@@ -98,7 +99,7 @@ test("a part that fails is sent again by a fresh URL, the others only once", asy
   expect(progress).toEqual([...progress].sort((a, b) => a - b));
 });
 
-test("a part that S3 refuses again and again ends the upload, which can be resumed", async () => {
+test("fails after repeated refusals by S3, and can be resumed", async () => {
   server.script("PUT /s3/*", ...Array(6).fill(refusal(403, "AccessDenied")));
   let state: ResumeState | undefined;
   const options: UploadOptions = { partsAtOnce: 1, onBegun: (begun) => (state = begun) };
@@ -110,7 +111,7 @@ test("a part that S3 refuses again and again ends the upload, which can be resum
   expect(server.uploads.contentOf(fileGuid)).toBe(text);
 });
 
-test("the first part that fails for good stops the others", async () => {
+test("a permanent failure of one part stops the others", async () => {
   // 103 parts.
   server.uploads.partSize = 10;
   server.script("POST /api/uploads/*", "as-usual", problem(409, "upload-abandoned"));
@@ -118,7 +119,7 @@ test("the first part that fails for good stops the others", async () => {
   expect(puts().length).toBeLessThan(10);
 });
 
-test("a part that fails for good ends the calls for the URLs of the others, too", async () => {
+test("a permanent failure of one part aborts the URL requests of the others", async () => {
   server.uploads.partSize = 10;
   let silent = 0;
   server.script("POST /api/uploads/*", "as-usual", "silent", "silent", problem(409, "upload-abandoned"));
@@ -131,7 +132,7 @@ test("a part that fails for good ends the calls for the URLs of the others, too"
   expect(silent).toBe(2);
 });
 
-test("a fault of the API is waited out, also where the API itself tells of it", async () => {
+test("retries server errors, including those that the API reports itself", async () => {
   const fault = problem(500, "internal");
   server.script("POST /api/uploads/*", fault, fault, problem(503, "busy"));
   const { fileGuid } = await upload(server.client, file);
@@ -139,14 +140,14 @@ test("a fault of the API is waited out, also where the API itself tells of it", 
   expect(server.seen(`POST /api/uploads/${fileGuid}/url`)).toHaveLength(6);
 });
 
-test("an upload that is refused because the bytes of the day are used up is not insisted on", async () => {
+test("does not retry an exhausted daily upload quota", async () => {
   server.script("POST /api/uploads/*", ...Array(9).fill(problem(429, "upload-quota-exceeded")));
   const error = await upload(server.client, file, { partsAtOnce: 1 }).catch((thrown) => thrown);
   expect(error).toMatchObject({ kind: "upload-quota-exceeded" });
   expect(server.requests).toHaveLength(2);
 });
 
-test("a part that comes after another page has completed the upload counts as sent", async () => {
+test("a part counts as sent if another page has completed the upload", async () => {
   let begun: ResumeState | undefined;
   const slow: typeof fetch = async (...call) => {
     const { fileGuid = "" } = begun ?? {};
@@ -166,7 +167,7 @@ test("a part that comes after another page has completed the upload counts as se
   expect(progress.at(-1)).toEqual({ sentBytes: 1_023, totalBytes: 1_023 });
 });
 
-test("a part that comes after the upload was given up ends it with its problem", async () => {
+test("a part of an abandoned upload fails with that problem", async () => {
   let begun: ResumeState | undefined;
   const slow: typeof fetch = (...call) => {
     server.uploads.abandon(begun?.fileGuid ?? "");
@@ -177,8 +178,8 @@ test("a part that comes after the upload was given up ends it with its problem",
   expect(puts().length).toBeLessThanOrEqual(3);
 });
 
-test("an upload that was given up is not resumed: its problem is thrown at once", async () => {
-  const state = await leftOff();
+test("an abandoned upload is not resumed and throws its problem at once", async () => {
+  const state = await interruptedUpload();
   server.uploads.abandon(state.fileGuid);
   const before = server.requests.length;
   const hash = vi.spyOn(crypto.subtle, "digest");
@@ -188,13 +189,13 @@ test("an upload that was given up is not resumed: its problem is thrown at once"
   expect(server.requests).toHaveLength(before + 2);
 });
 
-test("with no parts at once a part is sent all the same", async () => {
+test("partsAtOnce of 0 still sends one part at a time", async () => {
   const { fileGuid } = await upload(server.client, file, { partsAtOnce: 0 });
   expect(server.uploads.contentOf(fileGuid)).toBe(text);
 });
 
-test("after an abort it is resumed: what S3 has is not sent again", async () => {
-  const state = await leftOff();
+test("resumes after an abort without repeating received parts", async () => {
+  const state = await interruptedUpload();
   const before = puts().length;
   expect(before).toBeLessThan(3);
   const progress: Progress[] = [];
@@ -210,15 +211,15 @@ test("after an abort it is resumed: what S3 has is not sent again", async () => 
   expect(progress[0]?.sentBytes).toBeGreaterThanOrEqual(223);
 });
 
-test("a fault of the API is waited out when an upload is resumed", async () => {
-  const state = await leftOff();
+test("retries server errors when it resumes", async () => {
+  const state = await interruptedUpload();
   server.script(`GET /api/uploads/${state.fileGuid}`, problem(500, "internal"));
   await upload(server.client, file, { resume: state });
   expect(server.uploads.contentOf(state.fileGuid)).toBe(text);
 });
 
-test("what S3 has of another length or with other bytes is sent again", async () => {
-  const { fileGuid, ...rest } = await leftOff();
+test("repeats received parts of another length or content", async () => {
+  const { fileGuid, ...rest } = await interruptedUpload();
   const parts = server.uploads.all.get(fileGuid)?.parts;
   parts?.set(1, Buffer.from("x".repeat(400)));
   parts?.set(2, Buffer.from(PARTS[1]?.slice(1) ?? ""));
@@ -229,8 +230,8 @@ test("what S3 has of another length or with other bytes is sent again", async ()
   expect(puts()).toHaveLength(before + 2);
 });
 
-test("a part without a checksum is sent again: it may be one of another file", async () => {
-  const { fileGuid, ...rest } = await leftOff();
+test("repeats received parts without a checksum", async () => {
+  const { fileGuid, ...rest } = await interruptedUpload();
   putAll(fileGuid);
   const receivedParts = PARTS.map((part, index) => ({
     partNumber: index + 1,
@@ -244,26 +245,26 @@ test("a part without a checksum is sent again: it may be one of another file", a
   expect(bodies(puts().slice(before))).toEqual([PARTS[1]]);
 });
 
-test("progress never goes back: a part that begins again takes nothing of it", () => {
-  const told: number[] = [];
-  const note = meter(100, ({ sentBytes }) => told.push(sentBytes));
-  note(1, 30);
-  note(2, 20);
-  note(1, 0);
-  note(1, 30);
-  note(1, 60);
-  note(2, 41);
-  expect(told).toEqual([30, 50, 80, 100]);
+test("progress never decreases when a part starts again", () => {
+  const reported: number[] = [];
+  const onPartProgress = progressMeter(100, ({ sentBytes }) => reported.push(sentBytes));
+  onPartProgress(1, 30);
+  onPartProgress(2, 20);
+  onPartProgress(1, 0);
+  onPartProgress(1, 30);
+  onPartProgress(1, 60);
+  onPartProgress(2, 41);
+  expect(reported).toEqual([30, 50, 80, 100]);
 });
 
-test("a completion whose reply is lost is repeated", async () => {
+test("retries a completion with a lost reply", async () => {
   server.script("POST /api/uploads/*", "as-usual", "as-usual", "as-usual", "taken-and-cut");
   const { fileGuid } = await upload(server.client, file);
   expect(server.uploads.contentOf(fileGuid)).toBe(text);
   expect(completions()).toHaveLength(2);
 });
 
-test("parts that are missing at the end are sent again, but not for ever", async () => {
+test("repeats parts that are missing at the end, a limited number of times", async () => {
   const incomplete = problem(409, "upload-incomplete", { detail: "Part 2 is missing." });
   const begun: ResumeState[] = [];
   const losePart: UploadOptions["onBegun"] = (state) => {
@@ -281,7 +282,7 @@ test("parts that are missing at the end are sent again, but not for ever", async
   expect(error).toMatchObject({ kind: "upload-incomplete", detail: "Part 2 is missing." });
 });
 
-test("between the rounds it waits: longer each time, and as long as the API asks for", async () => {
+test("waits between rounds, longer each time and at least for Retry-After", async () => {
   const clock = new Clock();
   vi.spyOn(Math, "random").mockReturnValue(0);
   const replies = [problem(409, "upload-incomplete"), problem(409, "upload-incomplete", {}, 20)];
@@ -299,7 +300,7 @@ test("between the rounds it waits: longer each time, and as long as the API asks
   expect(completions()).toHaveLength(3);
 });
 
-test("while another call completes the upload it is waited for, and then it is done", async () => {
+test("waits for a completion by another call", async () => {
   let begun: ResumeState | undefined;
   const slow: typeof fetch = (...call) => {
     const { fileGuid = "" } = begun ?? {};
@@ -318,14 +319,14 @@ test("while another call completes the upload it is waited for, and then it is d
   expect(puts()).toHaveLength(1);
 });
 
-test("another call that never comes to an end is not waited for without one", async () => {
-  const state = await leftOff();
+test("does not wait forever for a completion by another call", async () => {
+  const state = await interruptedUpload();
   server.uploads.beginCompletion(state.fileGuid, 1_000);
   const call = upload(server.client, file, { resume: state });
   await expect(call).rejects.toMatchObject({ kind: "upload-incomplete", retryAfter: 2 });
 });
 
-test("each part is hashed once, however many rounds there are, and the fault of a status is waited out", async () => {
+test("hashes each part once in all rounds, and retries a failed status request", async () => {
   const hash = vi.spyOn(crypto.subtle, "digest");
   await upload(server.client, file, {
     onBegun: ({ fileGuid }) => {
@@ -338,8 +339,8 @@ test("each part is hashed once, however many rounds there are, and the fault of 
   expect(completions()).toHaveLength(6);
 });
 
-test("an upload that another page has completed meanwhile is done", async () => {
-  const state = await leftOff();
+test("an upload that another page has completed succeeds", async () => {
+  const state = await interruptedUpload();
   putAll(state.fileGuid);
   const before = puts().length;
   const status = {
@@ -359,7 +360,7 @@ test("an upload that another page has completed meanwhile is done", async () => 
   expect(puts()).toHaveLength(before);
 });
 
-test("memory holds the parts that are on their way, never the file", async () => {
+test("keeps only the parts in flight in memory, never the file", async () => {
   server.uploads.partSize = 100;
   const sizes: number[] = [];
   let now = 0;

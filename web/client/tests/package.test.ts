@@ -1,4 +1,4 @@
-// What the package promises as a package: small, without dependencies, and true to the API's document.
+// The package's promises: its size, no dependencies, types that match the API's document.
 
 import { readFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
@@ -10,7 +10,7 @@ import { PROBLEM_KINDS } from "../src/index.js";
 const here = (path: string) => new URL(path, import.meta.url);
 const DOCUMENT = here("../../../docs/openapi.json");
 
-/** Bytes of everything that an import of the module brings, minified and compressed. */
+/** Returns the size of a module with all its imports, minified and compressed. */
 async function gzipped(module: string): Promise<number> {
   const entryPoints = [here(module).pathname];
   const { outputFiles } = await build({
@@ -23,28 +23,28 @@ async function gzipped(module: string): Promise<number> {
   return gzipSync(outputFiles[0]?.contents ?? "").length;
 }
 
-test("without the uploader it is under 8 kB, and the uploader is under 4 kB more", async () => {
+test("the client is under 8 kB, and the uploader adds under 4 kB", async () => {
   const client = await gzipped("../src/index.ts");
-  const whole = await gzipped("../src/longshore-client.ts");
-  console.info(`gzipped: ${client} bytes, with the uploader ${whole}`);
+  const withUploader = await gzipped("../src/longshore-client.ts");
+  console.info(`gzipped: ${client} bytes, with the uploader ${withUploader}`);
   expect(client).toBeGreaterThan(1_000);
   expect(client).toBeLessThan(8_000);
-  expect(whole - client).toBeLessThan(4_000);
+  expect(withUploader - client).toBeLessThan(4_000);
 });
 
-test("it depends on nothing at run time", async () => {
+test("has no run-time dependencies", async () => {
   const { dependencies, peerDependencies, sideEffects } = JSON.parse(
     await readFile(here("../package.json"), "utf8"),
   );
   expect([dependencies, peerDependencies, sideEffects]).toEqual([undefined, undefined, false]);
 });
 
-test("the types are those of the API's document; `npm run generate` makes them", async () => {
+test("the types match the API's document; `npm run generate` updates them", async () => {
   const made = astToString(await openapiTS(DOCUMENT, { emptyObjectsUnknown: true }));
   expect(await readFile(here("../src/openapi.ts"), "utf8")).toContain(made);
 });
 
-test("every problem that the API names has its kind", async () => {
+test("every problem of the API has its kind", async () => {
   const { components } = JSON.parse(await readFile(DOCUMENT, "utf8"));
   expect(PROBLEM_KINDS).toEqual(expect.arrayContaining(Object.keys(components.examples)));
 });

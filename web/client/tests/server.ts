@@ -1,26 +1,14 @@
-// A server that speaks Longshore's contract: uploads as they are (see uploads.ts), everything else as a test scripts it.
+// A test server with Longshore's contract: uploads work (see uploads.ts), other calls are scripted by the
+// test.
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Client, createClient } from "../src/index.js";
+import { problem, type Reply, type Request } from "./messages.js";
 import { Uploads } from "./uploads.js";
 
-export interface Request {
-  readonly method: string;
-  /** With the query. */
-  readonly path: string;
-  readonly headers: IncomingMessage["headers"];
-  readonly body: Buffer;
-}
-
-export interface Reply {
-  readonly status: number;
-  readonly headers?: Record<string, string>;
-  readonly body?: unknown;
-}
-
-/** An answer; or none: the connection is cut before or after the request was worked, or stays silent. */
+/** A reply, or none: the connection is cut before or after the request is handled, or stays silent. */
 export type Scripted = Reply | "cut" | "taken-and-cut" | "silent" | "as-usual";
 
 export class TestServer {
@@ -41,12 +29,15 @@ export class TestServer {
     return server;
   }
 
-  /** The next answers to a call: `GET /api/jobs/1`, whatever its query, or `PUT /s3/*`. Then it is answered as usual. */
+  /**
+   * Adds the next replies to a call, such as `GET /api/jobs/1` (with any query) or `PUT /s3/*`. Later calls
+   * are answered as usual.
+   */
   script(call: string, ...replies: Scripted[]): void {
     this.#scripts.push({ call, replies });
   }
 
-  /** The requests of a call so far. */
+  /** Returns all requests of a call so far. */
   seen(call: string): Request[] {
     return this.requests.filter((request) => matches(call, request));
   }
@@ -61,7 +52,7 @@ export class TestServer {
     try {
       for await (const chunk of message) chunks.push(chunk);
     } catch {
-      return; // The client went away.
+      return; // The client has disconnected.
     }
     const { method = "", url: path = "", headers } = message;
     const request = { method, path, headers, body: Buffer.concat(chunks) };
@@ -85,21 +76,7 @@ export class TestServer {
   }
 }
 
-/** A problem document as the API answers it. */
-export function problem(status: number, kind: string, more: object = {}, retryAfter?: number): Reply {
-  const headers: Record<string, string> = { "content-type": "application/problem+json" };
-  if (retryAfter !== undefined) headers["retry-after"] = String(retryAfter);
-  const body = {
-    type: `/api/problems/${kind}`,
-    title: kind,
-    status,
-    detail: `It is ${kind}.`,
-    requestId: "r-1",
-  };
-  return { status, headers, body: { ...body, ...more } };
-}
-
-/** Lets the server and the client work until something holds. Time that is faked stands still meanwhile. */
+/** Waits until a condition holds, while server and client run. A fake clock stands still. */
 export async function until(holds: () => boolean): Promise<void> {
   const limit = performance.now() + 5_000;
   while (!holds()) {

@@ -1,4 +1,4 @@
-// The package as another project gets it: packed, unpacked, imported, type-checked, its examples run.
+// The packed package in another project: unpacking, imports, type checks, examples.
 
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -9,7 +9,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { completed, JOB_CALL, JOB_ID, jobAt, state } from "./jobs.js";
-import { problem, TestServer } from "./server.js";
+import { problem } from "./messages.js";
+import { TestServer } from "./server.js";
 
 const run = promisify(execFile);
 const HERE = fileURLToPath(new URL("..", import.meta.url));
@@ -18,27 +19,27 @@ const BINARIES = [join(HERE, "node_modules/.bin"), join(WEB, "node_modules/.bin"
 const PATH = [...BINARIES, process.env.PATH].join(delimiter);
 const CSV = `email,name\n${"ann@example.com,Ann\n".repeat(80)}`;
 
-// They begin processes.
+// These tests start processes.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
-/** Another project. */
+/** The other project. */
 let project: string;
 /** The package in it. */
 let unpacked: string;
 let server: TestServer;
 
-/** Packs a copy: the build empties `dist`, which others may be reading. */
+/** Packs a copy: the build empties `dist`, which other tests may be reading. */
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), "longshore-tarball-"));
   const copy = join(project, "copy");
   const isSource = (path: string) => !/\/(node_modules|dist)$/.test(path);
   await cp(HERE, copy, { recursive: true, filter: isSource });
-  // What a build before has left, to be gone after the next.
+  // A file of an earlier build, which the next build must delete.
   await mkdir(join(copy, "dist"));
   await writeFile(join(copy, "dist/left-over.js"), "");
   await symlink(join(WEB, "node_modules"), join(project, "node_modules"));
   await symlink(join(HERE, "node_modules"), join(copy, "node_modules"));
-  // Without what the npm that runs these tests was told, such as the workspace.
+  // Without the settings of the npm that runs these tests, such as the workspace.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
   await run("npm", ["pack", "--pack-destination", project], { cwd: copy, env: { ...env, PATH } });
   await rm(join(project, "node_modules"));
@@ -65,15 +66,15 @@ function example(name: string, ...args: string[]) {
   return execFile(process.execPath, [join(unpacked, "examples", name), ...args], { cwd: project, env });
 }
 
-/** What it has said once it has ended, and how. */
+/** Returns the output and exit status of a process after its end. */
 async function ended(child: ReturnType<typeof execFile>) {
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text) => (said += text));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text) => (output += text));
   const [code] = await once(child, "close");
-  return { code, said };
+  return { code, output };
 }
 
-/** A job that ends, and one row of it that failed. */
+/** Scripts a job that ends with one failed row. */
 function scriptJob(): void {
   server.script("POST /api/jobs", { status: 202, body: jobAt(0) });
   server.script(JOB_CALL, state(completed({ counts: { succeeded: 79, failed: 1, skipped: 0, pending: 0 } })));
@@ -85,7 +86,7 @@ function scriptJob(): void {
 
 const created = () => JSON.parse(String(server.seen("POST /api/jobs").at(-1)?.body));
 
-test("every entry point can be imported, also the one file with everything", async () => {
+test("every entry point can be imported, including the bundle", async () => {
   const script = `
     const names = [];
     for (const path of ["", "/upload", "/bundle"]) names.push(Object.keys(await import("longshore-client" + path)));
@@ -111,7 +112,7 @@ test.each(["node16", "bundler"])(
     const { fileGuid } = await upload(client, new Blob(["a"]), { onBegun: (state) => begun.push(state) });
     const job: Job = await client.createJob({ jobType: "import", fileGuid });
     export const url: Upload["url"] = await bundle.upload(bundle.createClient({ baseUrl: "" }), new Blob());
-    // @ts-expect-error: a status that there is none of.
+    // @ts-expect-error: this status does not exist.
     export const isOdd = job.status === "odd" || new UploadError(404, null).code === 4;`;
     const right = use.replace('Upload["url"]', '{ fileGuid: Upload["fileGuid"] }');
     await writeFile(join(project, "use.ts"), right);
@@ -126,7 +127,7 @@ test.each(["node16", "bundler"])(
   },
 );
 
-test("it has what its README links to, and nothing that a build before has left", async () => {
+test("contains what its README links to, and no files of earlier builds", async () => {
   const readme = await readFile(join(unpacked, "README.md"), "utf8");
   const links = [...readme.matchAll(/\]\(([^)#]+)/g)].map(([, link]) => link ?? "");
   expect(links).toContain("examples/node.mjs");
@@ -134,34 +135,34 @@ test("it has what its README links to, and nothing that a build before has left"
   expect(await readdir(join(unpacked, "dist"))).not.toContain("left-over.js");
 });
 
-test("the README shows the short examples as they are", async () => {
+test("the README shows the short examples unchanged", async () => {
   const readme = await readFile(join(unpacked, "README.md"), "utf8");
   for (const name of ["short.mjs", "short.html"])
     expect(readme).toContain(await readFile(join(unpacked, "examples", name), "utf8"));
 });
 
-test("the README's script imports a file and tells the rows that failed", async () => {
+test("the README's script imports a file and prints the failed rows", async () => {
   scriptJob();
-  const { code, said } = await ended(example("short.mjs"));
-  expect(said).toBe("Job complete\n79 succeeded, 1 failed\nrow,code\n7,bad\n\n");
+  const { code, output } = await ended(example("short.mjs"));
+  expect(output).toBe("Job complete\n79 succeeded, 1 failed\nrow,code\n7,bad\n\n");
   expect(code).toBe(0);
   expect(server.uploads.contentOf(created().fileGuid)).toBe(CSV);
 });
 
-test("the script goes on with an upload that was interrupted, and keeps it until its job is created", async () => {
+test("the script resumes an interrupted upload, and keeps its state until the job is created", async () => {
   server.script("PUT /s3/*", "as-usual", "silent", "silent", "silent");
   const first = example("node.mjs", "people.csv");
   const firstEnd = ended(first);
   await expect.poll(() => server.seen("PUT /s3/*").length, { timeout: 10_000 }).toBeGreaterThanOrEqual(4);
   first.kill("SIGINT");
-  expect(await firstEnd).toMatchObject({ code: 1, said: expect.stringContaining("Interrupted") });
+  expect(await firstEnd).toMatchObject({ code: 1, output: expect.stringContaining("Interrupted") });
   server.script("POST /api/jobs", problem(422, "invalid-request"));
   expect(await ended(example("node.mjs", "people.csv"))).toMatchObject({ code: 1 });
   const puts = server.seen("PUT /s3/*").length;
 
   scriptJob();
-  const { code, said } = await ended(example("node.mjs", "people.csv"));
-  expect(said).toContain("completed: 79 succeeded, 1 failed, 0 skipped");
+  const { code, output } = await ended(example("node.mjs", "people.csv"));
+  expect(output).toContain("completed: 79 succeeded, 1 failed, 0 skipped");
   expect(code).toBe(0);
   expect(await readFile(join(project, "people-failed.csv"), "utf8")).toBe("row,code\n7,bad\n");
   expect(server.seen("PUT /s3/*")).toHaveLength(puts);
@@ -170,7 +171,7 @@ test("the script goes on with an upload that was interrupted, and keeps it until
   expect(await readdir(project)).not.toContain("people.csv.upload.json");
 });
 
-test("the script begins anew with a file that was changed, and with an upload that was forgotten", async () => {
+test("the script starts a new upload for a changed file, and for a forgotten upload", async () => {
   const refused = problem(422, "invalid-request");
   server.script("POST /api/jobs", refused, refused, refused);
   await ended(example("node.mjs", "people.csv"));
@@ -179,7 +180,7 @@ test("the script begins anew with a file that was changed, and with an upload th
   expect(server.uploads.contentOf(created().fileGuid)).toContain("Bob");
 
   server.uploads.all.clear();
-  expect((await ended(example("node.mjs", "people.csv"))).said).toContain("not-found");
+  expect((await ended(example("node.mjs", "people.csv"))).output).toContain("not-found");
   await ended(example("node.mjs", "people.csv"));
   expect(server.uploads.contentOf(created().fileGuid)).toContain("Bob");
 });

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NetworkError, ProblemError } from "../src/index.js";
 import { OtherFileError, type Progress, type ResumeState, UploadError, upload } from "../src/upload/index.js";
-import { hurryLimits, skipPauses } from "./clock.js";
-import { problem, TestServer } from "./server.js";
-import { refusal } from "./uploads.js";
+import { shortenTimeouts, skipSleeps } from "./clock.js";
+import { problem, refusal } from "./messages.js";
+import { TestServer } from "./server.js";
 
 let server: TestServer;
 
 beforeEach(async () => {
   server = await TestServer.start();
-  skipPauses();
+  skipSleeps();
 });
 
 afterEach(() => server.stop());
@@ -18,7 +18,7 @@ const CREATE = "POST /api/uploads";
 const text = "email,name\nann@example.com,Ann\n";
 const file = new File([text], "people.csv", { type: "text/csv", lastModified: 1_700_000_000_000 });
 
-test("a file is put once, with the headers that were signed, and is then what stands under its name", async () => {
+test("uploads a file in one PUT with the signed headers", async () => {
   const progress: Progress[] = [];
   const begun: ResumeState[] = [];
   const { fileGuid } = await upload(server.client, file, {
@@ -38,7 +38,7 @@ test("a file is put once, with the headers that were signed, and is then what st
   expect(server.requests).toHaveLength(2);
 });
 
-test("the name tells JSON Lines, which browsers do not know; a Blob wants a name", async () => {
+test("detects JSON Lines by the name; a Blob needs a name", async () => {
   const blob = new Blob(['{"a":1}\n']);
   await upload(server.client, blob, { fileName: "people.jsonl" });
   await upload(server.client, blob, { fileName: "people.csv" });
@@ -47,31 +47,31 @@ test("the name tells JSON Lines, which browsers do not know; a Blob wants a name
     contentType: "text/x-mine",
     sha256: "0".repeat(64),
   });
-  const asked = server.seen(CREATE).map(({ body }) => JSON.parse(String(body)));
-  expect(asked.map(({ contentType }) => contentType)).toEqual([
+  const requests = server.seen(CREATE).map(({ body }) => JSON.parse(String(body)));
+  expect(requests.map(({ contentType }) => contentType)).toEqual([
     "application/x-ndjson",
     "text/csv",
     "text/x-mine",
   ]);
-  expect(asked[2].sha256).toBe("0".repeat(64));
+  expect(requests[2].sha256).toBe("0".repeat(64));
   await expect(upload(server.client, blob)).rejects.toThrow(TypeError);
 });
 
-test("a URL that has ended is renewed", async () => {
+test("requests a new URL after an expired one", async () => {
   const { fileGuid } = await upload(server.client, file, { onBegun: () => server.uploads.signed.clear() });
   expect(server.uploads.contentOf(fileGuid)).toBe(text);
   expect(server.seen("PUT /s3/*")).toHaveLength(2);
   expect(server.seen(`POST /api/uploads/${fileGuid}/url`)).toHaveLength(1);
 });
 
-test("a PUT whose reply was lost counts as done: the API says that the file is there", async () => {
+test("a PUT with a lost reply succeeds if the API has the file", async () => {
   server.script("PUT /s3/*", "taken-and-cut");
   const { fileGuid } = await upload(server.client, file);
   expect(server.uploads.contentOf(fileGuid)).toBe(text);
   expect(server.seen("PUT /s3/*")).toHaveLength(1);
 });
 
-test("a PUT whose reply was lost counts as done: S3 refuses another with 412", async () => {
+test("a PUT with a lost reply succeeds if S3 refuses the next with 412", async () => {
   server.script("PUT /s3/*", "taken-and-cut", refusal(412, "PreconditionFailed"));
   const ticket = {
     method: "PUT",
@@ -84,12 +84,12 @@ test("a PUT whose reply was lost counts as done: S3 refuses another with 412", a
   expect(server.seen(`GET /api/uploads/${fileGuid}`)).toHaveLength(1);
 });
 
-test("a 412 of a file that is not there is no success", async () => {
+test("a 412 without a received file is a failure", async () => {
   server.script("PUT /s3/*", ...Array(10).fill(refusal(412, "PreconditionFailed")));
   await expect(upload(server.client, file)).rejects.toThrow("S3 answered 412 PreconditionFailed");
 });
 
-test("refusals and cuts are tried again, but not for ever", async () => {
+test("retries refusals and lost connections a limited number of times", async () => {
   server.script("PUT /s3/*", "cut", refusal(503, "SlowDown"), refusal(400, "BadDigest"));
   const { fileGuid } = await upload(server.client, file);
   expect(server.uploads.contentOf(fileGuid)).toBe(text);
@@ -101,14 +101,14 @@ test("refusals and cuts are tried again, but not for ever", async () => {
   expect(server.seen("PUT /s3/*")).toHaveLength(4 + 6);
 });
 
-test("an upload that the API refuses is its problem", async () => {
+test("an upload that the API refuses rejects with the problem", async () => {
   server.script(CREATE, problem(429, "upload-quota-exceeded", {}, 3_600));
   const error = await upload(server.client, file).catch((thrown) => thrown);
   expect(error).toBeInstanceOf(ProblemError);
   expect(error).toMatchObject({ kind: "upload-quota-exceeded", retryAfter: 3_600 });
 });
 
-test("an abort during the PUT leaves the upload, and it can be resumed", async () => {
+test("an upload aborted during its PUT can be resumed", async () => {
   server.script("PUT /s3/*", "silent");
   const abort = new AbortController();
   let state: ResumeState | undefined;
@@ -118,19 +118,19 @@ test("an abort during the PUT leaves the upload, and it can be resumed", async (
   abort.abort(new Error("enough"));
   await expect(call).rejects.toThrow("enough");
 
-  const kept = JSON.parse(JSON.stringify(state));
-  const { fileGuid } = await upload(server.client, file, { resume: kept });
-  expect(fileGuid).toBe(kept.fileGuid);
+  const stored = JSON.parse(JSON.stringify(state));
+  const { fileGuid } = await upload(server.client, file, { resume: stored });
+  expect(fileGuid).toBe(stored.fileGuid);
   expect(server.uploads.contentOf(fileGuid)).toBe(text);
   expect(server.seen(CREATE)).toHaveLength(1);
 
   const progress: Progress[] = [];
-  await upload(server.client, file, { resume: kept, onProgress: (step) => progress.push(step) });
+  await upload(server.client, file, { resume: stored, onProgress: (step) => progress.push(step) });
   expect(progress).toEqual([{ sentBytes: text.length, totalBytes: text.length }]);
   expect(server.seen("PUT /s3/*")).toHaveLength(2);
 });
 
-test("an upload is not resumed with another file", async () => {
+test("does not resume with another file", async () => {
   const state = { fileGuid: "f", fileName: "people.csv", size: file.size, lastModified: file.lastModified };
   const others = [
     new File([`${text}more`], "people.csv", { lastModified: file.lastModified }),
@@ -146,21 +146,21 @@ test("an upload is not resumed with another file", async () => {
   await expect(upload(server.client, file, { resume: state })).rejects.toBeInstanceOf(OtherFileError);
 });
 
-test("a PUT that gets no answer is given up after a time by its size, and sent again", async () => {
-  hurryLimits();
+test("aborts and repeats an unanswered PUT after a time that depends on its size", async () => {
+  shortenTimeouts();
   server.script("PUT /s3/*", "silent");
   const { fileGuid } = await upload(server.client, file);
   expect(server.uploads.contentOf(fileGuid)).toBe(text);
   expect(server.seen("PUT /s3/*")).toHaveLength(2);
 });
 
-test("a creation whose reply is lost makes one upload", async () => {
+test("a lost reply to the creation makes one upload only", async () => {
   server.script(CREATE, "taken-and-cut");
   await upload(server.client, file);
   expect(server.uploads.all.size).toBe(1);
 });
 
-test("time without a network does not use the attempts up", async () => {
+test("time without a network does not count as attempts", async () => {
   const place = { onLine: false };
   const tab = new EventTarget();
   vi.stubGlobal("navigator", place);

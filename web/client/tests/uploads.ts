@@ -1,8 +1,8 @@
-// Uploads and S3, as far as a client can tell: signed lengths and checksums, URLs that end, a file that is put once.
+// Uploads and S3 in the test server: signed lengths and checksums, expiring URLs, files that are accepted
+// once.
 
 import { createHash, randomUUID } from "node:crypto";
-import type { Reply, Request } from "./server.js";
-import { problem } from "./server.js";
+import { problem, type Reply, type Request, refusal } from "./messages.js";
 
 interface Upload {
   readonly fileGuid: string;
@@ -11,10 +11,10 @@ interface Upload {
   readonly size: number;
   readonly key: string;
   readonly parts: Map<number, Buffer>;
-  whole: Buffer | null;
-  /** Not completed within a day; its parts are gone. */
+  content: Buffer | null;
+  /** Not completed within a day; its parts are deleted. */
   abandoned: boolean;
-  /** While another call makes the file of the parts: how often its state may be asked for until it has. */
+  /** Status requests left until another call has completed the upload. */
   completing: number;
 }
 
@@ -32,19 +32,19 @@ interface Signed {
 
 export class Uploads {
   readonly all = new Map<string, Upload>();
-  /** URLs that hold, by their signature. A test ends them by `clear`. */
+  /** Valid URLs by signature. A test expires them with `clear`. */
   readonly signed = new Map<string, Signed>();
   multipartBytes = 1_000;
   partSize = 400;
 
   constructor(readonly origin: string) {}
 
-  /** What stands under an upload once it is received. */
+  /** Returns the content of a received upload. */
   contentOf(fileGuid: string): string | undefined {
-    return this.all.get(fileGuid)?.whole?.toString();
+    return this.all.get(fileGuid)?.content?.toString();
   }
 
-  /** Lets the day pass in which an upload in parts is to be completed. */
+  /** Abandons an upload in parts, as the API does after a day. */
   abandon(fileGuid: string): void {
     const upload = this.all.get(fileGuid);
     if (!upload) throw new Error("There is no such upload");
@@ -52,7 +52,7 @@ export class Uploads {
     upload.parts.clear();
   }
 
-  /** Has another call make the file of these parts: it is there once its state was asked for so many times. */
+  /** Starts a completion by another call, which takes this many status requests. */
   beginCompletion(fileGuid: string, asks: number): void {
     const upload = this.all.get(fileGuid);
     if (upload) upload.completing = asks;
@@ -67,40 +67,43 @@ export class Uploads {
     const upload = this.all.get(fileGuid);
     if (!upload) return problem(404, "not-found");
     if (request.method === "GET") return { status: 200, body: this.#status(upload) };
-    return action === "complete" ? this.#complete(upload) : this.#renew(upload, request);
+    return action === "complete" ? this.#complete(upload) : this.#presign(upload, request);
   }
 
   #create({ headers, body }: Request): Reply {
     const key = String(headers["idempotency-key"]);
-    const asked = JSON.parse(body.toString());
+    const requested = JSON.parse(body.toString());
     const before = [...this.all.values()].find((upload) => upload.key === key);
     const fresh = {
       fileGuid: randomUUID(),
       key,
       parts: new Map(),
-      whole: null,
+      content: null,
       abandoned: false,
       completing: 0,
     };
-    const upload = before ?? { ...asked, ...fresh };
+    const upload = before ?? { ...requested, ...fresh };
     this.all.set(upload.fileGuid, upload);
-    return { status: 201, body: this.#isMultipart(upload) ? this.#plan(upload) : this.#tickets(upload, []) };
+    return {
+      status: 201,
+      body: this.#isMultipart(upload) ? this.#plan(upload) : this.#presigned(upload, []),
+    };
   }
 
-  /** What is still to be put, without URLs: those are asked for with the parts' checksums. */
+  /** Returns the missing parts without URLs, which are requested with the parts' checksums. */
   #plan(upload: Upload) {
     const missing = this.#numbers(upload).filter((number) => !upload.parts.has(number));
     const parts = missing.map((partNumber) => ({ partNumber, size: this.#length(upload, partNumber) }));
     return { fileGuid: upload.fileGuid, partSize: this.partSize, parts };
   }
 
-  #renew(upload: Upload, { body }: Request): Reply {
-    if (upload.whole) return problem(409, "already-uploaded");
+  #presign(upload: Upload, { body }: Request): Reply {
+    if (upload.content) return problem(409, "already-uploaded");
     if (upload.abandoned) return problem(409, "upload-abandoned");
     if (upload.completing) return problem(409, "upload-incomplete", {}, 2);
     const wanted: WantedPart[] = body.length > 0 ? JSON.parse(body.toString()).parts : [];
     const isPlan = this.#isMultipart(upload) && wanted.length === 0;
-    return { status: 200, body: isPlan ? this.#plan(upload) : this.#tickets(upload, wanted) };
+    return { status: 200, body: isPlan ? this.#plan(upload) : this.#presigned(upload, wanted) };
   }
 
   #complete(upload: Upload): Reply {
@@ -109,14 +112,14 @@ export class Uploads {
     const missing = this.#numbers(upload).filter(
       (number) => upload.parts.get(number)?.length !== this.#length(upload, number),
     );
-    if (!upload.whole && missing.length > 0)
+    if (!upload.content && missing.length > 0)
       return problem(409, "upload-incomplete", { detail: `Missing: ${missing}` });
     this.#join(upload);
     return { status: 200, body: this.#status(upload) };
   }
 
   #join(upload: Upload): void {
-    upload.whole ??= Buffer.concat(
+    upload.content ??= Buffer.concat(
       this.#numbers(upload).map((number) => upload.parts.get(number) ?? Buffer.alloc(0)),
     );
   }
@@ -124,10 +127,10 @@ export class Uploads {
   #status(upload: Upload) {
     const { fileGuid, fileName, contentType, size } = upload;
     if (upload.completing && --upload.completing === 0) this.#join(upload);
-    const state = upload.whole ? "received" : upload.abandoned ? "abandoned" : "waiting";
+    const state = upload.content ? "received" : upload.abandoned ? "abandoned" : "waiting";
     const base = { fileGuid, fileName, contentType, size, state, expiresAt: "2030-01-01T00:00:00Z" };
     if (state !== "waiting" || !this.#isMultipart(upload)) return base;
-    // S3 has no list of the parts any more once it makes the file of them.
+    // S3 no longer lists the parts while it assembles the file.
     const parts = upload.completing ? [] : [...upload.parts];
     const receivedParts = parts.map(([partNumber, bytes]) => ({
       partNumber,
@@ -137,7 +140,7 @@ export class Uploads {
     return { ...base, partSize: this.partSize, receivedParts };
   }
 
-  #tickets(upload: Upload, wanted: WantedPart[]) {
+  #presigned(upload: Upload, wanted: WantedPart[]) {
     const { fileGuid, contentType, size } = upload;
     if (!this.#isMultipart(upload)) {
       const headers = { "content-type": contentType, "if-none-match": "*" };
@@ -178,13 +181,13 @@ export class Uploads {
     }
     const { upload, partNumber } = signed;
     if (partNumber !== null) {
-      if (upload.whole || upload.abandoned || upload.completing) return refusal(404, "NoSuchUpload");
+      if (upload.content || upload.abandoned || upload.completing) return refusal(404, "NoSuchUpload");
       upload.parts.set(partNumber, body);
     } else {
       if (headers["if-none-match"] !== "*" || headers["content-type"] !== upload.contentType)
         return refusal(403, "SignatureDoesNotMatch");
-      if (upload.whole) return refusal(412, "PreconditionFailed");
-      upload.whole = body;
+      if (upload.content) return refusal(412, "PreconditionFailed");
+      upload.content = body;
     }
     return { status: 200, body: "" };
   }
@@ -201,12 +204,6 @@ export class Uploads {
   #length(upload: Upload, partNumber: number): number {
     return Math.min(this.partSize, upload.size - (partNumber - 1) * this.partSize);
   }
-}
-
-/** A refusal as S3 words it. */
-export function refusal(status: number, code: string): Reply {
-  const body = `<?xml version="1.0"?><Error><Code>${code}</Code></Error>`;
-  return { status, headers: { "content-type": "application/xml" }, body };
 }
 
 export function sha256(bytes: Buffer): string {

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createClient, ProblemError, type VersionedJob } from "../src/index.js";
 import { Clock } from "./clock.js";
 import { completed, etagOf, JOB_CALL, JOB_ID, jobAt, state, unchanged } from "./jobs.js";
-import { problem, TestServer, until } from "./server.js";
+import { problem } from "./messages.js";
+import { TestServer, until } from "./server.js";
 
 let server: TestServer;
 let clock: Clock;
@@ -15,19 +16,19 @@ beforeEach(async () => {
 
 afterEach(() => server.stop());
 
-/** Watches in the background, and keeps what it was told. */
+/** Watches in the background and records every yielded job. */
 function watching(signal?: AbortSignal) {
-  const told: VersionedJob[] = [];
+  const received: VersionedJob[] = [];
   const done = (async () => {
-    for await (const job of server.client.watch(JOB_ID, { signal })) told.push(job);
+    for await (const job of server.client.watch(JOB_ID, { signal })) received.push(job);
   })();
   done.catch(() => undefined);
-  return { told, done };
+  return { received, done };
 }
 
-const asked = () => server.seen(JOB_CALL).length;
+const requestCount = () => server.seen(JOB_CALL).length;
 
-test("a job is told whenever it has changed, and the final status ends it", async () => {
+test("yields every change and ends with the final status", async () => {
   const half = jobAt(50);
   server.script(
     JOB_CALL,
@@ -37,41 +38,41 @@ test("a job is told whenever it has changed, and the final status ends it", asyn
     unchanged(half),
     state(completed()),
   );
-  const { told, done } = watching();
+  const { received, done } = watching();
   for (let pauses = 0; pauses < 4; pauses++) await clock.pass(1_000);
   await done;
-  expect(told.map(({ percent }) => percent)).toEqual([0, 50, 100]);
+  expect(received.map(({ percent }) => percent)).toEqual([0, 50, 100]);
   const tags = server.seen(JOB_CALL).map(({ headers }) => headers["if-none-match"]);
   expect(tags).toEqual([undefined, etagOf(jobAt(0)), etagOf(jobAt(0)), etagOf(half), etagOf(half)]);
-  expect(told[2]?.etag).toBe(etagOf(completed()));
+  expect(received[2]?.etag).toBe(etagOf(completed()));
   expect(server.requests[0]?.headers.authorization).toBe("Bearer the-token");
 });
 
-test("it asks again no sooner than Retry-After says, also after a 304", async () => {
+test("polls no sooner than Retry-After, also after a 304", async () => {
   server.script(JOB_CALL, state(jobAt(1), 7), unchanged(jobAt(1), 3), state(completed()));
   const { done } = watching();
   await clock.pass(6_999);
-  expect(asked()).toBe(1);
+  expect(requestCount()).toBe(1);
   await clock.pass(1);
-  await until(() => asked() === 2);
+  await until(() => requestCount() === 2);
   await clock.pass(2_999);
-  expect(asked()).toBe(2);
+  expect(requestCount()).toBe(2);
   await clock.pass(1);
   await done;
-  expect(asked()).toBe(3);
+  expect(requestCount()).toBe(3);
 });
 
-test("jitter makes it wait longer than Retry-After, never shorter", async () => {
+test("jitter only extends Retry-After", async () => {
   vi.spyOn(Math, "random").mockReturnValue(1);
   server.script(JOB_CALL, state(jobAt(1), 10), state(completed()));
   const { done } = watching();
   await clock.pass(11_999);
-  expect(asked()).toBe(1);
+  expect(requestCount()).toBe(1);
   await clock.pass(1);
   await done;
 });
 
-test("an older state, or one that goes back, is never told", async () => {
+test("never yields an older or decreasing state", async () => {
   const stale = [
     jobAt(30),
     jobAt(41, { percent: 39 }),
@@ -79,45 +80,45 @@ test("an older state, or one that goes back, is never told", async () => {
     jobAt(45, { updatedAt: jobAt(2).updatedAt }),
   ];
   server.script(JOB_CALL, state(jobAt(40)), ...stale.map((job) => state(job)), state(completed()));
-  const { told, done } = watching();
+  const { received, done } = watching();
   for (let pauses = 0; pauses < 5; pauses++) await clock.pass(1_000);
   await done;
-  expect(told.map(({ percent }) => percent)).toEqual([40, 100]);
+  expect(received.map(({ percent }) => percent)).toEqual([40, 100]);
 });
 
-test("a final status is told even where it seems older than what was told", async () => {
+test("yields a final status even if it seems older", async () => {
   const running = jobAt(99);
   const updatedAt = new Date(Date.parse(running.updatedAt) - 9).toISOString();
   server.script(JOB_CALL, state(running), state(completed({ updatedAt, percent: 98, itemProgress: 98 })));
-  const { told, done } = watching();
+  const { received, done } = watching();
   await clock.pass(1_000);
   await done;
-  expect(told.map(({ status }) => status)).toEqual(["running", "completed"]);
+  expect(received.map(({ status }) => status)).toEqual(["running", "completed"]);
 });
 
-test("the same state under another ETag is told once", async () => {
+test("yields the same state with another ETag once", async () => {
   const again = { ...state(jobAt(40)), headers: { etag: '"another"', "retry-after": "1" } };
   server.script(JOB_CALL, state(jobAt(40)), again, state(completed()));
-  const { told, done } = watching();
+  const { received, done } = watching();
   for (let pauses = 0; pauses < 2; pauses++) await clock.pass(1_000);
   await done;
-  expect(told).toHaveLength(2);
+  expect(received).toHaveLength(2);
 });
 
-test("a retry opens the job again: its next attempt begins below what was told", async () => {
+test("yields lower progress after a retry of the job", async () => {
   server.script(
     JOB_CALL,
     state(jobAt(80)),
     state(jobAt(10, { attempts: 2 })),
     state(completed({ attempts: 2 })),
   );
-  const { told, done } = watching();
+  const { received, done } = watching();
   for (let pauses = 0; pauses < 2; pauses++) await clock.pass(1_000);
   await done;
-  expect(told.map(({ percent }) => percent)).toEqual([80, 10, 100]);
+  expect(received.map(({ percent }) => percent)).toEqual([80, 10, 100]);
 });
 
-test("lost connections, faults and refusals for too many calls are waited out, longer each time", async () => {
+test("retries lost connections, server errors and rate limiting, with growing delays", async () => {
   const gateway = { status: 429, body: { message: "Too Many Requests" } };
   const html = { status: 502, headers: { "content-type": "text/html" }, body: "<h1>Bad gateway</h1>" };
   server.script(JOB_CALL, "cut", problem(500, "internal"), gateway, html, state(completed()));
@@ -125,52 +126,52 @@ test("lost connections, faults and refusals for too many calls are waited out, l
   // Without jitter: half of 500 ms, doubled each time.
   for (const [failures, ms] of [250, 500, 1_000, 2_000].entries()) {
     await clock.pass(ms - 1);
-    expect(asked()).toBe(failures + 1);
+    expect(requestCount()).toBe(failures + 1);
     await clock.pass(1);
-    await until(() => asked() === failures + 2);
+    await until(() => requestCount() === failures + 2);
   }
   await done;
 });
 
-test("the wait between failures is bounded, and they never end it", async () => {
+test("limits the delay between failures, and never gives up", async () => {
   const failures = 40;
   server.script(JOB_CALL, ...Array(failures).fill(problem(500, "internal")), state(completed()));
-  const { told, done } = watching();
+  const { received, done } = watching();
   for (let pauses = 0; pauses < failures; pauses++) await clock.pass(15_000);
   await done;
-  expect(told).toHaveLength(1);
+  expect(received).toHaveLength(1);
 });
 
-test("after an answer the pauses begin short again", async () => {
+test("resets the delay after an answer", async () => {
   server.script(JOB_CALL, "cut", "cut", state(jobAt(1)), "cut", state(completed()));
   const { done } = watching();
   for (const ms of [250, 500, 1_000, 250]) await clock.pass(ms);
   await done;
 });
 
-test("Retry-After of a refusal is held", async () => {
+test("waits for the Retry-After of an error", async () => {
   server.script(JOB_CALL, problem(503, "busy", {}, 20), state(completed()));
   const { done } = watching();
   await clock.pass(19_999);
-  expect(asked()).toBe(1);
+  expect(requestCount()).toBe(1);
   await clock.pass(1);
   await done;
 });
 
-test("Retry-After is held between a second and five minutes", async () => {
+test("limits Retry-After to between a second and five minutes", async () => {
   server.script(JOB_CALL, state(jobAt(1), 0), state(jobAt(2), 9_999_999_999), state(completed()));
   const { done } = watching();
   await clock.pass(999);
-  expect(asked()).toBe(1);
+  expect(requestCount()).toBe(1);
   await clock.pass(1);
-  await until(() => asked() === 2);
+  await until(() => requestCount() === 2);
   await clock.pass(299_999);
-  expect(asked()).toBe(2);
+  expect(requestCount()).toBe(2);
   await clock.pass(1);
   await done;
 });
 
-test("an address that is none is thrown, and not taken for a network that is away", async () => {
+test("throws an invalid URL instead of retrying it", async () => {
   const watched = createClient({ baseUrl: "not an address" }).watch(JOB_ID);
   await expect(watched.next()).rejects.toThrow("Invalid URL");
 });
@@ -181,33 +182,33 @@ test.each([
   [404, problem(404, "not-found")],
 ])("%i is thrown", async (status, reply) => {
   server.script(JOB_CALL, state(jobAt(1)), reply);
-  const { told, done } = watching();
+  const { received, done } = watching();
   await clock.pass(1_000);
   const error = await done.catch((thrown) => thrown);
   expect(error).toBeInstanceOf(ProblemError);
   expect(error.status).toBe(status);
-  expect(told).toHaveLength(1);
+  expect(received).toHaveLength(1);
 });
 
-test("in a tab that nobody sees it asks less often, and at once when the tab is seen again", async () => {
+test("polls less often in a hidden tab, and at once when the tab becomes visible", async () => {
   const page = Object.assign(new EventTarget(), { hidden: true });
   vi.stubGlobal("document", page);
   server.script(JOB_CALL, state(jobAt(1), 2), state(jobAt(2), 2), state(completed()));
   const { done } = watching();
   await clock.pass(2_000);
   await clock.pass(7_999);
-  expect(asked()).toBe(1);
+  expect(requestCount()).toBe(1);
   await clock.pass(1);
-  await until(() => asked() === 2);
+  await until(() => requestCount() === 2);
   await clock.pass(2_000);
-  await until(() => clock.isPausing);
+  await until(() => clock.isSleeping);
   page.hidden = false;
   page.dispatchEvent(new Event("visibilitychange"));
   await done;
-  expect(asked()).toBe(3);
+  expect(requestCount()).toBe(3);
 });
 
-test("a tab that is seen again waits for Retry-After all the same", async () => {
+test("waits for Retry-After even if the tab becomes visible", async () => {
   const page = Object.assign(new EventTarget(), { hidden: true });
   vi.stubGlobal("document", page);
   server.script(JOB_CALL, state(jobAt(1), 2), state(completed()));
@@ -216,38 +217,38 @@ test("a tab that is seen again waits for Retry-After all the same", async () => 
   page.hidden = false;
   page.dispatchEvent(new Event("visibilitychange"));
   await clock.pass(999);
-  expect(asked()).toBe(1);
+  expect(requestCount()).toBe(1);
   await clock.pass(1);
   await done;
 });
 
-test("when the network is back it asks at once", async () => {
+test("polls at once when the network returns", async () => {
   const tab = new EventTarget();
   vi.stubGlobal("addEventListener", tab.addEventListener.bind(tab));
   server.script(JOB_CALL, "cut", "cut", "cut", "cut", state(completed()));
   const { done } = watching();
   for (let failures = 1; failures <= 4; failures++) {
-    await until(() => asked() === failures && clock.isPausing);
+    await until(() => requestCount() === failures && clock.isSleeping);
     tab.dispatchEvent(new Event("online"));
   }
   await done;
 });
 
-test("an abort ends it with the signal's reason: in a pause, during a call, and before the first", async () => {
+test("an abort rejects with the signal's reason: in a sleep, during a call, and before the first", async () => {
   server.script(JOB_CALL, state(jobAt(1)), "silent");
   const inPause = new AbortController();
   const first = watching(inPause.signal);
-  await until(() => first.told.length === 1 && clock.isPausing);
+  await until(() => first.received.length === 1 && clock.isSleeping);
   inPause.abort(new Error("enough"));
   await expect(first.done).rejects.toThrow("enough");
-  expect(clock.isPausing).toBe(false);
+  expect(clock.isSleeping).toBe(false);
 
   const inCall = new AbortController();
   const second = watching(inCall.signal);
-  await until(() => asked() === 2);
+  await until(() => requestCount() === 2);
   inCall.abort(new Error("enough"));
   await expect(second.done).rejects.toThrow("enough");
 
   await expect(watching(AbortSignal.abort(new Error("enough"))).done).rejects.toThrow("enough");
-  expect(asked()).toBe(2);
+  expect(requestCount()).toBe(2);
 });

@@ -1,11 +1,11 @@
-/** One polite live region for the whole page: what changes without a click is said there, and not too often. */
+/** One polite live region for the whole page, for changes that no click has caused. */
 
 import { signal } from "@preact/signals";
 
-/** What a screen reader says next. */
+/** The sentence that a screen reader reads next. */
 export const announcement = signal("");
 
-/** Says it. The same text twice is said once. */
+/** Announces a sentence. The same sentence twice in a row is read once. */
 export function announce(sentence: string): void {
   announcement.value = sentence;
 }

@@ -1,12 +1,12 @@
-/** The API of the deployment that this page came from, called with the person's token. */
+/** The API of the page's own deployment, called with the user's token. */
 
 import { createClient, ProblemError } from "longshore-client";
-import { refused, token } from "./session";
+import { renewRefusedToken, token } from "./session";
 
-/** The client. Calls that a person waits for go through `guarded`. */
+/** The client. Calls that a user waits for go through `guarded`. */
 export const api = createClient({ baseUrl: "", token });
 
-/** Makes a call; if its token is refused, renews the session and makes it once more. */
+/** Makes a call. If its token is refused, renews the session and calls once more. */
 export async function guarded<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -16,7 +16,10 @@ export async function guarded<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether a call failed by a token that has been renewed since. What fails once more then, fails. */
+/**
+ * Returns true if a call failed because of its token and the token has been renewed since. A second failure
+ * is final.
+ */
 export async function isRenewed(error: unknown): Promise<boolean> {
-  return error instanceof ProblemError && error.status === 401 && refused();
+  return error instanceof ProblemError && error.status === 401 && renewRefusedToken();
 }

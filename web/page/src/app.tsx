@@ -1,10 +1,10 @@
-/** The frame of every view: header, sign-in, and what the address names. */
+/** The frame of every view: header, sign-in, and the view of the current address. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { announcement } from "./announce";
 import { Header } from "./parts/header";
 import { listen, route } from "./router";
-import { standing, startSession } from "./session";
+import { sessionState, startSession } from "./session";
 import { text } from "./text";
 import { DatasetsView } from "./views/datasets";
 import { ImportView } from "./views/import";
@@ -23,7 +23,7 @@ export function App() {
   const shown = useRef(route.value);
   useEffect(() => {
     document.title = `${text.titles[route.value.view]} - ${text.app}`;
-    // A view that came by a click is where the keyboard goes on.
+    // After a click on a link the keyboard continues in the new view.
     if (shown.current !== route.value) main.current?.focus();
     shown.current = route.value;
   }, [route.value]);
@@ -37,7 +37,7 @@ export function App() {
         <Offline />
         <View />
       </main>
-      <p class="unseen" aria-live="polite">
+      <p class="visually-hidden" aria-live="polite">
         {announcement}
       </p>
     </>
@@ -45,11 +45,11 @@ export function App() {
 }
 
 function View() {
-  const where = standing.value;
-  // A view that was there stays when the session ends: what is typed and chosen in it is the person's.
-  const begun = useRef(false);
-  begun.current = where === "signed-in" || where === "open" || (begun.current && where === "expired");
-  if (begun.current) {
+  const where = sessionState.value;
+  // A view stays when the session ends, to keep what the user has typed and chosen in it.
+  const isStarted = useRef(false);
+  isStarted.current = where === "signed-in" || where === "open" || (isStarted.current && where === "expired");
+  if (isStarted.current) {
     return (
       <>
         {where === "expired" && <SessionEnded />}

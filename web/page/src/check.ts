@@ -1,8 +1,11 @@
-/** Which jobs have only checked their file. */
+/** Jobs that only check their file. */
 
 import type { Job } from "longshore-client";
 
-/** Whether it is a check that can be or was started as an import. Of one that did not complete nothing tells. */
+/**
+ * Returns true for a check that can be started, or was started, as an import. A check that did not complete
+ * is not recognizable.
+ */
 export function isCheck({ links, startedAs }: Pick<Job, "links" | "startedAs">): boolean {
   return Boolean(links.start ?? startedAs);
 }

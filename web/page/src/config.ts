@@ -1,26 +1,26 @@
-/** What the deployment says of itself at `/config.json`: how to sign in, if at all. */
+/** The deployment's configuration from `/config.json`: how to sign in, if at all. */
 
-/** How a person signs in, by OpenID Connect; see `functions/web`. */
+/** The OpenID Connect settings; see `functions/web`. */
 export interface SignIn {
   /** The issuer of the tokens. */
   issuer: string;
-  /** This page, as the issuer knows it. */
+  /** The page's client id at the issuer. */
   clientId: string;
-  /** What is asked for, with spaces between. */
+  /** The requested scopes, separated by spaces. */
   scope: string;
-  /** Which token the API wants to be shown. */
+  /** The token that the API expects. */
   token: "access" | "id";
-  /** Root of a hosted sign-in page of Cognito; null for an issuer that is asked for its own addresses. */
+  /** The root of Cognito's hosted sign-in page; null for an issuer that publishes its endpoints. */
   hostedPage: string | null;
 }
 
-/** The answer of `/config.json`. */
+/** The content of `/config.json`. */
 export interface Config {
-  /** Null where anybody may call. */
+  /** Null if the deployment needs no sign-in. */
   signIn: SignIn | null;
 }
 
-/** Asks for it. */
+/** Loads the configuration. */
 export async function loadConfig(): Promise<Config> {
   const answer = await fetch("/config.json");
   if (!answer.ok) throw new Error(`/config.json: ${answer.status}`);

@@ -1,6 +1,6 @@
 /**
- * An import that is being prepared: a file, the choices about it, its upload, and a start that waits for the upload. It
- * lives outside of the view, so that it goes on while the person looks at something else; it ends with its file.
+ * An import in preparation: a file, the choices about it, its upload, and a start that waits for the upload.
+ * Independent of the view, so it continues while the user looks at another one. Ends with its file.
  */
 
 import { computed, signal } from "@preact/signals";
@@ -8,34 +8,34 @@ import { type ImportOptions, type Job, type JobRequest, ProblemError } from "lon
 import { api, guarded } from "./api";
 import { guessKey } from "./file/key";
 import { guessMapping, type Mapping, newHeader, renamed, UNMAPPED, withHeader } from "./file/mapping";
-import { blocks, findProblems } from "./file/problems";
+import { findProblems, isBlocking } from "./file/problems";
 import { readSchema, type Schema } from "./file/schema";
 import type { Sheet } from "./file/sheet";
 import { schemaOf } from "./memory";
 import { Upload } from "./upload";
 
-/** What may be dropped. */
+/** The accepted file types. */
 export const FILE_TYPES = [".csv", ".txt", ".jsonl", ".ndjson"];
 
 export type Mode = "upsert" | "insert" | "validate";
 
-/** What the person has chosen. */
+/** The user's choices. */
 export interface Chosen {
   dataset: string;
-  /** A column of the file, however it is mapped; null as long as the guess is good. */
+  /** A column of the file, before mapping; null while the guess is used. */
   key: string | null;
   mode: Mode;
   schema: Schema | null;
 }
 
-/** Where a start stands. */
+/** The stage of a start. */
 export type Stage = "none" | "waiting" | "creating";
 
 export class Draft {
   readonly upload = new Upload(FILE_TYPES);
   readonly chosen = signal<Chosen>({ dataset: "", key: null, mode: "upsert", schema: null });
   readonly stage = signal<Stage>("none");
-  /** Why the job was not created; what is wrong with the upload is the upload's own. */
+  /** The error of the job's creation. Errors of the upload are in `upload`. */
   readonly error = signal<unknown>(null);
 
   readonly #changes = signal<Mapping | null>(null);
@@ -45,17 +45,17 @@ export class Draft {
     return schema && this.sheet.format === "csv" ? guessMapping(schema.fields, this.sheet.columns) : UNMAPPED;
   });
   readonly mapping = computed(() => this.#changes.value ?? this.#guess.value);
-  /** What the import calls the columns. */
+  /** The columns' names in the import. */
   readonly names = computed(() => renamed(this.sheet.columns, this.mapping.value));
-  /** The column of the file that is the key; empty if there is none. */
+  /** The file's key column; empty if there is none. */
   readonly keyColumn = computed(() => this.chosen.value.key ?? guessKey(this.sheet, this.names.value));
   readonly problems = computed(() => {
     const [key, schema, mapping] = [this.keyColumn.value, this.#schema.value, this.mapping.value];
     return findProblems(this.sheet, { key, schema, mapping });
   });
-  readonly blocked = computed(() => this.keyColumn.value === "" || this.problems.value.some(blocks));
+  readonly blocked = computed(() => this.keyColumn.value === "" || this.problems.value.some(isBlocking));
 
-  /** Made once per header, so that what of it is sent stays sent. */
+  /** Cached per header, so that an upload of the same content is kept. */
   readonly #header = computed(() => newHeader(this.sheet, this.mapping.value));
   readonly #sent = computed(() => withHeader(this.file, this.sheet, this.#header.value));
 
@@ -67,7 +67,7 @@ export class Draft {
     readonly sheet: Sheet,
   ) {
     const dataset = datasetName(file.name);
-    this.chosen.value = { ...this.chosen.value, dataset, schema: schemaKept(dataset) };
+    this.chosen.value = { ...this.chosen.value, dataset, schema: rememberedSchema(dataset) };
   }
 
   choose(change: Partial<Chosen>): void {
@@ -79,14 +79,14 @@ export class Draft {
     this.#changes.value = mapping;
   }
 
-  /** Sends the file under its present header, unless that is done or under way. */
+  /** Uploads the file with its current header, unless that is done or in progress. */
   send(): void {
     const { file, error } = this.upload;
     if (file.value === this.#sent.value && !error.value) return;
     this.upload.begin(this.#sent.value, this.#header.value);
   }
 
-  /** Creates the job as soon as the file is there. Null if it was taken back, or failed. */
+  /** Creates the job once the file is uploaded. Returns null if the start was canceled or failed. */
   async start(): Promise<Job | null> {
     const { signal } = this.#pending;
     this.error.value = null;
@@ -106,19 +106,19 @@ export class Draft {
     }
   }
 
-  /** Takes the start back. The upload goes on. */
-  doNotStart(): void {
+  /** Cancels the start. The upload continues. */
+  cancelStart(): void {
     this.#pending.abort();
     this.#pending = new AbortController();
     this.stage.value = "none";
   }
 
   close(): void {
-    this.doNotStart();
-    this.upload.close();
+    this.cancelStart();
+    this.upload.remove();
   }
 
-  /** The same request again is the same job, even if the reply to the first was lost. */
+  /** Creates the job. The same request creates one job, even if the first reply was lost. */
   async #create(fileGuid: string): Promise<Job> {
     const { dataset, mode, schema } = this.chosen.value;
     const [key = ""] = renamed([this.keyColumn.value], this.mapping.value);
@@ -140,7 +140,10 @@ export class Draft {
     }
   }
 
-  /** What the server does not have any more is not asked for again: who presses the button once more wants another one. */
+  /**
+   * Discards a request or an upload that the server no longer knows, so that the next start creates a new
+   * one.
+   */
   #startOver({ kind, errors }: ProblemError): void {
     if (kind === "job-deleted") this.#lastRequest.text = "";
     if (!errors.some(({ pointer }) => pointer === "/fileGuid")) return;
@@ -149,7 +152,7 @@ export class Draft {
   }
 }
 
-/** By the file's name. */
+/** Derives a dataset's name from the file's name. */
 function datasetName(fileName: string): string {
   const stem = fileName.replace(/\.[^.]*$/, "");
   const name = stem
@@ -160,8 +163,8 @@ function datasetName(fileName: string): string {
   return name.toLowerCase() || "records";
 }
 
-/** What was chosen for that dataset before. */
-function schemaKept(dataset: string): Schema | null {
+/** Returns the schema that was last used for a dataset. */
+function rememberedSchema(dataset: string): Schema | null {
   const found = schemaOf(dataset);
   return found ? readSchema(found.name, found.text) : null;
 }

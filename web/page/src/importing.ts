@@ -1,4 +1,4 @@
-/** The one import that is being prepared on this page: a file is picked, given up, started, whatever view is shown. */
+/** The page's current draft of an import: picked, removed and started independently of the view. */
 
 import { effect, signal } from "@preact/signals";
 import { announce } from "./announce";
@@ -6,23 +6,23 @@ import { Draft } from "./draft";
 import { readSheet } from "./file/sheet";
 import { rememberDataset, rememberSchema } from "./memory";
 import { go, route } from "./router";
-import { standing } from "./session";
+import { sessionState } from "./session";
 import { text } from "./text";
 
-/** The import that is being prepared, if there is one. */
+/** The current draft, if any. */
 export const currentDraft = signal<Draft | null>(null);
 
-/** The last job that was started while the person looked at something else, to be found on the way back. */
-export const startedUnseen = signal<{ fileName: string; jobId: string } | null>(null);
+/** The last job that was started while another view was shown. The import view links to it. */
+export const startedInBackground = signal<{ fileName: string; jobId: string } | null>(null);
 
-/** Files that were picked: the last one counts, however long it takes to read those before. */
+/** Counts picked files. The last one wins, however long the earlier ones take to read. */
 let picked = 0;
 
-/** Takes a file in place of the one before. Answers why not, if so. */
+/** Replaces the current draft with a new file. Returns the reason if the file is refused. */
 export async function pick(file: File): Promise<string | null> {
   remove();
   const turn = ++picked;
-  // Read all the same: that a workbook is one is worth more than that its name is wrong.
+  // Read before the check of its type: that it is a workbook is more useful than that its name is wrong.
   const sheet = await readSheet(file);
   if (turn !== picked) return null;
   if (typeof sheet === "string") return text.unreadable[sheet];
@@ -37,15 +37,15 @@ export async function pick(file: File): Promise<string | null> {
   return null;
 }
 
-/** Gives the file up, and a start that waits for it. */
+/** Removes the current draft and cancels its start. */
 export function remove(): void {
   picked++;
   currentDraft.peek()?.close();
   currentDraft.value = null;
-  startedUnseen.value = null;
+  startedInBackground.value = null;
 }
 
-/** Starts an import; goes to its job if the person still waits for it. */
+/** Starts an import. Shows its job if the import view is still shown. */
 export async function start(from: Draft): Promise<void> {
   const job = await from.start();
   const seen = route.peek().view === "import";
@@ -60,11 +60,11 @@ export async function start(from: Draft): Promise<void> {
   if (schema) rememberSchema(dataset, { name: schema.name, text: JSON.stringify(schema.document) });
   if (currentDraft.peek() === from) remove();
   if (seen) return go(`/jobs/${job.jobId}`);
-  startedUnseen.value = { fileName: name, jobId: job.jobId };
+  startedInBackground.value = { fileName: name, jobId: job.jobId };
   announce(text.start.started(name));
 }
 
-// What one person has prepared is not for the next one.
+// A draft belongs to one user.
 effect(() => {
-  if (standing.value === "signed-out") remove();
+  if (sessionState.value === "signed-out") remove();
 });

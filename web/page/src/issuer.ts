@@ -1,9 +1,11 @@
-/** The issuer of tokens, as OpenID Connect has it: where it is, what its refusals mean, how a token is given back. */
+/** The OpenID Connect issuer: its endpoints, its errors, and revocation of tokens. */
 
 import { ErrorResponse, UserManager, WebStorageStateStore } from "oidc-client-ts";
 import type { SignIn } from "./config";
 
-/** The errors of a token endpoint (RFC 6749, 5.2) and of an authorization (OpenID Connect) that asking again does not mend. */
+/**
+ * Permanent errors of the token endpoint (RFC 6749, 5.2) and of the authorization endpoint (OpenID Connect).
+ */
 const FINAL = new Set([
   "invalid_grant",
   "invalid_request",
@@ -37,14 +39,20 @@ export function makeManager({ issuer, clientId, scope, hostedPage }: SignIn): Us
   });
 }
 
-/** Whether a renewal failed for good. No network, no answer in time, and a fault of the issuer's pass. */
+/**
+ * Returns true if a renewal has failed permanently. Network failures, timeouts and server errors are
+ * transient.
+ */
 export function isFinal(error: unknown): boolean {
   if (error instanceof ErrorResponse) return FINAL.has(error.error ?? "");
-  // The new ID token is of another person or another sign-in: the library tells by its message alone.
+  // The new ID token belongs to another user or sign-in. The library reports this only in the message.
   return error instanceof Error && error.message.includes("id_token");
 }
 
-/** Gives the refresh token back, where the issuer takes it. As well as can be: the request outlives the page, its answer is not read. */
+/**
+ * Revokes the refresh token, if the issuer supports it. Best effort: the request outlives the page, and its
+ * response is not read.
+ */
 export async function revoke(manager: UserManager, token: string | undefined): Promise<void> {
   try {
     const url = token && (await manager.metadataService.getRevocationEndpoint());
@@ -56,6 +64,6 @@ export async function revoke(manager: UserManager, token: string | undefined): P
     });
     void fetch(url, { method: "POST", body, keepalive: true }).catch(() => {});
   } catch {
-    // Its addresses are not to be had. The tokens are forgotten here all the same.
+    // The endpoints are unknown. The tokens are deleted locally anyway.
   }
 }

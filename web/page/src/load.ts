@@ -1,17 +1,17 @@
-/** Reading from the API for a view: once, or page by page. */
+/** Hooks that read from the API for a view: once, or page by page. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { guarded } from "./api";
 
-/** What was read, or why not. */
+/** A value, or the error of reading it. */
 export interface Loaded<T> {
   value: T | null;
   error: unknown;
-  /** Reads it again. */
+  /** Reads the value again. */
   reload: () => void;
 }
 
-/** Reads when the view appears and whenever `of` changes. */
+/** Reads when the view appears, and whenever `of` changes. */
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, of: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<{ value: T | null; error: unknown }>({ value: null, error: null });
   const [round, setRound] = useState(0);
@@ -26,14 +26,14 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, of: readon
   return { ...state, reload: () => setRound((round) => round + 1) };
 }
 
-/** A list as far as it was read. */
+/** The pages of a list that were read so far. */
 export interface List<T> {
   items: T[] | null;
   error: unknown;
   hasMore: boolean;
   loading: boolean;
   more: () => void;
-  /** After an error: reads again what could not be read. */
+  /** Reads again after an error. */
   reload: () => void;
 }
 
@@ -43,26 +43,29 @@ export interface Page<T> {
   nextCursor: string | null;
 }
 
-/** How a list keeps up with what changes by itself. */
-export interface Live<T> {
+/** The items of a list that change on the server. */
+export interface LiveItems<T> {
   id: (item: T) => string;
-  /** Whether an item will change. */
+  /** Returns true if an item will still change. */
   isLive: (item: T) => boolean;
 }
 
-/** How often the first page of a live list is read anew, in milliseconds: a glance, for each job has a view of its own. */
-const GLANCE_MS = 5000;
+/**
+ * The refresh interval for the first page of a live list, in milliseconds. Slow, since each job has a view of
+ * its own.
+ */
+const REFRESH_MS = 5000;
 
-/** Reads the first page when the view appears, and the next ones when asked. */
+/** Reads the first page when the view appears, and further pages on request. */
 export function useList<T>(
   page: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
   of: readonly unknown[],
-  live?: Live<T>,
+  live?: LiveItems<T>,
 ): List<T> {
   const [read, setRead] = useState<Page<T> | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [loading, setLoading] = useState(false);
-  // Of the list as it is now: aborted as soon as it is another one.
+  // Belongs to the current list; aborted when the list changes.
   const stop = useRef(new AbortController());
   const add = (cursor?: string) => {
     const { signal } = stop.current;
@@ -86,18 +89,18 @@ export function useList<T>(
     if (!live || !isLive) return;
     const { signal } = stop.current;
     let isAsking = false;
-    const glance = () => {
+    const refresh = () => {
       if (document.hidden || isAsking) return;
       isAsking = true;
       guarded(() => page(undefined, signal))
-        .then((first) => !signal.aborted && setRead((read) => read && renewed(read, first, live.id)))
-        // The next glance may do better; what the person asks for tells what is wrong.
+        .then((first) => !signal.aborted && setRead((read) => read && mergeFirstPage(read, first, live.id)))
+        // Ignored: the next refresh may succeed, and reads that the user requests report their errors.
         .catch(() => {})
         .finally(() => {
           isAsking = false;
         });
     };
-    const timer = setInterval(glance, GLANCE_MS);
+    const timer = setInterval(refresh, REFRESH_MS);
     return () => clearInterval(timer);
   }, [...of, isLive]);
   const cursor = read?.nextCursor ?? undefined;
@@ -117,10 +120,10 @@ function appended<T>(read: Page<T>, next: Page<T>): Page<T> {
 }
 
 /**
- * A list whose first page was read anew: that page as it is now, then what came after its last item. If none of it was known,
- * as much is new that the rest is to be read again, too.
+ * Merges a refreshed first page with the old items after its last item. If none of its items was known, the
+ * following pages must be read again, too.
  */
-export function renewed<T>(read: Page<T>, first: Page<T>, id: (item: T) => string): Page<T> {
+export function mergeFirstPage<T>(read: Page<T>, first: Page<T>, id: (item: T) => string): Page<T> {
   const fresh = new Set(first.items.map(id));
   const last = read.items.findLastIndex((item) => fresh.has(id(item)));
   const rest = first.nextCursor === null || last < 0 ? [] : read.items.slice(last + 1);

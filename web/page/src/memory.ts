@@ -1,6 +1,6 @@
 /**
- * What this browser remembers to be kind: which dataset a job wrote, which schema a dataset had, and the uploads that were
- * not ended. The API does not tell, and nothing depends on it. Each person has their own; forgotten at sign-out.
+ * Conveniences in localStorage: the dataset of a job, the schema of a dataset, and unfinished uploads. The
+ * API does not return them, and nothing depends on them. Separate for each user; deleted at sign-out.
  */
 
 import type { ResumeState } from "longshore-client/upload";
@@ -8,75 +8,75 @@ import type { ResumeState } from "longshore-client/upload";
 const DATASETS = "datasets";
 const SCHEMAS = "schemas";
 const UPLOADS = "uploads";
-/** Entries of each kind; the oldest give way. */
-const KEPT = 200;
+/** Maximum entries of each kind; the oldest are dropped. */
+const MAX_ENTRIES = 200;
 
-/** Whose it is: the subject of their token, empty where nobody signs in. */
+/** The user: the subject of the token, empty without sign-in. */
 let owner = "";
 
-/** Whose memory is read and written from now on. */
-export function rememberFor(person: string): void {
+/** Selects the user whose entries are read and written. */
+export function setMemoryOwner(person: string): void {
   owner = person;
 }
 
-/** Which dataset a job writes, if it was created in this browser. */
+/** Returns the dataset of a job that was created in this browser. */
 export function datasetOf(jobId: string): string | undefined {
-  return known<string>(DATASETS, jobId);
+  return lookUp<string>(DATASETS, jobId);
 }
 
 export function rememberDataset(jobId: string, dataset: string): void {
   write(DATASETS, jobId, dataset);
 }
 
-/** The schema with which a dataset was imported last: its file's name and text. */
+/** Returns the schema of a dataset's last import: its file's name and text. */
 export function schemaOf(dataset: string): { name: string; text: string } | undefined {
-  return known<{ name: string; text: string }>(SCHEMAS, dataset);
+  return lookUp<{ name: string; text: string }>(SCHEMAS, dataset);
 }
 
 export function rememberSchema(dataset: string, schema: { name: string; text: string }): void {
   write(SCHEMAS, dataset, schema);
 }
 
-/** By what the upload of a file is known again, in this tab and in others. `header`: the one that it was given, if any. */
-export function uploadName({ name, size, lastModified }: File, header: string | null): string {
+/** The key of a file's upload, in all tabs. `header`: the replaced header, if any. */
+export function uploadKey({ name, size, lastModified }: File, header: string | null): string {
   return JSON.stringify([name, size, lastModified, header]);
 }
 
-/** The upload of a file that was begun and has not ended: it goes on where it was left. */
-export function begunUpload(upload: string): ResumeState | null {
-  return known<ResumeState>(UPLOADS, upload) ?? null;
+/** Returns the unfinished upload of a file, to resume it. */
+export function unfinishedUpload(upload: string): ResumeState | null {
+  return lookUp<ResumeState>(UPLOADS, upload) ?? null;
 }
 
-export function rememberUpload(upload: string, begun: ResumeState): void {
-  write(UPLOADS, upload, begun);
+export function rememberUpload(upload: string, state: ResumeState): void {
+  write(UPLOADS, upload, state);
 }
 
-/** Forgets an upload that has ended, unless another tab has begun one in its place. */
+/** Deletes an ended upload, unless another tab has replaced it since. */
 export function forgetUpload(upload: string, fileGuid: string): void {
-  if (begunUpload(upload)?.fileGuid === fileGuid) write(UPLOADS, upload, null);
+  if (unfinishedUpload(upload)?.fileGuid === fileGuid) write(UPLOADS, upload, null);
 }
 
 export function forgetAll(): void {
-  localStorage.removeItem(place(UPLOADS));
-  localStorage.removeItem(place(DATASETS));
-  localStorage.removeItem(place(SCHEMAS));
+  localStorage.removeItem(storageKey(UPLOADS));
+  localStorage.removeItem(storageKey(DATASETS));
+  localStorage.removeItem(storageKey(SCHEMAS));
 }
 
-/** Where one kind of it is kept. */
-function place(kind: string): string {
+/** The localStorage key of one kind of entry. */
+function storageKey(kind: string): string {
   return `longshore.${kind}.${owner}`;
 }
 
 function read<T>(kind: string): Record<string, T> {
-  return parse<Record<string, T>>(localStorage.getItem(place(kind))) ?? {};
+  return parse<Record<string, T>>(localStorage.getItem(storageKey(kind))) ?? {};
 }
 
-function known<T>(kind: string, name: string): T | undefined {
+function lookUp<T>(kind: string, name: string): T | undefined {
   const all = read<T>(kind);
   return Object.hasOwn(all, name) ? all[name] : undefined;
 }
 
-/** Null for what an older page wrote otherwise. */
+/** Returns null for a format of an older page. */
 function parse<T>(text: string | null): T | null {
   try {
     return JSON.parse(text ?? "null") as T | null;
@@ -85,13 +85,13 @@ function parse<T>(text: string | null): T | null {
   }
 }
 
-/** Null takes it out. */
+/** Writes an entry; null deletes it. */
 function write<T>(kind: string, name: string, value: T | null): void {
   const { [name]: _, ...others } = read<T>(kind);
-  const entries = [...Object.entries(others), ...(value === null ? [] : [[name, value]])].slice(-KEPT);
+  const entries = [...Object.entries(others), ...(value === null ? [] : [[name, value]])].slice(-MAX_ENTRIES);
   try {
-    localStorage.setItem(place(kind), JSON.stringify(Object.fromEntries(entries)));
+    localStorage.setItem(storageKey(kind), JSON.stringify(Object.fromEntries(entries)));
   } catch {
-    // Full: it is only kindness.
+    // The storage is full; the entry is a convenience only.
   }
 }

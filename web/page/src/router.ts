@@ -1,8 +1,8 @@
-/** Which view the address names. Links are plain `<a href>`: a click on one is taken here, and needs no reload. */
+/** The router. Links are plain `<a href>`; clicks on them switch the view without a reload. */
 
 import { signal } from "@preact/signals";
 
-/** A view and what of its address it needs. */
+/** A view and its parameters. */
 export type Route =
   | { view: "import" }
   | { view: "jobs" }
@@ -11,7 +11,7 @@ export type Route =
   | { view: "records"; dataset: string }
   | { view: "unknown" };
 
-/** Reads a path such as `/jobs/0198…`. */
+/** Parses a path such as `/jobs/0198…`. */
 export function parseRoute(path: string): Route {
   const [first = "", second, ...rest] = path.split("/").filter(Boolean).map(decode);
   if (rest.length > 0) return { view: "unknown" };
@@ -29,10 +29,10 @@ function decode(segment: string): string {
   }
 }
 
-/** The path of the view that is shown. */
+/** The current path. */
 let path = location.pathname;
 
-/** The view that is shown. */
+/** The current view. */
 export const route = signal<Route>(parseRoute(path));
 
 function show(): void {
@@ -40,7 +40,7 @@ function show(): void {
   route.value = parseRoute(path);
 }
 
-/** Goes to a path of the page. */
+/** Navigates to a path of the page. */
 export function go(path: string, how: "push" | "replace" = "push"): void {
   if (how === "push") history.pushState(null, "", path);
   else history.replaceState(null, "", path);
@@ -48,10 +48,10 @@ export function go(path: string, how: "push" | "replace" = "push"): void {
   window.scrollTo(0, 0);
 }
 
-/** Follows the browser's own buttons, and clicks on links to this page. */
+/** Handles the browser's back and forward buttons, and clicks on links to this page. */
 export function listen(): void {
   addEventListener("popstate", () => {
-    // A fragment, as that of the link to the content, is a place in the same view.
+    // A fragment, such as that of the skip link, is in the same view.
     if (location.pathname !== path) show();
   });
   addEventListener("click", (event) => {
@@ -59,7 +59,7 @@ export function listen(): void {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     if (!plain || !link || link.origin !== location.origin || link.target || link.hasAttribute("download"))
       return;
-    if (link.pathname.startsWith("/api/") || link.hash) return;
+    if (/^\/(api|assets)\//.test(link.pathname) || link.hash) return;
     event.preventDefault();
     go(link.pathname);
   });

@@ -1,6 +1,6 @@
 /**
- * Who is signed in. Tokens are in sessionStorage: they end with the tab, and another tab signs in for itself, which
- * takes no more than a redirect while the issuer still knows the person.
+ * The session. Tokens are in sessionStorage and end with the tab. Another tab signs in by itself, which is
+ * one redirect while the issuer's own session lasts.
  */
 
 import { computed, signal } from "@preact/signals";
@@ -8,25 +8,24 @@ import { NetworkError } from "longshore-client";
 import { User, type UserManager } from "oidc-client-ts";
 import { type Config, loadConfig } from "./config";
 import { isFinal, makeManager, revoke } from "./issuer";
-import { forgetAll, rememberFor } from "./memory";
+import { forgetAll, setMemoryOwner } from "./memory";
 import { go } from "./router";
-import { hear, tell } from "./tabs";
 
-/** Where sign-in stands. */
-export type Standing = "loading" | "unreachable" | "signed-out" | "expired" | "signed-in" | "open";
+/** The states of the session. */
+export type SessionState = "loading" | "unreachable" | "signed-out" | "expired" | "signed-in" | "open";
 
-/** Where it stands now. */
-export const standing = signal<Standing>("loading");
+/** The current state. */
+export const sessionState = signal<SessionState>("loading");
 
-/** Why the person is not signed in though they tried: the issuer does not answer, or its sign-in page came back with an error. */
+/** The error of the last sign-in: the issuer does not answer, or its sign-in page returned an error. */
 export const signInError = signal<"unreachable" | "refused" | null>(null);
 
-/** At the end of this page's address: go to the sign-in page at once. */
+/** A fragment of the page's address that starts the sign-in at once. */
 export const SIGN_IN_HASH = "#sign-in";
 
 const user = signal<User | null>(null);
 
-/** How the person is called. */
+/** The user's display name. */
 export const personName = computed(() => {
   const profile: Record<string, unknown> = user.value?.profile ?? {};
   const name = profile.name ?? profile["cognito:username"] ?? profile.preferred_username ?? profile.email;
@@ -35,51 +34,54 @@ export const personName = computed(() => {
 
 let config: Config | null = null;
 let manager: UserManager | null = null;
-/** Whose session this tab has or had. */
+/** The user of this tab's session, current or ended. */
 let person: string | null = null;
 
-/** Finds out whether anybody has to sign in, and who has. */
+/** Loads the configuration and restores the session, if any. */
 export async function startSession(): Promise<void> {
-  standing.value = "loading";
+  sessionState.value = "loading";
   try {
     config ??= await loadConfig();
   } catch {
-    standing.value = "unreachable";
+    sessionState.value = "unreachable";
     return;
   }
   if (!config.signIn) {
-    standing.value = "open";
+    sessionState.value = "open";
     return;
   }
   if (!manager) {
     manager = makeManager(config.signIn);
     manager.events.addUserLoaded(accept);
     manager.events.addAccessTokenExpired(() => void renew());
-    hear((said) => void (said.kind === "signed-out" ? forget() : takeOver(said.user)));
+    onMessage((message) => void (message.kind === "signed-out" ? forget() : adoptSession(message.user)));
   }
   await finishSignIn(manager);
   const found = await manager.getUser();
   if (found && !found.expired) accept(found);
-  else if (found) await renewAtStart();
-  else standing.value = "signed-out";
-  if (standing.value === "signed-out" && location.hash === SIGN_IN_HASH) await signIn();
+  else if (found) await renewOnStart();
+  else sessionState.value = "signed-out";
+  if (sessionState.value === "signed-out" && location.hash === SIGN_IN_HASH) await signIn();
 }
 
-/** The token that the API wants to be shown; undefined where anybody may call. */
+/** Returns the token for the API; undefined if the deployment needs no sign-in. */
 export async function token(): Promise<string | undefined> {
   if (!manager) return undefined;
-  // As if the API were not to be reached: whoever calls asks again, with a pause.
+  // Reported as a network failure, so that callers retry after a delay.
   if (user.value?.expired && (await renew()) === "unreachable")
     throw new NetworkError("No answer to a renewal");
   return config?.signIn?.token === "id" ? user.value?.id_token : user.value?.access_token;
 }
 
-/** Called when the API has refused the token. Says whether there is another one now; if not for good, the person must sign in again. */
-export async function refused(): Promise<boolean> {
-  return manager !== null && standing.value === "signed-in" && (await renew()) === "renewed";
+/**
+ * Renews a token that the API has refused. Returns true if there is a new one. After a permanent failure the
+ * user must sign in again.
+ */
+export async function renewRefusedToken(): Promise<boolean> {
+  return manager !== null && sessionState.value === "signed-in" && (await renew()) === "renewed";
 }
 
-/** Leaves for the sign-in page. It comes back to where the person is now. */
+/** Redirects to the sign-in page, which returns to the current path. */
 export async function signIn(): Promise<void> {
   signInError.value = null;
   try {
@@ -89,16 +91,16 @@ export async function signIn(): Promise<void> {
   }
 }
 
-/** Forgets the tokens in every tab, gives them back, and ends the session at the issuer. */
+/** Deletes the tokens in every tab, revokes them, and ends the session at the issuer. */
 export async function signOut(): Promise<void> {
   const page = config?.signIn?.hostedPage;
   const clientId = config?.signIn?.clientId ?? "";
   const { id_token: idToken, refresh_token: refreshToken } = user.value ?? {};
-  tell({ kind: "signed-out" });
+  broadcast({ kind: "signed-out" });
   await forget();
   if (manager) await revoke(manager, refreshToken);
   if (page) {
-    // Cognito's own way: it has no end_session_endpoint.
+    // Cognito's own endpoint: it has no end_session_endpoint.
     const query = new URLSearchParams({ client_id: clientId, logout_uri: `${location.origin}/` });
     location.assign(`${page}/logout?${query}`);
   } else {
@@ -110,34 +112,34 @@ export async function signOut(): Promise<void> {
 
 function accept(found: User): void {
   person = found.profile.sub;
-  rememberFor(person);
+  setMemoryOwner(person);
   user.value = found;
-  standing.value = "signed-in";
-  // Without the refresh token: of two tabs that use one, an issuer may take the second for a thief.
+  sessionState.value = "signed-in";
+  // Without the refresh token: an issuer may treat its use by two tabs as theft.
   const { refresh_token: _, ...shared } = JSON.parse(found.toStorageString());
-  tell({ kind: "signed-in", user: JSON.stringify(shared) });
+  broadcast({ kind: "signed-in", user: JSON.stringify(shared) });
 }
 
-/** The person signed out, here or in another tab. */
+/** Deletes the session after a sign-out in this tab or in another one. */
 async function forget(): Promise<void> {
   forgetAll();
   person = null;
   user.value = null;
-  standing.value = "signed-out";
+  sessionState.value = "signed-out";
   await manager?.removeUser();
 }
 
-/** Goes on by what another tab has got, if the session of the same person has ended here. */
-async function takeOver(stored: string): Promise<void> {
+/** Adopts the session of another tab if this tab's session of the same user has ended. */
+async function adoptSession(stored: string): Promise<void> {
   const found = User.fromStorageString(stored);
-  if (standing.value !== "expired" || found.profile.sub !== person) return;
+  if (sessionState.value !== "expired" || found.profile.sub !== person) return;
   await manager?.storeUser(found);
-  // Read back, so that the library knows when it ends.
+  // Read back, so that the library schedules its expiry.
   const own = await manager?.getUser();
   if (own) accept(own);
 }
 
-/** Takes the code with which the sign-in page sent the person back, if it did. */
+/** Redeems the authorization code after a return from the sign-in page. */
 async function finishSignIn(manager: UserManager): Promise<void> {
   const query = new URLSearchParams(location.search);
   if (!query.has("state") || !(query.has("code") || query.has("error"))) return;
@@ -151,28 +153,30 @@ async function finishSignIn(manager: UserManager): Promise<void> {
   }
 }
 
-/** What a renewal came to. `ended`: the person must sign in again. */
+/** The outcome of a renewal. `ended`: the user must sign in again. */
 type Renewal = "renewed" | "ended" | "unreachable";
 
-/** Pauses between the tries of one renewal, in milliseconds: a fault of the issuer's mostly passes within them. */
-const PAUSES_MS = [500, 1000, 2000];
+/**
+ * Delays between attempts of a renewal, in milliseconds. Most server errors of an issuer pass within them.
+ */
+const RETRY_DELAYS_MS = [500, 1000, 2000];
 
-/** One renewal at a time, however many calls find the token expired. */
+/** The renewal in progress. Shared by all calls that find the token expired. */
 let renewing: Promise<Renewal> | null = null;
 
 function renew(): Promise<Renewal> {
-  renewing ??= renewPatiently().finally(() => {
+  renewing ??= renewWithRetry().finally(() => {
     renewing = null;
   });
   return renewing;
 }
 
-async function renewAtStart(): Promise<void> {
-  if ((await renew()) === "unreachable") standing.value = "unreachable";
+async function renewOnStart(): Promise<void> {
+  if ((await renew()) === "unreachable") sessionState.value = "unreachable";
 }
 
-async function renewPatiently(): Promise<Renewal> {
-  for (const pause of PAUSES_MS) {
+async function renewWithRetry(): Promise<Renewal> {
+  for (const pause of RETRY_DELAYS_MS) {
     const renewal = await renewOnce();
     if (renewal !== "unreachable") return renewal;
     await new Promise((resolve) => setTimeout(resolve, pause));
@@ -184,7 +188,7 @@ async function renewOnce(): Promise<Renewal> {
   const before = user.value ?? (await manager?.getUser()) ?? null;
   if (!before) return "ended";
   try {
-    // Without a refresh token the library would try a hidden frame, which the page's policy forbids.
+    // Without a refresh token the library would use a hidden frame, which the page's policy forbids.
     const found = before.refresh_token ? await manager?.signinSilent() : null;
     if (found) {
       accept(found);
@@ -196,6 +200,23 @@ async function renewOnce(): Promise<Renewal> {
   person ??= before.profile.sub;
   user.value = null;
   await manager?.removeUser();
-  standing.value = "expired";
+  sessionState.value = "expired";
   return "ended";
+}
+
+/**
+ * A message between the tabs of this browser: a sign-out ends all sessions, a sign-in revives ended ones.
+ * `user` is in the format of oidc-client-ts.
+ */
+type SessionMessage = { kind: "signed-out" } | { kind: "signed-in"; user: string };
+
+const channel = new BroadcastChannel("longshore.session");
+
+function broadcast(message: SessionMessage): void {
+  channel.postMessage(message);
+}
+
+/** Listens to other tabs. A tab does not receive its own messages. */
+function onMessage(listener: (message: SessionMessage) => void): void {
+  channel.onmessage = ({ data }) => listener(data as SessionMessage);
 }

@@ -1,15 +1,15 @@
-/** All that the page says, in one place, ready to be translated. */
+/** All texts of the page, in one place for translation. */
 
 import type { Failure, Job } from "longshore-client";
 
 const plural = (count: number, one: string, many: string) => `${number(count)} ${count === 1 ? one : many}`;
 
-/** A whole number with separators. */
+/** Formats a whole number with separators. */
 export function number(value: number): string {
   return value.toLocaleString("en");
 }
 
-/** A number of bytes, as a person says it. */
+/** Formats a number of bytes. */
 export function bytes(value: number): string {
   if (value < 1000) return plural(value, "byte", "bytes");
   const units = ["kB", "MB", "GB", "TB"];
@@ -18,7 +18,7 @@ export function bytes(value: number): string {
   return `${scaled.toFixed(scaled < 10 ? 1 : 0)} ${units[power - 1]}`;
 }
 
-/** A span of time, as a person says it. */
+/** Formats a duration. */
 export function duration(seconds: number): string {
   if (seconds < 1) return "less than a second";
   if (seconds < 120) return plural(Math.round(seconds), "second", "seconds");
@@ -26,7 +26,7 @@ export function duration(seconds: number): string {
   return plural(Math.round(seconds / 3600), "hour", "hours");
 }
 
-/** A moment; its year only if it is another one than now. */
+/** Formats a moment. Shows the year only if it is not the current one. */
 export function moment(iso: string, now = new Date()): string {
   const when = new Date(iso);
   return when.toLocaleString("en", {
@@ -45,16 +45,16 @@ const FAILED = "Something went wrong";
 const UNREACHABLE = "The server cannot be reached. Check your connection.";
 
 const CHANGED: [string, string] = [
-  "The file cannot be read any more",
+  "The file is no longer readable",
   "It was moved or changed after it was chosen. Choose it again.",
 ];
 
-/** What a person knows a job by. */
+/** Returns a job's display name. */
 export function jobName({ fileName, jobType, jobId }: Job): string {
   return fileName ?? `${jobType} ${jobId.slice(-6)}`;
 }
 
-/** How a job stands, as a sentence. */
+/** Returns a job's state as a sentence. */
 export function jobMessage({ status, stage, percent }: Job): string {
   const { waiting, running, stopping, stoppingAt, ...ended } = text.job.messages;
   if (status === "waiting") return stage === "stopping" ? stopping : waiting;
@@ -62,7 +62,10 @@ export function jobMessage({ status, stage, percent }: Job): string {
   return ended[status];
 }
 
-/** Why a row failed; ends with a colon where the API's own sentence says more, and is undefined for a code that is not known. */
+/**
+ * Returns the reason of a row's failure; undefined for an unknown code. A colon at the end asks for the API's
+ * own sentence, which says more.
+ */
 export function failureReason({ code, field }: Pick<Failure, "code" | "field">): string | undefined {
   const { reasons, bySchema, theRow } = text.failures;
   const words = reasons[code] ?? (code.startsWith("schema_") ? bySchema : undefined);
@@ -71,8 +74,9 @@ export function failureReason({ code, field }: Pick<Failure, "code" | "field">):
 
 export const text = {
   app: "Longshore",
-  description: "Import a file, watch its progress, mend what failed.",
+  description: "Import a file, watch its progress, fix what failed.",
   noScript: "This page needs JavaScript.",
+  notices: "Licences of third-party software",
   titles: {
     import: "Import",
     jobs: "Jobs",
@@ -85,10 +89,11 @@ export const text = {
   nav: { label: "Pages", import: "Import", jobs: "Jobs", datasets: "Datasets" },
   theme: { toDark: "Use dark colours", toLight: "Use light colours" },
   loading: "Loading...",
+  table: { scrolls: "Scroll this table sideways to see all columns." },
   more: "Show more",
   tryAgain: "Try again",
   unreachable: UNREACHABLE,
-  offline: "No connection. This page goes on by itself as soon as there is one.",
+  offline: "No connection. This page continues by itself once you are online.",
   notFound: {
     title: "There is nothing here",
     body: "The address may be wrong, or what was here has been deleted.",
@@ -101,22 +106,22 @@ export const text = {
     title: "Sign in to import files",
     body: "You will come back to this page.",
     expiredTitle: "Your session has ended",
-    expiredBody: "Sign in again to go on where you were. Nothing is lost: jobs run on without you.",
-    expiredHere: "Sign in again in another tab. This one stays as it is, and goes on by itself.",
+    expiredBody: "Sign in again to continue where you were. Nothing is lost: your jobs keep running.",
+    expiredHere: "Sign in again in another tab. This tab stays as it is and continues by itself.",
     signIn: "Sign in",
     signInTab: "Sign in in another tab",
     signOut: "Sign out",
     errors: {
       refused: "The sign-in did not work.",
       unreachable:
-        "The sign-in page does not answer. Check your connection; if it lasts, ask who runs this page.",
+        "The sign-in page does not answer. Check your connection. If that does not help, ask the operator of this page.",
     },
     noName: "Signed in",
   },
 
   file: {
     title: "Import a file",
-    lead: "Rows that are right are imported. You get back exactly those that are not, and why.",
+    lead: "Valid rows are imported. You get back exactly the invalid ones, each with the reason.",
     drop: "Drop a CSV or JSON Lines file here",
     choose: "or choose a file",
     remove: "Remove this file",
@@ -127,18 +132,18 @@ export const text = {
     jsonLines: "JSON Lines",
     columns: (count: number) => plural(count, "column", "columns"),
     delimiters: { ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars" } as Record<string, string>,
-    wrongType: "This is no CSV or JSON Lines file. Its name must end in .csv, .jsonl or .ndjson.",
+    wrongType: "This is not a CSV or JSON Lines file. Its name must end in .csv, .jsonl or .ndjson.",
     empty: "This file is empty.",
   },
 
   unreadable: {
     unread:
-      "This cannot be read. A folder cannot be imported; a file that was moved or changed has to be chosen again.",
+      "This file cannot be read. Folders cannot be imported. If the file was moved or changed, choose it again.",
     empty: "This file is empty.",
     workbook: 'This is a workbook. Save it as "CSV UTF-8" in your spreadsheet program, and drop that file.',
     archive: "This is an archive. Unpack it, and drop the CSV file that is inside.",
     pdf: "This is a PDF document. Rows cannot be read from it.",
-    binary: "This is no text file.",
+    binary: "This is not a text file.",
     "not-utf8":
       'This file is not in UTF-8. Save it as "CSV UTF-8" in your spreadsheet program, and drop that file.',
   },
@@ -151,53 +156,54 @@ export const text = {
   },
 
   options: {
-    title: "Where it goes",
+    title: "Import options",
     dataset: "Dataset",
-    datasetHint: "Letters, digits, - and _. A new name makes a new dataset.",
+    datasetHint: "Letters, digits, - and _. A new name creates a new dataset.",
     datasetBad: "A name has 1 to 64 letters, digits, - and _.",
     key: "Key",
-    keyHint: "The column that tells one record from another.",
+    keyHint: "The column that identifies a record.",
     keyNone: "Choose a column",
     mode: "What to do",
     modes: {
-      upsert: ["Import", "Rows whose key is there already replace the record."],
-      insert: ["Import new ones only", "Rows whose key is there already fail."],
+      upsert: ["Import", "A row with an existing key replaces the record."],
+      insert: ["Import new rows only", "A row with an existing key fails."],
       validate: ["Check only", "Writes nothing. You can start the import afterwards."],
     } as Record<"upsert" | "insert" | "validate", [string, string]>,
     schema: "Schema",
-    schemaHint: "A JSON Schema file that each row must meet. Without one, every row with a key is right.",
+    schemaHint: "A JSON Schema file that each row must match. Without one, every row with a key is valid.",
     schemaChoose: "Choose a schema",
     schemaRemove: "Remove the schema",
-    schemaBad: (name: string) => `${name} is no JSON Schema with properties.`,
-    schemaKept: (name: string, count: number) => `${name}, ${plural(count, "field", "fields")}`,
+    schemaBad: (name: string) => `${name} is not a JSON Schema with properties.`,
+    schemaChosen: (name: string, count: number) => `${name}, ${plural(count, "field", "fields")}`,
   },
 
   mapping: {
     title: "Columns",
-    caption: "Which column of the file is which field",
+    caption: "Columns of the file by field",
     field: "Field",
     column: "Column of the file",
     example: "First value",
     required: "required",
     none: "Not in the file",
     columnOf: (field: string) => `Column for ${field}`,
-    others: (columns: string[]) => `Kept under their own names: ${columns.join(", ")}`,
+    others: (columns: string[]) => `Imported under their own names: ${columns.join(", ")}`,
   },
 
   problems: {
-    title: "This would fail every row",
+    title: "Every row would fail",
     delimiter: (found: string) =>
       `The columns are separated by ${found}. Only commas are read: save the file as comma-separated CSV.`,
-    "duplicate-column": (column: string) => `Two columns are called "${column}". Rename one of them.`,
-    "no-rows": "The file has a header and no rows.",
-    "no-key": (key: string) => `There is no column "${key}", which is the key.`,
+    "duplicate-column": (column: string) => `Two columns are named "${column}". Rename one of them.`,
+    "no-rows": "The file has a header but no rows.",
+    "no-key": (key: string) => `The key column "${key}" is not in the file.`,
     "missing-field": (field: string) => `"${field}" is required, and no column is mapped to it.`,
-    "unknown-columns": (columns: string[]) => `The schema allows no other columns: ${columns.join(", ")}.`,
+    "unknown-columns": (columns: string[]) =>
+      `The schema does not allow these columns: ${columns.join(", ")}.`,
     "not-json": "No line is a JSON object. Each line must be one.",
   },
 
-  oddities: {
-    title: "Have a look at this before you start",
+  warnings: {
+    title: "Check this before you start",
     "key-empty": (key: string, rows: number, of: number) =>
       rows === of
         ? `The key "${key}" is empty in ${eachOf(of)}. A row without a key fails.`
@@ -205,13 +211,13 @@ export const text = {
     "key-repeats": (key: string, value: string) =>
       `The key "${key}" has "${value}" more than once. Rows with the same key are one record.`,
     "nameless-columns": (columns: number[]) =>
-      `No name in the header for column ${columns.join(", ")}: what it holds is not imported.`,
-    "bad-lines": (lines: number[]) => `No JSON object, so that they fail: row ${lines.join(", ")}.`,
+      `Columns without a name are not imported: ${columns.join(", ")}.`,
+    "bad-lines": (lines: number[]) => `Rows that are not JSON objects fail: ${lines.join(", ")}.`,
     cells: (more: boolean, rows: number) =>
       `There are ${more ? "more" : "fewer"} cells than columns in ${eachOf(rows)}. Such rows fail.`,
     "every-row": (field: string, reason: string, rows: number) =>
       `"${field}" fails in ${eachOf(rows)}: ${reason}`,
-    "not-judged": "This page cannot judge rows by this schema. The import does, row by row.",
+    "schema-not-supported": "This page cannot check rows with this schema. The import checks every row.",
   },
 
   start: {
@@ -219,24 +225,24 @@ export const text = {
     validate: "Start check",
     waiting: "Starts when the upload is done...",
     creating: "Starting...",
-    doNot: "Do not start",
+    cancel: "Do not start",
     started: (name: string) => `The import of ${name} has started.`,
     notStarted: (name: string) => `The import of ${name} could not be started.`,
     seeJob: "See its job",
   },
 
-  mend: {
+  corrections: {
     cancel: "Cancel the upload",
-    reopened: "The corrected rows run again.",
-    notReopened: "The corrected rows could not be run.",
+    reopened: "The corrected rows are being retried.",
+    notReopened: "The corrected rows could not be retried.",
   },
 
-  /** What did not reach the API, by names of errors: what it is, and the way out. */
-  faults: {
+  /** Errors outside the API, by the error's name: title and solution. */
+  clientErrors: {
     NetworkError: [FAILED, UNREACHABLE],
     UploadError: [
       "The upload failed",
-      "The storage did not take the file. Try again; if it fails once more, choose the file anew.",
+      "The storage did not accept the file. Try again. If that fails, choose the file again.",
     ],
     NotReadableError: CHANGED,
     NotFoundError: CHANGED,
@@ -271,113 +277,112 @@ export const text = {
     delete: "Delete",
     retry: "Retry failed rows",
     start: "Start import",
-    startedAs: "See the import that was started",
-    startedFrom: "See the check that it came from",
+    startedAs: "See the started import",
+    startedFrom: "See the original check",
     announced: (percent: number) => `${percent} percent`,
-    issues: "Good to know",
+    issues: "Warnings",
     files: "Files",
     fileNames: {
-      failed: "Failed rows, to be mended",
+      failed: "Failed rows, for correction",
       skipped: "Skipped rows",
-      unprocessed: "Rows that were not worked",
+      unprocessed: "Unprocessed rows",
       receipt: "Receipt",
     },
     fileRows: (count: number) => plural(count, "row", "rows"),
     allRight: "Every row succeeded.",
-    allChecked: "Every row is right.",
+    allChecked: "Every row is valid.",
     checkedBad: (count: number) =>
-      `An import leaves out ${count === 1 ? "the row that failed" : `the ${number(count)} rows that failed`}. Start it and ` +
+      `An import skips ${count === 1 ? "the row that failed" : `the ${number(count)} rows that failed`}. Start it and ` +
       "correct them afterwards, or correct the file and drop it as a new import.",
-    checkedBadStarted: "The import has left out the rows that failed. Correct them there.",
+    checkedBadStarted: "The import has skipped the rows that failed. Correct them there.",
     another: "Import another file",
     dataset: (name: string) => `See the records of ${name}`,
   },
 
-  /** What there is to know of a job as a whole, by code; a colon at the end as for the reasons of rows. */
+  /** Errors and warnings of a whole job, by code. A colon at the end asks for the API's own sentence. */
   jobCodes: {
     canceled: "It was canceled.",
     deleted: "It was deleted.",
-    time_limit: "It took longer than a job may take.",
-    too_many_failures: "More rows failed than the job may have:",
-    split_failed: "The file could not be read to its end. That is a fault on our side.",
-    completion_failed: "The report could not be written. That is a fault on our side.",
+    time_limit: "It exceeded its time limit.",
+    too_many_failures: "More rows failed than the job allows:",
+    split_failed: "The file could not be read completely. This is an error on our side.",
+    completion_failed: "The report could not be written. This is an error on our side.",
     file_empty: "The file is empty.",
-    file_binary: "The file is no text:",
+    file_binary: "The file is not a text file:",
     file_not_utf8: 'The file is not in UTF-8. Save it as "CSV UTF-8", and import it again.',
     duplicate_column: "Two columns have the same name:",
-    key_not_in_header: "The column that is the key is not in the file:",
-    required_column_missing: "A column that the schema wants is not in the file:",
+    key_not_in_header: "The key column is not in the file:",
+    required_column_missing: "A column that the schema requires is not in the file:",
     header_too_long: "The first line is too long for a header:",
     too_many_columns: "The file has too many columns:",
-    unterminated_quote: "A quote is opened and never closed:",
-    source_missing: "The file is not there any more. Import it again.",
+    unterminated_quote: "A quote is not closed:",
+    source_missing: "The file no longer exists. Import it again.",
     source_changed: "The file was replaced while the job ran. Import it again.",
-    source_gone:
-      "The file is not there any more: rows that were not worked are listed by their numbers only.",
-    rest_not_listed: "The file is not there any more: rows that were not worked are not listed.",
-    no_report: "The files of the report are not there any more.",
-    no_rows: "The file has a header and no rows.",
-    unnamed_column: "Columns have no name:",
+    source_gone: "The file no longer exists. Unprocessed rows are listed by their numbers only.",
+    rest_not_listed: "The file no longer exists. Unprocessed rows are not listed.",
+    no_report: "The files of the report no longer exist.",
+    no_rows: "The file has a header but no rows.",
+    unnamed_column: "Some columns have no name:",
     column_without_name: "Columns without a name are not imported:",
-    column_not_in_schema: "Columns that the schema does not have are imported as text:",
-    corrected_file_gone: "The corrected file is not there any more. Drop it again.",
-    not_a_failures_file: "The corrected file is not one of this job:",
-    corrected_rows_unknown: "Rows of the corrected file are none that failed here:",
-    corrected_rows_repeated: "Rows stand in the corrected file more than once:",
-    corrected_rows_unreadable: "Rows of the corrected file could not be read:",
-    corrected_rows_unchecked: "Some rows of the corrected file were not compared with those that failed:",
-    corrected_rows_unchanged: "Rows of the corrected file still need correction:",
+    column_not_in_schema: "Columns that are not in the schema are imported as text:",
+    corrected_file_gone: "The corrected file no longer exists. Drop it again.",
+    not_a_failures_file: "The corrected file is not a failures file of this job:",
+    corrected_rows_unknown: "Some rows of the corrected file did not fail in this job:",
+    corrected_rows_repeated: "Some rows are in the corrected file more than once:",
+    corrected_rows_unreadable: "Some rows of the corrected file could not be read:",
+    corrected_rows_unchecked: "Some rows of the corrected file were not compared with the failed rows:",
+    corrected_rows_unchanged: "Some rows of the corrected file still need correction:",
   } as Record<string, string>,
 
-  /** What the API refuses, by the kind of the problem: what it is, and the way out. */
+  /** The API's problems, by kind: title and solution. */
   refusals: {
-    "already-uploaded": ["The file is there already", "Choose it again."],
-    "body-too-large": ["This is too large", "A schema may have 64 KiB."],
-    busy: ["The server is busy", "Nothing was started: try again in a few minutes."],
-    "file-gone": ["The file is not there any more", "Drop it again as a new import."],
-    gateway: ["The server does not answer as it should", "Try again in a minute."],
+    "already-uploaded": ["The file was already uploaded", "Choose it again."],
+    "body-too-large": ["The request is too large", "A schema may have at most 64 KiB."],
+    busy: ["The server is busy", "Nothing was started. Try again in a few minutes."],
+    "file-gone": ["The file no longer exists", "Drop it again as a new import."],
+    gateway: ["The server sent an unexpected answer", "Try again in a minute."],
     internal: ["Something failed on our side", "Try again."],
     "job-deleted": ["The job was deleted", "Drop the file again as a new import."],
-    "job-ended": ["The job has ended already", "Look at its result."],
-    "no-report": ["There is no report", "It could not be written, or has expired. The counts stay."],
-    "no-tenant": ["You may not import here", "Ask who runs this page to let you in, and sign in again."],
-    "not-ended": ["The job has not ended yet", "Wait for its end, or cancel it."],
-    "not-finished": ["The job has not ended yet", "Wait for its end."],
-    "not-found": ["There is nothing here", "It was deleted, has expired, or never was."],
+    "job-ended": ["The job has already ended", "See its result."],
+    "no-report": ["There is no report", "It could not be written, or it has expired. The counts remain."],
+    "no-tenant": ["You may not import here", "Ask the operator of this page for access, and sign in again."],
+    "not-ended": ["The job has not ended yet", "Wait until it ends, or cancel it."],
+    "not-finished": ["The job has not ended yet", "Wait until it ends."],
+    "not-found": ["There is nothing here", "It was deleted, has expired, or never existed."],
     "not-validated": ["The check has not completed", "Retry it, or drop the file again as a new import."],
-    "nothing-to-retry": ["No row is left to retry", "Every row succeeded or was skipped."],
-    "nothing-to-start": ["There is nothing to start", "This job has imported its rows already."],
-    "precondition-failed": ["The job has changed meanwhile", "Look at it, and decide again."],
-    "rate-limited": ["That was too fast", "Try again in a moment."],
-    "too-many-jobs": ["Too many jobs are running", "Wait for the end of one, or cancel one."],
-    unavailable: ["This could not be done just now", "Try again in a moment."],
-    "upload-abandoned": ["The upload was given up", "Choose the file again."],
+    "nothing-to-retry": ["There are no rows to retry", "Every row succeeded or was skipped."],
+    "nothing-to-start": ["There is nothing to start", "This job has already imported its rows."],
+    "precondition-failed": ["The job has changed in the meantime", "Check its state and try again."],
+    "rate-limited": ["Too many requests", "Try again in a moment."],
+    "too-many-jobs": ["Too many jobs are running", "Wait until one ends, or cancel one."],
+    unavailable: ["The service is temporarily unavailable", "Try again in a moment."],
+    "upload-abandoned": ["The upload was abandoned", "Choose the file again."],
     "upload-incomplete": ["The upload is not complete", "Choose the file again."],
     "upload-quota-exceeded": [
       "Nothing more can be imported today",
       "Try again tomorrow, or with a smaller file.",
     ],
   } as Record<string, [string, string]>,
-  invalid: "This cannot be done as it stands",
-  /** What is wrong with a field of a request, by code. */
+  invalid: "The request is invalid",
+  /** Errors in a request's fields, by code. */
   badFields: {
     empty_file: "The file is empty.",
-    file_too_large: "The file is larger than is taken here.",
-    corrected_file_too_large: "A corrected file may have 32 MiB.",
-    unknown_file: "The file is not there any more. Choose it again.",
-    file_not_uploaded: "The file is not there yet. Choose it again.",
+    file_too_large: "The file is too large.",
+    corrected_file_too_large: "A corrected file may have at most 32 MiB.",
+    unknown_file: "The file no longer exists. Choose it again.",
+    file_not_uploaded: "The file is not uploaded yet. Choose it again.",
     file_size_mismatch: "The file has changed since it was chosen. Choose it again.",
     invalid_dataset: "A dataset's name has 1 to 64 letters, digits, - and _.",
-    invalid_key: "Choose the column that is the key.",
-    schema_too_large: "A schema may have 64 KiB.",
+    invalid_key: "Choose the key column.",
+    schema_too_large: "A schema may have at most 64 KiB.",
   } as Record<string, string>,
-  signedOut: [
-    "You are not signed in any more",
-    "Try again. If that does not help, sign out and sign in.",
-  ] as [string, string],
+  signedOut: ["You are no longer signed in", "Try again. If that does not help, sign out and sign in."] as [
+    string,
+    string,
+  ],
 
   failures: {
-    title: "Rows that failed",
+    title: "Failed rows",
     byReason: "By reason",
     rows: "Row by row",
     reason: "Reason",
@@ -390,14 +395,17 @@ export const text = {
     example: "For example",
     none: "-",
     theRow: "the row",
-    /** By code, of a column or of the row; a colon at the end stands for the API's own sentence, which says more. */
+    /**
+     * Reasons by code, for a column or the row. A colon at the end asks for the API's own sentence, which
+     * says more.
+     */
     reasons: {
       schema_required: (what) => `${what} is missing or empty`,
-      schema_type: (what) => `${what} is of the wrong type:`,
-      schema_format: (what) => `${what} is not of the right form:`,
-      schema_pattern: (what) => `${what} is not of the right form:`,
-      schema_enum: (what) => `${what} is none of the values that are allowed:`,
-      schema_const: (what) => `${what} is not the value that is allowed:`,
+      schema_type: (what) => `${what} has the wrong type:`,
+      schema_format: (what) => `${what} has the wrong format:`,
+      schema_pattern: (what) => `${what} has the wrong format:`,
+      schema_enum: (what) => `${what} is not one of the allowed values:`,
+      schema_const: (what) => `${what} is not the allowed value:`,
       schema_minimum: (what) => `${what} is too small:`,
       schema_exclusive_minimum: (what) => `${what} is too small:`,
       schema_maximum: (what) => `${what} is too large:`,
@@ -408,33 +416,33 @@ export const text = {
       missing_key: (what) => `${what} is the key, and is missing or empty`,
       invalid_key: (what) => `${what} is the key, and is neither text nor a whole number`,
       key_too_long: (what) => `${what} is the key, and is too long:`,
-      duplicate_key: () => "the key is taken:",
+      duplicate_key: () => "the key already exists:",
       too_few_cells: () => "the row has too few cells:",
       too_many_cells: () => "the row has too many cells:",
       not_utf8: () => 'the row is not in UTF-8: save the file as "CSV UTF-8"',
-      malformed_json: () => "the line is no JSON:",
-      not_an_object: () => "the line is no JSON object",
-      unterminated_quote: () => "a quote is opened and never closed:",
+      malformed_json: () => "the line is not valid JSON:",
+      not_an_object: () => "the line is not a JSON object",
+      unterminated_quote: () => "a quote is not closed:",
       row_too_long: () => "the row is too long:",
       number_too_long: () => "a number has too many digits: write it as text",
-      number_out_of_range: (what) => `${what} is a number that cannot be kept`,
+      number_out_of_range: (what) => `${what} is a number out of range`,
       property_without_name: () => "a value has no name",
       record_too_large: () => "the row is too large:",
-      record_too_deep: (what) => `${what} is nested too deep`,
+      record_too_deep: (what) => `${what} is nested too deeply`,
       record_refused: () => "the row could not be written:",
-      retries_exhausted: () => "the row failed again and again, and may have been written anyway:",
-      row_too_complex: () => "the row takes too much work to check:",
-      schema_violation: () => "the row is not as the schema wants it:",
-      handler_panicked: () => "a fault on our side; the row may have been written anyway",
-      dead_lettered: () => "a fault on our side; the row may have been written anyway",
+      retries_exhausted: () => "the row failed in every attempt, and may have been written anyway:",
+      row_too_complex: () => "the row is too complex to check:",
+      schema_violation: () => "the row does not match the schema:",
+      handler_panicked: () => "an error on our side; the row may have been written anyway",
+      dead_lettered: () => "an error on our side; the row may have been written anyway",
     } as Record<string, (what: string) => string>,
-    bySchema: (what: string) => `${what} is not as the schema wants it:`,
-    part: (read: number, all: number) => `Of the first ${number(read)} of ${number(all)} failed rows.`,
-    mend: "Mend them and drop them back",
-    mendSteps: [
+    bySchema: (what: string) => `${what} does not match the schema:`,
+    part: (read: number, all: number) => `Based on the first ${number(read)} of ${number(all)} failed rows.`,
+    correct: "Fix the failed rows",
+    correctSteps: [
       "Download the failed rows.",
-      "Correct them in a spreadsheet. Delete those that you give up.",
-      "Drop the file here. Only those rows run again.",
+      "Correct them in a spreadsheet. Delete the ones that you do not need.",
+      "Drop the file here. Only its rows run again.",
     ],
     download: (count: number) => `Download ${plural(count, "row", "rows")}`,
     drop: "Drop the corrected file here",
@@ -447,7 +455,7 @@ export const text = {
     filter: "Status",
     all: "All",
     none: "No jobs yet.",
-    noneOfStatus: "No jobs of this status.",
+    noneOfStatus: "No jobs with this status.",
     what: "Job",
     status: "Status",
     progress: "Rows",
@@ -472,14 +480,14 @@ export const text = {
   confirm: {
     deleteTitle: "Delete this job?",
     deleteBody:
-      "Its file and its report are removed; if it runs, it is stopped. Records that it imported stay.",
+      "This deletes its file and its report, and stops the job if it is running. Imported records remain.",
     delete: "Delete job",
     keep: "Keep it",
   },
 
   datasets: {
     title: "Datasets",
-    none: "No datasets yet. An import makes one.",
+    none: "No datasets yet. An import creates one.",
     name: "Name",
     created: "Created",
     caption: "Datasets by name",

@@ -1,4 +1,4 @@
-/** Light or dark: as the system says, until the person chooses. The choice is kept in this browser. */
+/** The colour scheme: the system's, until the user chooses. The choice is kept in this browser. */
 
 import { signal } from "@preact/signals";
 
@@ -10,17 +10,17 @@ const system = matchMedia("(prefers-color-scheme: dark)");
 const stored = localStorage.getItem(KEY);
 const chosen = signal<Theme | null>(stored === "light" || stored === "dark" ? stored : null);
 
-/** What is shown now. */
+/** Returns the current scheme. */
 export function currentTheme(): Theme {
   return chosen.value ?? (system.matches ? "dark" : "light");
 }
 
-/** Shows the choice, if there is one; style sheets follow the system otherwise. */
+/** Applies the user's choice, if any; style sheets follow the system otherwise. */
 export function applyTheme(): void {
   if (chosen.value) document.documentElement.dataset.theme = chosen.value;
 }
 
-/** Chooses the other one. */
+/** Switches to the other scheme. */
 export function switchTheme(): void {
   chosen.value = currentTheme() === "dark" ? "light" : "dark";
   localStorage.setItem(KEY, chosen.value);

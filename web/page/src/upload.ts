@@ -1,146 +1,57 @@
-/** The upload of one file: Uppy keeps its state and its restrictions, Longshore's client sends it. */
+/** The upload of one file by the client package, as signals that views show. */
 
 import { effect, signal } from "@preact/signals";
-import Uppy, { BasePlugin, type PluginOpts } from "@uppy/core";
 import { ProblemError } from "longshore-client";
 import { OtherFileError, type ResumeState, type UploadOptions, upload } from "longshore-client/upload";
 import { api } from "./api";
-import { begunUpload, forgetUpload, rememberUpload, uploadName } from "./memory";
+import { forgetUpload, rememberUpload, unfinishedUpload, uploadKey } from "./memory";
 import { text } from "./text";
-
-type Meta = { header: string | null };
-type Body = { fileGuid: string };
 
 const GONE: ProblemError["kind"][] = ["not-found", "upload-abandoned", "already-uploaded", "file-gone"];
 
-/** The uploader: hands each file to the client, and says to Uppy how far it is. */
-class ClientUploader extends BasePlugin<PluginOpts, Meta, Body> {
-  #stop = new AbortController();
-
-  constructor(uppy: Uppy<Meta, Body>) {
-    super(uppy, {});
-    this.id = "LongshoreClient";
-    this.type = "uploader";
-  }
-
-  override install(): void {
-    this.uppy.addUploader((ids) => Promise.all(ids.map((id) => this.#send(id))));
-    this.uppy.on("file-removed", this.#abort);
-  }
-
-  override uninstall(): void {
-    this.#abort();
-  }
-
-  #abort = () => {
-    this.#stop.abort();
-    this.#stop = new AbortController();
-  };
-
-  async #send(id: string): Promise<void> {
-    const { signal } = this.#stop;
-    const file = this.uppy.getFile(id);
-    const uploadStarted = Date.now();
-    const onProgress = ({ sentBytes, totalBytes }: { sentBytes: number; totalBytes: number }) => {
-      const progress = { uploadStarted, bytesUploaded: sentBytes, bytesTotal: totalBytes };
-      if (!signal.aborted) this.uppy.emit("upload-progress", this.uppy.getFile(id), progress);
-    };
-    this.uppy.emit("upload-start", [file]);
-    try {
-      const name = uploadName(file.data as File, file.meta.header);
-      const body = await put(file.data as File, name, { signal, onProgress });
-      if (signal.aborted) return;
-      this.uppy.emit("upload-success", this.uppy.getFile(id), { status: 200, body });
-    } catch (error) {
-      if (signal.aborted) return;
-      const failure = error instanceof Error ? error : new Error(String(error));
-      this.uppy.emit("upload-error", this.uppy.getFile(id), failure);
-    }
-  }
-}
-
-/** Puts a file, from where it was left if it was begun before: in this view, or before the page was loaded anew. */
-async function put(file: File, name: string, options: UploadOptions): Promise<Body> {
-  const resume = begunUpload(name);
-  const anew = { ...options, onBegun: (begun: ResumeState) => rememberUpload(name, begun) };
-  try {
-    return await upload(api, file, { ...anew, resume });
-  } catch (error) {
-    if (!resume || !isGone(error)) throw error;
-    return upload(api, file, anew);
-  }
-}
-
-/** Whether an upload cannot be gone on with: it has expired, or is another person's. All else may pass. */
-function isGone(error: unknown): boolean {
-  if (error instanceof OtherFileError) return true;
-  return error instanceof ProblemError && (error.status === 404 || GONE.includes(error.kind));
-}
-
-/** One file on its way. As long as it is, the browser asks before it leaves the page. */
+/** An upload of one file at a time. While bytes are sent, the browser asks before it leaves the page. */
 export class Upload {
   /** The file that is sent; null before one is picked. */
   readonly file = signal<File | null>(null);
   readonly percent = signal(0);
-  /** By which a job names the file, once it is there. */
+  /** The file's id for a job; null until the upload has succeeded. */
   readonly fileGuid = signal<string | null>(null);
   readonly error = signal<unknown>(null);
 
-  readonly #uppy: Uppy<Meta, Body>;
-  /** By which the browser remembers it. */
-  #name = "";
+  #stop = new AbortController();
+  /** The file's key in the browser's memory. */
+  #key = "";
 
-  constructor(allowedFileTypes: string[]) {
-    this.#uppy = new Uppy<Meta, Body>({
-      autoProceed: false,
-      restrictions: { maxNumberOfFiles: 1, minFileSize: 1, allowedFileTypes },
-    });
-    this.#uppy.use(ClientUploader);
-    this.#uppy.on("upload-progress", (_, { bytesUploaded, bytesTotal }) => {
-      // 100 only when S3 has said that it has the file.
-      this.percent.value = Math.min(99, Math.floor((100 * Number(bytesUploaded)) / (bytesTotal || 1)));
-    });
-    this.#uppy.on("upload-success", (_, { body }) => {
-      this.percent.value = 100;
-      this.fileGuid.value = body?.fileGuid ?? null;
-      removeEventListener("beforeunload", this.#ask);
-    });
-    this.#uppy.on("upload-error", (_, error) => {
-      this.error.value = error;
-      removeEventListener("beforeunload", this.#ask);
-    });
-  }
+  constructor(readonly fileTypes: readonly string[]) {}
 
-  /** Why a file cannot be taken, if so. */
+  /** Returns why a file cannot be taken, or null. */
   refusal(file: File): string | null {
-    const { wrongType, empty } = text.file;
-    const error = this.#uppy.validateRestrictions(asUppyFile(file, null), []);
-    if (!error) return null;
-    return file.size === 0 ? empty : wrongType;
+    if (file.size === 0) return text.file.empty;
+    const extension = file.name.split(".").pop() ?? "";
+    return this.fileTypes.includes(`.${extension.toLowerCase()}`) ? null : text.file.wrongType;
   }
 
-  /** Sends a file, in place of the one before. `header`: the one that it was given, if any. */
+  /** Starts to send a file, in place of the one before. `header` replaces the file's own header, if given. */
   begin(file: File, header: string | null = null): void {
     this.remove();
     this.file.value = file;
-    this.#name = uploadName(file, header);
-    addEventListener("beforeunload", this.#ask);
-    this.#uppy.addFile(asUppyFile(file, header));
-    void this.#uppy.upload();
+    this.#key = uploadKey(file, header);
+    addEventListener("beforeunload", this.#confirmLeave);
+    void this.#send(file, this.#stop.signal);
   }
 
-  /** Stops, and forgets the file. */
+  /** Stops the upload and forgets the file. */
   remove(): void {
-    removeEventListener("beforeunload", this.#ask);
-    this.#uppy.cancelAll();
-    for (const { id } of this.#uppy.getFiles()) this.#uppy.removeFile(id);
+    removeEventListener("beforeunload", this.#confirmLeave);
+    this.#stop.abort();
+    this.#stop = new AbortController();
     this.file.value = null;
     this.fileGuid.value = null;
     this.error.value = null;
     this.percent.value = 0;
   }
 
-  /** Waits until the file is there. Rejects with what it cannot be sent for, or with the signal's reason. */
+  /** Resolves with the file's id once it is uploaded. Rejects with the upload's error, or with the signal's reason. */
   finished(signal: AbortSignal): Promise<string> {
     return new Promise((resolve, reject) => {
       const stop = effect(() => {
@@ -156,22 +67,45 @@ export class Upload {
     });
   }
 
-  /** Has it not gone on with: its file belongs to a job now. Until then a page that is loaded anew finds it there. */
+  /** Removes a finished upload from the browser's memory: a job uses it now, so a reloaded page must not resume it. */
   forget(): void {
-    if (this.fileGuid.value) forgetUpload(this.#name, this.fileGuid.value);
+    if (this.fileGuid.value) forgetUpload(this.#key, this.fileGuid.value);
   }
 
-  /** Stops for good. */
-  close(): void {
-    this.remove();
-    this.#uppy.destroy();
+  async #send(file: File, signal: AbortSignal): Promise<void> {
+    const onProgress: UploadOptions["onProgress"] = ({ sentBytes, totalBytes }) => {
+      // 100 only when S3 has confirmed the file.
+      if (!signal.aborted) this.percent.value = Math.min(99, Math.floor((100 * sentBytes) / totalBytes));
+    };
+    try {
+      const { fileGuid } = await send(file, this.#key, { signal, onProgress });
+      if (signal.aborted) return;
+      this.percent.value = 100;
+      this.fileGuid.value = fileGuid;
+    } catch (error) {
+      if (signal.aborted) return;
+      this.error.value = error;
+    }
+    removeEventListener("beforeunload", this.#confirmLeave);
   }
 
-  #ask = (event: BeforeUnloadEvent) => event.preventDefault();
+  #confirmLeave = (event: BeforeUnloadEvent) => event.preventDefault();
 }
 
-function asUppyFile(file: File, header: string | null) {
-  const { name, type, size } = file;
-  const extension = name.split(".").pop() ?? "";
-  return { name, type, size, extension, data: file, source: "page", meta: { header } };
+/** Sends a file. Resumes an upload of the same file that this page or an earlier one has started. */
+async function send(file: File, key: string, options: UploadOptions): Promise<{ fileGuid: string }> {
+  const resume = unfinishedUpload(key);
+  const fresh = { ...options, onBegun: (state: ResumeState) => rememberUpload(key, state) };
+  try {
+    return await upload(api, file, { ...fresh, resume });
+  } catch (error) {
+    if (!resume || !isGone(error)) throw error;
+    return upload(api, file, fresh);
+  }
+}
+
+/** Returns true if an upload cannot be resumed: it has expired, or belongs to someone else. Other errors may pass. */
+function isGone(error: unknown): boolean {
+  if (error instanceof OtherFileError) return true;
+  return error instanceof ProblemError && (error.status === 404 || GONE.includes(error.kind));
 }

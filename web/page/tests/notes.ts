@@ -1,4 +1,4 @@
-/** Notes the stories that were skipped or run again, a line each, where `cargo xtask test` counts them. */
+/** Records skipped and repeated tests, a line each, which `cargo xtask test` counts. */
 
 import { appendFileSync } from "node:fs";
 import type { Reporter, TestCase, TestResult } from "@playwright/test/reporter";

@@ -51,7 +51,7 @@ impl<'a> Comparison<'a, '_> {
             return;
         }
         let deeper = Self { depth: self.depth + 1, ..self };
-        let (old, new) = (Forms::of(self.pair.old, old), Forms::of(self.pair.new, new));
+        let (old, new) = (Forms::new(self.pair.old, old), Forms::new(self.pair.new, new));
         let (inner, outer) = self.direction.inner_and_outer(old.or_null, new.or_null);
         if inner && !outer {
             let what = if self.direction == Direction::Sent { "null is refused now" } else { "it may be null now" };
@@ -144,7 +144,7 @@ struct Forms<'a> {
 }
 
 impl<'a> Forms<'a> {
-    fn of(document: &'a Value, schema: &'a Value) -> Self {
+    fn new(document: &'a Value, schema: &'a Value) -> Self {
         let schema = resolved(document, schema);
         let several = ["oneOf", "anyOf"].into_iter().find_map(|name| schema[name].as_array());
         let Some(several) = several else {
@@ -152,7 +152,7 @@ impl<'a> Forms<'a> {
             let or_null = types.is_empty() || types.contains(&"null");
             return Self { or_null, forms: if types == ["null"] { Vec::new() } else { vec![schema] } };
         };
-        several.iter().map(|form| Self::of(document, form)).fold(
+        several.iter().map(|form| Self::new(document, form)).fold(
             Self { or_null: false, forms: Vec::new() },
             |mut all, one| {
                 all.or_null |= one.or_null;

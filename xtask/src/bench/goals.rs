@@ -37,7 +37,7 @@ pub(super) fn judge(results: &Results) -> Vec<Goal> {
 
 fn of_a_million(case: &Measured, results: &Results) -> [Goal; 3] {
     let run = case.middle();
-    let dollars = price::total(&price::of(run, &results.memory_mb)) / run.rows as f64 * 1e6;
+    let dollars = price::total(&price::run_price(run, &results.memory_mb)) / run.rows as f64 * 1e6;
     [
         Goal {
             what: "validate, 1 M rows: at least 250,000 rows/s",

@@ -41,7 +41,7 @@ const INLINE_FILE_BYTES: u64 = 32 * 48 * 1024;
 pub(super) type Price = BTreeMap<&'static str, f64>;
 
 /// Computes the price of a run.
-pub(super) fn of(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Price {
+pub(super) fn run_price(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Price {
     let mut price = Price::new();
     let mut add = |what, dollars: f64| *price.entry(what).or_default() += dollars;
     for (function, usage) in &run.functions {

@@ -92,7 +92,7 @@ fn job(results: &Results, case: &Measured) -> Vec<String> {
 }
 
 fn per_million(results: &Results, run: &Run) -> f64 {
-    price::total(&price::of(run, &results.memory_mb)) / run.rows as f64 * 1e6
+    price::total(&price::run_price(run, &results.memory_mb)) / run.rows as f64 * 1e6
 }
 
 fn memory(case: &Measured) -> Vec<String> {
@@ -127,7 +127,7 @@ fn prices(text: &mut String, results: &Results) {
     let mut rows = Vec::new();
     for case in &results.cases {
         let run = case.middle();
-        let parts = price::of(run, &results.memory_mb);
+        let parts = price::run_price(run, &results.memory_mb);
         let each: Vec<String> = parts.iter().map(|(what, dollars)| format!("{what} {dollars:.6}")).collect();
         rows.push(vec![case.case.name(), format!("{:.6}", price::total(&parts)), each.join(", ")]);
         let unpriced: Vec<&str> =

@@ -116,7 +116,7 @@ fn list(client: &Client, queue: Option<&str>, job: Option<&str>) -> Result<()> {
         println!("There are no open dead letters{}.", if queue.or(job).is_some() { " of that kind" } else { "" });
         return Ok(());
     }
-    print!("{}", table::of(&dead_letters));
+    print!("{}", table::render(&dead_letters));
     println!(
         "\n{} open. `show`, `replay` and `discard` take a letter; `replay --job JOB` all of a job.",
         dead_letters.len()

@@ -2,8 +2,8 @@
 
 use super::ListedDeadLetter;
 
-/// One line per dead letter, below a heading.
-pub(super) fn of(dead_letters: &[ListedDeadLetter]) -> String {
+/// Renders one line per dead letter, below a heading.
+pub(super) fn render(dead_letters: &[ListedDeadLetter]) -> String {
     let heading = ["letter", "queue", "about", "tenant", "seen", "a replay would"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(heading).chain(dead_letters.iter().map(row)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
@@ -78,7 +78,7 @@ letter  queue  about                             tenant  seen  a replay would
 ";
         let heading = expected.lines().next().unwrap_or_default();
         assert_eq!(
-            of(&[chunk, lost]).lines().skip(1).collect::<Vec<_>>(),
+            render(&[chunk, lost]).lines().skip(1).collect::<Vec<_>>(),
             expected.lines().skip(1).collect::<Vec<_>>()
         );
         assert!(heading.starts_with("letter  queue  about"));

@@ -2,9 +2,10 @@
 //!
 //! The targets are functions of `tests/fuzz`, which plain tests call too. Here they are instrumented and linked with
 //! libFuzzer, on the stable compiler. New inputs beyond the committed corpus are kept in `target/fuzz`, and the next
-//! run continues with them.
+//! run continues with them. The committed corpus of a target consists of named seeds and one packed file.
 
 mod build;
+mod corpus;
 mod run;
 
 use std::fs;
@@ -16,6 +17,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::progress;
 use crate::project::Project;
+use corpus::Corpus;
 use run::{Fuzzer, Outcome};
 
 /// Options of `fuzz`.
@@ -33,14 +35,26 @@ pub(crate) struct Options {
     /// Run the one named target once with this file, to reproduce a crash
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seconds", "seed", "minimise"])]
     input: Option<PathBuf>,
-    /// Add new inputs to the committed corpus, and remove inputs from it that reach nothing new
+    /// Add new inputs to the packed corpus, and remove inputs from it that reach nothing new
     #[arg(long)]
     minimise: bool,
+    /// Add these files, or the files in these folders, to the packed corpus of the one named target; no fuzzing
+    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with_all = ["seconds", "seed", "input", "minimise"])]
+    pack: Vec<PathBuf>,
+    /// Unpack the corpus of the one named target into this new folder, one file per input; no fuzzing
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["seconds", "seed", "input", "minimise", "pack"])]
+    unpack: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let targets = wanted(project, &options.targets)?;
+    if options.unpack.is_some() || !options.pack.is_empty() {
+        let [target] = &options.targets[..] else {
+            bail!("--pack and --unpack need the one target that they are about")
+        };
+        return repack(&Corpus::new(project, target), options);
+    }
     let fuzzer = Fuzzer { binary: build::binary(project)?, project };
     if let Some(input) = &options.input {
         let [target] = &options.targets[..] else { bail!("--input needs the one target that takes it") };
@@ -55,9 +69,20 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The targets to run: each folder of the committed corpus belongs to a target.
+/// Adds to the packed corpus, or writes it to a folder.
+fn repack(corpus: &Corpus, options: &Options) -> Result<()> {
+    if let Some(folder) = &options.unpack {
+        ensure!(!folder.exists(), "{} exists", folder.display());
+        return corpus.unpack(folder);
+    }
+    let (before, after) = corpus.add(&options.pack)?;
+    println!("{after} packed inputs, {} of them new", after - before);
+    Ok(())
+}
+
+/// The targets to run: each folder of seeds belongs to a target.
 fn wanted(project: &Project, named: &[String]) -> Result<Vec<String>> {
-    let folder = project.root.join("tests/fuzz/corpus");
+    let folder = project.root.join("tests/fuzz/seeds");
     let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut known: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     known.sort_unstable();

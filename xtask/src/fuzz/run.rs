@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::corpus::{Corpus, read_files, replace_folder};
 use crate::project::Project;
 
 /// Timeout of one input, in seconds: a thousand times the slowest input.
@@ -70,8 +71,12 @@ impl Fuzzer<'_> {
         command
     }
 
-    fn committed(&self, target: &str) -> PathBuf {
-        self.project.root.join("tests/fuzz/corpus").join(target)
+    /// Folders of the committed inputs, for libFuzzer to read: the seeds, and the packed corpus unpacked.
+    fn committed(&self, target: &str) -> Result<[PathBuf; 2]> {
+        let corpus = Corpus::new(self.project, target);
+        let unpacked = self.project.root.join("target/fuzz/unpacked").join(target);
+        corpus.unpack(&unpacked)?;
+        Ok([corpus.seeds, unpacked])
     }
 
     fn found(&self, target: &str) -> Result<PathBuf> {
@@ -94,7 +99,8 @@ impl Fuzzer<'_> {
         // For libFuzzer, zero means a random seed.
         command.arg(format!("-seed={}", seed.unwrap_or_default()));
         command.arg(format!("-artifact_prefix={}/{target}-", artifacts.display())).arg("-print_final_stats=1");
-        let mut child = command.arg(self.found(target)?).arg(self.committed(target)).stderr(Stdio::piped()).spawn()?;
+        let mut child =
+            command.arg(self.found(target)?).args(self.committed(target)?).stderr(Stdio::piped()).spawn()?;
         let output = child.stderr.take().context("libFuzzer has no output")?;
         let (mut outcome, mut reported) = (Outcome::default(), Vec::new());
         for line in BufReader::new(output).lines().map_while(Result::ok) {
@@ -128,25 +134,14 @@ impl Fuzzer<'_> {
         Ok(())
     }
 
-    /// Minimises the committed corpus: keeps the fewest inputs that cover everything that the old corpus and the new
-    /// inputs reach. Named inputs are always kept, because the input of a fixed bug reaches nothing new.
+    /// Minimises the packed corpus to the fewest inputs that, with the seeds, keep the coverage of all inputs.
     pub(super) fn minimise(&self, target: &str) -> Result<()> {
-        let (committed, fresh) = (self.committed(target), self.project.root.join("target/fuzz/minimised").join(target));
-        let _ = fs::remove_dir_all(&fresh);
-        fs::create_dir_all(&fresh).with_context(|| format!("cannot create {}", fresh.display()))?;
+        let fresh = self.project.root.join("target/fuzz/minimised").join(target);
+        replace_folder(&fresh)?;
         let mut command = self.command(target);
-        command.arg("-merge=1").arg(&fresh).arg(&committed).arg(self.found(target)?);
+        command.arg("-merge=1").arg(&fresh).args(self.committed(target)?).arg(self.found(target)?);
         ensure!(command.stderr(Stdio::null()).status()?.success(), "the corpus of {target} cannot be minimised");
-        for entry in fs::read_dir(&fresh)?.flatten() {
-            fs::copy(entry.path(), committed.join(entry.file_name()))?;
-        }
-        for entry in fs::read_dir(&committed)?.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let is_found = name.len() == 40 && name.bytes().all(|digit| digit.is_ascii_hexdigit());
-            if is_found && !fresh.join(&name).exists() {
-                fs::remove_file(entry.path())?;
-            }
-        }
+        Corpus::new(self.project, target).replace(read_files(&fresh)?.into_iter().collect())?;
         Ok(())
     }
 }

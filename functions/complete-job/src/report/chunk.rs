@@ -1,4 +1,4 @@
-//! The rows of one chunk: what its work files say of its items, and which items have not ended.
+//! The rows of one chunk: the items in its work files, and the items that have not ended.
 
 use std::ops::Range;
 
@@ -16,31 +16,31 @@ use crate::CompleteError;
 /// A chunk whose group is closed or done.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Chunk<'a> {
-    /// Numbers of its group and of itself.
+    /// Numbers of the group and of the chunk.
     pub(super) place: (u32, u32),
-    /// How far it was committed.
+    /// Committed position, if any.
     pub(super) cursor: Option<&'a Cursor>,
-    /// Its plan, if items of it may not have ended.
+    /// Plan of the chunk, if some of its items may not have ended.
     pub(super) plan: Option<&'a ChunkPlan>,
-    /// About as many bytes as it holds.
+    /// Approximate bytes in memory.
     pub(super) bytes: u64,
 }
 
-/// What the report says of one chunk, in the order of the items.
+/// Rows of one chunk in the report, in the order of the items.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub(super) struct ChunkRows {
     /// Failed and skipped items.
     pub(super) ended: Vec<Entry>,
-    /// Numbers of the items that have not ended, and where their bytes lie.
+    /// Numbers of the items that have not ended, and the ranges of their bytes.
     pub(super) open: Vec<(u64, Range<usize>)>,
-    /// The bytes of the items that have not ended: one block for all of them.
+    /// Bytes of the items that have not ended: one block for all of them.
     bytes: Vec<u8>,
-    /// The source cannot be read any more: the open items have a number and no bytes.
+    /// True if the source can no longer be read: the open items have a number, but no bytes.
     pub(super) source_gone: bool,
 }
 
 impl ChunkRows {
-    /// Numbers and bytes of the items that have not ended.
+    /// Returns numbers and bytes of the items that have not ended.
     pub(super) fn open(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.open.iter().map(|(number, range)| (*number, &self.bytes[range.clone()]))
     }
@@ -52,12 +52,12 @@ impl ChunkRows {
     }
 }
 
-/// Reads chunks of one job.
+/// A reader of the chunks of one job.
 pub(super) struct ChunkReader<'a, F> {
     pub(super) files: &'a F,
     pub(super) folder: JobFolder<'a>,
     pub(super) source: Option<&'a SourceFile>,
-    /// The item of a job without a file.
+    /// The only item of a job without a file.
     pub(super) options: &'a [u8],
 }
 
@@ -65,7 +65,7 @@ impl<F: Files> ChunkReader<'_, F> {
     /// Reads a chunk's work files, and its range of the source if some of its items have not been begun.
     ///
     /// # Errors
-    /// If the bucket fails, a work file is missing or damaged, or the range does not hold what the plan says.
+    /// If the bucket fails, a work file is missing or damaged, or the range does not match the plan.
     pub(super) async fn read(&self, chunk: Chunk<'_>) -> Result<ChunkRows, CompleteError> {
         let (group, number) = chunk.place;
         self.rows(chunk).await.map_err(|source| CompleteError::Chunk { group, chunk: number, source })
@@ -94,7 +94,7 @@ impl<F: Files> ChunkReader<'_, F> {
         Ok(rows)
     }
 
-    /// The records of the chunk from `position` on, which no handler has seen, or none whose work was committed.
+    /// Reads the records of the chunk from `position` on. No handler has seen them, or no work on them was committed.
     async fn unread(&self, plan: &ChunkPlan, position: usize, rows: &mut ChunkRows) -> Result<(), ChunkError> {
         let numbers = plan.first..plan.first + u64::from(plan.items);
         let Some(source) = self.source else {

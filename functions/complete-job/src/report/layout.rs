@@ -1,4 +1,4 @@
-//! What a report needs to know of the input before its first row: the columns, and what was never split.
+//! Layout of the input: the columns, and the part that was never split.
 
 use longshore::failures_file::Columns;
 use longshore::header::{FileHeader, read_header};
@@ -10,11 +10,11 @@ use serde_json::Value;
 use crate::ending::Ending;
 use crate::{CompleteError, Ports};
 
-/// How the input is laid out.
+/// Layout of the input.
 pub(crate) struct Layout {
-    /// What the rows of the report repeat.
+    /// Columns that the rows of the report repeat.
     pub(super) columns: Columns,
-    /// The one item of a job without a file.
+    /// The only item of a job without a file.
     pub(super) options: Vec<u8>,
     /// The part of the input that no group holds.
     pub(super) unsplit: Unsplit,
@@ -22,19 +22,19 @@ pub(crate) struct Layout {
 
 /// The part of the input that no group holds.
 pub(super) enum Unsplit {
-    /// None.
+    /// No part.
     Nothing,
-    /// The one item of a job without a file.
+    /// The only item of a job without a file.
     Item,
     /// The source from this byte on.
     From(u64),
-    /// All of it, and it cannot be read.
+    /// The whole source, which cannot be read.
     Unreadable(JobError),
 }
 
 impl Layout {
-    /// Reads the definition, and the opening of the file if that does not say enough; nothing at all for a job whose
-    /// items all succeeded.
+    /// Reads the definition, and the header of the file if the definition is not sufficient. Reads nothing for a job
+    /// whose items all succeeded.
     pub(crate) async fn read<S: Store, Q, F: Files>(
         ports: &Ports<S, Q, F>,
         ending: &Ending,
@@ -47,11 +47,11 @@ impl Layout {
         let definition = definition.unwrap_or(Definition { options: Value::Null, columns: None });
         let unsplit = ending.stopped() && !job.item_count_final();
         let Some(source) = &job.source else {
-            let unsplit = if unsplit && job.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };
+            let unsplit = if unsplit && job.split.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };
             return Ok(Self { columns: Columns::Raw, options: definition.options.to_string().into_bytes(), unsplit });
         };
         let needs_header =
-            (unsplit && job.groups == 0) || (source.format == Format::Csv && definition.columns.is_none());
+            (unsplit && job.split.groups == 0) || (source.format == Format::Csv && definition.columns.is_none());
         let header = if needs_header { Some(read_header(&ports.files, source).await?) } else { None };
         Ok(Self::of_file(job, source, definition.columns, header, unsplit))
     }
@@ -65,12 +65,12 @@ impl Layout {
     ) -> Self {
         let unsplit = match &header {
             _ if !unsplit => Unsplit::Nothing,
-            Some(Err(error)) if job.groups == 0 => Unsplit::Unreadable(error.clone()),
-            Some(Ok(header)) if job.groups == 0 => Unsplit::From(header.start),
-            _ => Unsplit::From(job.split_offset),
+            Some(Err(error)) if job.split.groups == 0 => Unsplit::Unreadable(error.clone()),
+            Some(Ok(header)) if job.split.groups == 0 => Unsplit::From(header.start),
+            _ => Unsplit::From(job.split.offset),
         };
         let read = || header.and_then(Result::ok).and_then(|header| header.columns);
-        let columns = Columns::of(source.format, stored.or_else(read)).unwrap_or(Columns::Raw);
+        let columns = Columns::from_names(source.format, stored.or_else(read)).unwrap_or(Columns::Raw);
         Self { columns, options: Vec::new(), unsplit }
     }
 }

@@ -1,19 +1,19 @@
 //! The report of a job: every item that did not succeed, in files whose rows are counted before they appear.
 //!
-//! | file | holds |
+//! | file | contains |
 //! | --- | --- |
-//! | `layout` | the columns, and what was never split |
-//! | `units` | the groups that it is written from, and the chunks that are read ahead |
+//! | `layout` | the columns, and the part that was never split |
+//! | `units` | the groups of the report, and the chunks that are read ahead |
 //! | `chunk` | the rows of one chunk, from its work files and its range of the source |
-//! | `rest` | the rows of the source that was never split |
-//! | `row` | one row: rectangular, and no formula |
+//! | `unsplit` | the rows of the source that was never split |
+//! | `row` | one row: rectangular and without formulas |
 //! | `table` | one CSV file |
-//! | `writer` | the three files, from a position to the next |
-//! | `state` | what is kept of them between two invocations |
+//! | `writer` | the three files, from one position to the next |
+//! | `state` | the state of these files between two invocations |
 //!
-//! The groups are closed or done when the report is begun, so its bytes follow from the ledger alone: they are the same
-//! wherever it is interrupted and whoever continues. Memory: some chunks and less than a part of each file, for any
-//! number of rows.
+//! The groups are closed or done when the report is begun, so its bytes depend only on the ledger: they are the same
+//! regardless of interruptions and of the invocation that continues. Memory: some chunks and less than a part of each
+//! file, for any number of rows.
 
 mod chunk;
 mod layout;
@@ -32,17 +32,17 @@ pub(crate) use writer::{ReportName, ReportWriter};
 
 /// A report whose files have appeared.
 pub(crate) struct WrittenReport {
-    /// What it says.
+    /// The result document's part of the report.
     pub(crate) report: Report,
-    /// What the receipt says of its files.
+    /// The receipt's entries for the files.
     pub(crate) files: Vec<FileReceipt>,
 }
 
-/// How far a report was written.
+/// Progress of writing a report.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(crate) enum Reached {
-    /// All of it.
+    /// The whole report is written.
     End,
-    /// As far as the time went.
+    /// The time ended first.
     Due,
 }

@@ -1,7 +1,7 @@
-//! One row of a report: the item's own cells, made rectangular and harmless.
+//! One row of a report: the item's own cells, made rectangular and safe against CSV injection.
 //!
-//! People open these files in a spreadsheet, fix them and upload them again. So every row has as many cells as the
-//! header, nothing of the original row is lost, and no cell that came from outside can be taken for a formula.
+//! Users open these files in a spreadsheet, fix them and upload them again. So every row has as many cells as the
+//! header, nothing of the original row is lost, and no cell from the input can be interpreted as a formula.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -12,7 +12,7 @@ use longshore::formula::harmless;
 use longshore::handler::CellReader;
 use memchr::{memchr, memchr_iter, memchr3};
 
-/// Writes one row after the other, with buffers that are used again.
+/// Writes rows one after the other, with reused buffers.
 pub(crate) struct RowBuilder {
     columns: Columns,
     cells: CellReader,
@@ -29,7 +29,7 @@ impl RowBuilder {
         push_record(out, self.header(reported));
     }
 
-    /// Appends a row as CSV; see [`RowBuilder::row`]. A row of which no cell changes is copied as it stands.
+    /// Appends a row as CSV; see [`RowBuilder::row`]. A row without changed cells is copied verbatim.
     pub(crate) fn append(&mut self, out: &mut Vec<u8>, number: u64, raw: &[u8], reported: &[&str]) {
         match &self.columns {
             Columns::Named(names) if reported.is_empty() && stays(raw, names.len()) => {
@@ -42,8 +42,9 @@ impl RowBuilder {
         }
     }
 
-    /// The header: the item's number, its own columns, and what is said of it. A name of ours that is taken by the
-    /// file (a report that was fixed and uploaded again has them all) gets a number: two columns of one name are refused.
+    /// Builds the header: the item's number, its own columns, and the report columns. If the file already has a column
+    /// with one of our names (a fixed and re-uploaded report has all of them), ours gets a number, because two columns
+    /// of one name are refused.
     fn header(&mut self, reported: &[&str]) -> &ByteRecord {
         let own = self.columns.own();
         self.record.clear();
@@ -53,8 +54,8 @@ impl RowBuilder {
         &self.record
     }
 
-    /// A row: the item's number, its cells out of `raw`, and what is said of it. Missing cells are empty; surplus
-    /// ones go into the last cell, joined by commas. Not UTF-8 shows as U+FFFD.
+    /// Builds a row: the item's number, its cells from `raw`, and the report columns. Missing cells are empty; surplus
+    /// cells are appended to the last cell, joined by commas. Invalid UTF-8 becomes U+FFFD.
     fn row(&mut self, number: u64, raw: &[u8], reported: &[&str]) -> &ByteRecord {
         self.record.clear();
         self.record.push_field(number.to_string().as_bytes());
@@ -71,8 +72,8 @@ impl RowBuilder {
     }
 }
 
-/// Whether the row of a report holds this record as it stands: UTF-8, as many cells as columns, nothing to quote or to
-/// unquote, no formula, no byte order mark.
+/// Returns true if this record can be copied verbatim: UTF-8, as many cells as columns, nothing to quote or unquote, no
+/// formula, no byte order mark.
 fn stays(raw: &[u8], columns: usize) -> bool {
     if raw.is_empty() || raw[0] == 0xEF || memchr3(b'"', b'\n', b'\r', raw).is_some() {
         return false;

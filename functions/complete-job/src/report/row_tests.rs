@@ -1,4 +1,4 @@
-//! Tables of cells and rows, as they come in and as a report shows them.
+//! Cells and rows of the input, and their form in a report.
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn names_that_the_file_has_taken_are_numbered() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig { cases: 2_000, failure_persistence: None, ..Default::default() })]
 
-    /// Copied or taken apart, a row is what the crate writes of its cells.
+    /// Copied or parsed, a row has the bytes that the crate writes for its cells.
     #[test]
     fn a_row_is_appended_as_the_csv_crate_writes_it(
         raw in proptest::collection::vec(proptest::sample::select(&b"ab1,,,;\"\r\n=+-@'\t .e5\xEF\xBB\xBF\xC3\xA4\xFF"[..]), 0..24),

@@ -1,6 +1,6 @@
-//! A report as it is kept between two invocations: where it is, and the bytes that are too few for a part.
+//! A report's state between two invocations: its position, and the bytes that are too few for a part.
 //!
-//! A line of JSON, and behind it the bytes of the three files that are not sent yet: at most a part of each.
+//! Format: a line of JSON, then the bytes of the three files that are not sent yet, at most a part of each.
 
 use longshore_domain::job::JobError;
 use serde::{Deserialize, Serialize};
@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 use super::table::SavedTable;
 use super::unsplit::RecordAt;
 
-/// The form of all this. Other code writes other bytes: it begins a new attempt.
+/// Version of this format. Other code writes other bytes, so it begins a new attempt.
 const FORMAT: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
 
-/// The place of a report within its job. Everything before it is written.
+/// Position of a report within its job. Everything before it is written.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Position {
-    /// Number of the group among those of the report; behind the last one comes what was never split.
+    /// Index of the group in the report; after the last one comes the part that was never split.
     pub(super) unit: usize,
     /// Chunks of that group that are written.
     pub(super) chunk: usize,
     /// Rows of the three files before that group.
     pub(super) before: [u64; 3],
-    /// The next record of what was never split, once that is begun.
+    /// Next record of the part that was never split, once that part is begun.
     pub(super) unsplit: Option<RecordAt>,
-    /// Everything is written.
+    /// True if everything is written.
     pub(super) ended: bool,
 }
 
-/// A report that is not whole yet.
+/// The state of an incomplete report.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct State {
     format: String,
@@ -41,7 +41,7 @@ impl State {
         Self { format: FORMAT.into(), at, source_gone, issues, tables }
     }
 
-    /// The bytes to store.
+    /// Returns the bytes to store.
     pub(super) fn to_bytes(&self, tails: [&[u8]; 3]) -> Result<Vec<u8>, serde_json::Error> {
         let mut bytes = serde_json::to_vec(self)?;
         bytes.push(b'\n');
@@ -49,7 +49,7 @@ impl State {
         Ok(bytes)
     }
 
-    /// A stored state and the bytes of its files; `None` if other code has written it.
+    /// Parses a stored state and the bytes of its files; `None` if other code has written it.
     pub(super) fn parse(bytes: &[u8]) -> Option<(Self, [&[u8]; 3])> {
         let end = memchr::memchr(b'\n', bytes)?;
         let state: Self = serde_json::from_slice(&bytes[..end]).ok()?;

@@ -1,7 +1,6 @@
-//! One CSV file of a report (RFC 4180, `\r\n`): one PutObject while it is small, parts of a multipart upload once it is
-//! not.
+//! One CSV file of a report (RFC 4180, `\r\n`): one PutObject while it is small, a multipart upload once it is large.
 //!
-//! Part n always holds the same bytes, whoever writes it: parts are cut by their position in the file alone. So two
+//! Part n always has the same bytes, regardless of the writer: parts are cut only by their position in the file. So two
 //! completions can write the same upload without harm, and one can continue where another stopped. A completed upload
 //! accepts no further part. A file written whole has a key of the invocation's own, because a PutObject overwrites an
 //! earlier one, and a source that was lost in between leads to different bytes.
@@ -17,20 +16,20 @@ use crate::CompleteError;
 
 const CONTENT_TYPE: &str = "text/csv; charset=utf-8";
 
-/// Parts of one size, before their size doubles. S3 takes 10,000 parts: of 8 MiB at first, they make 300 GB.
+/// Number of parts of one size, before the size doubles. S3 allows 10,000 parts: starting with 8 MiB, they hold 300 GB.
 /// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>
 const PARTS_OF_A_SIZE: usize = 2_500;
 
-/// A CSV file that is being written. Holds less than a part, and what one chunk adds.
+/// A CSV file that is being written. Holds less than a part, plus the rows of one chunk.
 pub(super) struct Table {
     keys: TableKeys,
     rows: RowBuilder,
-    /// Names of the columns that follow the item's own.
+    /// Names of the columns after the item's own.
     reported: &'static [&'static str],
     part_bytes: usize,
     done: Sent,
     print: Fingerprinter,
-    /// What is not sent yet.
+    /// Bytes that are not sent yet.
     buffer: Vec<u8>,
 }
 
@@ -42,31 +41,31 @@ pub(super) struct TableKeys {
     pub(super) whole: String,
 }
 
-/// What a file has come to, but for the bytes that are not sent yet.
+/// State of a file, without the bytes that are not sent yet.
 #[derive(Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Sent {
-    /// Rows, those that are not sent among them.
+    /// Rows, including those that are not sent.
     rows: u64,
-    /// The upload, once there is a part.
+    /// The upload, once it has a part.
     upload: Option<MultipartUpload>,
-    /// Entity tags of its parts.
+    /// Entity tags of the upload's parts.
     etags: Vec<String>,
 }
 
-/// A file as it is kept between two invocations, but for the bytes that are not sent yet.
+/// State of a file between two invocations, without the bytes that are not sent yet.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct SavedTable {
     sent: Sent,
     print: SavedFingerprint,
-    /// Bytes that are not sent yet.
+    /// Number of bytes that are not sent yet.
     pub(super) tail: usize,
 }
 
 /// A file that has appeared.
 pub(super) struct Written {
-    /// Where, and how many rows it has.
+    /// Key of the file and its number of rows.
     pub(super) file: ReportFile,
-    /// Of all its bytes.
+    /// Fingerprint of all bytes.
     pub(super) fingerprint: Fingerprint,
 }
 
@@ -76,7 +75,7 @@ impl Table {
         Self { keys, rows: RowBuilder::new(columns), reported, part_bytes, done, print, buffer }
     }
 
-    /// Goes on where a saved table was; `None` if it was saved by other code.
+    /// Continues a saved table; `None` if other code has saved it.
     pub(super) fn restore(mut self, saved: &SavedTable, tail: &[u8]) -> Option<Self> {
         self.print = Fingerprinter::restore(&saved.print)?;
         self.done = saved.sent.clone();
@@ -88,12 +87,12 @@ impl Table {
         (SavedTable { sent: self.done.clone(), print: self.print.save(), tail: self.buffer.len() }, &self.buffer)
     }
 
-    /// The number of its rows.
+    /// Returns the number of rows.
     pub(super) fn len(&self) -> u64 {
         self.done.rows
     }
 
-    /// Whether a part of it is sent.
+    /// Returns true if a part of it was sent.
     pub(super) fn has_parts(&self) -> bool {
         self.done.upload.is_some()
     }
@@ -107,7 +106,7 @@ impl Table {
         self.done.rows += 1;
     }
 
-    /// Sends every part that is full. The last part is never empty, and a file that is one part is no upload.
+    /// Sends every full part. The last part is never empty, and a file of a single part is not a multipart upload.
     pub(super) async fn send_parts<F: MultipartFiles>(&mut self, files: &F) -> Result<(), CompleteError> {
         while self.buffer.len() > self.part_len() {
             let unsplit = self.buffer.split_off(self.part_len());
@@ -124,7 +123,7 @@ impl Table {
         Ok(())
     }
 
-    /// Makes the file appear, if it has a row. Harmless twice: an upload that has ended has left the whole file.
+    /// Makes the file appear if it has a row. Idempotent: an upload that has ended has left the whole file.
     pub(super) async fn finish<F: Files + MultipartFiles>(
         mut self,
         files: &F,
@@ -154,7 +153,7 @@ impl Table {
         Ok(Some(Written { file: ReportFile { key, rows }, fingerprint }))
     }
 
-    /// Forgets the upload, which nobody will end.
+    /// Aborts the upload, which no invocation will complete.
     pub(super) async fn abort<F: MultipartFiles>(&self, files: &F) {
         if let Some(upload) = &self.done.upload {
             files.abort_multipart(upload).await;

@@ -1,4 +1,4 @@
-//! The groups that a report is written from, in their order, and the chunks of each.
+//! The groups of a report in order, and the chunks of each.
 
 use std::collections::VecDeque;
 
@@ -15,37 +15,37 @@ use super::chunk::{Chunk, ChunkReader, ChunkRows};
 use crate::CompleteError;
 use crate::ending::Ending;
 
-/// Chunks that are read at the same time: hides the bucket's latency, which counts where a chunk has many work files.
+/// Chunks that are read concurrently, to hide the bucket's latency, which matters for chunks with many work files.
 const READS: usize = 32;
 
-/// Memory for the chunks that are read concurrently, with all entries that their work files may have: an entry may be
-/// far larger than its row. A chunk above this limit is read alone.
+/// Memory in bytes for the chunks that are read concurrently, with all entries that their work files may have: an entry
+/// may be far larger than its row. A chunk above this limit is read alone.
 const READ_BYTES: u64 = 48 << 20;
 
-/// What a chunk without a plan counts at least: its work files.
+/// Minimum memory assumed for a chunk without a plan, for its work files.
 const LEAST_BYTES: u64 = 256 << 10;
 
-/// What the report takes of a group.
+/// The rows of a group that the report includes.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) enum Take {
-    /// The skipped rows of a group of an earlier generation. What failed in it, or never ended, was filed again.
+    /// The skipped rows of a group of an earlier generation. Its failed and unfinished items were replanned.
     Skipped,
-    /// All rows of a group whose items have all ended: only chunks that filed something, and no plan is needed.
+    /// All rows of a group whose items have all ended: only chunks with work files are read, and no plan is needed.
     Ended,
     /// All rows of a group that was closed before its end.
     All,
-    /// What an earlier generation left and this one has not come to file again, from this chunk on: unprocessed.
+    /// The remaining items of an earlier generation that this one has not replanned, from this chunk on: unprocessed.
     Left(usize),
 }
 
-/// A group, and what the report takes of it.
+/// A group, and the rows of it that the report includes.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Unit<'a> {
     pub(super) group: &'a Group,
     pub(super) take: Take,
 }
 
-/// All groups of a report. The groups are closed or done, so this is the same in every invocation.
+/// Returns all groups of a report. The groups are closed or done, so the result is the same in every invocation.
 pub(super) fn units(ending: &Ending) -> Result<Vec<Unit<'_>>, CompleteError> {
     let skipped = ending.older.iter().filter(|group| group.counts.skipped > 0);
     let mut units: Vec<_> = skipped.map(|group| Unit { group, take: Take::Skipped }).collect();
@@ -53,8 +53,8 @@ pub(super) fn units(ending: &Ending) -> Result<Vec<Unit<'_>>, CompleteError> {
         let take = if ending.stopped() && !group.is_done() { Take::All } else { Take::Ended };
         Unit { group, take }
     }));
-    let ChunkId { group: from, chunk: first } = ending.job.replanned;
-    for number in from..ending.job.carried_over.groups {
+    let ChunkId { group: from, chunk: first } = ending.job.retry.replanned;
+    for number in from..ending.job.retry.carried_over.groups {
         let group = ending.older.iter().find(|group| group.number == number);
         let group = group.ok_or(CompleteError::ManifestMissing(number))?;
         units.push(Unit { group, take: Take::Left(if number == from { first as usize } else { 0 }) });
@@ -63,7 +63,7 @@ pub(super) fn units(ending: &Ending) -> Result<Vec<Unit<'_>>, CompleteError> {
 }
 
 impl Unit<'_> {
-    /// The plan of its chunks, if they are needed.
+    /// Returns the plan of the group's chunks, if it is needed.
     pub(super) async fn manifest(
         &self,
         store: &impl Store,
@@ -76,7 +76,7 @@ impl Unit<'_> {
         manifest.map(Some).ok_or(CompleteError::ManifestMissing(self.group.number))
     }
 
-    /// Its chunks, in their order.
+    /// Returns the group's chunks in order.
     pub(super) fn chunks<'a>(&'a self, manifest: Option<&'a Manifest>) -> VecDeque<Chunk<'a>> {
         let group = self.group;
         let Some(manifest) = manifest else {
@@ -98,13 +98,13 @@ impl Unit<'_> {
     }
 }
 
-/// Number of a chunk's files that are in memory while it is read, in units of the chunk's size: the files of one round
-/// together are at most as large as the chunk.
+/// Returns the number of a chunk's files that are in memory while it is read, in units of the chunk's size: the files
+/// of one round together are at most as large as the chunk.
 fn reads_of(cursor: Option<&Cursor>) -> u64 {
     cursor.map_or(1, |cursor| (u64::from(cursor.round) + 1).min(CHAIN_READS as u64))
 }
 
-/// Chunks that are read ahead, in their order.
+/// Chunks that are read ahead, in order.
 pub(super) struct ReadAhead<'a, F> {
     reader: &'a ChunkReader<'a, F>,
     waiting: VecDeque<Chunk<'a>>,
@@ -122,7 +122,7 @@ impl<'a, F: Files> ReadAhead<'a, F> {
         Self { reader, waiting: chunks, reads: FuturesOrdered::new(), sizes: VecDeque::new() }
     }
 
-    /// The rows of the next chunk; `None` behind the last one.
+    /// Returns the rows of the next chunk; `None` after the last one.
     pub(super) async fn next(&mut self) -> Result<Option<ChunkRows>, CompleteError> {
         while let Some(chunk) = self.waiting.front().filter(|chunk| self.has_room(chunk)) {
             self.sizes.push_back(chunk.bytes);
@@ -134,7 +134,7 @@ impl<'a, F: Files> ReadAhead<'a, F> {
         rows.transpose()
     }
 
-    /// Whether there is another chunk.
+    /// Returns true if there is another chunk.
     pub(super) fn has_more(&self) -> bool {
         !self.reads.is_empty() || !self.waiting.is_empty()
     }

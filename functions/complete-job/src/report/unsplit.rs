@@ -10,8 +10,8 @@ use super::Reached;
 use super::table::Table;
 use crate::CompleteError;
 
-/// A longer record is listed by its number alone, so that one endless row does not fill the memory. The same as the
-/// longest item that a job type takes by default.
+/// Maximum size of a record that is listed with its bytes, so that one endless row does not fill the memory. A longer
+/// one is listed only by its number. Equal to the default limit of an item in a job type.
 const ROW_BYTES: u64 = 16 << 20;
 
 /// A record of the source: its first byte, and its number.
@@ -21,8 +21,8 @@ pub(super) struct RecordAt {
     pub(super) number: u64,
 }
 
-/// Writes a row for each record of the source from `at` on, which moves along; `None` if the source is not there any more as
-/// it was.
+/// Writes a row for each record of the source from `at` on, and advances `at`. Returns `None` if the source has changed
+/// or no longer exists.
 pub(super) async fn write_unsplit<F: Files + MultipartFiles>(
     table: &mut Table,
     (files, source): (&F, &SourceFile),
@@ -39,7 +39,7 @@ pub(super) async fn write_unsplit<F: Files + MultipartFiles>(
             Read::Absent | Read::Changed => return Ok(None),
         }
         table.send_parts(files).await?;
-        // A turn that writes nothing would be followed by another one without end.
+        // A turn without a written row would be followed by another one indefinitely.
         if at.offset > begin && due() && !unsplit.is_endless() {
             return Ok(Some(Reached::Due));
         }
@@ -52,7 +52,7 @@ pub(super) async fn write_unsplit<F: Files + MultipartFiles>(
 struct UnsplitRows {
     cutter: Cutter,
     spans: Vec<Span>,
-    /// Bytes from `kept_from` to the cutter's offset: a block, and before it the record that was open.
+    /// Bytes from `kept_from` to the cutter's offset: a block, preceded by the record that was open.
     kept: Vec<u8>,
     kept_from: u64,
 }
@@ -63,7 +63,7 @@ impl UnsplitRows {
         Self { cutter, spans: Vec::new(), kept: Vec::new(), kept_from: offset }
     }
 
-    /// Takes a block; the records that have ended with it become rows.
+    /// Processes a block; the records that end in it become rows.
     fn feed(&mut self, block: &[u8], table: &mut Table, at: &mut RecordAt) {
         self.kept.extend_from_slice(block);
         self.spans.clear();
@@ -77,7 +77,7 @@ impl UnsplitRows {
         self.forget();
     }
 
-    /// The stream is over: the last record, if one is open.
+    /// Ends the stream: writes the last record, if one is open.
     fn finish(&mut self, table: &mut Table, at: &mut RecordAt, end: u64) {
         if let Some(span) = self.cutter.finish() {
             table.push(at.number, self.content(span), &[]);
@@ -86,20 +86,21 @@ impl UnsplitRows {
         at.offset = end;
     }
 
-    /// A record's bytes; none of one that is too long.
+    /// Returns a record's bytes; empty for a record that is too long.
     fn content(&self, span: Span) -> &[u8] {
         let range = span.start.checked_sub(self.kept_from).zip(span.content_end.checked_sub(self.kept_from));
         let kept = range.and_then(|(start, end)| self.kept.get(start as usize..end as usize));
         kept.filter(|bytes| bytes.len() as u64 <= ROW_BYTES).unwrap_or_default()
     }
 
-    /// The open record is too long to be kept. Reading it again would take as long: nobody stops within it.
+    /// Returns true if the open record is too long to keep. Reading it again would take as long, so no turn ends within
+    /// it.
     fn is_endless(&self) -> bool {
-        // Two bytes may be a terminator of which the end is not yet known.
+        // Up to two bytes may be a terminator whose end is not known yet.
         self.cutter.open_since().is_some_and(|since| self.cutter.offset() - since > ROW_BYTES + 2)
     }
 
-    /// Drops what is not needed again, and the beginning of a record that is too long already.
+    /// Drops bytes that are not needed again, and the beginning of a record that is already too long.
     fn forget(&mut self) {
         let needed = self.cutter.open_since().unwrap_or(self.cutter.offset());
         let keep_from = if self.is_endless() { self.cutter.offset() } else { needed };

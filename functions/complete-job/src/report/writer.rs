@@ -1,4 +1,4 @@
-//! The three files of a report, written from a position to the next.
+//! The three files of a report, written from one position to the next.
 
 use longshore::failures_file::REPORT_COLUMNS;
 use longshore::ports::JobFolder;
@@ -22,7 +22,7 @@ const FAILED: usize = 0;
 const SKIPPED: usize = 1;
 const UNPROCESSED: usize = 2;
 
-/// The name of a report, and the size of its files' first parts.
+/// The name of a report, and the initial part size of its files.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct ReportName<'a> {
     pub(crate) attempt: &'a str,
@@ -31,8 +31,8 @@ pub(crate) struct ReportName<'a> {
     pub(crate) part_bytes: usize,
 }
 
-/// Writes the files of a job's report under the name of an attempt. No file appears unless the rows of all files are
-/// those that the ledger has counted.
+/// Writes the files of a job's report under the name of an attempt. No file appears unless the rows of all files match
+/// the counts of the ledger.
 pub(crate) struct ReportWriter<'a, S, F> {
     store: &'a S,
     files: &'a F,
@@ -52,7 +52,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         layout: &'a Layout,
         name: ReportName<'_>,
     ) -> Self {
-        let (job, folder) = (&ending.job, JobFolder::of(&ending.job));
+        let (job, folder) = (&ending.job, JobFolder::for_job(&ending.job));
         let table = |file, reported| {
             let key = |name| folder.report_key(job.generation, Some(name), file);
             let keys = TableKeys { parts: key(name.attempt), whole: key(name.report) };
@@ -68,7 +68,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         Self { store, files, ending, layout, tables, at, source_gone, issues }
     }
 
-    /// Goes on where a stored report was; `None` if other code has stored it.
+    /// Continues a stored report; `None` if other code has stored it.
     pub(crate) fn restore(mut self, stored: &[u8]) -> Option<Self> {
         let (state, tails) = State::parse(stored)?;
         let [failed, skipped, unprocessed] = self.tables;
@@ -81,10 +81,10 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         Some(self)
     }
 
-    /// The bytes from which [`ReportWriter::restore`] goes on.
+    /// Returns the bytes from which [`ReportWriter::restore`] continues.
     ///
     /// # Errors
-    /// None in practice: every part can be written as JSON.
+    /// None in practice: every part can be serialized as JSON.
     pub(crate) fn stored(&self) -> Result<Vec<u8>, CompleteError> {
         let [failed, skipped, unprocessed] = self.tables.each_ref().map(Table::save);
         let tables = [failed.0, skipped.0, unprocessed.0];
@@ -92,27 +92,27 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         Ok(state.to_bytes([failed.1, skipped.1, unprocessed.1])?)
     }
 
-    /// Whether one of its files is an upload in parts.
+    /// Returns true if one of its files is a multipart upload.
     pub(crate) fn has_parts(&self) -> bool {
         self.tables.iter().any(Table::has_parts)
     }
 
-    /// Forgets the uploads of a report that nobody will end.
+    /// Aborts the uploads of a report that no invocation will complete.
     pub(crate) async fn abort(&self) {
         for table in &self.tables {
             table.abort(self.files).await;
         }
     }
 
-    /// True if every row is written.
+    /// Returns true if every row is written.
     pub(crate) fn is_ended(&self) -> bool {
         self.at.ended
     }
 
-    /// Writes on, and at least one chunk: to the end, or until `due`.
+    /// Continues writing, at least one chunk: to the end, or until `due`.
     ///
     /// # Errors
-    /// If a service fails, or if the ledger and the work files do not agree.
+    /// If a service fails, or if the ledger and the work files disagree.
     pub(crate) async fn write(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
         let units = units(self.ending)?;
         let begun = self.at;
@@ -130,11 +130,11 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         self.unsplit(due).await
     }
 
-    /// Writes the rows of a group, and holds them against its counts.
+    /// Writes the rows of a group, and compares their number with the group's counts.
     async fn unit(&mut self, unit: &Unit<'_>, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
         let (ending, layout) = (self.ending, self.layout);
         let manifest = unit.manifest(self.store, ending).await?;
-        let (folder, source) = (JobFolder::of(&ending.job), ending.job.source.as_ref());
+        let (folder, source) = (JobFolder::for_job(&ending.job), ending.job.source.as_ref());
         let reader = ChunkReader { files: self.files, folder, source, options: &layout.options };
         let mut chunks = unit.chunks(manifest.as_ref());
         chunks.drain(..self.at.chunk.min(chunks.len()));
@@ -188,7 +188,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         }
     }
 
-    /// The rows of a group are what it has counted.
+    /// Checks that the rows of a group match its counts.
     fn check(&self, unit: &Unit<'_>) -> Result<(), CompleteError> {
         let (group, rows) = (unit.group, self.rows());
         let open = group.items.saturating_sub(group.counts.done());
@@ -206,7 +206,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         Ok(())
     }
 
-    /// Rows so far: failed, skipped, unprocessed.
+    /// Returns the rows so far: failed, skipped, unprocessed.
     fn rows(&self) -> [u64; 3] {
         self.tables.each_ref().map(Table::len)
     }
@@ -216,7 +216,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         match (&self.layout.unsplit, &job.source) {
             (Unsplit::Item, _) => self.tables[UNPROCESSED].push(1, &self.layout.options, &[]),
             (Unsplit::From(start), Some(source)) => {
-                let first = RecordAt { offset: *start, number: job.item_count + 1 };
+                let first = RecordAt { offset: *start, number: job.split.item_count + 1 };
                 let at = self.at.unsplit.get_or_insert(first);
                 match write_unsplit(&mut self.tables[UNPROCESSED], (self.files, source), at, due).await? {
                     Some(Reached::Due) => return Ok(Reached::Due),

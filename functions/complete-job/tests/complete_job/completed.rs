@@ -43,7 +43,7 @@ fn the_result_document_says_how_it_ended() {
     let fixture = Fixture::csv(PEOPLE);
     worked(&fixture, &[What::Fail, What::Fail, What::Skip, What::Fail, What::Ok]);
     fixture.complete().unwrap();
-    let prefix = format!("jobs/default/{}/report/0/{}", fixture.id, fixture.job().report.unwrap());
+    let prefix = format!("jobs/default/{}/report/0/{}", fixture.id, fixture.job().completion.report.unwrap());
     assert_eq!(
         serde_json::to_value(fixture.result()).unwrap(),
         json!({
@@ -62,7 +62,7 @@ fn the_result_document_says_how_it_ended() {
         })
     );
     let job = fixture.job();
-    assert_eq!((job.status, job.totals.unwrap().done()), (Status::Completed, 5));
+    assert_eq!((job.status, job.completion.totals.unwrap().done()), (Status::Completed, 5));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A worker by hand: it commits exactly what a test tells it to, with the files that a worker would write.
+//! A crafted worker: it commits exactly the items that a test specifies, with the files that a worker would write.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome};
@@ -10,7 +10,7 @@ use longshore_domain::work_file::{End, Entry, Header, WorkFile};
 
 use crate::fixture::{Fixture, now};
 
-/// What becomes of an item.
+/// Expected outcome of an item.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(crate) enum What {
     Ok,
@@ -37,17 +37,17 @@ impl<'a> CraftedWorker<'a> {
         Self { fixture, place: *place, cursor: None, todo, position: 0, deferred: Vec::new(), commits: 0 }
     }
 
-    /// How many items of this round are left.
+    /// Returns the number of remaining items of this round.
     pub(crate) fn left(&self) -> usize {
         self.todo.len() - self.position
     }
 
-    /// The numbers of the next items.
+    /// Returns the numbers of the next items.
     pub(crate) fn next_numbers(&self, count: usize) -> Vec<u64> {
         self.todo.iter().skip(self.position).take(count).map(|(n, _)| *n).collect()
     }
 
-    /// Works the next items and commits; the commit of the last item ends the round unless `stop` cuts it off.
+    /// Processes the next items and commits. The commit of the last item ends the round, unless `stop` prevents that.
     pub(crate) fn work(&mut self, whats: &[What], stop: bool) -> CommitOutcome {
         let (mut counts, mut entries, round) = (Counts::default(), Vec::new(), self.round());
         for what in whats {
@@ -76,7 +76,7 @@ impl<'a> CraftedWorker<'a> {
         self.commit(counts, entries, self.position == self.todo.len() && !stop)
     }
 
-    /// A file of a worker that died before its commit, or lost: nobody may read it.
+    /// Writes a file of a worker that died before its commit, or whose commit was refused: it must never be read.
     pub(crate) fn stray_file(&self) {
         let end = End::Failed(Rejection::new("stray", None, "no commit vouches for this"));
         let entries = self
@@ -133,7 +133,7 @@ impl<'a> CraftedWorker<'a> {
     }
 }
 
-/// The items of a chunk as a worker files them.
+/// Returns the items of a chunk as a worker records them.
 fn texts(fixture: &Fixture, plan: &ChunkPlan) -> Vec<String> {
     let Some(source) = fixture.job().source else { return vec![r#"{"n":-1}"#.into()] };
     if plan.oversize {

@@ -1,4 +1,4 @@
-//! Crashes at every step, two deliveries at once, damage.
+//! Crashes at every step, two concurrent deliveries, damage.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::fixture::{Fixture, made, now};
 
 const PEOPLE: &str = "name,age\nAda,1\nBob,2\nCem,3\nDan,4\nEve,5\nFay,6\nGil,7\nHal,8\n";
 
-/// Two chunks of four items; in each one fails, one is skipped, and as told the others.
+/// Two chunks of four items: in each, one fails, one is skipped, one succeeds, and one has the given outcome.
 fn worked(others: What) -> Fixture {
     let fixture = Fixture::csv(PEOPLE);
     for plan in fixture.split(4, None) {
@@ -33,7 +33,8 @@ fn stopped() -> Fixture {
     fixture
 }
 
-/// The report without the one thing that may differ from try to try: when the job ended.
+/// Returns the tables of the report. The result is omitted, because the end time of the job may differ between
+/// attempts.
 fn tables(fixture: &Fixture) -> Vec<Option<Vec<Vec<String>>>> {
     ["failed.csv", "skipped.csv", "unprocessed.csv"].map(|name| fixture.table(name)).into()
 }
@@ -68,7 +69,7 @@ fn a_report_that_is_written_twice_is_the_same_and_the_job_names_one_of_them() {
     let fixture = stopped();
     let written = Arc::new(AtomicUsize::new(0));
     let (seen, store, id) = (Arc::clone(&written), fixture.ports.store.clone(), fixture.id);
-    // The other delivery gets so far that it has written everything, and dies; this one begins again.
+    // The other delivery dies after it has written everything; this one begins again.
     fixture.ports.files.set(move |_, key| !key.ends_with("result.json") || seen.fetch_add(1, Relaxed) > 0);
     fixture.complete().unwrap_err();
     let first = fixture.report();
@@ -96,13 +97,13 @@ fn of_two_completions_across_a_stop_the_result_is_that_of_the_one_that_ended_the
         let end = fixture.complete();
         assert_eq!((fixture.job().status, fixture.result().status), (Status::Canceled, Status::Canceled));
         assert_eq!(end.unwrap(), CompleteEnd::AlreadyFinished);
-        assert_eq!(fixture.job().checkpoint.is_some(), part_bytes == 20);
+        assert_eq!(fixture.job().completion.checkpoint.is_some(), part_bytes == 20);
         assert_unchanged(&fixture, &named, &format!("with parts of {part_bytes} bytes"));
     }
 }
 
-/// Both continue from one checkpoint. The slow one has read the rest of the source; the other one was first, and found
-/// no source.
+/// Both continue from one checkpoint. The slow one has read the remaining source; the other one was first, and found no
+/// source.
 #[test]
 fn a_slow_completion_changes_no_file_of_the_report_that_the_job_names() {
     for slow_at in ["unprocessed.csv", "receipt.json", "result.json"] {
@@ -159,7 +160,7 @@ fn assert_unchanged(fixture: &Fixture, named: &Named, when: &str) {
     }
 }
 
-/// A canceled job with one split group, and a checkpoint of its report before the unsplit rest.
+/// A canceled job with one split group, and a checkpoint of its report before the part that was never split.
 fn stopped_half_way() -> Fixture {
     let rows: String = (0..60).map(|n| format!("person {n},{n}\n")).collect();
     let fixture = Fixture::csv(&format!("name,age\n{rows}"));

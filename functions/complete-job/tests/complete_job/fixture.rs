@@ -1,4 +1,4 @@
-//! A job over in-memory services, split as the splitter splits it.
+//! A job over in-memory services, split as the splitter does it.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use longshore::result::ResultDocument;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, JobError, SourceFile, Status, Stop, Tolerance, Transition};
+use longshore_domain::job::{Job, JobError, JobTimes, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::{Format, records};
@@ -26,7 +26,7 @@ pub(crate) const SOURCE_KEY: &str = "uploads/default/0b3d3f5e-7d0c-4e34-9c6c-0f3
 
 pub(crate) type TestPorts = Ports<MemoryStore, MemoryQueues, Hooked>;
 
-/// A future over in-memory services never waits.
+/// Resolves a future over in-memory services, which never waits.
 pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("in-memory services answer at once")
 }
@@ -41,11 +41,11 @@ pub(crate) struct Fixture {
     pub(crate) chunk_bytes: u64,
 }
 
-/// The chunks of a job that have been committed, by group and number.
+/// The committed chunks of a job, by group and number.
 pub(crate) type Plans = Vec<((u32, u32), ChunkPlan)>;
 
 impl Fixture {
-    /// A job over a CSV file, begun.
+    /// A begun job over a CSV file.
     pub(crate) fn csv(text: &str) -> Self {
         Self::of_file(text.as_bytes(), Format::Csv, Tolerance::default())
     }
@@ -60,7 +60,7 @@ impl Fixture {
         Self::stored(ports, Some(source), tolerance, json!({}))
     }
 
-    /// A job whose one item is its options.
+    /// A job whose only item is its options.
     pub(crate) fn of_options(options: Value) -> Self {
         let ports =
             TestPorts { store: MemoryStore::default(), queues: MemoryQueues::default(), files: Hooked::default() };
@@ -83,7 +83,8 @@ impl Fixture {
         now(self.ports.store.job(self.id)).unwrap().unwrap()
     }
 
-    /// Cuts the file into chunks of so many items and commits the first `groups` groups, or all and the end.
+    /// Cuts the file into chunks of `chunk_items` items, and commits the first `groups` groups, or all of them with the
+    /// end.
     pub(crate) fn split(&self, chunk_items: u32, groups: Option<usize>) -> Plans {
         let source = self.job().source.unwrap();
         let header = now(read_header(&self.ports.files, &source)).unwrap().unwrap();
@@ -103,7 +104,7 @@ impl Fixture {
         self.commit(plans, groups)
     }
 
-    /// The one chunk of a job without a file.
+    /// Commits the only chunk of a job without a file.
     pub(crate) fn split_options(&self) -> Plans {
         self.commit(vec![ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false }], None)
     }
@@ -117,7 +118,7 @@ impl Fixture {
             made(
                 now(self.ports.store.commit_group(
                     &self.job(),
-                    &GroupPlan::of_file(0, manifest.clone(), self.job().split_offset..end),
+                    &GroupPlan::of_file(0, manifest.clone(), self.job().split.offset..end),
                     Timestamp(3_000),
                 ))
                 .unwrap(),
@@ -131,7 +132,7 @@ impl Fixture {
         committed
     }
 
-    /// Says of every group whose items have ended that they have.
+    /// Marks every group whose items have all ended as done.
     pub(crate) fn roll_up(&self) {
         let (groups, _) = now(self.ports.store.progress(self.id)).unwrap().unwrap();
         for group in groups.iter().filter(|group| group.is_done()) {
@@ -163,7 +164,7 @@ impl Fixture {
         self.block_on(deadline, clock, async |completer| completer.complete(&message).await)
     }
 
-    /// Delivers a message of which so many deliveries have failed.
+    /// Delivers a message with this many failed deliveries.
     pub(crate) fn deliver(
         &self,
         message: &CompleteMessage,
@@ -185,18 +186,18 @@ impl Fixture {
         runtime.block_on(act(completer))
     }
 
-    /// The attempt whose report the job names.
+    /// Returns the attempt whose report the job names.
     pub(crate) fn attempt(&self) -> String {
-        self.job().report.unwrap().split('/').next().unwrap().to_owned()
+        self.job().completion.report.unwrap().split('/').next().unwrap().to_owned()
     }
 
-    /// Where a file of the report is that the job names.
+    /// Returns the key of a file of the report that the job names.
     pub(crate) fn key(&self, name: &str) -> String {
         let [whole, parts] = report_file_keys(&self.job(), name);
         if self.ports.files.inner.get(&whole).is_none() { parts } else { whole }
     }
 
-    /// The lines of a file of the report, header first.
+    /// Returns the lines of a file of the report, header first.
     pub(crate) fn table(&self, name: &str) -> Option<Vec<Vec<String>>> {
         let bytes = self.ports.files.inner.get(&self.key(name))?;
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
@@ -204,7 +205,7 @@ impl Fixture {
         Some(lines.collect())
     }
 
-    /// The rows of a file of the report by the number of their items, without it; each number once.
+    /// Returns the rows of a file of the report by item number, without that cell. Each number must occur once.
     pub(crate) fn rows(&self, name: &str) -> BTreeMap<u64, Vec<String>> {
         let lines = self.table(name).unwrap_or_default();
         let rows = lines.iter().skip(1).map(|row| (row[0].parse().unwrap(), row[1..].to_vec()));
@@ -221,7 +222,7 @@ impl Fixture {
         serde_json::from_slice(&self.ports.files.inner.get(&self.key(RECEIPT_NAME)).unwrap()).unwrap()
     }
 
-    /// Every file of every report that was begun.
+    /// Returns every file of every report that was begun.
     pub(crate) fn report(&self) -> BTreeMap<String, Vec<u8>> {
         let files = &self.ports.files.inner;
         let keys = files.keys().into_iter().filter(|key| key.contains("/report/"));
@@ -245,8 +246,11 @@ fn waiting(source: Option<SourceFile>, tolerance: Tolerance) -> Job {
         source,
         tolerance,
         issues: vec![JobError::new("unknown_column", "the column \"z\" is not in the schema")],
-        deadline_at: Timestamp(3_600_000),
-        expires_at: 86_400,
+        times: JobTimes {
+            deadline_at: Timestamp(3_600_000),
+            expires_at: 86_400,
+            ..JobTimes::accepted(Timestamp(1_000))
+        },
         ..Job::waiting(JobId::generate(), "default", "probe", Timestamp(1_000))
     }
 }

@@ -1,4 +1,4 @@
-//! Files in memory that ask a test before every operation: it may refuse, or do something at that moment.
+//! In-memory files that call a hook before every operation. The hook may refuse the operation, or act at that moment.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -9,13 +9,13 @@ use longshore_domain::ports::{
     FileInfo, FileStream, Files, MultipartFiles, MultipartUpload, PortError, PortResult, Read,
 };
 
-/// Called with the operation and its key before it happens; false refuses it.
+/// Called with the operation and its key before it happens; returning false refuses it.
 pub(crate) type Hook = Box<dyn FnMut(&str, &str) -> bool + Send>;
 
 #[derive(Clone, Default)]
 pub(crate) struct Hooked {
     pub(crate) inner: MemoryFiles,
-    /// Number of streams to the end of a file that still have to end at their first byte, without an error.
+    /// Number of streams to the end of a file that will end at their first byte, without an error.
     pub(crate) ends_early: Arc<AtomicUsize>,
     hook: Arc<Mutex<Option<Hook>>>,
 }
@@ -30,7 +30,7 @@ impl Hooked {
     }
 
     fn ask(&self, operation: &'static str, key: &str) -> PortResult<()> {
-        // Taken out while it runs, so that what it does may come back here.
+        // Taken out while it runs, so that its own operations may come through here again.
         let hook = self.hook.lock().unwrap().take();
         let Some(mut hook) = hook else { return Ok(()) };
         let allowed = hook(operation, key);

@@ -1,4 +1,4 @@
-//! Ends jobs over the in-memory services: completed, stopped, raced, broken off at every step.
+//! Completion of jobs over in-memory services: completed, stopped, raced, interrupted at every step.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
 

@@ -1,4 +1,5 @@
-//! Whatever happened to a job, its report and the items that succeeded are the input: each item exactly once.
+//! A job's report together with the succeeded items is the input, each item exactly once, regardless of the job's
+//! history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +13,7 @@ use proptest::prelude::*;
 use crate::crafted_worker::{CraftedWorker, What};
 use crate::fixture::{Fixture, Plans};
 
-/// Rows that are well-formed, ragged, quoted, dangerous, too long (over 40 bytes), or blank lines that are no rows.
+/// Rows that are well-formed, ragged, quoted, dangerous or too long (over 40 bytes), and blank lines that are not rows.
 const ROWS: [&str; 12] = [
     "a,b,c",
     "1,-2,3.5",
@@ -28,7 +29,7 @@ const ROWS: [&str; 12] = [
     "\n",
 ];
 
-/// A worker's steps: how many items, which outcomes, whether it is cut off before the round's end is recorded.
+/// A worker's steps: number of items, outcomes, and true if it is interrupted before it records the end of the round.
 pub(crate) type Steps = Vec<(usize, Vec<What>, bool)>;
 
 #[derive(Clone, Debug)]
@@ -72,7 +73,7 @@ impl Story {
     }
 }
 
-/// What every committed item came to.
+/// Outcome of every committed item.
 pub(crate) type Truth = BTreeMap<u64, What>;
 
 pub(crate) fn work(fixture: &Fixture, plans: &Plans, story: &Story, to_the_end: bool) -> Truth {
@@ -97,14 +98,14 @@ pub(crate) fn work(fixture: &Fixture, plans: &Plans, story: &Story, to_the_end: 
     truth
 }
 
-/// Commits; true if it was the chunk's last commit.
+/// Commits one step. Returns true if it was the chunk's last commit.
 fn step(crafted_worker: &mut CraftedWorker<'_>, whats: &[What], cut: bool, truth: &mut Truth) -> bool {
     truth.extend(crafted_worker.next_numbers(whats.len()).into_iter().zip(whats.iter().copied()));
     assert!(matches!(crafted_worker.work(whats, cut), CommitOutcome::Committed(_)));
     crafted_worker.left() == 0
 }
 
-/// Number and text of every item, by the definition of a record.
+/// Returns number and text of every item, by the definition of a record.
 fn input(source: &str, format: Format) -> BTreeMap<u64, String> {
     let items = records(format, source.as_bytes());
     let text =
@@ -112,7 +113,7 @@ fn input(source: &str, format: Format) -> BTreeMap<u64, String> {
     (1..).zip(items.map(text).skip(usize::from(format == Format::Csv))).collect()
 }
 
-/// Takes a row of the report back to what an input row means: apostrophes off, empty cells at the end off.
+/// Converts a row of the report back to the meaning of an input row: removes apostrophes, and empty cells at the end.
 fn plain(cells: &[String]) -> String {
     let bare = |cell: &String| String::from_utf8_lossy(&original(cell.as_bytes())).into_owned();
     cells.iter().map(bare).collect::<Vec<_>>().join(",").trim_end_matches(',').to_owned()

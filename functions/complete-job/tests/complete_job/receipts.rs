@@ -1,4 +1,4 @@
-//! What a receipt says is what the files are.
+//! The receipt matches the files.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -27,14 +27,14 @@ fn worked(text: &str, whats: &[What]) -> Fixture {
     fixture
 }
 
-/// As a client's own tool would know it.
+/// SHA-256 as a client's own tool computes it.
 fn sha256(bytes: &[u8]) -> String {
     let mut print = Fingerprinter::default();
     print.take(bytes);
     print.finish().sha256
 }
 
-/// The upload of the source, with what its client said of it.
+/// Stores the upload of the source, with the checksum that its client gave.
 fn uploaded(fixture: &Fixture, sha256: Option<String>, key: &str) {
     let file_guid = FileGuid::parse(SOURCE_KEY.rsplit('/').next().unwrap()).unwrap();
     let (tenant, file_name, content_type) = ("default".into(), "people.csv".into(), "text/csv".into());

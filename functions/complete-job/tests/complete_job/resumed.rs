@@ -1,5 +1,5 @@
-//! A completion that takes many invocations: however it is cut, dies or runs beside another, the report is the same,
-//! byte by byte.
+//! A completion over many invocations: the report is the same, byte by byte, regardless of interruptions, crashes and
+//! concurrent completions.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -18,13 +18,13 @@ use crate::partition::{Story, story, work};
 
 thread_local!(static NOW: Cell<i64> = const { Cell::new(0) });
 
-/// A clock of which every look takes a second.
+/// A clock that advances by a second with each read.
 fn ticking() -> Timestamp {
     NOW.set(NOW.get() + 1_000);
     Timestamp(NOW.get())
 }
 
-/// The job of a story, so far as its workers came.
+/// The job of a story, up to the last step of its workers.
 fn described(story: &Story, stopped: bool) -> Fixture {
     let (source, format) = story.source();
     let fixture =
@@ -38,10 +38,10 @@ fn described(story: &Story, stopped: bool) -> Fixture {
     fixture
 }
 
-/// Bytes of the files by name, their receipts, and the rest.
+/// Bytes of the files by name, their receipts, and the remaining result.
 type Reports = (BTreeMap<String, Option<Vec<u8>>>, Vec<(String, u64, Fingerprint)>, String);
 
-/// What a report says: its files, their fingerprints, and all of the result but its keys and times.
+/// Contents of a report: its files, their fingerprints, and the result without keys and times.
 fn report(fixture: &Fixture) -> Reports {
     let names = ["failed.csv", "skipped.csv", "unprocessed.csv"];
     let files = names.map(|name| (name.to_owned(), fixture.ports.files.inner.get(&fixture.key(name))));
@@ -50,8 +50,8 @@ fn report(fixture: &Fixture) -> Reports {
     (files.into(), receipts.collect(), format!("{:?} {:?} {:?}", result.counts, result.issues, result.status))
 }
 
-/// An invocation of so many seconds, which dies at an operation of the bucket's, and beside which, at another, a second
-/// one runs from beginning to end.
+/// An invocation of this many seconds. It dies at one operation of the bucket, and at another one a second invocation
+/// runs from beginning to end.
 #[derive(Clone, Debug)]
 struct Invocation {
     seconds: i64,
@@ -69,7 +69,7 @@ fn invocation() -> impl Strategy<Value = Invocation> {
     })
 }
 
-/// Runs for so long.
+/// Runs an invocation of this duration.
 fn invoke(fixture: &Fixture, seconds: i64) -> Option<CompleteEnd> {
     fixture.complete_until(Timestamp(NOW.get() + seconds * 1_000), ticking).ok()
 }
@@ -111,7 +111,7 @@ fn check(story: &Story, stopped: bool, invocations: &[Invocation], part_bytes: u
     let single = described(story, stopped);
     single.complete().unwrap();
     assert_eq!(report(&fixture), report(&single));
-    assert_eq!(fixture.job().totals, single.job().totals);
+    assert_eq!(fixture.job().completion.totals, single.job().completion.totals);
 }
 
 proptest! {
@@ -149,9 +149,9 @@ fn an_invocation_that_runs_out_of_time_hands_over_and_the_next_goes_on() {
     while invoke(&fixture, 12) != Some(CompleteEnd::Finished(Status::Canceled)) {
         invocations += 1;
         let (job, sent) = (fixture.job(), fixture.ports.queues.take_completes());
-        let at = job.checkpoint.unwrap();
+        let at = job.completion.checkpoint.unwrap();
         assert_eq!(sent.iter().map(|message| message.step).collect::<Vec<_>>(), [at.step], "one message goes on");
-        assert_eq!((job.resends, job.updated_at > Timestamp(100_000)), (0, true), "the sweeper sees it move");
+        assert_eq!((job.resends, job.times.updated_at > Timestamp(100_000)), (0, true), "the sweeper sees it move");
     }
     assert!(invocations > 2, "only {invocations}");
     assert_eq!(fixture.rows("unprocessed.csv").len(), ROWS - 3);
@@ -182,7 +182,7 @@ fn a_completion_that_was_overtaken_leaves_the_job_to_the_other_one() {
     });
     assert_eq!(invoke(&fixture, 12), Some(CompleteEnd::Overtaken));
     fixture.ports.files.clear();
-    assert_eq!(fixture.job().checkpoint.unwrap().step, 1);
+    assert_eq!(fixture.job().completion.checkpoint.unwrap().step, 1);
     assert_eq!(fixture.ports.files.inner.unfinished_parts().len(), 1, "the loser has aborted its upload");
 }
 
@@ -250,7 +250,7 @@ fn of_two_completions_of_one_attempt_the_one_that_ends_the_job_says_how_it_ended
     });
     assert_eq!(invoke(&fixture, 1_000), Some(CompleteEnd::AlreadyFinished));
     fixture.ports.files.clear();
-    assert_eq!(fixture.job().checkpoint.unwrap().attempt, fixture.attempt(), "both wrote one report");
+    assert_eq!(fixture.job().completion.checkpoint.unwrap().attempt, fixture.attempt(), "both wrote one report");
     assert_eq!((fixture.job().status, fixture.result().status), (Status::Canceled, Status::Canceled));
     assert_eq!((fixture.rows("failed.csv").len(), fixture.result().counts.failed), (2, 2));
 }
@@ -261,12 +261,12 @@ fn a_checkpoint_whose_upload_is_gone_is_begun_anew() {
     while fixture.ports.files.inner.unfinished_parts().is_empty() {
         assert_eq!(invoke(&fixture, 12), Some(CompleteEnd::HandedOver));
     }
-    let before = fixture.job().checkpoint.unwrap();
+    let before = fixture.job().completion.checkpoint.unwrap();
     for upload in fixture.ports.files.inner.unfinished_parts() {
         fixture.ports.files.inner.abort_parts(&upload);
     }
     while invoke(&fixture, 12) == Some(CompleteEnd::HandedOver) {}
-    assert!(!fixture.job().report.unwrap().starts_with(&before.attempt));
+    assert!(!fixture.job().completion.report.unwrap().starts_with(&before.attempt));
     assert_eq!(fixture.rows("unprocessed.csv").len(), ROWS - 3);
 }
 
@@ -274,14 +274,14 @@ fn a_checkpoint_whose_upload_is_gone_is_begun_anew() {
 fn a_checkpoint_that_other_code_has_stored_is_begun_anew() {
     let fixture = canceled();
     assert_eq!(invoke(&fixture, 12), Some(CompleteEnd::HandedOver));
-    let (before, files) = (fixture.job().checkpoint.unwrap(), &fixture.ports.files.inner);
+    let (before, files) = (fixture.job().completion.checkpoint.unwrap(), &fixture.ports.files.inner);
     let key = files.keys().into_iter().find(|key| key.ends_with(&format!("state-{}", before.token))).unwrap();
     let stored = String::from_utf8(files.get(&key).unwrap()).unwrap();
     let other = stored.replacen("\"format\":\"2 ", "\"format\":\"1 ", 1);
     assert_ne!(other, stored);
     files.put(&key, other);
     while invoke(&fixture, 12) == Some(CompleteEnd::HandedOver) {}
-    assert!(!fixture.job().report.unwrap().starts_with(&before.attempt));
+    assert!(!fixture.job().completion.report.unwrap().starts_with(&before.attempt));
     assert_eq!(fixture.rows("unprocessed.csv").len(), ROWS - 3);
 }
 

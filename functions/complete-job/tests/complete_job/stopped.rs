@@ -1,4 +1,4 @@
-//! Jobs that were told to stop: what has not ended is listed, each item once.
+//! Stopped jobs: items that have not ended are listed, each once.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -51,7 +51,8 @@ fn a_canceled_job_lists_every_item_that_has_not_ended() {
 
 thread_local!(static WORKER: RefCell<Vec<Box<dyn FnOnce()>>> = const { RefCell::new(Vec::new()) });
 
-/// A tenth of a second of the grace of five seconds is left. With each look at this clock the worker does its next step.
+/// A clock at 100 ms before the end of the grace period of five seconds. With each read of it the worker does its next
+/// step.
 fn late_in_the_grace() -> Timestamp {
     if let Some(step) = WORKER.with_borrow_mut(Vec::pop) {
         step();
@@ -65,7 +66,7 @@ fn a_commit_within_the_grace_of_a_stopped_job_counts_and_its_groups_are_closed_a
     let plans = fixture.split(4, Some(1));
     fixture.cancel();
     let worker = fixture.clone();
-    // The first look is for the turn of the completion, the second one for the rest of the grace.
+    // The first read is for the turn of the completion, the second one for the remaining grace period.
     let commit = move || {
         let outcome = CraftedWorker::new(&worker, &plans[0]).work(&[What::Ok; 4], false);
         assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
@@ -170,7 +171,7 @@ fn of_an_earlier_generation_only_groups_in_which_items_were_skipped_are_read() {
             of_work.fetch_add(u32::from(operation == "read" && key.contains("/chunks/")), Ordering::Relaxed);
             true
         });
-        let end = fixture.deliver(&CompleteMessage::of(&job), 0, (Timestamp(i64::MAX), || Timestamp(90_000)));
+        let end = fixture.deliver(&CompleteMessage::new(&job), 0, (Timestamp(i64::MAX), || Timestamp(90_000)));
         assert_eq!(end.unwrap(), CompleteEnd::Finished(Status::Canceled));
         assert_eq!(unprocessed(&fixture), [1], "what failed was to run again");
         assert_eq!(counted.load(Ordering::Relaxed), reads, "for what was never filed again, and for skipped rows");
@@ -216,5 +217,5 @@ fn a_worker_that_comes_after_the_closing_commits_nothing() {
     fixture.cancel();
     fixture.complete().unwrap();
     assert_eq!(late.work(&[What::Ok], false), CommitOutcome::Closed);
-    assert_eq!(now(fixture.ports.store.job(fixture.id)).unwrap().unwrap().totals.unwrap().done(), 1);
+    assert_eq!(now(fixture.ports.store.job(fixture.id)).unwrap().unwrap().completion.totals.unwrap().done(), 1);
 }

@@ -1,5 +1,5 @@
-//! Files of any size that take no memory: the source is one block again and again, work files are made when they are
-//! read, and of a report only the sizes are kept.
+//! Files of any size that take no memory: the source repeats one block, work files are generated when they are read,
+//! and only the sizes of a report are kept.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use longshore_domain::work_file::{End, Entry, Header, NAMED_FILES, WorkFile};
 
 pub(crate) const KEY: &str = "uploads/default/large";
 
-/// Bytes of the block that the source is made of; its rows are whole.
+/// Bytes of the block that the source repeats. It contains only whole rows.
 pub(crate) const BLOCK_BYTES: u64 = 1 << 19;
 
 pub(crate) const ROWS_IN_BLOCK: u64 = BLOCK_BYTES / ROW.len() as u64;
@@ -24,14 +24,14 @@ const ROW: &str = "12345678,Ada Lovelace,ada@example.org,1815-12-10,London,-12.3
 /// Bytes of a piece of the stream.
 const PIECE_BYTES: u64 = 1 << 16;
 
-/// The parts of an upload: their sizes.
+/// Sizes of the parts of each upload.
 type Uploads = BTreeMap<String, BTreeMap<u32, u64>>;
 
 #[derive(Clone)]
 pub(crate) struct Generated {
     /// Small files.
     pub(crate) inner: MemoryFiles,
-    /// How long a read of one takes.
+    /// Duration of a read, in milliseconds.
     latency_ms: u64,
     /// Bytes of the source.
     pub(crate) size: u64,
@@ -49,12 +49,12 @@ impl Default for Generated {
 }
 
 impl Generated {
-    /// Work files of which each read takes so long.
+    /// Work files whose reads each take this long.
     pub(crate) fn with_work_files(latency_ms: u64) -> Self {
         Self { latency_ms, ..Self::default() }
     }
 
-    /// Sizes of the files that were put together of parts.
+    /// Sizes of the files that were assembled from parts.
     pub(crate) fn appeared(&self) -> Vec<u64> {
         let mut sizes = self.appeared.lock().unwrap().clone();
         let keys = self.inner.keys().into_iter().filter(|key| key.ends_with(".csv"));
@@ -74,7 +74,7 @@ impl Generated {
         bytes
     }
 
-    /// File n of a chunk: one row that failed.
+    /// Returns file n of a chunk: one row that failed.
     fn work_file(&self, key: &str) -> Option<Vec<u8>> {
         let (place, file) = key.split_once("/chunks/")?.1.strip_suffix(".jsonl")?.split_once('/')?;
         let (group, chunk) = place.split_once('-')?;

@@ -1,6 +1,6 @@
 //! Completion of large jobs over in-memory services: any number of invocations with the deployed timeout, in the memory
 //! of one function. Plain test runs use a small set. `cargo xtask prove completion` runs all of them at the speed of a
-//! 512 MB function where it can create a control group, and otherwise measures the processor time.
+//! 512 MB function if it can create a control group, and otherwise measures the processor time.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
 
@@ -31,10 +31,10 @@ use serde_json::json;
 use generated::{BLOCK_BYTES, Generated, KEY, ROWS_IN_BLOCK};
 use quota::{PART, Quota, peak_mib, processor_s};
 
-/// The deployed time-out, without what is kept for the answer.
+/// Deployed timeout in seconds, without the time reserved for the response.
 const INVOCATION_S: i64 = 116;
 
-/// The deployed timeout, after which the function is killed.
+/// Deployed timeout, after which the function is killed.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Maximum duration of the completion of a 5 GiB job that was canceled after its first chunk.
@@ -48,7 +48,7 @@ static TURN: Mutex<()> = Mutex::new(());
 
 const PART_BYTES: usize = 8 << 20;
 
-/// A future over in-memory services never waits.
+/// Resolves a future over in-memory services, which never waits.
 fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("in-memory services answer at once")
 }
@@ -59,7 +59,7 @@ struct Large {
 }
 
 impl Large {
-    /// A job over a file of so many blocks, begun.
+    /// A begun job over a file of this many blocks.
     fn new(blocks: u64, mut files: Generated) -> Self {
         files.size = blocks * BLOCK_BYTES;
         let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
@@ -77,7 +77,7 @@ impl Large {
         now(self.ports.store.job(self.id)).unwrap().unwrap()
     }
 
-    /// Commits a group of chunks of a block each, from this one on.
+    /// Commits a group of chunks of one block each, starting with block `first`.
     fn group(&self, number: u32, first: u64, chunks: u64) {
         let chunk = |block: u64| ChunkPlan {
             first: block * ROWS_IN_BLOCK + 1,
@@ -91,7 +91,7 @@ impl Large {
         now(self.ports.store.commit_group(&self.job(), &plan, Timestamp::now())).unwrap();
     }
 
-    /// Commits the whole of a chunk, of which the last work file is this.
+    /// Commits a whole chunk with `file` as its last work file.
     fn commit(&self, (group, chunk): (u32, u32), counts: Counts, file: Option<String>) {
         let (round, position, token) = (0, 0, format!("attempt{chunk}"));
         let to = Cursor { round, position, token, file, deferred: 0, due: None, finished: true, by_sweeper: false };
@@ -146,7 +146,7 @@ impl Large {
         serde_json::from_slice(&bytes).unwrap()
     }
 
-    /// Leaves the figures of a run.
+    /// Records the measurements of a run.
     fn measured(&self, job: &str, run: &Run) {
         let (seconds, status) = (format!("{:.1}", run.took.as_secs_f64()), self.job().status);
         let processor = run.processor.map_or("?".into(), |seconds| format!("{seconds:.1}"));
@@ -185,8 +185,8 @@ struct Run {
 }
 
 impl Run {
-    /// Duration at the speed of the function, in seconds: the measured time under the quota, and without a quota at
-    /// least the processor time at that speed.
+    /// Duration at the speed of the function, in seconds: the measured time under the quota, or else at least the
+    /// processor time at that speed.
     fn seconds(&self) -> f64 {
         let took = self.took.as_secs_f64();
         if self.has_quota { took } else { took.max(self.processor.map_or(0.0, |seconds| seconds / PART)) }
@@ -253,7 +253,7 @@ fn a_job_of_many_work_files_ends_with_its_report() {
     large.measured(&format!("{} work files, {latency_ms} ms each", groups * 16 * u64::from(files_of_a_chunk)), &run);
 }
 
-/// A chunk is read within one invocation, however long its handler took and however many rounds it had.
+/// A chunk is read within one invocation, regardless of its handler's duration and its number of rounds.
 #[test]
 fn a_chunk_of_many_work_files_is_read_within_an_invocation() {
     let (work_files, latency_ms) = if is_whole() { (6_000, 20) } else { (200, 0) };

@@ -1,5 +1,5 @@
-//! The speed of a 512 MB function: 0.29 of a processor, enforced by a control group of this process.
-//! (1,769 MB are one processor: <https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html>)
+//! The speed of a 512 MB function: 0.29 of a processor, enforced by a control group of this process. (1,769 MB are one
+//! processor: <https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html>)
 
 use std::fs;
 use std::io;
@@ -60,7 +60,7 @@ impl Drop for Quota {
     }
 }
 
-/// The group of this process in the hierarchy with this quota file.
+/// Returns the group of this process in the hierarchy with this quota file.
 fn group_of(file: &str) -> io::Result<String> {
     let groups = fs::read_to_string("/proc/self/cgroup")?;
     let is_own = |controllers: &str| match file {

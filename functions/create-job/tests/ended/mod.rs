@@ -29,7 +29,7 @@ const KEY: &str = "uploads/default/file";
 
 const CORRECTED_KEY: &str = "uploads/default/corrected";
 
-/// Number of deliveries after which a split does not end.
+/// Number of deliveries after which a split is considered endless.
 const DELIVERIES: u32 = 1_000;
 
 /// A row of the source.
@@ -38,10 +38,10 @@ const ROW: &str = "1\n";
 /// Chunks of a group.
 pub(crate) const CHUNKS: u32 = 16;
 
-/// Duration of reading a file.
+/// Duration of reading a file, in milliseconds.
 pub(crate) const READ_MS: i64 = 20;
 
-/// Duration of an invocation, without the time reserved for the answer.
+/// Duration of an invocation, without the time reserved for the response.
 pub(crate) const INVOCATION_MS: i64 = 116_000;
 
 thread_local!(static CLOCK: Cell<i64> = const { Cell::new(0) });
@@ -106,8 +106,8 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A job with `groups` groups of chunks of `items` rows, all of which failed or were skipped. `chain` returns the
-    /// work files of the chunk that begins with this item.
+    /// Creates a job with `groups` groups of chunks of `items` rows, all of which failed or were skipped. `chain`
+    /// returns the work files of the chunk that begins with this item.
     pub(crate) fn ended(groups: u32, items: u32, chain: impl Fn(u64) -> Chain) -> Self {
         let files = Slow::default();
         let rows = u64::from(groups * CHUNKS * items);
@@ -157,7 +157,7 @@ impl World {
             counts.skipped += count(|end| matches!(end, End::Skipped { .. }));
             let prev = n.checked_sub(1).map(|before| before.to_string());
             let file = WorkFile { header: Header::behind(round, prev, header.as_ref()), entries };
-            let key = JobFolder::of(&folder).work_key(place, &n.to_string());
+            let key = JobFolder::for_job(&folder).work_key(place, &n.to_string());
             self.ports.files.0.put(&key, file.to_bytes().unwrap());
             header = Some(file.header);
         }
@@ -171,14 +171,14 @@ impl World {
         counts
     }
 
-    /// Ends the present generation.
+    /// Ends the current generation.
     pub(crate) fn finish(&self, totals: Counts) {
         let (generation, status) = (self.job().generation, Status::Completed);
         let finish = Finish { generation, status, totals, report: None, error: None, at: clock() };
         now(self.ports.store.finish(self.id, &finish)).unwrap();
     }
 
-    /// Opens the job again for all that failed, for the rows of a corrected file, or for the dead letters of chunks.
+    /// Opens the job again for all failed items, for the rows of a corrected file, or for the dead letters of chunks.
     pub(crate) fn retry(&self, corrected: Option<&str>, selected_chunks: Option<BTreeSet<ChunkId>>) {
         let corrected = corrected.map(|text| {
             self.ports.files.0.put(CORRECTED_KEY, text);
@@ -190,16 +190,16 @@ impl World {
         assert!(matches!(now(self.ports.store.reopen(&job, &reopen)).unwrap(), Reopened::Made(_)));
     }
 
-    /// Splits the present generation, delivery after delivery, each of which ends in time. Returns the duration of all.
+    /// Splits the current generation, delivery by delivery, each of which ends in time. Returns the total duration.
     pub(crate) fn split(&self) -> i64 {
         self.split_within(INVOCATION_MS)
     }
 
-    /// The same in invocations of this duration.
+    /// Splits the current generation in invocations of this duration.
     pub(crate) fn split_within(&self, invocation_ms: i64) -> i64 {
         let registry = builtin(MemoryRecords::default());
         let splitter = Splitter { ports: &self.ports, registry: &registry, clock };
-        let (mut message, split_at) = (CreateMessage::of(&self.job()), CLOCK.get());
+        let (mut message, split_at) = (CreateMessage::new(&self.job()), CLOCK.get());
         for _ in 0..DELIVERIES {
             let began = CLOCK.get();
             let end = now(splitter.split(&message, Timestamp(began + invocation_ms))).unwrap();
@@ -214,13 +214,13 @@ impl World {
         panic!("the split does not end");
     }
 
-    /// Number of items that the present generation runs again.
+    /// Returns the number of items that the current generation runs again.
     pub(crate) fn again(&self) -> usize {
         let (groups, job) =
-            now(self.ports.store.progress_from(self.id, self.job().carried_over.groups)).unwrap().unwrap();
+            now(self.ports.store.progress_from(self.id, self.job().retry.carried_over.groups)).unwrap().unwrap();
         let files = groups.iter().flat_map(|group| {
             let files = group.cursors.iter().filter_map(|(chunk, cursor)| Some((*chunk, cursor.file.as_deref()?)));
-            files.map(|(chunk, file)| JobFolder::of(&job).work_key((group.number, chunk), file))
+            files.map(|(chunk, file)| JobFolder::for_job(&job).work_key((group.number, chunk), file))
         });
         let entries = files.flat_map(|key| WorkFile::parse(&self.ports.files.0.get(&key).unwrap()).unwrap().entries);
         entries.filter(|entry| matches!(entry.end, End::Transient { .. })).count()

@@ -1,11 +1,11 @@
-//! Every queue of the template has a dead-letter queue that keeps letters for 14 days, and every dead-letter queue an alarm on
-//! its depth, at the first letter, that is told to the topic.
+//! Every queue of the template has a dead-letter queue with a retention of 14 days. Every dead-letter queue has an
+//! alarm on its depth that notifies the topic at the first message.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 const TEMPLATE: &str = include_str!("../../../../template.yaml");
 
-/// Properties of the resources of a type, by the name of each, on one line.
+/// Returns the properties of all resources of a type, by name, each on one line.
 fn resources(template: &str, of_type: &str) -> BTreeMap<String, String> {
     let blocks = template.split("\n\n").filter(|block| block.contains(&format!("Type: {of_type}\n")));
     let named = blocks.filter_map(|block| {
@@ -18,13 +18,13 @@ fn resources(template: &str, of_type: &str) -> BTreeMap<String, String> {
     named.collect()
 }
 
-/// The queue that this one's messages die into.
+/// Returns the dead-letter queue of this queue.
 fn dead_letters_of(queue: &str) -> Option<&str> {
     let (_, target) = queue.split_once("deadLetterTargetArn: !GetAtt ")?;
     target.split_once(".Arn").map(|(name, _)| name)
 }
 
-/// What is wrong with the queues and alarms of a template.
+/// Returns the errors in the queues and alarms of a template.
 fn faults(template: &str) -> Vec<String> {
     let queues = resources(template, "AWS::SQS::Queue");
     let dead: BTreeSet<_> = queues.values().filter_map(|queue| dead_letters_of(queue)).collect();
@@ -45,7 +45,8 @@ fn faults(template: &str) -> Vec<String> {
     faults
 }
 
-/// On every letter: those that a sweep has just received are hidden, and are counted by another metric.
+/// Returns true for an alarm on all dead letters: those that a sweep has just received are hidden, and counted by
+/// another metric.
 fn is_on_depth_of(alarm: &str, queue: &str) -> bool {
     let dimension = format!("Dimensions: [{{ Name: QueueName, Value: !GetAtt {queue}.QueueName }}]");
     let metric = |id: &str, name: &str| {
@@ -59,7 +60,7 @@ fn is_on_depth_of(alarm: &str, queue: &str) -> bool {
         metric("visible", "ApproximateNumberOfMessagesVisible"),
         metric("hidden", "ApproximateNumberOfMessagesNotVisible"),
         "EvaluationPeriods: 1 DatapointsToAlarm: 1".to_owned(),
-        // At least one.
+        // At least one message.
         "Threshold: 0 ComparisonOperator: GreaterThanThreshold TreatMissingData: notBreaching".to_owned(),
         "AlarmActions: !If [HasAlarmTopic, [!Ref AlarmTopicArn], !Ref AWS::NoValue]".to_owned(),
     ];

@@ -1,4 +1,4 @@
-//! `GET /api/dead-dead_letters`, `GET /api/dead-dead_letters/{letterId}`, and who may call.
+//! `GET /api/dead-letters`, `GET /api/dead-letters/{letterId}`, and the authorization of all calls.
 
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::job::Status;

@@ -1,4 +1,4 @@
-//! Dead letters over HTTP, on fakes; and the alarms that the template has for them.
+//! The HTTP API of dead letters, on fakes, and the template's alarms for dead letters.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 

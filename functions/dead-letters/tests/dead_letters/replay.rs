@@ -1,4 +1,4 @@
-//! `POST /api/dead-dead_letters/{letterId}/replay`, `POST /api/dead-dead_letters/replay`.
+//! `POST /api/dead-letters/{letterId}/replay`, `POST /api/dead-letters/replay`.
 
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::job::{ChunkId, Finish, Job, JobError, Reopen, Status, Stop};
@@ -21,7 +21,7 @@ async fn is_open(world: &World, dead_letter: &DeadLetterRecord) -> bool {
     world.store.dead_letter(&dead_letter.id).await.unwrap().unwrap().is_open()
 }
 
-/// The sweep that has noted the letter is about to account for it: a message that was sent again would be too late.
+/// The sweep that recorded the dead letter is about to fail its items: a message sent again would be too late.
 #[tokio::test]
 async fn a_chunk_of_a_job_that_runs_waits_for_its_end() {
     let world = World::default();
@@ -51,8 +51,8 @@ async fn a_job_that_has_ended_opens_again_for_the_chunk_of_the_dead_letter_and_o
     );
     assert_eq!(reply.body["replayed"], json!([copy.id, dead_letter.id]));
     let stored = world.stored(&job).await;
-    assert_eq!((stored.generation, &stored.selected_chunks), (1, &Some([ChunkId { group: 0, chunk: 1 }].into())));
-    assert_eq!(stored.deadline_at, NOW.plus_seconds(60));
+    assert_eq!((stored.generation, &stored.retry.selected_chunks), (1, &Some([ChunkId { group: 0, chunk: 1 }].into())));
+    assert_eq!(stored.times.deadline_at, NOW.plus_seconds(60));
     assert_eq!(
         world.queues.take_creates().iter().map(|m| (m.job_id, m.generation)).collect::<Vec<_>>(),
         [(job.job_id, 1)]
@@ -71,7 +71,7 @@ async fn all_dead_letters_of_a_job_are_replayed_in_one_generation() {
     world.end(&job, Status::Completed, 20).await;
     let reply = replay_job(&world, &job).await;
     assert_eq!((reply.status, &reply.body["left"]), (202, &json!([])));
-    let selected_chunks = world.stored(&job).await.selected_chunks.unwrap();
+    let selected_chunks = world.stored(&job).await.retry.selected_chunks.unwrap();
     assert_eq!(selected_chunks.iter().map(|place| place.chunk).collect::<Vec<_>>(), [0, 2]);
     for dead_letter in &dead_letters {
         assert!(!is_open(&world, dead_letter).await);
@@ -82,7 +82,8 @@ async fn all_dead_letters_of_a_job_are_replayed_in_one_generation() {
     bad.is_problem(422, "invalid-request");
 }
 
-/// The replay died after it had opened the job: the letter is open, and the generation says for what it was opened.
+/// The replay died after it had opened the job: the dead letter is open, and the generation records the chunks for
+/// which it was opened.
 #[tokio::test]
 async fn a_replay_that_died_half_way_is_only_noted_by_the_next_one() {
     let world = World::default();
@@ -129,7 +130,7 @@ async fn of_a_job_that_is_gone_or_canceled_only_a_discard_is_left() {
 async fn control_messages_are_sent_again_under_a_number_that_their_queue_has_not_had() {
     let world = World::default();
     let job = world.job("acme").await;
-    let complete = CompleteMessage::of(&job);
+    let complete = CompleteMessage::new(&job);
     let dead_letter = world.note(Queue::Complete, &serde_json::to_string(&complete).unwrap()).await;
     assert_eq!(replay(&world, &dead_letter).await.body["effect"], "message");
     assert_eq!(world.queues.take_completes(), [CompleteMessage { resend: 1, ..complete }]);
@@ -153,12 +154,12 @@ async fn a_retry_that_could_not_be_split_opens_again_for_all_that_it_was_opened_
     let dead_letter = world.note(Queue::Create, &serde_json::to_string(&create).unwrap()).await;
     world.store.stop(job.job_id, 1, &stop).await.unwrap();
     replay(&world, &dead_letter).await.is_problem(409, "not-ended");
-    // Ten of its items were never processed.
+    // Ten of the job's items were never processed.
     let totals = Counts { succeeded: 20, ..Counts::default() };
     let finish = Finish { generation: 1, status: Status::Failed, totals, report: None, error: None, at: NOW };
     world.store.finish(job.job_id, &finish).await.unwrap();
     assert_eq!(replay(&world, &dead_letter).await.body["effect"], "generation");
-    assert_eq!(world.stored(&job).await.selected_chunks, None);
+    assert_eq!(world.stored(&job).await.retry.selected_chunks, None);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! `DELETE /api/dead-dead_letters/{letterId}`, and what a settled letter still answers.
+//! `DELETE /api/dead-letters/{letterId}`, and the calls for a resolved dead letter.
 
 use longshore_domain::dead_letter::Queue;
 use serde_json::json;

@@ -16,27 +16,27 @@ use longshore_domain::cursor::Cursor;
 use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, KEPT_S, Queue};
 use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, Status};
+use longshore_domain::job::{Finish, Job, JobTimes, Status};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{DeadLetterRecords, Definition, JobStore, JobTransitions, Ledger, TenantLimits};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
 
-/// When everything happens.
+/// The time of every call.
 pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
 /// The fakes behind the router.
 #[derive(Clone)]
 pub(crate) struct World {
-    /// Jobs and notes.
+    /// Jobs and dead-letter records.
     pub(crate) store: MemoryStore,
     /// Messages.
     pub(crate) queues: MemoryQueues,
     access: Access,
 }
 
-/// What came back.
+/// The reply to a call.
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) body: Value,
@@ -44,7 +44,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// Holds that this is a problem document of a kind.
+    /// Asserts that this is a problem document of a kind.
     pub(crate) fn is_problem(&self, status: u16, kind: &str) {
         assert_eq!(
             (self.status, &self.body["type"]),
@@ -63,17 +63,17 @@ impl Default for World {
 }
 
 impl World {
-    /// The same, open to anybody.
+    /// The same, with open access.
     pub(crate) fn open() -> Self {
         Self { access: Access::Open, ..Self::default() }
     }
 
-    /// A call of an operator.
+    /// Sends a call as an operator.
     pub(crate) async fn call(&self, method: &str, path: &str, body: &Value) -> Reply {
         self.call_as("[tellers operators]", (method, path), body).await
     }
 
-    /// A call of somebody in these groups.
+    /// Sends a call as a user in these groups.
     pub(crate) async fn call_as(&self, groups: &str, (method, path): (&str, &str), body: &Value) -> Reply {
         let function = DeadLetters {
             ports: Ports { store: self.store.clone(), queues: self.queues.clone(), files: () },
@@ -112,10 +112,13 @@ impl World {
         self.call("DELETE", path, &Value::Null).await
     }
 
-    /// A job of three chunks of ten items in one group; nobody has begun them.
+    /// A job of three chunks of ten items in one group, none of them begun.
     pub(crate) async fn job(&self, tenant: &str) -> Job {
         let (store, id) = (&self.store, JobId::generate());
-        let job = Job { timeout_s: 60, ..Job::waiting(id, tenant, "import", NOW) };
+        let job = Job {
+            times: JobTimes { timeout_s: 60, ..JobTimes::accepted(NOW) },
+            ..Job::waiting(id, tenant, "import", NOW)
+        };
         store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
         store.begin(id, NOW).await.unwrap();
         let chunk = |first: u64| ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false };
@@ -146,7 +149,7 @@ impl World {
         }
     }
 
-    /// Ends the job; of its items so many have failed.
+    /// Ends the job with this many failed items.
     pub(crate) async fn end(&self, job: &Job, status: Status, failed: u64) {
         let generation = self.stored(job).await.generation;
         let totals = Counts { succeeded: 30 - failed, failed, skipped: 0 };
@@ -154,12 +157,12 @@ impl World {
         self.store.finish(job.job_id, &finish).await.unwrap();
     }
 
-    /// The job as it now is.
+    /// Returns the job as stored now.
     pub(crate) async fn stored(&self, job: &Job) -> Job {
         self.store.job(job.job_id).await.unwrap().unwrap()
     }
 
-    /// A letter, noted as the sweeper does; each is sent a second after the one before.
+    /// Records a dead letter as the sweeper does; each is sent a second after the previous one.
     pub(crate) async fn note(&self, queue: Queue, body: &str) -> DeadLetterRecord {
         static SENT: AtomicU32 = AtomicU32::new(0);
         let sent_at = NOW.plus_seconds(SENT.fetch_add(1, Ordering::Relaxed).into());
@@ -180,16 +183,16 @@ impl World {
         dead_letter
     }
 
-    /// The letter of a chunk of the job's only group.
+    /// Records the dead letter of a chunk of the job's only group.
     pub(crate) async fn chunk(&self, job: &Job, chunk: u32) -> DeadLetterRecord {
         let first = u64::from(chunk) * 10 + 1;
         let plan = ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false };
-        let message = ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::of(job, (0, chunk), &plan) };
+        let message = ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::new(job, (0, chunk), &plan) };
         self.note(Queue::Chunk, &serde_json::to_string(&message).unwrap()).await
     }
 }
 
-/// The path of a letter.
+/// Path of a dead letter.
 pub(crate) fn path(dead_letter: &DeadLetterRecord) -> String {
     format!("/api/dead-letters/{}", dead_letter.id)
 }

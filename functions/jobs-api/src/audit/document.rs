@@ -1,69 +1,69 @@
-//! What an audit answers.
+//! Response document of an audit.
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Status;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A recount of a job from everything that is stored of it.
+/// Result of an audit: a recount of a job from all of its stored data.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Audit)]
 pub struct AuditDocument {
-    /// The job.
+    /// Id of the job.
     pub job_id: JobId,
-    /// Where it stood when it was audited.
+    /// Status of the job at the time of the audit.
     pub status: Status,
-    /// `true`: everything was checked and agrees. `false`: something differs. `null`: nothing differs, and `unchecked` says
-    /// what could not be checked.
+    /// `true`: everything was checked and agrees. `false`: something differs. `null`: nothing differs, but not
+    /// everything could be checked; see `unchecked`.
     #[schema(required = true)]
     pub equal: Option<bool>,
-    /// What was held against what.
+    /// Comparisons that were made.
     pub checks: Vec<Check>,
-    /// What differs, and where; the first 100.
+    /// Differences with their places; the first 100.
     pub differences: Vec<Difference>,
-    /// What could not be checked, and why.
+    /// Parts that could not be checked, with the reasons.
     pub unchecked: Vec<Unchecked>,
 }
 
-/// One kind of comparison, made wherever it can be.
+/// One kind of comparison, summed over all places.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[schema(as = AuditCheck)]
 pub struct Check {
-    /// Stable, in snake case.
+    /// Stable name in snake case.
     #[schema(examples("failed"))]
     pub name: String,
-    /// What the one side says; the sum over all places. Of texts, how many there are.
+    /// Expected value, summed over all places. For texts: their number.
     pub expected: u64,
-    /// What the other side says; the sum over all places. Of texts, how many are as expected.
+    /// Value found, summed over all places. For texts: the number of matching ones.
     pub found: u64,
-    /// Both say the same in every place.
+    /// `true` if both sides agree in every place.
     pub equal: bool,
 }
 
-/// One place where two sides do not agree.
+/// A place where two sides disagree.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[schema(as = AuditDifference)]
 pub struct Difference {
     /// Name of the check.
     #[schema(examples("group_items"))]
     pub check: String,
-    /// Where.
+    /// Place of the difference.
     #[schema(examples("group 3"))]
     pub place: String,
-    /// What the one side says.
+    /// Expected value.
     pub expected: String,
-    /// What the other side says.
+    /// Value found.
     pub found: String,
 }
 
-/// Something that could not be checked.
+/// A part that could not be checked.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[schema(as = AuditUnchecked)]
 pub struct Unchecked {
-    /// What.
+    /// Name of the part.
     #[schema(examples("report"))]
     pub name: String,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }

@@ -1,6 +1,6 @@
-//! Reads every row of a report's files, and holds them against the result, the groups and the receipt.
+//! Reads every row of a report's files, and compares them with the result, the groups and the receipt.
 //!
-//! Reading ends with the time of the call; a file that was not read to its end by then was not checked.
+//! Reading stops when the time of the call ends. A file that was not read completely is reported as unchecked.
 
 use longshore::fingerprint::{Fingerprint, Fingerprinter};
 use longshore::ports::report_file_keys;
@@ -13,13 +13,14 @@ use super::reading::{Streamed, stream_file};
 use super::report::{ReportAudit, Reported};
 use super::rows::RowNumbers;
 
-/// The files of a report.
+/// Names of a report's files.
 const FILES: [&str; 3] = ["failed.csv", "skipped.csv", "unprocessed.csv"];
 
-/// Rows of a file that are told one by one because they are of no item, or of one that has a row.
+/// Maximum invalid rows of a file that are reported individually: rows of no item, or of an item that already has a
+/// row.
 const REPORTED: usize = 10;
 
-/// One file, as the result has it.
+/// A file as the result describes it.
 struct Expected<'a> {
     name: &'static str,
     key: String,
@@ -27,7 +28,7 @@ struct Expected<'a> {
     listed: Option<&'a ReportFile>,
 }
 
-/// What a file was found to be.
+/// Counts of a file that was read.
 struct Counted {
     rows: u64,
     items: ItemSet,
@@ -45,7 +46,7 @@ impl Reported {
     }
 }
 
-/// What reading a file came to.
+/// Outcome of reading a file.
 enum Counting {
     Done(Counted),
     Absent,
@@ -53,13 +54,13 @@ enum Counting {
 }
 
 impl<F: Files> ReportAudit<'_, F> {
-    /// Compares everything that the files can tell.
+    /// Makes every comparison that needs the report's files.
     pub(super) async fn check_files(
         &mut self,
         result: &ResultDocument,
         receipt: Option<&Receipt>,
     ) -> PortResult<Reported> {
-        let (mut numbers, mut reported) = (Numbers::of(result.item_count), Reported::default());
+        let (mut numbers, mut reported) = (Numbers::new(result.item_count), Reported::default());
         if let Some(receipt) = receipt {
             let with_rows = self.expected(result).iter().filter(|expected| expected.rows > 0).count();
             self.findings.count("receipt_file_count", RECEIPT_NAME, with_rows as u64, receipt.files.len() as u64);
@@ -129,7 +130,7 @@ impl<F: Files> ReportAudit<'_, F> {
         }
     }
 
-    /// A group of a job that was never retried has counted the rows that the report has of its items.
+    /// Compares the rows per group with the group's counts, for a job that was never retried.
     fn check_groups(&mut self, name: &str, by_group: &ByGroup) {
         if self.records.job.generation > 0 || name == "unprocessed.csv" {
             return;
@@ -143,7 +144,7 @@ impl<F: Files> ReportAudit<'_, F> {
 
     /// Streams a file, row by row.
     async fn read(&mut self, expected: &Expected<'_>, numbers: &mut Numbers) -> PortResult<Counting> {
-        let mut by_group = ByGroup::of(self.records.planned().map(|(_, manifest)| manifest));
+        let mut by_group = ByGroup::new(self.records.planned().map(|(_, manifest)| manifest));
         let (mut rows, mut print) = (RowNumbers::new(), Fingerprinter::default());
         let (mut items, mut strange) = (ItemSet::default(), Vec::new());
         let mut take = |number: Option<u64>| match number {

@@ -1,4 +1,4 @@
-//! Gathers what an audit compares, and its verdict: nothing that was not checked counts as equal.
+//! Collects the comparisons of an audit and its verdict. Unchecked parts never count as equal.
 
 use std::fmt::Display;
 
@@ -6,10 +6,11 @@ use longshore_domain::job::Job;
 
 use super::document::{AuditDocument, Check, Difference, Unchecked};
 
-/// Differences that are told one by one: whoever has more than these has one cause, and an answer has an end.
+/// Maximum differences that are reported individually. More of them usually have one cause, and the response must stay
+/// bounded.
 const REPORTED: usize = 100;
 
-/// What has been compared so far.
+/// Results of the comparisons so far.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     checks: Vec<Check>,
@@ -18,7 +19,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Holds one number against another.
+    /// Compares two numbers.
     pub(super) fn count(&mut self, name: &str, place: impl Display, expected: u64, found: u64) {
         self.compared(name, [expected, found], expected == found);
         if expected != found {
@@ -26,7 +27,7 @@ impl Findings {
         }
     }
 
-    /// Holds one text against another; none was found if there is none.
+    /// Compares two texts; `found` is `None` if there is no text.
     pub(super) fn text(&mut self, name: &str, place: impl Display, expected: &str, found: Option<&str>) {
         let equal = found == Some(expected);
         self.compared(name, [1, u64::from(equal)], equal);
@@ -35,7 +36,7 @@ impl Findings {
         }
     }
 
-    /// Holds that a number is not above another.
+    /// Checks that a number is at most the limit.
     pub(super) fn at_most(&mut self, name: &str, place: impl Display, limit: u64, found: u64) {
         let equal = found <= limit;
         self.compared(name, [1, u64::from(equal)], equal);
@@ -44,12 +45,12 @@ impl Findings {
         }
     }
 
-    /// Says what could not be checked.
+    /// Records a part that could not be checked.
     pub(super) fn leave_out(&mut self, name: &str, reason: impl Into<String>) {
         self.unchecked.push(Unchecked { name: name.to_owned(), reason: reason.into() });
     }
 
-    /// Everything was checked so far, and agrees.
+    /// Returns true if everything was checked so far and agrees.
     pub(super) fn is_equal(&self) -> bool {
         !self.differ() && self.unchecked.is_empty()
     }
@@ -58,7 +59,7 @@ impl Findings {
         self.checks.iter().any(|check| !check.equal)
     }
 
-    /// The answer.
+    /// Converts the findings to the response document.
     pub(super) fn document(self, job: &Job) -> AuditDocument {
         let equal = match (self.differ(), self.unchecked.is_empty()) {
             (true, _) => Some(false),

@@ -1,7 +1,7 @@
-//! Holds a job's own numbers against its groups, and each group's against its manifest and its cursors.
+//! Compares a job's own numbers with its groups, and each group's with its manifest and cursors.
 //!
-//! Pure: the records as they were read, groups before the job. A group is one record, so that its counts and its cursors
-//! agree at every moment, also while workers are at it.
+//! Pure: works on the records as they were read, groups before the job. A group is one record, so its counts and
+//! cursors are consistent at every moment, also while workers update them.
 
 use longshore_domain::group::{ChunkPlan, Group, Manifest};
 use longshore_domain::job::{Job, Status};
@@ -14,17 +14,17 @@ use super::findings::Findings;
 pub(super) struct Records {
     /// The job.
     pub(super) job: Job,
-    /// Its groups of all generations, in order, each with its manifest if there is one.
+    /// Groups of all generations in order, each with its manifest if it exists.
     pub(super) groups: Vec<(Group, Option<Manifest>)>,
 }
 
 impl Records {
-    /// The groups and their manifests, those that have one.
+    /// Returns the groups that have a manifest, with their manifests.
     pub(super) fn planned(&self) -> impl Iterator<Item = (&Group, &Manifest)> {
         self.groups.iter().filter_map(|(group, manifest)| Some((group, manifest.as_ref()?)))
     }
 
-    /// Compares everything that the table alone can tell.
+    /// Makes every comparison that needs only the table.
     pub(super) fn check(&self, findings: &mut Findings) {
         for (group, manifest) in &self.groups {
             findings.count("manifests", place(group), 1, u64::from(manifest.is_some()));
@@ -35,46 +35,50 @@ impl Records {
         }
         self.check_bases(findings);
         self.check_totals(findings);
-        // A group that was committed after the groups were read is in the job's numbers and not among them.
-        if self.groups.len() < self.job.groups as usize && !self.job.status.is_final() {
+        // A group that was committed after the groups were read is included in the job's numbers, but missing from
+        // `groups`.
+        if self.groups.len() < self.job.split.groups as usize && !self.job.status.is_final() {
             findings.leave_out("item_count", "the file is still being split");
         } else {
-            findings.count("groups", "job", self.job.groups.into(), self.groups.len() as u64);
+            findings.count("groups", "job", self.job.split.groups.into(), self.groups.len() as u64);
             self.check_plan(findings);
         }
     }
 
-    /// The base of a retry is what succeeded or was skipped in the generations before.
+    /// Checks that the carried-over counts of a retry are the succeeded and skipped items of the earlier generations.
     fn check_bases(&self, findings: &mut Findings) {
         let mut before = Counts::default();
         self.groups.iter().filter(|(group, _)| !self.job.owns(group.number)).for_each(|(g, _)| before += g.counts);
-        findings.count("base_succeeded", "job", self.job.carried_over.counts.succeeded, before.succeeded);
-        findings.count("base_skipped", "job", self.job.carried_over.counts.skipped, before.skipped);
+        findings.count("base_succeeded", "job", self.job.retry.carried_over.counts.succeeded, before.succeeded);
+        findings.count("base_skipped", "job", self.job.retry.carried_over.counts.skipped, before.skipped);
     }
 
-    /// The totals of a job that has ended are the sum of its groups.
+    /// Checks that the totals of an ended job are the sum of its groups.
     fn check_totals(&self, findings: &mut Findings) {
         let job = &self.job;
         let groups: Vec<_> = self.groups.iter().map(|(group, _)| group.clone()).collect();
         let found = progress::counts(job, &groups);
-        let Some(totals) = job.totals else {
-            findings.at_most("progress", "job", job.item_count, found.done());
+        let Some(totals) = job.completion.totals else {
+            findings.at_most("progress", "job", job.split.item_count, found.done());
             return findings.leave_out("totals", "the job has not ended");
         };
         findings.count("succeeded", "job", totals.succeeded, found.succeeded);
         findings.count("failed", "job", totals.failed, found.failed);
         findings.count("skipped", "job", totals.skipped, found.skipped);
         if job.status == Status::Completed {
-            findings.count("completed_items", "job", job.item_count, found.done());
-            let (own, done) =
-                (job.groups.saturating_sub(job.carried_over.groups), job.done_groups.range(job.carried_over.groups..));
+            findings.count("completed_items", "job", job.split.item_count, found.done());
+            let (own, done) = (
+                job.split.groups.saturating_sub(job.retry.carried_over.groups),
+                job.split.done_groups.range(job.retry.carried_over.groups..),
+            );
             findings.count("done_groups", "job", own.into(), done.count() as u64);
         } else {
-            findings.at_most("progress", "job", job.item_count, found.done());
+            findings.at_most("progress", "job", job.split.item_count, found.done());
         }
     }
 
-    /// The chunks of the file follow each other: no item and no byte is in two of them, and no item in none.
+    /// Checks that the chunks are contiguous: every item and every byte is in at most one chunk, and no item is
+    /// missing.
     fn check_plan(&self, findings: &mut Findings) {
         let (mut next, mut end) = (1, 0);
         for (group, manifest) in self.planned().filter(|(_, manifest)| !manifest.chunks.is_empty()) {
@@ -90,20 +94,20 @@ impl Records {
                 (next, end) = (chunk.first + u64::from(chunk.items), chunk.end);
             }
         }
-        findings.count("item_count", "job", self.job.item_count, next - 1);
+        findings.count("item_count", "job", self.job.split.item_count, next - 1);
         if next > 1 {
-            findings.count("split_offset", "job", self.job.split_offset, end);
+            findings.count("split_offset", "job", self.job.split.offset, end);
         }
     }
 
-    /// What a retry files again are items that the file's chunks had before.
+    /// Returns true if a retry replanned items that belonged to earlier chunks of the file.
     fn is_replanned(&self, manifest: &Manifest, next: u64) -> bool {
         self.job.generation > 0 && manifest.chunks.first().is_some_and(|chunk| chunk.first < next)
     }
 }
 
-/// A group has counted what its cursors have passed. In a later round only the work files know how many items that is:
-/// then the counts lie between what is certain and all items.
+/// Checks that a group's counts match its cursors. In a later round, only the work files show the number of ended
+/// items; the counts must then lie between the certain minimum and all items.
 fn check_cursors(group: &Group, manifest: &Manifest, findings: &mut Findings) {
     let (mut passed, mut certain) = (0, true);
     for (chunk, plan) in (0..).zip(&manifest.chunks) {
@@ -123,7 +127,7 @@ fn check_cursors(group: &Group, manifest: &Manifest, findings: &mut Findings) {
     findings.count("strange_cursors", place(group), 0, strangers as u64);
 }
 
-/// Items of a chunk that have ended; none if only its work files know.
+/// Returns the ended items of a chunk, or `None` if only its work files show them.
 fn passed_of(group: &Group, chunk: u32, plan: &ChunkPlan) -> Option<u64> {
     match group.cursors.get(&chunk) {
         None => Some(0),

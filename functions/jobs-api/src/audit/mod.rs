@@ -1,21 +1,21 @@
-//! `GET /api/jobs/{jobId}/audit`: recounts a job from everything that is stored of it, and says equal or what differs.
+//! `GET /api/jobs/{jobId}/audit`: recounts a job from all of its stored data, and reports equality or the differences.
 //!
-//! Every number of a job is a sum that somebody kept. The audit keeps none: it adds up the groups, lays the chunks of the
-//! manifests end to end, reads every row of the report and of the work files, cuts the input once more, and holds each
-//! against what the others say.
+//! Every number of a job is a running sum. The audit trusts none of them: it adds up the groups, checks that the chunks
+//! of the manifests are contiguous, reads every row of the report and of the work files, splits the input again, and
+//! compares each with the others.
 //!
-//! | file | holds |
+//! | file | contains |
 //! | --- | --- |
 //! | `ledger` | the job against groups, manifests and cursors |
 //! | `report` | the result and the receipt against the ledger |
-//! | `files` | the rows of the report's files against all of them |
-//! | `reading` | the bytes of a file, whose stream may break off |
+//! | `files` | the rows of the report's files against all of these |
+//! | `reading` | streaming of a file, with retries of broken streams |
 //! | `work`, `work_lines` | the work files against the ledger and the report |
 //! | `plan` | the manifests against the records of the input |
-//! | `rows` | the rows of a file that passes by |
-//! | `numbers` | which items they are |
-//! | `findings` | what was compared, and the verdict |
-//! | `document` | what is answered |
+//! | `rows` | a streaming count of a file's rows |
+//! | `numbers` | the items that the rows belong to |
+//! | `findings` | the comparisons and the verdict |
+//! | `document` | the response |
 
 mod document;
 mod files;
@@ -59,18 +59,18 @@ use crate::openapi::parameters::JobIdInPath;
 use crate::openapi::refusals::AuditRefusals;
 use crate::{Api, Backend};
 
-/// Seconds that files are read for. The gateway answers for a call after 30, and a block that comes late
-/// and the answer want some.
+/// Seconds available for reading files. The gateway's timeout is 30 seconds; a late block and the response need some of
+/// them.
 const READING_S: i64 = 20;
 
-/// The longest time that an audit may take in all: the function is stopped after 29 s, and would leave its caller without
-/// a word of when to ask again.
+/// Timeout of the whole audit. The function is stopped after 29 s, and the caller would then get no answer and no
+/// `Retry-After`.
 const LIMIT: Duration = Duration::from_secs(26);
 
-/// Manifests that are read at the same time: a job of hundreds of groups is read in about a second.
+/// Manifests that are read concurrently: a job of hundreds of groups is read in about a second.
 const READ_AHEAD: usize = 16;
 
-/// A recount of the job.
+/// Audits the job.
 #[utoipa::path(
     get,
     path = "/api/jobs/{jobId}/audit",
@@ -106,10 +106,12 @@ pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tena
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
 }
 
-/// Recounts a job, whoever asks: the tenant is the caller's matter. None if there is no such job, or it is deleted
-/// meanwhile. `in_time` says whether files may still be read. Only reads; memory does not grow with the report.
+/// Recounts a job, without checking the tenant: the caller does that. Returns `None` if the job does not exist or is
+/// deleted meanwhile. `in_time` returns true while files may still be read. Only reads; memory does not grow with the
+/// report.
 ///
 /// # Errors
+/// If a service fails.
 /// If a service fails.
 pub async fn audit(
     store: &(impl JobStore + Ledger),
@@ -122,14 +124,14 @@ pub async fn audit(
     let mut findings = Findings::default();
     records.check(&mut findings);
     check_files(files, &records, in_time, &mut findings).await?;
-    // Whoever removes a deleted job's files and records makes differences, and none of a job that anybody may see.
+    // The removal of a deleted job causes differences. The job is hidden, so they are not reported.
     if !findings.is_equal() && store.job(id).await?.is_none_or(|job| job.is_deleted()) {
         return Ok(None);
     }
     Ok(Some(findings.document(&records.job)))
 }
 
-/// Compares everything that the files of a job can tell: report, work files and input, the cheapest first.
+/// Makes every comparison that needs a job's files: report, work files and input, the cheapest first.
 async fn check_files(
     files: &impl Files,
     records: &Records,
@@ -146,11 +148,12 @@ async fn check_files(
     check_plan(files, records, in_time, findings).await
 }
 
-/// Groups and job; read again if the job ended after its groups were read, for now nothing changes any more.
+/// Reads the groups and the job. Reads them again if the job ended after its groups were read, because its records no
+/// longer change.
 async fn settled(store: &impl Ledger, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
     let read = store.progress(id).await?.filter(|(_, job)| !job.is_deleted());
     match &read {
-        Some((groups, job)) if job.totals.is_some_and(|totals| totals != progress::counts(job, groups)) => {
+        Some((groups, job)) if job.completion.totals.is_some_and(|totals| totals != progress::counts(job, groups)) => {
             Ok(store.progress(id).await?.filter(|(_, job)| !job.is_deleted()))
         }
         _ => Ok(read),

@@ -1,25 +1,27 @@
-//! Which items the rows of a report are: each of the job's, each once, and as many of a group as it has counted.
+//! The items that the rows of a report belong to: each item of the job at most once, and as many of a group as it
+//! counted.
 
 use longshore_domain::group::Manifest;
 
-/// The highest item that is followed, in 16 MiB: twice that and a function of 256 MB would be in danger.
+/// Highest item that is tracked: one bit each, 16 MiB in total. Twice as many could exhaust a function of 256 MB.
 pub(super) const FOLLOWED: u64 = 128 << 20;
 
-/// Items that have a row.
+/// The set of items that have a row.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     bits: Vec<u64>,
-    /// The highest item of the job.
+    /// Highest item of the job.
     items: u64,
 }
 
 impl Numbers {
-    /// None yet, of this many items.
-    pub(super) fn of(items: u64) -> Self {
+    /// An empty set for a job of this many items.
+    pub(super) fn new(items: u64) -> Self {
         Self { bits: Vec::new(), items }
     }
 
-    /// Whether this is an item of the job that had no row before. Of a job of more items than are followed, all are.
+    /// Returns true if this is an item of the job that had no row before. An item above `FOLLOWED` always counts as
+    /// new.
     pub(super) fn is_new(&mut self, number: u64) -> bool {
         if number == 0 || number > self.items {
             return false;
@@ -37,8 +39,8 @@ impl Numbers {
     }
 }
 
-/// Numbers of items, in a form that takes no room: how many, and a sum of their hashes, whatever their order. Two sets are
-/// taken for the same if both agree; the sum is no defence against somebody who seeks two that do.
+/// A set of item numbers in constant memory: their count and the sum of their hashes, independent of order. Two sets
+/// are treated as equal if both agree. The sum is no defense against deliberate collisions.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
 pub(super) struct ItemSet {
     items: u64,
@@ -51,36 +53,36 @@ impl ItemSet {
         self.add(Self { items: 1, sum: mixed(number) });
     }
 
-    /// Adds the items of another.
+    /// Adds the items of another set.
     pub(super) fn add(&mut self, other: Self) {
         self.items += other.items;
         self.sum = self.sum.wrapping_add(other.sum);
     }
 
-    /// How many they are.
+    /// Returns the number of items.
     pub(super) fn items(self) -> u64 {
         self.items
     }
 }
 
-/// The finaliser of SplitMix64: neighbours have nothing in common.
+/// The finalizer of SplitMix64: hashes of adjacent numbers are unrelated.
 fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)
 }
 
-/// How many rows of a file are of each group of the first generation, whose chunks are runs of consecutive items.
+/// Rows of a file per group of the first generation, whose chunks are runs of consecutive items.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ByGroup {
-    /// First item, the one after the last, and group of each run, in order.
+    /// First item, end (exclusive) and group of each run, in order.
     runs: Vec<(u64, u64, u32)>,
     rows: std::collections::BTreeMap<u32, u64>,
 }
 
 impl ByGroup {
-    /// No row yet.
-    pub(super) fn of<'a>(manifests: impl Iterator<Item = &'a Manifest>) -> Self {
+    /// Starts without rows.
+    pub(super) fn new<'a>(manifests: impl Iterator<Item = &'a Manifest>) -> Self {
         let mut runs: Vec<_> = manifests
             .flat_map(|m| m.chunks.iter().map(|chunk| (chunk.first, chunk.first + u64::from(chunk.items), m.group)))
             .collect();
@@ -97,7 +99,7 @@ impl ByGroup {
         }
     }
 
-    /// Rows of a group.
+    /// Returns the rows of a group.
     pub(super) fn rows(&self, group: u32) -> u64 {
         self.rows.get(&group).copied().unwrap_or_default()
     }
@@ -111,7 +113,7 @@ mod tests {
 
     #[test]
     fn an_item_is_new_once_and_only_if_it_is_one_of_the_job() {
-        let mut numbers = Numbers::of(200);
+        let mut numbers = Numbers::new(200);
         let found = [1, 64, 200, 64, 0, 201].map(|number| numbers.is_new(number));
         assert_eq!(found, [true, true, true, false, false, false]);
     }
@@ -133,7 +135,7 @@ mod tests {
         let chunk = |first| ChunkPlan { first, items: 5, start: 0, end: 1, oversize: false };
         let manifests =
             [Manifest { group: 1, chunks: vec![chunk(11)] }, Manifest { group: 0, chunks: vec![chunk(1), chunk(6)] }];
-        let mut rows = ByGroup::of(manifests.iter());
+        let mut rows = ByGroup::new(manifests.iter());
         [1, 5, 6, 10, 11, 16].into_iter().for_each(|number| rows.take(number));
         assert_eq!([0, 1, 2].map(|group| rows.rows(group)), [4, 1, 0]);
     }

@@ -1,4 +1,4 @@
-//! Recounts the plan: cuts the input into records once more, and holds the chunks of the manifests against them.
+//! Checks the plan: splits the input into records again, and compares the chunks of the manifests with them.
 
 use std::collections::BTreeSet;
 
@@ -12,17 +12,17 @@ use super::findings::Findings;
 use super::ledger::Records;
 use super::reading::{Streamed, stream};
 
-/// Numbers of the records at the places where chunks begin and end.
+/// Record counts at the byte offsets where chunks begin and end.
 struct Ordinals {
-    /// Bytes at which a chunk begins or ends, in order.
+    /// Byte offsets at which a chunk begins or ends, in order.
     places: Vec<u64>,
-    /// For each of them that was reached, how many records begin before it.
+    /// Number of records that begin before each offset reached so far.
     before: Vec<u64>,
     records: u64,
 }
 
 impl Ordinals {
-    fn of(places: BTreeSet<u64>) -> Self {
+    fn new(places: BTreeSet<u64>) -> Self {
         Self { places: places.into_iter().collect(), before: Vec::new(), records: 0 }
     }
 
@@ -31,7 +31,7 @@ impl Ordinals {
         self.records += 1;
     }
 
-    /// No record that is still to come begins before this byte.
+    /// Marks offsets up to `byte` as reached: no later record begins before it.
     fn reach(&mut self, byte: u64) {
         while self.places.get(self.before.len()).is_some_and(|place| *place <= byte) {
             self.before.push(self.records);
@@ -43,14 +43,14 @@ impl Ordinals {
         self.before.get(place).copied()
     }
 
-    /// Number of the first record of a chunk, and how many it has; none if the chunk was not reached.
+    /// Returns the number of a chunk's first record and its record count, or `None` if the chunk was not reached.
     fn of_chunk(&self, plan: &ChunkPlan) -> Option<(u64, u64)> {
         let (start, end) = (self.before(plan.start)?, self.before(plan.end)?);
         Some((start + 1, end - start))
     }
 }
 
-/// Compares the chunks that are ranges of the input with its records. What a retry filed again has no range.
+/// Compares the chunks that are ranges of the input with its records. Replanned items of a retry have no range.
 pub(super) async fn check_plan(
     files: &impl Files,
     records: &Records,
@@ -60,12 +60,12 @@ pub(super) async fn check_plan(
     let Some(source) = &records.job.source else { return Ok(()) };
     let places: BTreeSet<_> = ranges(records).flat_map(|(_, _, plan)| [plan.start, plan.end]).collect();
     let Some(start) = places.first().copied() else { return Ok(()) };
-    let mut ordinals = Ordinals::of(places);
+    let mut ordinals = Ordinals::new(places);
     match cut(files, source, start, in_time, &mut ordinals).await? {
         Some(Streamed::Whole) => {
             ordinals.reach(u64::MAX);
             if records.job.item_count_final() {
-                findings.count("input_items", &source.name, records.job.item_count, ordinals.records);
+                findings.count("input_items", &source.name, records.job.split.item_count, ordinals.records);
             }
         }
         Some(Streamed::OutOfTime) => {
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn chunks_have_the_records_that_begin_in_them() {
         let text = b"1,a\n\n2,\"b\nb\"\n3,c\n";
-        let mut ordinals = Ordinals::of([0, 5, 13, 17].into());
+        let mut ordinals = Ordinals::new([0, 5, 13, 17].into());
         let mut cutter = Cutter::new(Format::Csv);
         cutter.feed(text, &mut |span| ordinals.take(span));
         let chunk = |start, end| ChunkPlan { first: 1, items: 1, start, end, oversize: false };

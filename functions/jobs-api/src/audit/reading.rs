@@ -1,4 +1,4 @@
-//! Reading of stored files, within the time of a call.
+//! Reads stored files within the time of a call.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use crate::unreadable::unreadable;
 /// Result of streaming a file.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) enum Streamed {
-    /// Every byte was handed over, once and in order.
+    /// Every byte was delivered, once and in order.
     Whole,
-    /// There is no such file, or none any more.
+    /// The file does not exist, or no longer exists.
     Absent,
     /// The time for reading ended first.
     OutOfTime,
 }
 
-/// Hands every byte of a file over, from its beginning on.
+/// Streams every byte of a file, from its beginning.
 pub(super) async fn stream_file(
     files: &impl Files,
     key: &str,
@@ -35,7 +35,7 @@ pub(super) async fn stream_file(
     }
 }
 
-/// Hands the bytes of a file over; `None` if it is not the version that it was.
+/// Streams the bytes of a file; `None` if its version has changed.
 pub(super) async fn stream<F: Files>(
     mut reader: ResumingReader<'_, F>,
     in_time: &(dyn Fn() -> bool + Sync),
@@ -52,15 +52,15 @@ pub(super) async fn stream<F: Files>(
     Ok(Some(Streamed::OutOfTime))
 }
 
-/// Another object stands under the key of the one that was opened.
+/// The key now holds another object than the one that was opened.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} is not the object that was opened")]
 struct Torn(String);
 
-/// The answer of an audit that may take this long. Reading changes nothing, so that the caller may always ask again.
+/// Runs an audit with a timeout. An audit changes nothing, so the caller can always retry.
 ///
 /// # Errors
-/// 503 `unavailable` if a service fails, or does not answer in time.
+/// 503 `unavailable` if a service fails or does not answer in time.
 pub(super) async fn within<T>(limit: Duration, audit: impl Future<Output = PortResult<T>>) -> Result<T, Failure> {
     let error = match tokio::time::timeout(limit, audit).await {
         Ok(Ok(answer)) => return Ok(answer),

@@ -1,6 +1,6 @@
-//! Holds a job's report against its ledger: the result document, the receipt, and by them the files.
+//! Compares a job's report with its ledger: the result document, the receipt, and the files.
 //!
-//! Everything is read by keys that follow from the job, never by those that a document names.
+//! Every key is derived from the job, never taken from a document.
 
 use longshore::ports::report_key;
 use longshore::receipt::{InputReceipt, RECEIPT_NAME, Receipt};
@@ -13,16 +13,16 @@ use super::findings::Findings;
 use super::ledger::Records;
 use super::numbers::ItemSet;
 
-/// The report of a job that has ended.
+/// The report of an ended job.
 pub(super) struct ReportAudit<'a, F> {
     pub(super) files: &'a F,
     pub(super) records: &'a Records,
-    /// Whether files may still be read.
+    /// Returns true while files may still be read.
     pub(super) in_time: &'a (dyn Fn() -> bool + Sync),
     pub(super) findings: &'a mut Findings,
 }
 
-/// The items that the files of a report name, those of the files that were read as a whole.
+/// The items named in the report's files that were read completely.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
 pub(super) struct Reported {
     pub(super) failed: Option<ItemSet>,
@@ -33,12 +33,12 @@ pub(super) struct Reported {
 enum Document<T> {
     Found(T),
     Absent,
-    /// It is there, and is no such document.
+    /// The document exists, but cannot be parsed.
     Damaged,
 }
 
 impl<F: Files> ReportAudit<'_, F> {
-    /// Compares everything that the report can tell.
+    /// Makes every comparison that needs the report.
     pub(super) async fn check(mut self) -> PortResult<Reported> {
         let Some(result) = self.result().await? else { return Ok(Reported::default()) };
         self.check_result(&result);
@@ -54,7 +54,7 @@ impl<F: Files> ReportAudit<'_, F> {
         let job = &self.records.job;
         let of = |file: &Option<SourceFile>| file.as_ref().map_or("no file", |file| &file.name).to_owned();
         let described = |input: &Option<InputReceipt>| input.as_ref().map_or("no file", |input| &input.name).to_owned();
-        let (input, corrected) = (of(&job.source), of(&job.corrected));
+        let (input, corrected) = (of(&job.source), of(&job.retry.corrected));
         self.findings.text("input_name", RECEIPT_NAME, &input, Some(&described(&receipt.input)));
         self.findings.text("corrected_name", RECEIPT_NAME, &corrected, Some(&described(&receipt.corrected)));
         match &receipt.input {
@@ -78,16 +78,17 @@ impl<F: Files> ReportAudit<'_, F> {
         Ok(None)
     }
 
-    /// The counts of the result are the ledger's; how much was never split only the report knows.
+    /// Compares the counts of the result with the ledger. Only the report knows the number of items that were never
+    /// split.
     fn check_result(&mut self, result: &ResultDocument) {
         let job = &self.records.job;
-        let totals = job.totals.unwrap_or_default();
+        let totals = job.completion.totals.unwrap_or_default();
         let ResultCounts { succeeded, failed, skipped, unprocessed } = result.counts;
         self.findings.count("result_succeeded", RESULT_NAME, totals.succeeded, succeeded);
         self.findings.count("result_failed", RESULT_NAME, totals.failed, failed);
         self.findings.count("result_skipped", RESULT_NAME, totals.skipped, skipped);
         self.findings.count("result_items", RESULT_NAME, result.counts.total(), result.item_count);
-        let left = job.item_count.saturating_sub(totals.done());
+        let left = job.split.item_count.saturating_sub(totals.done());
         if job.item_count_final() {
             self.findings.count("result_unprocessed", RESULT_NAME, left, unprocessed);
         } else {
@@ -95,7 +96,7 @@ impl<F: Files> ReportAudit<'_, F> {
         }
     }
 
-    /// The receipt, once it is held against the result.
+    /// Returns the receipt, after comparing it with the result.
     async fn receipt(&mut self, result: &ResultDocument) -> PortResult<Option<Receipt>> {
         let receipt: Receipt = match self.document(RECEIPT_NAME).await? {
             Document::Found(receipt) => receipt,
@@ -118,7 +119,7 @@ impl<F: Files> ReportAudit<'_, F> {
         Ok(Some(receipt))
     }
 
-    /// The input is not read again: its entity tag says whether it is the file that the job has worked.
+    /// Checks the input without reading it: its entity tag shows if it is still the file that the job processed.
     async fn check_input(&mut self, input: &InputReceipt) -> PortResult<()> {
         let Some(SourceFile { key, size_bytes, etag, name, .. }) = &self.records.job.source else {
             self.findings.text("input", RECEIPT_NAME, "no file", Some(&input.name));
@@ -141,7 +142,7 @@ impl<F: Files> ReportAudit<'_, F> {
     }
 }
 
-/// Counts as one text.
+/// Formats counts as one text.
 fn summary(counts: &ResultCounts) -> String {
     let ResultCounts { succeeded, failed, skipped, unprocessed } = counts;
     format!("{succeeded} succeeded, {failed} failed, {skipped} skipped, {unprocessed} unprocessed")

@@ -1,10 +1,10 @@
-//! Counts the rows of a report's file while it passes by: their numbers, its size and its SHA-256.
+//! Counts the rows of a report's file while streaming it: item numbers, size and SHA-256.
 //!
-//! Memory: one number, however long the rows are.
+//! Memory: one number, regardless of the length of the rows.
 
 use csv_core::{ReadFieldResult, Reader};
 
-/// More digits than any number of an item has.
+/// Longer than any item number.
 const DIGITS: usize = 20;
 
 /// Reads the first cell of each row.
@@ -12,40 +12,41 @@ pub(super) struct RowNumbers {
     core: Reader,
     /// Part of a cell.
     text: [u8; 256],
-    /// The first cell of the row, as far as it can be a number.
+    /// The first cell of the row, up to the length of a number.
     number: Vec<u8>,
     /// Cells of the row before this one.
     cell: usize,
-    /// Lines so far, the header among them.
+    /// Lines so far, including the header.
     lines: u64,
 }
 
 impl RowNumbers {
-    /// Of a file that is read from its beginning.
+    /// Starts at the beginning of a file.
     pub(super) fn new() -> Self {
         Self { core: Reader::new(), text: [0; 256], number: Vec::with_capacity(DIGITS), cell: 0, lines: 0 }
     }
 
-    /// Rows below the header so far.
+    /// Returns the rows below the header so far.
     pub(super) fn rows(&self) -> u64 {
         self.lines.saturating_sub(1)
     }
 
-    /// Takes a block; calls `row` with the number of each row below the header that has ended, none if it has no number.
+    /// Parses a block, and calls `row` for each complete row below the header with its number, or `None` if it has
+    /// none.
     pub(super) fn take(&mut self, mut block: &[u8], row: &mut impl FnMut(Option<u64>)) {
         while !block.is_empty() {
             block = self.step(block, row);
         }
     }
 
-    /// The file is over: the last row, if its line has no end.
+    /// Ends the file: reports the last row if its line has no end.
     pub(super) fn end(&mut self, row: &mut impl FnMut(Option<u64>)) {
-        // For the reader an empty block is the end; the first call ends a quoted cell, if one is open.
+        // An empty block means the end to the reader; the first call ends an open quoted cell, if any.
         self.step(&[], row);
         self.step(&[], row);
     }
 
-    /// Reads up to the end of a cell; what is left of the block.
+    /// Reads up to the end of a cell, and returns the remaining block.
     fn step<'a>(&mut self, block: &'a [u8], row: &mut impl FnMut(Option<u64>)) -> &'a [u8] {
         let (result, read, wrote) = self.core.read_field(block, &mut self.text);
         if self.cell == 0 && self.number.len() <= DIGITS {

@@ -1,7 +1,7 @@
-//! Recounts the work files: every item that workers filed, against the counts of the ledger and the rows of the report.
+//! Recounts the work files: compares every item in them with the counts of the ledger and the rows of the report.
 //!
-//! The lines are read here by themselves, and not by the code that workers and completion share: what the two agree on is then
-//! said twice. Only files that a cursor vouches for are read; they never change.
+//! The lines are parsed here independently, not by the code that workers and completion share, so the comparison is of
+//! two implementations. Only files that a cursor refers to are read; they never change.
 
 use futures::{FutureExt, StreamExt, stream};
 use longshore::ports::JobFolder;
@@ -14,21 +14,21 @@ use super::ledger::{Records, place};
 use super::report::Reported;
 use super::work_lines::{Chain, RecordedLine};
 
-/// Groups whose work files are read at the same time at most.
+/// Maximum groups whose work files are read concurrently.
 const READS: u64 = 16;
 
-/// Memory for the chunks that are read at the same time, with all entries that their work files may have.
+/// Memory in bytes for the chunks that are read concurrently, with all entries that their work files may have.
 const READ_BYTES: u64 = 48 << 20;
 
 /// The work files of a job.
 pub(super) struct WorkAudit<'a, F> {
     pub(super) files: &'a F,
     pub(super) records: &'a Records,
-    /// Whether files may still be read.
+    /// Returns true while files may still be read.
     pub(super) in_time: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Bytes of the largest chunk of a group, with all entries that its work files may have.
+/// Returns the bytes of the largest chunk of a group, with all entries that its work files may have.
 pub(super) fn largest_chunk(group: &Group, manifest: &Manifest) -> u64 {
     let chunks = (0..).zip(&manifest.chunks).map(|(chunk, plan)| {
         let deferred = group.cursors.get(&chunk).filter(|cursor| cursor.file.is_some());
@@ -42,10 +42,10 @@ pub(super) fn largest_chunk(group: &Group, manifest: &Manifest) -> u64 {
 struct GroupWork {
     /// Items that ended.
     ended: u64,
-    /// Items that chunks have filed in their present round.
+    /// Items that chunks deferred in their current round.
     waiting: u64,
     deferred: RecordedLine,
-    /// Numbers of the chunks whose work files cannot be understood.
+    /// Numbers of the chunks whose work files cannot be parsed.
     damaged: Vec<u32>,
     absent: bool,
     out_of_time: bool,
@@ -58,7 +58,7 @@ impl GroupWork {
 }
 
 impl<F: Files> WorkAudit<'_, F> {
-    /// Compares everything that the work files can tell.
+    /// Makes every comparison that needs the work files.
     pub(super) async fn check(self, reported: &Reported, findings: &mut Findings) -> PortResult<()> {
         let groups: Vec<_> = self.records.planned().collect();
         let reads: Vec<_> = groups.iter().map(|(group, manifest)| self.read_group(group, manifest).boxed()).collect();
@@ -83,7 +83,7 @@ impl<F: Files> WorkAudit<'_, F> {
             findings.leave_out("work_files", "there was no time to read all of them");
         }
         if whole {
-            // The report has what failed in the present generation, and what was skipped in all of them.
+            // The report has the failed items of the current generation, and the skipped items of all generations.
             let sides = [("failed.csv", &reported.failed, own.failed), ("skipped.csv", &reported.skipped, all.skipped)];
             for (name, reported, deferred) in sides {
                 let Some(reported) = reported else { continue };
@@ -95,7 +95,8 @@ impl<F: Files> WorkAudit<'_, F> {
         Ok(())
     }
 
-    /// Fewer at a time where chunks are large, or have filed many items: an entry may be far larger than its row.
+    /// Returns the number of concurrent reads: fewer if chunks are large or have many entries, as an entry may be far
+    /// larger than its row.
     fn at_once(&self) -> usize {
         let largest = self.records.planned().map(|(group, manifest)| largest_chunk(group, manifest)).max().unwrap_or(0);
         (READ_BYTES / largest.max(1)).clamp(1, READS) as usize
@@ -116,7 +117,7 @@ impl<F: Files> WorkAudit<'_, F> {
         Ok(work)
     }
 
-    /// The work files of a chunk, from its cursor back; none if they cannot be read as a whole.
+    /// Reads the work files of a chunk, from its cursor back. Returns `None` if they cannot be read completely.
     async fn read_chain(&self, place: (u32, u32), cursor: &Cursor, work: &mut GroupWork) -> PortResult<Option<Chain>> {
         let (mut chain, mut next) = (Chain::default(), cursor.file.clone());
         while let Some(token) = next {
@@ -124,7 +125,7 @@ impl<F: Files> WorkAudit<'_, F> {
                 work.out_of_time = true;
                 return Ok(None);
             }
-            let key = JobFolder::of(&self.records.job).work_key(place, &token);
+            let key = JobFolder::for_job(&self.records.job).work_key(place, &token);
             let Read::Found(bytes) = self.files.read(&key, None, None).await? else {
                 work.absent = true;
                 return Ok(None);
@@ -139,7 +140,7 @@ impl<F: Files> WorkAudit<'_, F> {
     }
 }
 
-/// What the work files of a group say, against what the group has counted.
+/// Compares the work files of a group with the group's counts.
 fn check_group(group: &Group, work: &GroupWork, findings: &mut Findings) {
     for chunk in &work.damaged {
         let place = format!("chunk {chunk} of group {}", group.number);

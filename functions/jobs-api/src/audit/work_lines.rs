@@ -1,4 +1,4 @@
-//! The lines of a chunk's work files, as far as they count. Pure.
+//! The counted lines of a chunk's work files. Pure.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::numbers::ItemSet;
 
-/// Items that ended otherwise than by success.
+/// Items that ended without success.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
 pub(super) struct RecordedLine {
     pub(super) failed: ItemSet,
@@ -17,7 +17,7 @@ pub(super) struct RecordedLine {
 }
 
 impl RecordedLine {
-    /// Those of others too.
+    /// Adds the items of another set of lines.
     pub(super) fn add(&mut self, other: &Self) {
         self.failed.add(other.failed);
         self.skipped.add(other.skipped);
@@ -28,7 +28,7 @@ impl RecordedLine {
 #[derive(Debug, Default)]
 pub(super) struct Chain {
     pub(super) deferred: RecordedLine,
-    /// Items that each round has filed for the next one.
+    /// Items that each round deferred to the next one.
     transient: BTreeMap<u32, u64>,
 }
 
@@ -48,7 +48,7 @@ enum End {
 }
 
 impl Chain {
-    /// Takes a work file; the token of the one before it.
+    /// Parses a work file, and returns the token of the previous one.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<Option<String>, serde_json::Error> {
         let mut lines = bytes.split(|byte| *byte == b'\n');
         let Header { round, prev, .. } = serde_json::from_slice(lines.next().unwrap_or_default())?;
@@ -63,14 +63,14 @@ impl Chain {
         Ok(prev)
     }
 
-    /// Items that this round has filed for the next one.
+    /// Returns the items that this round deferred to the next one.
     pub(super) fn waiting(&self, round: u32) -> u64 {
         self.transient.get(&round).copied().unwrap_or_default()
     }
 
-    /// Items of the chunk that have ended; none if cursor and files contradict each other.
+    /// Returns the ended items of the chunk, or `None` if cursor and files contradict each other.
     ///
-    /// A later round works what the round before has filed, and everything else of the chunk has ended.
+    /// A later round processes the items that the previous round deferred; all other items of the chunk have ended.
     pub(super) fn ended(&self, cursor: &Cursor, plan: &ChunkPlan) -> Option<u64> {
         let (items, position, waiting) = (plan.items.into(), cursor.position.into(), self.waiting(cursor.round));
         let left = match cursor.round.checked_sub(1) {

@@ -1,4 +1,4 @@
-//! `POST /api/jobs`: everything that can be known to be wrong is refused here; what is accepted will be worked.
+//! `POST /api/jobs`: validates a request as fully as possible, and creates the job.
 
 mod request;
 pub(crate) mod source;
@@ -15,7 +15,7 @@ use longshore::problem::Problem;
 use longshore::telemetry;
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, SourceFile, Stage, Status, deadline};
+use longshore_domain::job::{Job, JobTimes, SourceFile, Stage, Status, Validation, deadline};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore, Queues};
 use longshore_domain::time_stamp::Timestamp;
@@ -27,13 +27,14 @@ use crate::openapi::refusals::CreateRefusals;
 use crate::queue_depths::{day_is_full, too_many_jobs};
 use crate::{Api, Backend, JobDocument};
 
-/// The largest body: a schema of up to 64 KiB and room for the rest. A definition is one item of up to 400 KB.
+/// Maximum body size: a schema of up to 64 KiB with ample room for the other fields. A definition is one item of up to
+/// 400 KB.
 const BODY_BYTES: usize = 256 * 1024;
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// Stores a job and sends its create message: 202 with the job. Under an `Idempotency-Key` that was used before, 202
-/// with the job that it made, as it now is, whether there is room for another or not.
+/// Stores a job and sends its create message: 202 with the job. A repeated `Idempotency-Key` returns 202 with the first
+/// call's job in its current state, regardless of the limits.
 #[utoipa::path(
     post,
     path = "/api/jobs",
@@ -80,7 +81,7 @@ pub(crate) async fn create<B: Backend>(
     if let Some(answer) = api.answered_before(&tenant, key.as_ref()).await? {
         return Ok(answer);
     }
-    // A schema may take a second to compile, so nothing is compiled for a call that was not counted.
+    // Compiling a schema may take a second, so nothing is compiled before the call is counted.
     api.count_call(&tenant).await?;
     let request = match draft.compile() {
         Ok(request) => request,
@@ -98,7 +99,7 @@ pub(crate) async fn create<B: Backend>(
         Created::Replayed(id) => api.replay(&tenant, id, idempotency::job_deleted).await,
         Created::KeyReused => Err(idempotency::key_reused().into()),
         Created::OverLimit(active) => Err(too_many_jobs(active).into()),
-        Created::OverDailyBytes(bytes) => Err(day_is_full(bytes, job.created_at).into()),
+        Created::OverDailyBytes(bytes) => Err(day_is_full(bytes, job.times.created_at).into()),
     }
 }
 
@@ -145,29 +146,34 @@ impl<B: Backend> Api<B> {
             source,
             priority: request.priority,
             tolerance: request.tolerance,
-            timeout_s: request.timeout_s,
-            checks_only: request.checks_only,
-            deadline_at: deadline(now, request.timeout_s, self.expires_at(now)),
-            expires_at: self.expires_at(now),
+            times: JobTimes {
+                timeout_s: request.timeout_s,
+                deadline_at: deadline(now, request.timeout_s, self.expires_at(now)),
+                expires_at: self.expires_at(now),
+                ..JobTimes::accepted(now)
+            },
+            validation: Validation { checks_only: request.checks_only, ..Validation::default() },
             ..Job::waiting(JobId::generate(), tenant.0.as_str(), &request.job_type, now)
         }
     }
 
-    /// When a job that is accepted now is forgotten, in seconds.
+    /// Returns the expiry time of a job that is accepted now, in seconds.
     pub(crate) fn expires_at(&self, now: Timestamp) -> i64 {
         now.plus_seconds(self.limits.retention_days * SECONDS_PER_DAY).seconds()
     }
 
-    /// Sends the create message. A failure is no failure of the call: the job is stored, and the sweeper sends it.
+    /// Sends the create message. A failure does not fail the call: the job is stored, and the sweeper sends the
+    /// message.
     pub(crate) async fn send(&self, job: &Job) {
-        if let Err(error) = self.ports.queues.send_create(&CreateMessage::of(job)).await {
+        if let Err(error) = self.ports.queues.send_create(&CreateMessage::new(job)).await {
             let error = telemetry::chain(&error);
             tracing::warn!(job.id = %job.job_id, error, "a create message was not sent; the sweeper will send it");
         }
     }
 
-    /// The answer to a request that was accepted before; `deleted` if the job was deleted since: a key makes one job, and
-    /// so does one that is started. While the job waits its message is sent again: perhaps the first call died before it, and a duplicate is harmless.
+    /// Answers a request that was accepted before; `deleted` if the job was deleted since, because an idempotency key,
+    /// or a start, makes only one job. While the job is waiting, its message is sent again: the first call may have
+    /// died before sending it, and a duplicate is harmless.
     pub(crate) async fn replay(&self, tenant: &Tenant, id: JobId, deleted: fn() -> Problem) -> Answer {
         let job = self.ports.store.job(id).await?.filter(|job| job.tenant == tenant.0 && !job.is_deleted());
         let job = job.ok_or_else(deleted)?;
@@ -178,13 +184,13 @@ impl<B: Backend> Api<B> {
         Ok(self.accepted(&job, &groups))
     }
 
-    /// 202 with the job, where it is, and when to ask for it.
+    /// Returns 202 with the job, its path, and `Retry-After` for the first poll.
     pub(crate) fn accepted(&self, job: &Job, groups: &[Group]) -> Response {
         let about = AppendHeaders([
             (header::LOCATION, path(job.job_id)),
             (header::RETRY_AFTER, "1".to_owned()),
             (header::CACHE_CONTROL, "no-store".to_owned()),
         ]);
-        (StatusCode::ACCEPTED, about, Json(JobDocument::of(job, groups))).into_response()
+        (StatusCode::ACCEPTED, about, Json(JobDocument::new(job, groups))).into_response()
     }
 }

@@ -1,4 +1,4 @@
-//! What a client says about the job that it wants, and everything that is wrong with it before a service is asked.
+//! Reads and validates a request for a job, without calling any service.
 
 use longshore::handler::{AnyJobType, Input, Registry};
 use longshore::http::{Bad, Checked, Fields};
@@ -8,45 +8,45 @@ use longshore_domain::job::{Priority, Tolerance};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-/// Bytes of options as they are stored: in one item of 400 KB, beside the columns of the file.
+/// Maximum size of the stored options in bytes: they share one item of 400 KB with the columns of the file.
 const OPTIONS_BYTES: usize = 128 * 1024;
 
-/// What is to be done, over which file.
+/// A request to run a job, usually over an uploaded file.
 #[derive(Clone, PartialEq, Debug, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct JobRequest {
-    /// Name of its job type, one of those that the deployment knows.
+    /// Name of a job type that the deployment offers.
     #[schema(min_length = 1, examples("import"))]
     pub(super) job_type: String,
-    /// The upload to work through; required by job types that take a file, refused by the others.
+    /// The upload to process. Required by job types that take a file, refused by the others.
     #[schema(rename = "fileGuid")]
     pub(super) file: Option<FileGuid>,
-    /// How urgent it is: a queue of its own for each.
+    /// Priority of the job. Each priority has its own queue.
     #[schema(value_type = Option<Priority>)]
     pub(super) priority: Priority,
-    /// As the job type has it; for `import` see ImportOptions.
+    /// Options of the job type; for `import` see ImportOptions.
     #[schema(value_type = Option<Object>)]
     pub(super) options: Value,
-    /// How many failures it tolerates: what the options say.
+    /// Tolerated failures, as the options set them.
     #[schema(ignore)]
     pub(super) tolerance: Tolerance,
-    /// Seconds from now after which the job is stopped if it has not ended, with the error `time_limit`. At most, and if
-    /// absent, the limit of the job type or of the deployment. It is looked at once a minute.
+    /// Time limit in seconds from now. An unfinished job is then stopped with the error `time_limit`. The maximum, and
+    /// the default, is the limit of the job type or of the deployment. Checked once a minute.
     #[schema(rename = "timeoutSeconds", value_type = Option<i64>, minimum = 1)]
     pub(super) timeout_s: i64,
-    /// It only checks its file; another job can do so for real.
+    /// Validation only: the job checks its file, and another job can be started to import it.
     #[schema(ignore)]
     pub(super) checks_only: bool,
 }
 
-/// What is wrong with a request, as far as it tells by itself, and the file that it names: that can be wrong, too.
+/// Errors of an invalid request found without calling a service, and the file that it names, which may be invalid too.
 #[derive(Debug)]
 pub(super) struct BadRequest {
     pub(super) problem: Box<Problem>,
     pub(super) file: Option<FileGuid>,
 }
 
-/// A parsed request whose options are not compiled yet, since compiling may take a second of processor time.
+/// A parsed request whose options are not compiled yet, because compiling may take a second of processor time.
 pub(super) struct Draft<'a> {
     fields: Fields,
     job_type: Option<&'a dyn AnyJobType>,
@@ -57,7 +57,7 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Reads a request for a job of one of these types. `time_limit_s` is for types without a limit of their own.
+    /// Reads a request for a job of one of these types. `time_limit_s` applies to types without their own limit.
     pub(super) fn read(mut fields: Fields, registry: &'a Registry, time_limit_s: i64) -> Self {
         let job_type = fields.required("jobType", |value| known_type(value, registry));
         let file = fields.optional("fileGuid", |value| Ok(value.as_str().and_then(FileGuid::parse)));
@@ -72,7 +72,7 @@ impl<'a> Draft<'a> {
         Self { fields, job_type, file: file.flatten(), priority, options, timeout_s }
     }
 
-    /// The canonical form of a valid request, or `None`: equal for two bodies with the same meaning.
+    /// Returns the canonical form of a valid request, or `None`. It is equal for two bodies with the same meaning.
     pub(super) fn meaning(&self) -> Option<Value> {
         let job_type = self.job_type.filter(|_| self.fields.is_right())?;
         Some(json!({
@@ -123,8 +123,8 @@ fn check_timeout(value: &Value, limit_s: i64) -> Checked<i64> {
     })
 }
 
-/// `Some(None)` is a file that is named by something else than a UUID. Of an unknown type it is not known whether it
-/// wants a file.
+/// Checks the presence of a file. `Some(None)` is a file id that is not a UUID. If the type is unknown, so is its need
+/// for a file.
 fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>) -> Checked<()> {
     match (job_type.map(AnyJobType::input), file) {
         (None | Some(Input::File), Some(Some(_))) | (None | Some(Input::Options), None) => Ok(()),
@@ -139,12 +139,12 @@ fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>)
     }
 }
 
-/// No upload of this id, or another tenant's: the two look the same.
+/// No upload has this id, or it belongs to another tenant: the two are indistinguishable.
 pub(crate) fn unknown_file() -> Bad {
     Bad::new("unknown_file", "there is no upload of this id; take the fileGuid that POST /api/uploads answered")
 }
 
-/// Good options, and the failures that they tolerate.
+/// Validates the options and returns the failures that they tolerate.
 fn check_options(job_type: &dyn AnyJobType, options: &Value) -> Result<Tolerance, Vec<FieldError>> {
     if !options.is_object() {
         return Err(vec![FieldError::new("/options", "invalid_type", "options is an object")]);

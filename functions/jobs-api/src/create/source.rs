@@ -1,4 +1,4 @@
-//! Whether the file of a job is there, and is the one that was promised.
+//! Checks that the file of a job exists and is the promised one.
 
 use longshore::http::{Bad, Failure, Tenant};
 use longshore::problem::{FieldError, Problem};
@@ -11,7 +11,7 @@ pub(crate) use super::request::unknown_file;
 use crate::{Api, Backend};
 
 impl<B: Backend> Api<B> {
-    /// The file as it now is. Its entity tag pins it: a file that changes later fails the job.
+    /// Returns the file as it is now. Its entity tag pins it: if the file changes later, the job fails.
     ///
     /// # Errors
     /// 422 at `/fileGuid`: `unknown_file`, `file_not_uploaded`, `file_size_mismatch`, `file_too_large`.
@@ -23,7 +23,7 @@ impl<B: Backend> Api<B> {
         let info = self.ports.files.info(&upload.key).await?.ok_or_else(not_uploaded).map_err(refused)?;
         check_size(&upload, &info, self.limits.max_file_bytes).map_err(refused)?;
         Ok(SourceFile {
-            format: Format::of(&upload.file_name, &upload.content_type),
+            format: Format::from_file(&upload.file_name, &upload.content_type),
             key: upload.key,
             size_bytes: info.size_bytes,
             etag: info.etag,

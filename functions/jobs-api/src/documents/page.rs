@@ -1,4 +1,4 @@
-//! The frame of every page: one style for light and dark, and a policy that lets nothing else in.
+//! The frame of every HTML page: one style for light and dark mode, and a policy that blocks all other content.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 
 use super::answer;
 
-/// Shared with the page that `cargo xtask openapi` makes.
+/// Shared with the page that `cargo xtask openapi` generates.
 const STYLE: &str = include_str!("../../../../docs/api/style.css");
 
-/// A page with this title and these contents.
+/// Renders a page with this title and contents.
 pub(super) fn page(headers: &HeaderMap, title: &str, contents: &Markup) -> Response {
     let page = html! {
         (DOCTYPE)
@@ -29,14 +29,14 @@ pub(super) fn page(headers: &HeaderMap, title: &str, contents: &Markup) -> Respo
     framed(headers, page.into_string().as_bytes())
 }
 
-/// A whole page as bytes, with the headers of one.
+/// Answers with a complete page, and the headers of a page.
 pub(super) fn framed(headers: &HeaderMap, page: &[u8]) -> Response {
     let mut response = answer(headers, "text/html; charset=utf-8", page);
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         STANDARD.encode(Sha256::digest(STYLE))
     );
-    // The policy is ASCII; were it not, the page would rather go without style than without policy.
+    // The policy is always ASCII. If it were not, the page would lose its style rather than its policy.
     let policy = HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
     let about: [(HeaderName, HeaderValue); 3] = [
         (header::CONTENT_SECURITY_POLICY, policy),

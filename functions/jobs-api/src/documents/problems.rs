@@ -1,4 +1,4 @@
-//! `GET /api/problems` and `GET /api/problems/{kind}`: what a problem means, and what to do about it.
+//! `GET /api/problems` and `GET /api/problems/{kind}`: the meaning of each problem, and how to fix it.
 
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -11,7 +11,7 @@ use super::page::page;
 use crate::openapi::parameters::{IfNoneMatchHeader, KindInPath};
 use crate::openapi::refusals::{DocumentRefusals, KindRefusals};
 
-/// A list of all kinds of problems.
+/// Returns the list of all kinds of problems.
 #[utoipa::path(
     get,
     path = "/api/problems",
@@ -57,7 +57,7 @@ pub(crate) async fn kinds(headers: HeaderMap) -> Response {
     page(&headers, "Problems", &contents)
 }
 
-/// What one kind of problem is; 404 if there is none of that name.
+/// Describes one kind of problem; 404 if the kind does not exist.
 #[utoipa::path(
     get,
     path = "/api/problems/{kind}",
@@ -99,7 +99,7 @@ pub(crate) async fn kind(PathText(name): PathText, headers: HeaderMap) -> Answer
     Ok(page(&headers, about.title, &contents))
 }
 
-/// The codes of `errors`.
+/// Renders the table of error codes in `errors`.
 fn codes() -> Markup {
     html! {
         h2 { "Codes" }

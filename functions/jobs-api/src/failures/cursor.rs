@@ -1,31 +1,31 @@
-//! Where a page of failures begins: a byte of one very file, so that a page costs the same wherever it lies.
+//! Cursor of a page of failures: a byte offset in one version of the file, so that every page costs the same.
 
 use longshore::http::paging;
 
-/// A place in `failed.csv`.
+/// A position in `failed.csv`.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub(super) struct Cursor {
-    /// The byte at which the next row begins.
+    /// Byte offset of the next row.
     pub(super) offset: u64,
-    /// Rows before it.
+    /// Rows before the offset.
     pub(super) rows: u64,
-    /// The entity tag of the file: of another file the place means nothing.
+    /// Entity tag of the file. The position is meaningless in any other version.
     pub(super) etag: String,
 }
 
 impl Cursor {
-    /// As a client sees it.
+    /// Encodes the cursor for the client.
     pub(super) fn encode(&self) -> String {
         paging::opaque(&format!("{}.{}.{}", self.offset, self.rows, self.etag))
     }
 
-    /// Reads what a client sent; none if no page can have given it.
+    /// Decodes a client's cursor; `None` if no page can have returned it.
     pub(super) fn decode(text: &str) -> Option<Self> {
         let place = paging::place(text)?;
         let mut parts = place.splitn(3, '.');
         let offset = parts.next()?.parse().ok().filter(|offset| *offset > 0)?;
         let rows = parts.next()?.parse().ok().filter(|rows| *rows > 0)?;
-        // It becomes a header of a request to S3.
+        // The entity tag becomes a header of a request to S3.
         let etag = parts.next().filter(|etag| !etag.is_empty() && etag.bytes().all(|b| b.is_ascii_graphic()))?;
         Some(Self { offset, rows, etag: etag.to_owned() })
     }

@@ -1,4 +1,4 @@
-//! A page of failed items, and how a row of `failed.csv` becomes one.
+//! A page of failed items, and the conversion of a row of `failed.csv` to an item.
 
 use longshore::formula::original;
 use longshore_domain::job::Job;
@@ -10,11 +10,11 @@ use utoipa::ToSchema;
 use super::Damaged;
 use super::rows::Row;
 
-/// Cells beside the item's own: its number before them; code, field and message behind.
+/// Cells of the report around the item's own: the number before them; code, field and message after them.
 const BEFORE: usize = 1;
 const BEHIND: usize = 3;
 
-/// Bytes of the largest item that stands in a page.
+/// Maximum size in bytes of an item on a page.
 const ITEM_BYTES: usize = 1 << 20;
 
 /// A page of failed items.
@@ -22,34 +22,34 @@ const ITEM_BYTES: usize = 1 << 20;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Failures)]
 pub struct FailuresDocument {
-    /// The items, in the order of the file.
+    /// Failed items, in the order of the file.
     pub failures: Vec<FailureDocument>,
-    /// For the next page; `null` on the last one.
+    /// Cursor of the next page; `null` on the last page.
     #[schema(required = true)]
     pub next_cursor: Option<String>,
 }
 
-/// An item that failed.
+/// A failed item.
 #[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
 #[schema(as = Failure)]
 pub struct FailureDocument {
-    /// Its number in the input, from 1.
+    /// Number of the item in the input, from 1.
     #[schema(minimum = 1)]
     pub number: u64,
-    /// Why, stable, in snake case.
+    /// Stable error code in snake case.
     pub code: String,
-    /// Which column or property, if it was one.
+    /// Column or property with the error; `null` if the error concerns the whole item.
     #[schema(required = true)]
     pub field: Option<String>,
-    /// Why, for people.
+    /// Error message for people.
     pub message: String,
-    /// The item as it came. Of CSV an object, each cell by its column. Of JSON Lines the value of the line, or its text if
-    /// it is no JSON. `null` if it is larger than 1 MiB: the CSV file has it.
+    /// The original item. For CSV: an object with each cell by its column. For JSON Lines: the value of the line, or
+    /// its text if it is not JSON. `null` if it is larger than 1 MiB: download the CSV file instead.
     #[schema(required = true)]
     pub row: Option<Value>,
 }
 
-/// How the items of a job stand in its report.
+/// Layout of a job's items in its report.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub(super) enum Layout {
     /// One cell for each of these columns.
@@ -59,8 +59,8 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// Reads the header of a job's `failed.csv`.
-    pub(super) fn of(job: &Job, header: &Row) -> Result<Self, Damaged> {
+    /// Reads the layout from the header of a job's `failed.csv`.
+    pub(super) fn new(job: &Job, header: &Row) -> Result<Self, Damaged> {
         let own = own(header)?;
         match &job.source {
             Some(source) if source.format == Format::Csv => {
@@ -70,7 +70,7 @@ impl Layout {
         }
     }
 
-    /// The item of a row.
+    /// Converts a row to a failed item.
     pub(super) fn failure(&self, row: &Row) -> Result<FailureDocument, Damaged> {
         let own = own(row)?;
         let reported = |n: usize| row.cells.get(BEFORE + own.len() + n).map(|cell| text(cell)).unwrap_or_default();
@@ -101,7 +101,7 @@ impl Layout {
     }
 }
 
-/// The item's own cells.
+/// Returns the item's own cells.
 fn own(row: &Row) -> Result<&[Vec<u8>], Damaged> {
     let end = row.cells.len().checked_sub(BEHIND).ok_or(Damaged)?;
     row.cells.get(BEFORE..end).ok_or(Damaged)

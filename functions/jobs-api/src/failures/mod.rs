@@ -1,12 +1,12 @@
-//! `GET /api/jobs/{jobId}/failures`: the items that failed, page by page, each with the row as it came; or the file.
+//! `GET /api/jobs/{jobId}/failures`: the failed items with their original rows, in pages; or the whole file.
 //!
-//! | file | holds |
+//! | file | contains |
 //! | --- | --- |
-//! | `wish` | what a client asks |
-//! | `cursor` | where a page begins |
+//! | `request` | the client's parameters |
+//! | `cursor` | the position of a page |
 //! | `rows` | the rows of the file |
 //! | `page` | ranged reads until a page is full |
-//! | `document` | what is answered |
+//! | `document` | the response |
 
 mod cursor;
 mod document;
@@ -38,15 +38,15 @@ use crate::openapi::refusals::FailuresRefusals;
 use crate::output::{Linker, no_report, not_finished, stored_result};
 use crate::{Api, Backend};
 
-/// A file without rows is not written; this is what one would be.
+/// Contents of a file without rows, which completion does not write.
 const NO_ROWS: &str = "row,code,field,message\r\n";
 
-/// The file is not what completion writes.
+/// The file is not in the format that completion writes.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, thiserror::Error)]
 #[error("failed.csv is damaged")]
 pub(crate) struct Damaged;
 
-/// Why there is no page.
+/// Reasons for which a page cannot be read.
 #[derive(Debug, thiserror::Error)]
 enum PageError {
     #[error("failed.csv is not there any more")]
@@ -61,7 +61,7 @@ enum PageError {
     Port(#[from] PortError),
 }
 
-/// A page of the failed items of a finished job, or 303 to the file of all of them.
+/// Returns a page of the failed items of a finished job, or 303 to the file with all of them.
 #[utoipa::path(
     get,
     path = "/api/jobs/{jobId}/failures",
@@ -113,7 +113,7 @@ pub(crate) async fn list<B: Backend>(
     let files = &api.ports.files;
     let file = match stored_result(files, &job).await? {
         Some(result) => result.files.failed,
-        None if job.totals.is_none_or(|totals| totals.failed > 0) => return Err(no_report().into()),
+        None if job.completion.totals.is_none_or(|totals| totals.failed > 0) => return Err(no_report().into()),
         None => None,
     };
     match (request, file) {

@@ -1,4 +1,5 @@
-//! Fills a page from `failed.csv`, by ranged reads of one entity tag: memory and time depend on the page, not the file.
+//! Fills a page from `failed.csv` by ranged reads of one entity tag. Memory and time depend on the page, not on the
+//! file.
 
 use longshore_domain::job::Job;
 use longshore_domain::ports::{FileStream, Files, Read};
@@ -8,13 +9,13 @@ use super::document::{FailuresDocument, Layout};
 use super::rows::{Row, Rows};
 use super::{Damaged, PageError};
 
-/// Bytes of one ranged read: a page of usual rows.
+/// Size in bytes of a ranged read: about one usual page.
 const BLOCK_BYTES: u64 = 256 << 10;
 
-/// Bytes of the first read of a header.
+/// Size in bytes of the first read of the header.
 const HEADER_BYTES: u64 = 16 << 10;
 
-/// Bytes of JSON on one page. The API answers through a Lambda, which can say 6 MB and escapes what it says once more.
+/// Maximum JSON bytes of a page. A Lambda response has at most 6 MB, and the JSON is escaped once more inside it.
 const PAGE_BYTES: usize = 2 << 20;
 
 /// The file of a job's failed items.
@@ -22,15 +23,16 @@ pub(super) struct FailedFile<'a, F> {
     pub(super) files: &'a F,
     pub(super) job: &'a Job,
     pub(super) key: &'a str,
-    /// Rows below its header.
+    /// Rows below the header.
     pub(super) rows: u64,
 }
 
 impl<F: Files> FailedFile<'_, F> {
-    /// Up to `limit` failures behind a place, or from the beginning on; fewer if they are large.
+    /// Returns up to `limit` failures after a cursor, or from the beginning; fewer if they are large.
     ///
     /// # Errors
-    /// If the file is not there any more, is another than the cursor's, or is not what completion writes.
+    /// If the file no longer exists, has another entity tag than the cursor, or is not in the format that completion
+    /// writes.
     pub(super) async fn page(&self, limit: usize, after: Option<Cursor>) -> Result<FailuresDocument, PageError> {
         let etag = match &after {
             Some(cursor) => cursor.etag.clone(),
@@ -38,17 +40,17 @@ impl<F: Files> FailedFile<'_, F> {
         };
         let block_bytes = if after.is_some() { HEADER_BYTES } else { BLOCK_BYTES };
         let mut reader = BlockReader::new(self, &etag, 0, block_bytes);
-        let layout = Layout::of(self.job, &reader.row().await?)?;
+        let layout = Layout::new(self.job, &reader.row().await?)?;
         let Some(cursor) = after else { return self.fill(limit, &layout, reader, 0).await };
         let reader = BlockReader::new(self, &etag, cursor.offset, BLOCK_BYTES);
         self.fill(limit, &layout, reader, cursor.rows).await.map_err(|error| match error {
-            // The header was as it should be: it is the cursor that somebody made up.
+            // The header was valid, so the cursor was forged.
             PageError::Damaged(_) => PageError::Astray,
             error => error,
         })
     }
 
-    /// A page of what the reader gives, `read` rows being before it.
+    /// Fills a page from the reader; `read` is the number of rows before it.
     async fn fill(
         &self,
         limit: usize,
@@ -74,15 +76,15 @@ impl<F: Files> FailedFile<'_, F> {
     }
 }
 
-/// A file that is being read in blocks.
+/// A reader of a file in blocks.
 struct BlockReader<'a, F> {
     file: &'a FailedFile<'a, F>,
     etag: String,
     rows: Rows,
     block: Vec<u8>,
-    /// Bytes of the block that are read.
+    /// Consumed bytes of the current block.
     used: usize,
-    /// Where the next block begins.
+    /// Offset of the next block.
     next: u64,
     block_bytes: u64,
 }
@@ -93,7 +95,7 @@ impl<'a, F: Files> BlockReader<'a, F> {
         Self { file, etag: etag.to_owned(), rows, block: Vec::new(), used: 0, next: start, block_bytes }
     }
 
-    /// The place behind so many rows.
+    /// Creates the cursor at this offset, after this number of rows.
     fn cursor(&self, offset: u64, rows: u64) -> Cursor {
         Cursor { offset, rows, etag: self.etag.clone() }
     }
@@ -124,7 +126,7 @@ impl<'a, F: Files> BlockReader<'a, F> {
         }
         self.next += self.block.len() as u64;
         self.block_bytes = BLOCK_BYTES;
-        // The end of the file, before its last row.
+        // The file ended before its last row.
         if self.block.is_empty() { Err(Damaged.into()) } else { Ok(()) }
     }
 }

@@ -1,4 +1,4 @@
-//! What a client asks of the failed items: which page, or the whole file.
+//! Parameters of a read of failed items: a page, or the whole file.
 
 use axum::http::{HeaderMap, header};
 use longshore::http::{QueryText, paging};
@@ -6,31 +6,31 @@ use longshore::problem::{FieldError, Problem};
 
 use super::cursor::Cursor;
 
-/// Failures of a page that nobody sized.
+/// Default page size.
 const DEFAULT_LIMIT: usize = 100;
 
-/// Failures of the largest page; it is also bounded by bytes.
+/// Maximum page size. A page is also limited by bytes.
 const MAX_LIMIT: usize = 1_000;
 
-/// What a client wants.
+/// A client's request for failed items.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub(super) enum FailuresRequest {
-    /// The file, as CSV.
+    /// The whole file, as CSV.
     File,
     /// A page, as JSON.
     Page {
-        /// Failures at most.
+        /// Maximum number of failures.
         limit: usize,
-        /// Behind this place.
+        /// Position after which the page begins.
         after: Option<Cursor>,
     },
 }
 
 impl FailuresRequest {
-    /// Reads the parameters, and `Accept` where there is no `format`.
+    /// Reads the parameters. `Accept` decides if there is no `format`.
     ///
     /// # Errors
-    /// 422 with every bad one.
+    /// 422 with every bad parameter.
     pub(super) fn read(query: &QueryText, headers: &HeaderMap) -> Result<Self, Problem> {
         let mut errors = Vec::new();
         let csv = match query.get("format") {
@@ -56,7 +56,7 @@ impl FailuresRequest {
     }
 }
 
-/// Whether `Accept` (RFC 9110) ranks CSV above JSON.
+/// Returns true if `Accept` (RFC 9110) ranks CSV above JSON.
 fn prefers_csv(headers: &HeaderMap) -> bool {
     let lists = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let ranges: Vec<_> = lists.flat_map(|list| list.split(',')).filter_map(range).collect();
@@ -67,7 +67,7 @@ fn prefers_csv(headers: &HeaderMap) -> bool {
     quality(["text/csv", "text/*", "*/*"]) > quality(["application/json", "application/*", "*/*"])
 }
 
-/// A media range and its quality.
+/// Parses a media range and its quality.
 fn range(text: &str) -> Option<(String, f32)> {
     let mut parts = text.split(';').map(str::trim);
     let media = parts.next()?.to_ascii_lowercase();

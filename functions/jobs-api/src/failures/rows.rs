@@ -1,25 +1,25 @@
-//! Reads `failed.csv` row by row out of blocks that end anywhere, and knows at which byte each row ends.
+//! Reads `failed.csv` row by row from blocks of any size, and tracks the byte offset at which each row ends.
 //!
-//! Memory: of one row the item's own cells up to a limit, and what is said of it. A longer row is read through, and what
-//! is said of it is kept.
+//! Memory: for one row, the item's own cells up to a limit, and its report columns. A longer row is read to its end,
+//! and only its report columns are kept.
 
 use csv_core::{ReadFieldResult, Reader};
 
-/// Bytes of a row's cells that are kept. A page holds a few hundred such rows at most before it is full.
+/// Maximum bytes of a row's cells that are kept. A page is full after a few hundred such rows.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Cells at the end of a row that are kept however long the row is: code, field, message.
+/// Cells at the end of a row that are kept regardless of its length: code, field, message.
 const REPORT_COLUMNS: usize = 3;
 
-/// The cells of one row, as they stand in the file.
+/// The cells of one row, as stored in the file.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub(super) struct Row {
-    /// Its cells. If it was too long, some of the item's own are empty.
+    /// Cells of the row. If the row was too long, some of the item's own cells are empty.
     pub(super) cells: Vec<Vec<u8>>,
-    /// It was too long.
+    /// `true` if the row was too long.
     pub(super) cut: bool,
     kept: usize,
-    /// The last cell alone is too long.
+    /// `true` if the last cell alone is too long.
     dropping: bool,
 }
 
@@ -29,7 +29,8 @@ impl Row {
         self.dropping = false;
     }
 
-    /// Takes bytes of the last cell, if need be by forgetting: the number and the last cells are kept.
+    /// Adds bytes to the last cell. If the row is too long, drops the item's own cells and keeps the number and the
+    /// last cells.
     fn push(&mut self, bytes: &[u8]) {
         let last = self.cells.len().saturating_sub(1);
         let Some(cell) = self.cells.get_mut(last).filter(|_| !self.dropping) else { return };
@@ -53,27 +54,27 @@ impl Row {
     }
 }
 
-/// A file that is being read.
+/// A parser of a file's rows.
 pub(super) struct Rows {
     core: Reader,
     row: Row,
     begun: bool,
-    /// Where the next row begins, or this one goes on.
+    /// Offset of the next unread byte: the start of a row, or a position within the current one.
     offset: u64,
 }
 
 impl Rows {
-    /// From a byte on at which a row begins.
+    /// Starts at a byte offset at which a row begins.
     pub(super) fn starting_at(offset: u64) -> Self {
         Self { core: Reader::new(), row: Row::default(), begun: false, offset }
     }
 
-    /// How far the file is read.
+    /// Returns the offset up to which the file was read.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Takes bytes up to the end of a row; the row, if it has ended.
+    /// Consumes bytes up to the end of a row, and returns the row if it is complete.
     pub(super) fn take(&mut self, input: &mut &[u8]) -> Option<Row> {
         let mut text = [0; 4096];
         while !input.is_empty() {

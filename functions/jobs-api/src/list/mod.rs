@@ -1,7 +1,7 @@
-//! `GET /api/jobs`: a tenant's jobs, newest first, each as its own call would answer it.
+//! `GET /api/jobs`: a tenant's jobs, newest first, each as its own document.
 //!
-//! A job that has not completed shows a sum over its groups, and they are read. So that a page has a price, it ends
-//! early where its jobs have more groups than one answer reads.
+//! The document of an incomplete job is a sum over its groups, so the groups are read. To limit the cost, a page ends
+//! early if its jobs have more groups than `GROUPS`.
 
 mod wanted;
 
@@ -25,10 +25,10 @@ use crate::openapi::parameters::JobsQuery;
 use crate::openapi::refusals::ListRefusals;
 use crate::{Api, Backend, JobDocument};
 
-/// Groups that one page reads at most, its first job's aside: some 128 read units and a fraction of a second.
+/// Maximum groups that one page reads, not counting its first job: about 128 read units and a fraction of a second.
 const GROUPS: u32 = 512;
 
-/// Jobs whose groups are read at the same time.
+/// Jobs whose groups are read concurrently.
 const AT_ONCE: usize = 8;
 
 /// A page of jobs.
@@ -36,14 +36,14 @@ const AT_ONCE: usize = 8;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Jobs)]
 pub struct JobsDocument {
-    /// The jobs, newest first.
+    /// Jobs, newest first.
     pub jobs: Vec<JobDocument>,
-    /// For the next page; `null` on the last one.
+    /// Cursor of the next page; `null` on the last page.
     #[schema(required = true)]
     pub next_cursor: Option<String>,
 }
 
-/// A page of the tenant's jobs.
+/// Returns a page of the tenant's jobs.
 #[utoipa::path(
     get,
     path = "/api/jobs",
@@ -72,19 +72,19 @@ pub struct JobsDocument {
 )]
 pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, query: QueryText) -> Answer {
     let wanted = Wanted::read(&query, &api.registry)?;
-    let page = affordable(api.ports.store.jobs(&wanted.of(&tenant)).await?);
+    let page = affordable(api.ports.store.jobs(&wanted.for_tenant(&tenant)).await?);
     let next = page.next.map(cursor);
     let read = stream::iter(page.jobs).map(|job| Box::pin(api.read_groups(job))).buffered(AT_ONCE);
-    // Deleted meanwhile, or not of the wanted status any more: not of this list.
+    // Deleted meanwhile, or no longer of the requested status: excluded from this list.
     let there = read.try_filter_map(async |read| Ok(read));
-    let fitting = there.try_filter(|(_, job)| std::future::ready(wanted.of(&tenant).includes(job)));
-    let jobs = fitting.map_ok(|(groups, job)| JobDocument::of(&job, &groups)).try_collect().await?;
+    let fitting = there.try_filter(|(_, job)| std::future::ready(wanted.for_tenant(&tenant).includes(job)));
+    let jobs = fitting.map_ok(|(groups, job)| JobDocument::new(&job, &groups)).try_collect().await?;
     let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
     about.extend(next.as_ref().map(|cursor| (header::LINK, wanted.next_link(cursor))));
     Ok((AppendHeaders(about), Json(JobsDocument { jobs, next_cursor: next })).into_response())
 }
 
-/// The page as far as its groups can be read at once; at least one job.
+/// Cuts the page to the jobs whose groups can be read at once; keeps at least one job.
 fn affordable(mut page: JobsPage) -> JobsPage {
     let mut groups = 0;
     let fits = page.jobs.iter().take_while(|job| {
@@ -101,12 +101,12 @@ fn affordable(mut page: JobsPage) -> JobsPage {
 }
 
 fn groups_to_read(job: &Job) -> u32 {
-    if job.status == Status::Completed { 0 } else { job.groups.saturating_sub(job.carried_over.groups) }
+    if job.status == Status::Completed { 0 } else { job.split.groups.saturating_sub(job.retry.carried_over.groups) }
 }
 
 #[cfg(test)]
 mod tests {
-    use longshore_domain::job::{Job, Status};
+    use longshore_domain::job::{Job, SplitState, Status};
     use longshore_domain::ports::JobsPage;
 
     use super::affordable;
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_page_ends_where_it_would_read_too_many_groups() {
-        let job = |status, groups| Job { status, groups, ..running() };
+        let job = |status, groups| Job { status, split: SplitState { groups, ..running().split.clone() }, ..running() };
         let (run, done) = (|groups| job(Status::Running, groups), job(Status::Completed, 9_999));
         for (jobs, expected) in [
             (vec![run(9_999), run(1)], 1),

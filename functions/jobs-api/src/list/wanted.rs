@@ -1,4 +1,4 @@
-//! Which page of which jobs a client asks for.
+//! Parameters of a list of jobs.
 
 use longshore::handler::Registry;
 use longshore::http::{QueryText, Tenant, paging};
@@ -9,10 +9,10 @@ use longshore_domain::ports::{JobPosition, JobsWanted};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::Value;
 
-/// Jobs of a page that nobody sized.
+/// Default page size.
 const DEFAULT_LIMIT: usize = 20;
 
-/// Jobs of the largest page: what DynamoDB reads in one batch.
+/// Maximum page size: the size of one DynamoDB batch read.
 const MAX_LIMIT: usize = 100;
 
 /// The parameters of a list of jobs.
@@ -24,10 +24,10 @@ pub(super) struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// Reads the parameters; unknown ones are ignored.
+    /// Reads the parameters; ignores unknown ones.
     ///
     /// # Errors
-    /// 422 with every bad one.
+    /// 422 with every bad parameter.
     pub(super) fn read(query: &'a QueryText, registry: &Registry) -> Result<Self, Problem> {
         let mut errors = Vec::new();
         let status = query.get("status").and_then(|text| {
@@ -46,13 +46,13 @@ impl<'a> Wanted<'a> {
         if errors.is_empty() { Ok(Self { status, job_type, limit, after }) } else { Err(Problem::invalid(errors)) }
     }
 
-    /// The same for the store.
-    pub(super) fn of<'b>(&'b self, tenant: &'b Tenant) -> JobsWanted<'b> {
+    /// Converts the parameters to a query for the store.
+    pub(super) fn for_tenant<'b>(&'b self, tenant: &'b Tenant) -> JobsWanted<'b> {
         let (status, job_type) = (self.status.map(|(status, _)| status), self.job_type);
         JobsWanted { tenant: &tenant.0, status, job_type, limit: self.limit, after: self.after }
     }
 
-    /// The next page of the same list.
+    /// Returns the path of the next page of the same list.
     pub(super) fn next_link(&self, cursor: &str) -> String {
         let limit = self.limit.to_string();
         let filters = [("status", self.status.map(|(_, text)| text)), ("jobType", self.job_type)];
@@ -62,7 +62,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// A place in the list as a client sees it. It says nothing of a tenant: in another's hands it is a moment in time.
+/// Encodes a position in the list for the client. It contains no tenant: for another tenant it is only a point in time.
 pub(super) fn cursor(position: JobPosition) -> String {
     paging::opaque(&format!("{}.{}", position.created_at.0, position.job_id))
 }

@@ -1,5 +1,5 @@
-//! What the calls answer of one import of 100,000 rows, 250 of which failed. Made of the very documents, so that an
-//! example has every property.
+//! Example responses about one import of 100,000 rows, 250 of which failed. They are built from the response types, so
+//! every example has every property.
 
 use longshore::fingerprint::Fingerprint;
 use longshore::receipt::{Basis, CodeVersion, FileReceipt, InputReceipt, Receipt};
@@ -20,7 +20,7 @@ fn id() -> JobId {
     JobId::parse("019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e").unwrap_or_else(JobId::generate)
 }
 
-/// A job that was just accepted.
+/// Example: a job that was just accepted.
 pub(crate) fn waiting() -> JobDocument {
     JobDocument {
         status: Status::Waiting,
@@ -41,7 +41,7 @@ pub(crate) fn waiting() -> JobDocument {
     }
 }
 
-/// A job that a client has canceled, and that has not ended yet.
+/// Example: a canceled job that has not ended yet.
 pub(crate) fn stopping() -> JobDocument {
     JobDocument {
         status: Status::Running,
@@ -59,7 +59,7 @@ pub(crate) fn stopping() -> JobDocument {
     }
 }
 
-/// A job that has been opened again for its 250 failed items.
+/// Example: a job that was opened again for its 250 failed items.
 pub(crate) fn retried() -> JobDocument {
     JobDocument {
         item_count: 100_000,
@@ -72,12 +72,12 @@ pub(crate) fn retried() -> JobDocument {
     }
 }
 
-/// A job that does for real what another one has checked.
+/// Example: an import started from a validation job.
 pub(crate) fn started() -> JobDocument {
     JobDocument { started_from: JobId::parse("019f2c3a-11d2-7e05-a3b4-5c6d7e8f9a0b"), ..waiting() }
 }
 
-/// A job that is completed.
+/// Example: a completed job.
 pub(crate) fn completed() -> JobDocument {
     JobDocument {
         job_id: id(),
@@ -121,13 +121,13 @@ fn links(ended: Option<JobId>, cancel: Option<String>) -> Links {
     }
 }
 
-/// A page of one job.
+/// Example: a page of one job.
 pub(crate) fn jobs() -> JobsDocument {
     let next_cursor = Some("MTc4Mjg5NjQwMDEyMC4wMTlmMmMzZS03YjFhLTdjNDQtOWQwZS0yZjZhMWIzYzRkNWU".to_owned());
     JobsDocument { jobs: vec![completed()], next_cursor }
 }
 
-/// The result of the job.
+/// Example: the result of a job.
 pub(crate) fn output() -> OutputDocument {
     let key = format!("jobs/acme/{}/report/0/failed.csv", id());
     let url = |key: &str| {
@@ -178,7 +178,7 @@ fn receipt() -> Receipt {
     }
 }
 
-/// An audit that finds a row missing.
+/// Example: an audit that finds a row missing.
 pub(crate) fn audit() -> AuditDocument {
     let check =
         |name: &str, expected, found| Check { name: name.to_owned(), expected, found, equal: expected == found };
@@ -198,7 +198,7 @@ pub(crate) fn audit() -> AuditDocument {
     }
 }
 
-/// A page of one failed item.
+/// Example: a page of one failed item.
 pub(crate) fn failures() -> FailuresDocument {
     let failure = FailureDocument {
         number: 4_711,
@@ -210,14 +210,14 @@ pub(crate) fn failures() -> FailuresDocument {
     FailuresDocument { failures: vec![failure], next_cursor: None }
 }
 
-/// A page of one dataset.
+/// Example: a page of one dataset.
 pub(crate) fn datasets() -> DatasetsDocument {
     let links = DatasetLinks { records: records_path("people") };
     let dataset = DatasetDocument { name: "people".to_owned(), created_at: "2026-07-01T09:00:01.2Z".to_owned(), links };
     DatasetsDocument { datasets: vec![dataset], next_cursor: None }
 }
 
-/// A page of one record.
+/// Example: a page of one record.
 pub(crate) fn records() -> RecordsDocument {
     let record = json!({ "id": 1, "email": "ann@example.com" }).as_object().cloned().unwrap_or_default();
     let record = RecordDocument {

@@ -1,5 +1,5 @@
-//! What this function says of its calls in the API's document (`shared/src/openapi`): parameters, refusals, examples.
-//! The calls themselves are described where they are handled.
+//! OpenAPI metadata of this function's calls: parameters, refusals and examples. `shared/src/openapi` assembles the
+//! document. The calls themselves are described beside their handlers.
 
 pub(crate) mod examples;
 pub(crate) mod parameters;
@@ -10,12 +10,12 @@ use utoipa::OpenApi;
 
 use crate::{audit, cancel, create, datasets, delete, documents, failures, job, list, output, records, retry, start};
 
-/// This function's part of the document.
+/// Returns this function's part of the OpenAPI document.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     Calls::openapi()
 }
 
-/// The order is that of the document and of the page made of it.
+/// The order defines the order of the document and of its HTML page.
 #[derive(OpenApi)]
 #[openapi(
     paths(

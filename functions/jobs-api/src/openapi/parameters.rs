@@ -1,48 +1,49 @@
-//! The parameters of the calls. The structs only describe: handlers read parameters by name, to name every bad one.
+//! Parameters of the calls. The structs are for the schema only: handlers read parameters by name, so that every bad
+//! one is reported.
 
 #![allow(dead_code, reason = "only described")]
 
 use longshore_domain::job::Status;
 use utoipa::IntoParams;
 
-/// The job that a path names.
+/// Path parameter that identifies a job.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(crate) struct JobIdInPath {
-    /// The job.
+    /// Id of the job.
     #[param(rename = "jobId", format = "uuid")]
     job_id: String,
 }
 
-/// The dataset that a path names.
+/// Path parameter that identifies a dataset.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(crate) struct DatasetInPath {
-    /// The dataset, as imports name it.
+    /// Name of the dataset, as given in the options of imports.
     #[param(pattern = "^[A-Za-z0-9_-]{1,64}$", example = "customers")]
     dataset: String,
 }
 
-/// The kind of problem that a path names.
+/// Path parameter that identifies a kind of problem.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(crate) struct KindInPath {
-    /// The end of a problem's `type`.
+    /// Last segment of a problem's `type`.
     #[param(pattern = "^[a-z-]+$", example = "not-found")]
     kind: String,
 }
 
-/// `If-Match`, as `etag` reads it.
+/// The header `If-Match`, as `etag` reads it.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 pub(crate) struct IfMatchHeader {
-    /// `ETag`s of the job as the client knows it, or `*`. If the job has changed since, nothing happens: 412. A running
-    /// job changes with every item that ends.
+    /// One or more `ETag`s of the job from earlier answers, or `*`. If the job has changed since, the call does nothing
+    /// and returns 412. A running job changes with every item that ends.
     #[param(rename = "If-Match", required = false)]
     if_match: String,
 }
 
-/// `If-None-Match`, as `etag` reads it.
+/// The header `If-None-Match`, as `etag` reads it.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 pub(crate) struct IfNoneMatchHeader {
@@ -51,66 +52,66 @@ pub(crate) struct IfNoneMatchHeader {
     if_none_match: String,
 }
 
-/// The query of `GET /api/jobs/{jobId}`.
+/// Query parameters of `GET /api/jobs/{jobId}`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct JobQuery {
-    /// With `output`, a completed job answers 303 to its result. Other values change nothing.
+    /// With `output`, a completed job redirects to its result (303). Other values have no effect.
     #[param(required = false, example = "output")]
     redirect: String,
 }
 
-/// The query of `GET /api/jobs`.
+/// Query parameters of `GET /api/jobs`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct JobsQuery {
-    /// Only jobs of this status.
+    /// Return only jobs with this status.
     #[param(required = false)]
     status: Status,
-    /// Only jobs of this type, one of those that the deployment knows.
+    /// Return only jobs of this type, which the deployment must offer.
     #[param(rename = "jobType", required = false, min_length = 1, example = "import")]
     job_type: String,
-    /// Jobs on the page at most.
+    /// Maximum number of jobs on the page.
     #[param(required = false, minimum = 1, maximum = 100, default = 20)]
     limit: usize,
 }
 
-/// The query of `GET /api/jobs/{jobId}/failures`.
+/// Query parameters of `GET /api/jobs/{jobId}/failures`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FailuresQuery {
-    /// Over `Accept`.
+    /// Format of the answer. Takes precedence over `Accept`.
     #[param(required = false, inline)]
     format: FailuresFormat,
-    /// Failures on the page at most; fewer if they are large.
+    /// Maximum number of failures on the page; fewer if they are large.
     #[param(required = false, minimum = 1, maximum = 1000, default = 100)]
     limit: usize,
 }
 
-/// How failed items are answered.
+/// Format of failed items.
 #[derive(utoipa::ToSchema)]
 #[schema(rename_all = "lowercase")]
 pub(crate) enum FailuresFormat {
-    /// A page.
+    /// A page, as JSON.
     Json,
-    /// The whole file.
+    /// The whole file, as CSV.
     Csv,
 }
 
-/// The query of `GET /api/datasets`.
+/// Query parameters of `GET /api/datasets`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DatasetsQuery {
-    /// Datasets on the page at most.
+    /// Maximum number of datasets on the page.
     #[param(required = false, minimum = 1, maximum = 1000, default = 100)]
     limit: usize,
 }
 
-/// The query of `GET /api/datasets/{dataset}/records`.
+/// Query parameters of `GET /api/datasets/{dataset}/records`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RecordsQuery {
-    /// Records on the page at most; fewer if they are large.
+    /// Maximum number of records on the page; fewer if they are large.
     #[param(required = false, minimum = 1, maximum = 1000, default = 100)]
     limit: usize,
 }

@@ -1,59 +1,59 @@
-//! Which problems each call may answer, beside those of every call.
+//! Problems that each call may return, in addition to those of every call.
 
 use longshore::refusals;
 
 refusals!(
-    /// Of `POST /api/jobs`. 404 if the job of the Idempotency-Key is deleted in the same moment.
+    /// Refusals of `POST /api/jobs`. 404 if the job of the Idempotency-Key is deleted at the same moment.
     CreateRefusals: MalformedJson, InvalidIdempotencyKey, NotFound, JobDeleted, BodyTooLarge, UnsupportedMediaType,
     InvalidRequest, IdempotencyKeyReused, TooManyJobs, UploadQuotaExceeded, Busy
 );
 refusals!(
-    /// Of `GET /api/jobs` and `GET /api/datasets`.
+    /// Refusals of `GET /api/jobs` and `GET /api/datasets`.
     ListRefusals: MalformedQuery, InvalidRequest
 );
 refusals!(
-    /// Of `GET /api/datasets/{dataset}/records`. 404 if the name cannot be decoded.
+    /// Refusals of `GET /api/datasets/{dataset}/records`. 404 if the name cannot be decoded.
     RecordsRefusals: MalformedQuery, NotFound, InvalidRequest
 );
 refusals!(
-    /// Of `GET /api/jobs/{jobId}`.
+    /// Refusals of `GET /api/jobs/{jobId}`.
     JobRefusals: MalformedQuery, NotFound
 );
 refusals!(
-    /// Of `DELETE /api/jobs/{jobId}`.
+    /// Refusals of `DELETE /api/jobs/{jobId}`.
     DeleteRefusals: NotFound, PreconditionFailed
 );
 refusals!(
-    /// Of `POST /api/jobs/{jobId}/cancel`.
+    /// Refusals of `POST /api/jobs/{jobId}/cancel`.
     CancelRefusals: NotFound, JobEnded, PreconditionFailed
 );
 refusals!(
-    /// Of `POST /api/jobs/{jobId}/retry`.
+    /// Refusals of `POST /api/jobs/{jobId}/retry`.
     RetryRefusals: MalformedJson, NotFound, NotEnded, NothingToRetry, PreconditionFailed, BodyTooLarge, UnsupportedMediaType,
     InvalidRequest, TooManyJobs, UploadQuotaExceeded, Busy
 );
 refusals!(
-    /// Of `POST /api/jobs/{jobId}/start`.
+    /// Refusals of `POST /api/jobs/{jobId}/start`.
     StartRefusals: NotFound, FileGone, JobDeleted, NotEnded, NothingToStart, NotValidated, PreconditionFailed, TooManyJobs,
     UploadQuotaExceeded, Busy
 );
 refusals!(
-    /// Of `GET /api/jobs/{jobId}/output`.
+    /// Refusals of `GET /api/jobs/{jobId}/output`.
     OutputRefusals: NotFound, NotFinished
 );
 refusals!(
-    /// Of `GET /api/jobs/{jobId}/audit`.
+    /// Refusals of `GET /api/jobs/{jobId}/audit`.
     AuditRefusals: NotFound, Unavailable
 );
 refusals!(
-    /// Of the public documents.
+    /// Refusals of the public documents: none.
     public DocumentRefusals:
 );
 refusals!(
-    /// Of `GET /api/problems/{kind}`.
+    /// Refusals of `GET /api/problems/{kind}`.
     public KindRefusals: NotFound
 );
 refusals!(
-    /// Of `GET /api/jobs/{jobId}/failures`.
+    /// Refusals of `GET /api/jobs/{jobId}/failures`.
     FailuresRefusals: MalformedQuery, NotFound, NotFinished, NoReport, InvalidRequest
 );

@@ -1,4 +1,4 @@
-//! Audits whose files cannot be read in one go: resumed, or refused for a while, and never wrong.
+//! Audits whose files cannot be read in one stream: resumed, or refused temporarily, and never wrong.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -28,7 +28,7 @@ enum Fault {
     IsRemoved,
 }
 
-/// Files whose streams meet a fault, a given number of times in all.
+/// Files whose streams have a fault, a given number of times in total.
 #[derive(Clone)]
 struct Faulty {
     inner: MemoryFiles,
@@ -70,7 +70,7 @@ impl FileStream for FaultyStream {
                 Err(broken())
             }
             Fault::IsRemoved => {
-                self.files.store.amend(self.files.job, |job, _| job.deleted_at = Some(NOW));
+                self.files.store.amend(self.files.job, |job, _| job.times.deleted_at = Some(NOW));
                 self.files.inner.remove(&self.key);
                 Err(broken())
             }

@@ -1,4 +1,4 @@
-//! `POST /api/jobs/{jobId}/cancel`: who may stop which job when, and what is sent.
+//! `POST /api/jobs/{jobId}/cancel`: permissions, states and messages.
 
 use crate::world::{NOW, World};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
@@ -45,7 +45,7 @@ async fn a_job_that_stops_is_canceled_again_with_the_same_answer() {
     let world = World::default();
     let id = world.job().await;
     let first = world.cancel(id, &[]).await;
-    // The first call died before its message; a client that asks again has it sent.
+    // The first call died before sending its message; a repeated call sends it again.
     world.queues.take_completes();
     world.queues.forget_deduplication();
     let second = world.cancel(id, &[("if-match", "\"what the client saw before\"")]).await;
@@ -100,7 +100,7 @@ async fn a_job_that_changes_between_the_look_and_the_write_is_left_alone_if_its_
         let reply = world.call_while_it_begins(id, (call.0, &call.1), &seen).await;
         reply.is_problem(412, "precondition-failed");
         let job = world.store.job(id).await.unwrap().unwrap();
-        assert_eq!((job.stage, job.deleted_at), (Stage::Splitting, None), "{method}");
+        assert_eq!((job.stage, job.times.deleted_at), (Stage::Splitting, None), "{method}");
         let other = world.job().await;
         let reply = world.call_while_it_begins(other, (method, &format!("/api/jobs/{other}{end}")), "*").await;
         assert!([202, 204].contains(&reply.status), "any job is the one: {}", reply.text);

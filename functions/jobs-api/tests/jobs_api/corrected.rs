@@ -1,4 +1,4 @@
-//! `POST /api/jobs/{jobId}/retry` with a corrected failures file: which files are taken.
+//! `POST /api/jobs/{jobId}/retry` with a corrected failures file: accepted and refused files.
 
 use std::sync::{Arc, Mutex};
 
@@ -46,7 +46,7 @@ async fn a_corrected_file_is_pinned_to_the_new_generation() {
     let reply = retry(&world, id, file.to_string()).await;
     assert_eq!((reply.status, &reply.body["attempts"]), (202, &json!(2)), "{}", reply.body);
     let job = world.store.job(id).await.unwrap().unwrap();
-    let corrected = job.corrected.clone().unwrap();
+    let corrected = job.retry.corrected.clone().unwrap();
     assert_eq!((corrected.upload(), corrected.size_bytes), (Some(file), FILE.len() as u64));
     assert!(job.uploads().contains(&file) && job.uploads().len() == 2);
     assert_eq!(world.queues.take_creates().len(), 1);
@@ -82,7 +82,7 @@ async fn a_file_that_cannot_be_used_is_refused_and_says_why() {
     let missing = retry(&world, id, json!(file(&world, "row,id\n1,1\n").await)).await;
     assert!(missing.body["detail"].as_str().unwrap().contains("no column \"name\""), "{}", missing.body);
     let job = world.store.job(id).await.unwrap().unwrap();
-    assert_eq!((job.generation, job.corrected), (0, None));
+    assert_eq!((job.generation, job.retry.corrected), (0, None));
     assert_eq!(world.queues.take_creates(), []);
 }
 
@@ -116,19 +116,19 @@ async fn a_job_of_which_nothing_can_have_failed_and_one_without_a_file_take_no_c
     assert_eq!(reply.faults(), [("/fileGuid", "file_not_allowed")]);
 }
 
-/// The fault of a stream.
+/// Fault of a stream.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 enum Fault {
-    /// It fails.
+    /// The stream fails.
     Breaks,
-    /// It ends before the file does, without an error.
+    /// The stream ends before the file does, without an error.
     EndsEarly,
 }
 
 /// Start and end of a stream.
 type Range = (u64, Option<u64>);
 
-/// Files whose next streams have faults, in this order.
+/// Files whose next streams have these faults, in order.
 #[derive(Clone, Default)]
 struct Breaking {
     inner: MemoryFiles,
@@ -198,7 +198,7 @@ impl DownloadUrls for Breaking {
     }
 }
 
-/// The fakes, with such files.
+/// The fakes, with these files.
 struct BreakingFiles;
 
 impl Backend for BreakingFiles {
@@ -208,8 +208,8 @@ impl Backend for BreakingFiles {
     type Records = MemoryRecords;
 }
 
-/// Retries a job with a corrected file larger than an opening, over files with these faults. Returns the reply, and the
-/// streams that were opened.
+/// Retries a job with a corrected file larger than the header read, over files with these faults. Returns the reply,
+/// and the streams that were opened.
 async fn retry_over(faults: &[Fault]) -> (Reply, Vec<Range>) {
     let world = World::default();
     let id = failed(&world).await;

@@ -1,4 +1,4 @@
-//! `POST /api/jobs`: what is accepted, what is refused and where, and what a second try gets.
+//! `POST /api/jobs`: accepted and refused requests, error pointers, and repeated calls.
 
 use crate::world::{FILE, NOW, World};
 use longshore_domain::ids::{FileGuid, JobId};
@@ -34,8 +34,8 @@ async fn a_job_is_accepted_stored_and_sent() {
     );
     assert!(!source.etag.is_empty());
     assert_eq!(job.tolerance.max_failed, Some(3));
-    assert_eq!(job.deadline_at, NOW.plus_seconds(3_600));
-    assert_eq!(job.expires_at, NOW.plus_seconds(14 * 86_400).seconds());
+    assert_eq!(job.times.deadline_at, NOW.plus_seconds(3_600));
+    assert_eq!(job.times.expires_at, NOW.plus_seconds(14 * 86_400).seconds());
     let definition = world.store.definition(job.job_id).await.unwrap().unwrap();
     assert_eq!((definition.options, definition.columns), (request["options"].clone(), None));
     let message = CreateMessage {
@@ -55,7 +55,7 @@ async fn a_job_without_a_file_is_accepted() {
     let reply = world.create(&json!({"jobType": "ping"})).await;
     assert_eq!(reply.status, 202, "{}", reply.body);
     let job = stored(&world, &reply.body).await;
-    assert_eq!((job.source, job.deadline_at), (None, NOW.plus_seconds(7)));
+    assert_eq!((job.source, job.times.deadline_at), (None, NOW.plus_seconds(7)));
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn a_job_may_ask_for_less_time_than_it_could_take() {
     ] {
         let reply = world.create(&body).await;
         assert_eq!((reply.status, &reply.body["timeoutSeconds"]), (202, &json!(timeout_s)), "{}", reply.body);
-        assert_eq!(stored(&world, &reply.body).await.deadline_at, NOW.plus_seconds(timeout_s));
+        assert_eq!(stored(&world, &reply.body).await.times.deadline_at, NOW.plus_seconds(timeout_s));
         assert_eq!(reply.body["deadlineAt"], NOW.plus_seconds(timeout_s).to_rfc3339());
     }
 }
@@ -207,7 +207,7 @@ async fn the_same_request_under_one_key_makes_one_job() {
     assert_eq!(first.status, 202, "{}", first.body);
     let id = JobId::parse(first.body["jobId"].as_str().unwrap()).unwrap();
     longshore_domain::ports::JobTransitions::begin(&world.store, id, NOW).await.unwrap();
-    // The same members in another order, with other spaces: the same request.
+    // The same members in another order and with other white space: the same request.
     let spelled = format!(
         "{{\"options\": {}, \"jobType\":\"import\",\n\"fileGuid\":{}}}",
         request["options"], request["fileGuid"]

@@ -1,4 +1,4 @@
-//! `DELETE /api/jobs/{jobId}`: the job is hidden at once, stopped, and left to the sweeper.
+//! `DELETE /api/jobs/{jobId}`: the job is hidden at once, stopped, and removed by the sweeper later.
 
 use crate::world::{NOW, World};
 use longshore::files::MemoryFiles;
@@ -28,7 +28,7 @@ async fn a_deleted_job_is_hidden_stopped_and_left_to_the_sweeper() {
     assert_eq!((reply.status, reply.body), (204, serde_json::Value::Null));
     is_hidden(&world, id).await;
     let job = world.store.job(id).await.unwrap().unwrap();
-    assert_eq!((job.deleted_at, job.stage, job.stop), (Some(NOW), Stage::Stopping, Some(Stop::deleted(NOW))));
+    assert_eq!((job.times.deleted_at, job.stage, job.stop), (Some(NOW), Stage::Stopping, Some(Stop::deleted(NOW))));
     assert_eq!(world.queues.take_completes().len(), 1);
     assert_eq!(world.unfinished().await, [id]);
 }
@@ -52,7 +52,7 @@ async fn a_job_of_nobody_or_of_another_is_not_there() {
     is_hidden(&world, JobId::generate()).await;
     let theirs = world.job_of("another").await;
     is_hidden(&world, theirs).await;
-    assert_eq!(world.store.job(theirs).await.unwrap().unwrap().deleted_at, None);
+    assert_eq!(world.store.job(theirs).await.unwrap().unwrap().times.deleted_at, None);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Failed items, page by page, and as a file.
+//! Failed items, in pages and as a file.
 
 use crate::world::{NOW, Reply, World, folder};
 use axum::body::Body;
@@ -15,7 +15,7 @@ const FILE: &str = "row,id,'=note,code,field,message\r\n\
                     5,'=1+1,''=1,duplicate_key,,taken\r\n\
                     9,-5,'+49 30,schema_pattern,'=note,'@all\r\n";
 
-/// A job that has failed items, and these as its file.
+/// A job that has failed items, with this file.
 async fn failed(world: &World, file: &str, rows: u64) -> JobId {
     let id = world.job().await;
     world.finish(id, Status::Completed, rows).await;
@@ -165,7 +165,7 @@ async fn a_page_that_cannot_be_is_refused() {
     assert_eq!(reply.faults(), [("/cursor", "stale_cursor")]);
 }
 
-/// Somebody has made it up: of the right file, within its rows, and yet no place of one.
+/// A forged cursor: of the right file and within its rows, but not at the start of a row.
 #[tokio::test]
 async fn a_cursor_that_leads_to_no_row_is_refused() {
     let world = World::default();

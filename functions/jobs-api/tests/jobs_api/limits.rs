@@ -1,4 +1,4 @@
-//! What is refused because there is too much of it: active jobs, chunks that wait, bytes of a request.
+//! Requests over a limit: active jobs, queued chunks, body size.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,7 +24,7 @@ use crate::world::{FILE, Fakes, MAX_QUEUED_CHUNKS, NOW, World};
 const JSON: (&str, &str) = ("content-type", "application/json");
 const KEY: (&str, &str) = ("idempotency-key", "monday-1");
 
-/// A tenant may have so many active jobs.
+/// Limits a tenant to this many active jobs.
 fn at_most(active_jobs: u64) -> World {
     let store = MemoryStore::default().with_limits(TenantLimits { active_jobs, ..TenantLimits::default() });
     World { store, ..World::default() }
@@ -50,7 +50,7 @@ async fn a_tenant_has_so_many_active_jobs_and_the_next_one_is_reported_when_to_c
         .post(json!({"jobType": "ping", "priority": "low"}).to_string(), &[JSON, KEY])
         .await
         .is_problem(422, "idempotency-key-reused");
-    assert_eq!(world.of("another").create(&ping).await.status, 202);
+    assert_eq!(world.as_tenant("another").create(&ping).await.status, 202);
     world.finish(id(&first.body), Status::Failed, 1).await;
     assert_eq!(world.create(&ping).await.status, 202, "one has ended");
     world.create(&ping).await.is_problem(429, "too-many-jobs");
@@ -90,10 +90,10 @@ async fn the_files_of_a_tenants_jobs_have_so_many_bytes_a_day_whatever_was_uploa
     let retry = format!("/api/jobs/{}/retry", id(&first.body));
     world.call("POST", &retry, &[]).await.is_problem(429, "upload-quota-exceeded");
     assert_eq!(world.create(&json!({"jobType": "ping"})).await.status, 202, "a job without a file takes no bytes");
-    assert_eq!(world.of("another").create(&json!({"jobType": "ping"})).await.status, 202);
+    assert_eq!(world.as_tenant("another").create(&json!({"jobType": "ping"})).await.status, 202);
 }
 
-/// This many chunks of a priority wait.
+/// Queues this many chunks of a priority.
 async fn wait(world: &World, priority: Priority, chunks: u64) {
     let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
     let (job_id, tenant) = (JobId::generate(), "default".to_owned());
@@ -161,9 +161,9 @@ async fn a_backlog_refuses_a_tenant_with_active_jobs_and_no_other() {
         assert_eq!(world.create(&ping).await.status, 202);
     }
     world.create(&ping).await.is_problem(503, "busy");
-    assert_eq!(world.of("another").create(&ping).await.status, 202, "the backlog is not its own");
+    assert_eq!(world.as_tenant("another").create(&ping).await.status, 202, "the backlog is not its own");
     wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS * 10 + 1).await;
-    world.of("another").create(&ping).await.is_problem(503, "busy");
+    world.as_tenant("another").create(&ping).await.is_problem(503, "busy");
 }
 
 #[tokio::test]
@@ -184,7 +184,7 @@ async fn a_tenant_makes_work_at_a_limited_rate_and_a_repeated_create_is_answered
     let again = world.post(ping.to_string(), &[JSON, KEY]).await;
     assert_eq!((again.status, id(&again.body)), (202, id(&first.body)));
     assert_eq!(world.get(&path).await.status, 200, "a read makes no work");
-    assert_eq!(world.of("another").create(&ping).await.status, 202);
+    assert_eq!(world.as_tenant("another").create(&ping).await.status, 202);
 }
 
 #[tokio::test]
@@ -199,7 +199,7 @@ async fn a_retry_and_a_start_count_even_if_they_are_refused() {
     }
 }
 
-/// A job type whose options are expensive to compile, and then refused.
+/// A job type whose options are expensive to compile, and are then refused.
 #[derive(Clone, Default)]
 struct Dear(Arc<AtomicU32>);
 
@@ -254,7 +254,7 @@ async fn a_process_answers_so_many_calls_of_a_tenant() {
     }
     assert_eq!(call(&world, "GET").await, (429, Some("2".into())));
     assert_eq!(call(&world, "POST").await.0, 202, "a create is counted by the store");
-    assert_eq!(call(&world.of("another"), "GET").await.0, 200);
+    assert_eq!(call(&world.as_tenant("another"), "GET").await.0, 200);
 }
 
 #[tokio::test]

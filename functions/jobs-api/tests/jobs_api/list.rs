@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 /// Stores a job of this age.
 async fn stored(world: &World, age_s: i64, change: impl FnOnce(&mut Job)) -> JobId {
     let mut job = Job::waiting(JobId::generate(), "default", "import", NOW.plus_seconds(-age_s));
-    job.expires_at = 1_800_000_000;
-    (job.timeout_s, job.deadline_at) = (3_600, NOW.plus_seconds(3_600 - age_s));
+    job.times.expires_at = 1_800_000_000;
+    (job.times.timeout_s, job.times.deadline_at) = (3_600, NOW.plus_seconds(3_600 - age_s));
     change(&mut job);
     world.store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
     job.job_id
@@ -146,7 +146,7 @@ async fn a_cursor_in_another_tenants_hands_shows_only_its_own_jobs() {
         stored(&world, n, |job| job.tenant = "other".into()).await;
     }
     let own = stored(&world, 9, |_| {}).await;
-    // A place between the other tenant's jobs.
+    // A position between the other tenant's jobs.
     let cursor = opaque(&format!("{}.{}", NOW.plus_seconds(-1).0, JobId::generate()));
     assert_eq!(ids(&world.get(&format!("/api/jobs?cursor={cursor}")).await), [json!(own)]);
 }

@@ -1,5 +1,5 @@
-//! The document of the API is that of the code, and it is true: its calls are the routers' and the template's, and its
-//! examples fit its schemas. That answers are as it says, each call of every test proves; see `contract`.
+//! The OpenAPI document matches the code: its calls are those of the routers and of the template, and its examples fit
+//! its schemas. Every test also validates each response against it; see `contract`.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ fn the_documented_calls_are_those_of_the_functions_and_of_the_template() {
     assert_eq!(documented(), functions);
     let keys = TEMPLATE.lines().filter_map(|line| line.trim().strip_prefix("RouteKey: "));
     let routed: Vec<_> = keys.filter_map(|key| key.split_once(' ')).collect();
-    // Those of the page are no calls of the API.
+    // The routes of the web page are not part of the API.
     assert_eq!(owned(&routed), &functions | &owned(&web::ROUTES));
 }
 

@@ -1,4 +1,4 @@
-//! Every problem has a page, and every page a problem: what the registry says is held against the code.
+//! Every problem has a page, and every page a problem: the registry is compared with the code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use longshore::problem::{CODES, Kind};
 use sha2::{Digest, Sha256};
 
-/// The code that answers calls, without white space; the registry aside.
+/// The source code that answers calls, without white space and without the registry.
 fn sources() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = Vec::new();
@@ -45,7 +45,7 @@ fn every_kind_is_answered_somewhere() {
     }
 }
 
-/// The text between the first quotes of what follows a call, within its first two arguments.
+/// Returns the first quoted text within the first two arguments of a call.
 fn code_of(arguments: &str) -> Option<&str> {
     let mut quoted = arguments.get(..200).unwrap_or(arguments).split('"').skip(1).step_by(2).take(2);
     let is_code = |text: &&str| text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
@@ -102,7 +102,7 @@ fn is_closed(page: &Reply) {
     let policy = page.header("content-security-policy");
     assert!(policy.starts_with("default-src 'none'; style-src 'sha256-") && !policy.contains("unsafe"), "{policy}");
     assert_eq!(page.header("x-content-type-options"), "nosniff");
-    // The policy names the style of the page by its hash: another one would not be shown.
+    // The policy names the style of the page by its hash: any other style would be blocked.
     let style = page.text.split("<style>").nth(1).and_then(|rest| rest.split("</style>").next()).unwrap();
     let hash = STANDARD.encode(Sha256::digest(style));
     assert!(policy.contains(&format!("'sha256-{hash}'")), "{policy}");

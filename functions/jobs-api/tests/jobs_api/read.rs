@@ -1,4 +1,4 @@
-//! Reading jobs, results and records; calls that nobody takes.
+//! Reading jobs, results and records; unknown calls.
 
 use crate::world::{NOW, Reply, World, folder};
 use axum::body::Body;
@@ -184,7 +184,7 @@ async fn datasets_are_read_page_by_page() {
 #[tokio::test]
 async fn a_page_that_cannot_be_is_refused() {
     let world = World::default();
-    // Shard and key as a page writes them, but the key is longer than any that the table holds.
+    // Shard and key in a page's format, but the key is longer than any in the table.
     let forged = [&[1], "k".repeat(1025).as_bytes()].concat();
     let forged = format!("/api/datasets/people/records?cursor={}", URL_SAFE_NO_PAD.encode(forged));
     for (path, faults) in [

@@ -1,4 +1,4 @@
-//! What the document says may be sent is what the readers take: the two are written apart, and held together here.
+//! The request schemas in the document match the parsers: they are written separately and compared here.
 
 use crate::world::{NOW, World};
 use axum::body::Body;
@@ -10,12 +10,12 @@ use longshore::http::Access;
 use longshore::store::memory::MemoryStore;
 use serde_json::{Value, json};
 
-/// Whether the document's schema of that name allows a value.
+/// Returns true if the document's schema with that name allows a value.
 fn allows(name: &str, value: &Value) -> bool {
     validator(&DOCUMENT["components"]["schemas"][name]).is_valid(value)
 }
 
-/// A good object with another member; null stands for itself, and a member named `-` removes the one that it names.
+/// Changes a member of a valid object. `null` is a value; a member named `-` removes the member that it names.
 fn changed(good: &Value, name: &str, value: &Value) -> Value {
     let mut body = good.clone();
     match name {
@@ -153,7 +153,7 @@ async fn a_job_is_read_as_the_document_says() {
     }
 }
 
-/// Whether the document allows a value for a parameter of a call.
+/// Returns true if the document allows a value for a parameter of a call.
 fn allows_parameter(pointer: &str, name: &str, value: &Value) -> bool {
     let parameters = DOCUMENT.pointer(pointer).unwrap()["parameters"].as_array().unwrap();
     let parameter = parameters.iter().find(|parameter| parameter["name"] == name).unwrap();

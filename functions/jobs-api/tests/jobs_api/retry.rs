@@ -74,7 +74,7 @@ async fn a_job_that_has_changed_since_is_left_alone_if_its_client_asks_for_that(
     let id = world.job().await;
     let path = format!("/api/jobs/{id}/retry");
     let before = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
-    // What is refused anyway is refused for what it is.
+    // A retry that is not possible anyway is refused for that reason, not for its `If-Match`.
     world.call("POST", &path, &[("if-match", "\"another\"")]).await.is_problem(409, "not-ended");
     world.finish(id, Status::Failed, 3).await;
     world.call("POST", &path, &[("if-match", &before)]).await.is_problem(412, "precondition-failed");

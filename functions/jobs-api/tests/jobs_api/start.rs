@@ -1,4 +1,4 @@
-//! `POST /api/jobs/{jobId}/start`: a validated job is started for real, once.
+//! `POST /api/jobs/{jobId}/start`: an import is started from a validation job, once.
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::world::{NOW, Reply, World};
 
-/// A job that only checks its file.
+/// A validation job.
 async fn checking(world: &World) -> JobId {
     let mut request = world.import().await;
     request["options"]["mode"] = "validate".into();
@@ -44,10 +44,13 @@ async fn a_validated_job_is_started_as_another_with_all_that_was_asked() {
         (world.store.job(id).await.unwrap().unwrap(), world.store.job(started).await.unwrap().unwrap());
     let options = world.store.definition(started).await.unwrap().unwrap().options;
     assert_eq!(options, json!({"dataset": "people", "key": "id", "mode": "upsert", "maxFailed": 7}));
-    let asked = |job: &Job| (job.source.clone(), job.tolerance, job.timeout_s, job.tenant.clone());
+    let asked = |job: &Job| (job.source.clone(), job.tolerance, job.times.timeout_s, job.tenant.clone());
     assert_eq!(asked(&job), asked(&checked));
-    assert_eq!((job.timeout_s, job.deadline_at), (99, NOW.plus_seconds(99)));
-    assert_eq!((checked.status, checked.started_as, checked.is_startable()), (Status::Completed, Some(started), false));
+    assert_eq!((job.times.timeout_s, job.times.deadline_at), (99, NOW.plus_seconds(99)));
+    assert_eq!(
+        (checked.status, checked.validation.started_as, checked.is_startable()),
+        (Status::Completed, Some(started), false)
+    );
     assert_eq!(world.queues.take_creates().iter().map(|sent| sent.job_id).collect::<Vec<_>>(), [started]);
 }
 
@@ -58,7 +61,7 @@ async fn a_second_start_answers_the_first_ones_job_as_it_now_is() {
     world.finish(id, Status::Completed, 0).await;
     let seen = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
     let first = start(&world, id, &[("if-match", &seen)]).await;
-    // The first call died before its message; a client that heard nothing sends the same again.
+    // The first call died before sending its message; a client without a reply repeats the request.
     world.queues.take_creates();
     world.queues.forget_deduplication();
     let second = start(&world, id, &[("if-match", &seen)]).await;
@@ -118,6 +121,6 @@ async fn a_file_that_is_gone_or_another_is_not_started() {
             None => world.files.remove(&key),
         }
         start(&world, id, &[]).await.is_problem(409, "file-gone");
-        assert_eq!(world.store.job(id).await.unwrap().unwrap().started_as, None);
+        assert_eq!(world.store.job(id).await.unwrap().unwrap().validation.started_as, None);
     }
 }

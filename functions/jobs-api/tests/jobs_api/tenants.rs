@@ -1,4 +1,4 @@
-//! Two tenants on one API: what is one's is nowhere for the other.
+//! Two tenants on one API: each tenant's data is invisible to the other.
 
 use crate::world::{FILE, Reply, World};
 use axum::body::Body;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// The answer to the other tenant, and to anybody who asks for what was never there.
+/// Returns the reply to the other tenant, and the reply for an id that never existed.
 async fn both(world: &World, method: &str, path: &str, id: JobId) -> (Reply, Reply) {
     let call = async |id: JobId| {
         let to = path.replace("{jobId}", &id.to_string());
@@ -27,7 +27,7 @@ async fn anothers_job_is_answered_as_one_that_never_was_by_every_route() {
     world.finish(id, Status::Completed, 0).await;
     let before = world.get(&format!("/api/jobs/{id}")).await;
     for (method, path) in jobs_api::ROUTES.iter().filter(|(_, path)| path.contains("{jobId}")) {
-        let (others, absent) = both(&world.of("other"), method, path, id).await;
+        let (others, absent) = both(&world.as_tenant("other"), method, path, id).await;
         others.is_problem(404, "not-found");
         assert_eq!((others.status, others.body), (absent.status, absent.body), "{method} {path}");
     }
@@ -38,9 +38,9 @@ async fn anothers_job_is_answered_as_one_that_never_was_by_every_route() {
 async fn anothers_file_is_answered_as_one_that_never_was() {
     let world = World::default();
     let mut request = world.import().await;
-    let others = world.of("other").create(&request).await;
+    let others = world.as_tenant("other").create(&request).await;
     request["fileGuid"] = json!(JobId::generate());
-    let absent = world.of("other").create(&request).await;
+    let absent = world.as_tenant("other").create(&request).await;
     assert_eq!(others.faults(), [("/fileGuid", "unknown_file")]);
     assert_eq!((others.status, others.body), (absent.status, absent.body));
 }
@@ -51,7 +51,7 @@ async fn an_idempotency_key_is_the_tenants_own() {
     let key = ("idempotency-key", "7c6f0a2e");
     let body = json!({"jobType": "ping"}).to_string();
     let ours = world.post(body.clone(), &[JSON, key]).await;
-    let others = world.of("other").post(body.clone(), &[JSON, key]).await;
+    let others = world.as_tenant("other").post(body.clone(), &[JSON, key]).await;
     assert_eq!((ours.status, others.status), (202, 202));
     assert_ne!(ours.body["jobId"], others.body["jobId"]);
     assert_eq!(world.post(body, &[JSON, key]).await.body["jobId"], ours.body["jobId"]);
@@ -61,8 +61,8 @@ async fn an_idempotency_key_is_the_tenants_own() {
 async fn a_key_that_looks_like_anothers_is_not_anothers() {
     let world = World::default();
     let body = json!({"jobType": "ping"}).to_string();
-    let ours = world.of("a").post(body.clone(), &[JSON, ("idempotency-key", "b#k")]).await;
-    let others = world.of("a:b").post(body, &[JSON, ("idempotency-key", "k")]).await;
+    let ours = world.as_tenant("a").post(body.clone(), &[JSON, ("idempotency-key", "b#k")]).await;
+    let others = world.as_tenant("a:b").post(body, &[JSON, ("idempotency-key", "k")]).await;
     assert_ne!(ours.body["jobId"], others.body["jobId"]);
 }
 
@@ -75,12 +75,12 @@ async fn a_dataset_is_the_tenants_own() {
     world.records.put(&dataset, Rule::Upsert, vec![record]).await;
     let path = "/api/datasets/people/records";
     assert_eq!(world.get(path).await.body["records"].as_array().unwrap().len(), 1);
-    assert_eq!(world.of("other").get(path).await.body, json!({"records": [], "nextCursor": null}));
+    assert_eq!(world.as_tenant("other").get(path).await.body, json!({"records": [], "nextCursor": null}));
 }
 
 #[tokio::test]
 async fn files_of_a_job_are_kept_below_its_tenants_name() {
-    let world = World::default().of("acme");
+    let world = World::default().as_tenant("acme");
     let file = world.upload(|upload| upload.tenant = "acme".into(), Some(FILE)).await;
     let options = json!({"dataset": "people", "key": "id"});
     let reply = world.create(&json!({"jobType": "import", "fileGuid": file, "options": options})).await;
@@ -96,7 +96,7 @@ async fn files_of_a_job_are_kept_below_its_tenants_name() {
 async fn a_caller_without_a_tenant_is_refused_by_every_route_but_those_of_documents() {
     for (method, path) in jobs_api::ROUTES.into_iter().filter(|route| !jobs_api::PUBLIC_ROUTES.contains(route)) {
         let path = path.replace("{jobId}", &JobId::generate().to_string()).replace("{dataset}", "people");
-        // No token was accepted: the gateway's context lacks, and a header does not help.
+        // No token was accepted: the gateway's context is missing, and a header does not replace it.
         let request = Request::builder().method(method).uri(path).header("x-tenant", "default").body(Body::empty());
         let response = World::default().without_token(request.unwrap()).await;
         response.is_problem(403, "no-tenant");

@@ -1,23 +1,23 @@
-//! The gateway's limits: every route has its class, and the template says so.
+//! The gateway's rate limits: every route has a class, and the template applies its limit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 const TEMPLATE: &str = include_str!("../../../../template.yaml");
 
-/// What a call costs.
+/// Cost class of a call.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 enum Class {
-    /// It makes work.
+    /// Creates work.
     Create,
-    /// It reads much.
+    /// Reads much data.
     List,
-    /// It reads a whole report.
+    /// Reads a whole report.
     Audit,
-    /// Neither: it has the limit of the stage.
+    /// None of these: the stage's default limit applies.
     Usual,
 }
 
-/// Every route. A new one wants a row.
+/// Every route. A new route needs a row.
 const ROWS: [(&str, &str, Class); 25] = [
     ("POST", "/api/uploads", Class::Create),
     ("GET", "/api/uploads/{fileGuid}", Class::Usual),
@@ -75,7 +75,7 @@ fn every_route_has_the_limit_of_its_class() {
     assert_eq!(settings, special + 1, "and the stage's own");
 }
 
-/// CloudFormation makes resources in any order, and API Gateway refuses settings for a route that is not there.
+/// CloudFormation creates resources in any order, and API Gateway refuses settings for a route that does not exist.
 #[test]
 fn the_stage_waits_for_the_routes_that_it_has_settings_for() {
     let resources: BTreeMap<_, _> = TEMPLATE

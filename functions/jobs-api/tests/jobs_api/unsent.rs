@@ -1,4 +1,4 @@
-//! A job whose create message cannot be sent is accepted all the same.
+//! A job whose create message cannot be sent is still accepted.
 
 use axum::body::Body;
 use axum::http::Request;
@@ -14,7 +14,7 @@ use longshore_domain::ports::{JobStore, PortError, PortResult, Queues};
 
 use crate::world::World;
 
-/// Queues that take nothing.
+/// Queues that accept no message.
 struct Closed;
 
 impl Closed {

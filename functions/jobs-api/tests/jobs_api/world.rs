@@ -1,4 +1,4 @@
-//! The router on fakes, a file that is uploaded, and calls.
+//! The router on fakes, an uploaded file, and calls.
 
 use std::cell::Cell;
 
@@ -25,14 +25,14 @@ use longshore_domain::rate::Rate;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
 
-/// When everything happens.
+/// The time of every call.
 pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
-/// Chunks that may wait.
+/// Limit of queued chunks.
 pub(crate) const MAX_QUEUED_CHUNKS: u64 = 3;
 /// The uploaded file.
 pub(crate) const FILE: &str = "id,name\n1,Ann\n2,Bob\n";
 
-/// Where a job's files are.
+/// Folder of a job's files.
 pub(crate) fn folder(id: JobId) -> JobFolder<'static> {
     JobFolder { tenant: "default", id }
 }
@@ -48,7 +48,7 @@ impl Backend for Fakes {
     type Records = MemoryRecords;
 }
 
-/// A job type without a file, with a time limit of its own.
+/// A job type without a file, with its own time limit.
 pub(crate) struct Ping;
 
 impl JobType for Ping {
@@ -74,15 +74,15 @@ pub(crate) struct World {
     pub(crate) files: MemoryFiles,
     /// Records.
     pub(crate) records: MemoryRecords,
-    /// Whose calls these are; those of `default` if nobody is named.
+    /// The calling tenant; `default` if `None`.
     pub(crate) tenant: Option<&'static str>,
-    /// Calls of a tenant that a process answers; as good as all if nothing is said.
+    /// Rate limit of a tenant's calls per process; practically unlimited if `None`.
     pub(crate) tenant_calls: Option<Rate>,
 }
 
 thread_local!(static BEGINS: Cell<Option<(MemoryStore, JobId)>> = const { Cell::new(None) });
 
-/// A clock at which a job begins, once.
+/// A clock that begins a job when it is first read.
 fn begins() -> Timestamp {
     if let Some((store, id)) = BEGINS.take() {
         store.amend(id, |job, _| job.begin(NOW.plus_seconds(1)));
@@ -90,7 +90,7 @@ fn begins() -> Timestamp {
     NOW
 }
 
-/// What came back.
+/// The reply to a call.
 pub(crate) struct Reply {
     /// Status.
     pub(crate) status: u16,
@@ -103,12 +103,12 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// A header's text; empty if it is not there.
+    /// Returns a header's text; empty if it is missing.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Holds that this is a problem document of a kind.
+    /// Asserts that this is a problem document of a kind.
     pub(crate) fn is_problem(&self, status: u16, kind: &str) {
         assert_eq!((self.status, self.header("content-type")), (status, "application/problem+json"), "{}", self.body);
         assert_eq!(self.body["type"], format!("/api/problems/{kind}"));
@@ -117,7 +117,7 @@ impl Reply {
         assert_eq!(self.body["requestId"], "r-1");
     }
 
-    /// Pointer and code of each bad field.
+    /// Returns pointer and code of each bad field.
     pub(crate) fn faults(&self) -> Vec<(&str, &str)> {
         let errors = self.body["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
         errors.iter().map(|e| (e["pointer"].as_str().unwrap(), e["code"].as_str().unwrap())).collect()
@@ -125,7 +125,7 @@ impl Reply {
 }
 
 impl World {
-    /// Ids of the unfinished jobs, oldest first.
+    /// Returns the ids of the unfinished jobs, oldest first.
     pub(crate) async fn unfinished(&self) -> Vec<JobId> {
         let page = self.store.unfinished(None, ByAge::OldestFirst).await.unwrap();
         page.into_iter().map(|position| position.job_id).collect()
@@ -155,12 +155,12 @@ impl World {
         Api { ports, records, registry, access, limits, tenant_calls, queue_depths, clock: || NOW }
     }
 
-    /// The same services, called by somebody of another tenant.
-    pub(crate) fn of(&self, tenant: &'static str) -> Self {
+    /// The same services, called by another tenant.
+    pub(crate) fn as_tenant(&self, tenant: &'static str) -> Self {
         Self { tenant: Some(tenant), ..self.clone() }
     }
 
-    /// A request as the gateway hands it over once it has accepted the caller's token.
+    /// A request as the gateway forwards it after it has accepted the caller's token.
     pub(crate) fn signed_in(&self, request: Request<Body>) -> Request<Body> {
         let claims = json!({"sub": self.tenant.unwrap_or("default")});
         let context = json!({"http": {"method": "GET"}, "timeEpoch": 0, "authorizer": {"jwt": {"claims": claims}}});
@@ -172,7 +172,7 @@ impl World {
         self.without_token(self.signed_in(request)).await
     }
 
-    /// Sends a request as it is, and holds the answer against the API's document.
+    /// Sends a request unchanged, and checks the answer against the API's document.
     pub(crate) async fn without_token(&self, request: Request<Body>) -> Reply {
         self.ask(self.router(), request).await
     }
@@ -194,12 +194,12 @@ impl World {
         Reply { status, headers: parts.headers, body, text: String::from_utf8_lossy(&bytes).into_owned() }
     }
 
-    /// `GET`.
+    /// Sends a `GET`.
     pub(crate) async fn get(&self, path: &str) -> Reply {
         self.send(Request::get(path).body(Body::empty()).unwrap()).await
     }
 
-    /// Any call without a body.
+    /// Sends a call without a body.
     pub(crate) async fn call(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
@@ -208,7 +208,7 @@ impl World {
         self.send(request.body(Body::empty()).unwrap()).await
     }
 
-    /// A call with `If-Match` during which, behind its first look at the clock, the job begins.
+    /// Sends a call with `If-Match`; the job begins after the call's first read of the clock.
     pub(crate) async fn call_while_it_begins(&self, id: JobId, (method, path): (&str, &str), seen: &str) -> Reply {
         BEGINS.set(Some((self.store.clone(), id)));
         let api = Api { clock: begins, ..self.api::<Fakes>(self.queues.clone()) };
@@ -216,28 +216,28 @@ impl World {
         self.ask(router(api), self.signed_in(request.body(Body::empty()).unwrap())).await
     }
 
-    /// `POST /api/jobs/{jobId}/cancel`.
+    /// Sends `POST /api/jobs/{jobId}/cancel`.
     pub(crate) async fn cancel(&self, id: JobId, headers: &[(&str, &str)]) -> Reply {
         self.call("POST", &format!("/api/jobs/{id}/cancel"), headers).await
     }
 
-    /// `POST /api/jobs`.
+    /// Sends `POST /api/jobs`.
     pub(crate) async fn create(&self, body: &Value) -> Reply {
         self.post(body.to_string(), &[("content-type", "application/json")]).await
     }
 
-    /// `POST` of JSON to any path.
+    /// Sends a `POST` of JSON to any path.
     pub(crate) async fn post_to(&self, path: &str, body: &Value) -> Reply {
         self.send_to(self.router(), path, body).await
     }
 
-    /// The same to another router.
+    /// Sends the same to another router.
     pub(crate) async fn send_to(&self, router: axum::Router, path: &str, body: &Value) -> Reply {
         let request = Request::post(path).header("content-type", "application/json");
         self.ask(router, self.signed_in(request.body(Body::from(body.to_string())).unwrap())).await
     }
 
-    /// `POST /api/jobs` with any body and headers.
+    /// Sends `POST /api/jobs` with any body and headers.
     pub(crate) async fn post(&self, body: String, headers: &[(&str, &str)]) -> Reply {
         let mut request = Request::post("/api/jobs");
         for (name, value) in headers {
@@ -246,7 +246,7 @@ impl World {
         self.send(request.body(Body::from(body)).unwrap()).await
     }
 
-    /// Promises an upload, and puts these bytes there if there are any.
+    /// Creates an upload, and stores these bytes for it, if any.
     pub(crate) async fn upload(&self, change: impl FnOnce(&mut Upload), bytes: Option<&str>) -> FileGuid {
         let file_guid = FileGuid::generate();
         let mut upload = Upload {
@@ -269,19 +269,19 @@ impl World {
         file_guid
     }
 
-    /// A good request for an import of an uploaded file.
+    /// A valid request for an import of an uploaded file.
     pub(crate) async fn import(&self) -> Value {
         let file = self.upload(|_| {}, Some(FILE)).await;
         json!({"jobType": "import", "fileGuid": file, "options": {"dataset": "people", "key": "id"}})
     }
 
-    /// A job that was just created.
+    /// Creates a job.
     pub(crate) async fn job(&self) -> JobId {
         let reply = self.create(&self.import().await).await;
         JobId::parse(reply.body["jobId"].as_str().unwrap()).unwrap()
     }
 
-    /// A job of another tenant.
+    /// Creates a job of another tenant.
     pub(crate) async fn job_of(&self, tenant: &str) -> JobId {
         let job = Job::waiting(JobId::generate(), tenant, "ping", NOW);
         let definition = Definition { options: json!({}), columns: None };
@@ -289,14 +289,14 @@ impl World {
         job.job_id
     }
 
-    /// Ends a job two seconds after it was begun, with a result of two good rows and some failed ones.
+    /// Ends a job two seconds after its start, with a result of two succeeded rows and these failed ones.
     pub(crate) async fn finish(&self, id: JobId, status: Status, failed: u64) {
         self.store.begin(id, NOW).await.unwrap();
         let totals = Counts { failed, ..Counts::default() };
         let end = Finish { generation: 0, status, totals, report: None, error: None, at: NOW.plus_seconds(2) };
         self.store.finish(id, &end).await.unwrap();
         let job = self.store.job(id).await.unwrap().unwrap();
-        let folder = JobFolder::of(&job);
+        let folder = JobFolder::for_job(&job);
         let file = ReportFile { key: folder.report_key(0, None, "failed.csv"), rows: failed };
         let files = ReportFiles { failed: (failed > 0).then_some(file), ..ReportFiles::default() };
         let counts = ResultCounts { succeeded: 2, failed, ..ResultCounts::default() };

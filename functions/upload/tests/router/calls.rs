@@ -1,4 +1,4 @@
-//! The function on fakes, and calls of it that are held against the API's document.
+//! The function on fakes, with every call validated against the OpenAPI document.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,7 +19,7 @@ use upload::{PartPlaces, UploadPlaces, Uploads};
 
 pub(crate) const HASH: &str = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
 
-/// Places that sign nothing, and count the uploads in parts that are begun.
+/// Storage that signs nothing and counts the uploads in parts that are begun.
 #[derive(Clone, Default)]
 pub(crate) struct NoSigner {
     pub(crate) begun: Arc<AtomicU32>,
@@ -74,7 +74,7 @@ pub(crate) fn uploads<P>(places: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
     (store, uploads)
 }
 
-/// A request as the gateway hands it over once it has accepted a token with these claims.
+/// A request as the gateway forwards it after it has accepted a token with these claims.
 pub(crate) fn with_claims(request: Request<Body>, claims: Value) -> Request<Body> {
     let context = json!({"http": {"method": "GET"}, "timeEpoch": 0, "authorizer": {"jwt": {"claims": claims}}});
     let mut lambda = Context::default();

@@ -45,7 +45,7 @@ async fn the_same_request_under_one_key_makes_one_upload() {
     let (_, uploads) = uploads(MemoryFiles::default());
     let post = ("POST", "/api/uploads");
     let (first, one) = send_keyed(router(uploads.clone()), post, "k", people().to_string()).await;
-    // The checksum in its other spelling: the same request.
+    // The checksum in hexadecimal: the same request.
     let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     let mut again = people();
     again["sha256"] = hex.into();

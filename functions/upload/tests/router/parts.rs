@@ -1,4 +1,4 @@
-//! Uploads in parts through the router: planned, put, taken up again, completed once.
+//! Uploads in parts through the router: planned, uploaded, resumed, completed once.
 
 use std::sync::atomic::Ordering;
 
@@ -17,10 +17,10 @@ use crate::calls::{HASH, NoSigner, send, send_keyed, uploads};
 
 const MIB: u64 = 1 << 20;
 
-/// Three parts: two of 5 MiB and one of a MiB.
+/// Three parts: two of 5 MiB and one of 1 MiB.
 const SIZE: u64 = 11 * MIB;
 
-/// A deployment where files above 5 MiB go by parts.
+/// A deployment that uploads files above 5 MiB in parts.
 fn wide<P>(places: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
     let (store, uploads) = uploads(places);
     let store = store.with_limits(TenantLimits::default());
@@ -35,7 +35,7 @@ fn large() -> Value {
     json!({"fileName": "people.csv", "contentType": "text/csv", "size": SIZE})
 }
 
-/// The plan's parts with these numbers.
+/// Planned parts with these numbers.
 fn planned(numbers: impl IntoIterator<Item = u32>) -> Value {
     let size = |number: u32| if number == 3 { MIB } else { 5 * MIB };
     numbers.into_iter().map(|number| json!({"partNumber": number, "size": size(number)})).collect()
@@ -215,7 +215,7 @@ async fn an_upload_that_was_never_completed_is_abandoned() {
     let files = MemoryFiles::default();
     let mut large = Large::promised(files.clone()).await;
     files.abort_parts(&large.multipart.id);
-    // Before its day is over nobody but a completing call takes the parts away.
+    // Within the first day, only a completing call removes the parts.
     let (_, status) = large.call("GET", "", "").await;
     assert_eq!((&status["state"], &status["receivedParts"]), (&json!("waiting"), &json!([])));
     for call in ["/url", "/complete"] {
@@ -253,12 +253,12 @@ async fn a_checksum_of_a_whole_large_file_is_refused() {
     assert_eq!(problem["errors"][0]["code"], "sha256_not_allowed");
 }
 
-/// Places at which another call is faster: it completes the upload, or puts a part again, after the parts were listed.
+/// Storage in which another call is faster: it completes the upload, or replaces a part, after the parts were listed.
 #[derive(Clone)]
 struct Raced {
     files: MemoryFiles,
     by: fn(&MemoryFiles, &Upload, &Multipart),
-    /// What S3 says to the second, if not what it found.
+    /// S3's answer to the second call, if it differs from the stored state.
     says: Option<Completion>,
 }
 

@@ -1,8 +1,8 @@
-//! What the template promises of uploads.
+//! Guarantees of the template for uploads.
 
 const TEMPLATE: &str = include_str!("../../../../template.yaml");
 
-/// The lines of a resource, without comments.
+/// Returns the lines of a resource, without comments.
 fn resource(name: &str) -> String {
     let mut lines = TEMPLATE.lines().skip_while(|line| *line != format!("  {name}:"));
     lines.next().unwrap();

@@ -7,7 +7,7 @@
 
 use super::DeadLetterMessage;
 use crate::cursor::Cursor;
-use crate::job::{ChunkId, Job, Status, has_time};
+use crate::job::{ChunkId, CompletionState, Job, JobTimes, RetryState, SplitState, Status, has_time};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 
@@ -47,7 +47,7 @@ pub fn replay(dead_letter: &DeadLetterMessage, job: Option<&Job>, cursor: Option
     if matches!(dead_letter, DeadLetterMessage::Unreadable { .. }) {
         return Replay::RedriveToSource;
     }
-    let Some(job) = job.filter(|job| !job.is_deleted() && has_time(now, job.expires_at)) else {
+    let Some(job) = job.filter(|job| !job.is_deleted() && has_time(now, job.times.expires_at)) else {
         return Replay::Nothing(Nothing::JobGone);
     };
     match dead_letter {
@@ -62,7 +62,7 @@ fn create(message: &CreateMessage, job: &Job) -> Replay {
     if message.generation != job.generation {
         return Replay::Nothing(Nothing::RunAgain);
     }
-    if job.split_ended {
+    if job.split.ended {
         return Replay::Nothing(Nothing::WasDone);
     }
     after_the_end(job)
@@ -70,10 +70,10 @@ fn create(message: &CreateMessage, job: &Job) -> Replay {
 
 fn chunk(message: &ChunkMessage, job: &Job, cursor: Option<&Cursor>) -> Replay {
     let place = ChunkId { group: message.group, chunk: message.chunk };
-    if job.selected_chunks.as_ref().is_some_and(|selected_chunks| selected_chunks.contains(&place)) {
+    if job.retry.selected_chunks.as_ref().is_some_and(|selected_chunks| selected_chunks.contains(&place)) {
         return Replay::Done;
     }
-    if message.group < job.carried_over.retried_groups {
+    if message.group < job.retry.carried_over.retried_groups {
         return Replay::Nothing(Nothing::RunAgain);
     }
     let finished = cursor.filter(|cursor| cursor.finished);
@@ -112,7 +112,14 @@ mod tests {
         let job = Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(0));
         let totals = status.is_final().then_some(Counts { succeeded: 7, failed: 3, skipped: 0 });
         let stage = if status.is_final() { Stage::Done } else { Stage::Processing };
-        Job { status, stage, generation: 1, item_count: 10, groups: 4, split_ended: true, totals, ..job }
+        Job {
+            status,
+            stage,
+            generation: 1,
+            split: SplitState { item_count: 10, groups: 4, ended: true, ..job.split.clone() },
+            completion: CompletionState { totals, ..job.completion.clone() },
+            ..job
+        }
     }
 
     fn cursor(finished: bool, file: Option<&str>) -> Cursor {
@@ -122,7 +129,7 @@ mod tests {
 
     fn of_chunk(group: u32, job: &Job, cursor: Option<&Cursor>) -> Replay {
         let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-        replay(&DeadLetterMessage::Chunk(ChunkMessage::of(job, (group, 5), &plan)), Some(job), cursor, Timestamp(0))
+        replay(&DeadLetterMessage::Chunk(ChunkMessage::new(job, (group, 5), &plan)), Some(job), cursor, Timestamp(0))
     }
 
     #[test]
@@ -141,7 +148,13 @@ mod tests {
             ("its client does not want it", job(Status::Canceled), Some(&given_up), Replay::Nothing(Nothing::Canceled)),
             (
                 "nothing is left",
-                Job { totals: Some(Counts { succeeded: 10, ..Counts::default() }), ..job(Status::Completed) },
+                Job {
+                    completion: CompletionState {
+                        totals: Some(Counts { succeeded: 10, ..Counts::default() }),
+                        ..job(Status::Completed).completion
+                    },
+                    ..job(Status::Completed)
+                },
                 Some(&given_up),
                 past,
             ),
@@ -156,16 +169,36 @@ mod tests {
         let carried_over = |retried_groups| CarriedOver { groups: 4, retried_groups, ..CarriedOver::default() };
         let selected_chunks = Some([ChunkId { group: 3, chunk: 5 }].into());
         for (what, job, expected) in [
-            ("it was left out", Job { carried_over: carried_over(3), ..job(Status::Completed) }, Replay::Open),
+            (
+                "it was left out",
+                Job {
+                    retry: RetryState { carried_over: carried_over(3), ..job(Status::Completed).retry },
+                    ..job(Status::Completed)
+                },
+                Replay::Open,
+            ),
             (
                 "all was offered",
-                Job { carried_over: carried_over(4), ..job(Status::Completed) },
+                Job {
+                    retry: RetryState { carried_over: carried_over(4), ..job(Status::Completed).retry },
+                    ..job(Status::Completed)
+                },
                 Replay::Nothing(Nothing::RunAgain),
             ),
-            ("a later one runs", Job { carried_over: carried_over(3), ..job(Status::Running) }, Replay::Wait),
+            (
+                "a later one runs",
+                Job {
+                    retry: RetryState { carried_over: carried_over(3), ..job(Status::Running).retry },
+                    ..job(Status::Running)
+                },
+                Replay::Wait,
+            ),
             (
                 "that is for it",
-                Job { carried_over: carried_over(3), selected_chunks, ..job(Status::Running) },
+                Job {
+                    retry: RetryState { carried_over: carried_over(3), selected_chunks, ..job(Status::Running).retry },
+                    ..job(Status::Running)
+                },
                 Replay::Done,
             ),
         ] {
@@ -195,7 +228,7 @@ mod tests {
                 failures: 0,
             })
         };
-        let splitting = |status| Job { split_ended: false, ..job(status) };
+        let splitting = |status| Job { split: SplitState { ended: false, ..job(status).split.clone() }, ..job(status) };
         let (past, done) = (Replay::Nothing(Nothing::RunAgain), Replay::Nothing(Nothing::WasDone));
         for (dead_letter, job, expected) in [
             (create(1), splitting(Status::Waiting), Replay::Wait),
@@ -227,8 +260,11 @@ mod tests {
             tenant: String::new(),
             failures: 0,
         });
-        let deleted = Job { deleted_at: Some(Timestamp(1)), ..job(Status::Running) };
-        let expired = Job { expires_at: 9, ..job(Status::Running) };
+        let deleted = Job {
+            times: JobTimes { deleted_at: Some(Timestamp(1)), ..job(Status::Running).times },
+            ..job(Status::Running)
+        };
+        let expired = Job { times: JobTimes { expires_at: 9, ..job(Status::Running).times }, ..job(Status::Running) };
         for job in [None, Some(&deleted), Some(&expired)] {
             assert_eq!(replay(&dead_letter, job, None, Timestamp(9_000)), gone);
         }

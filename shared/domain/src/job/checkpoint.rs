@@ -37,10 +37,11 @@ impl Job {
     /// Moves the checkpoint: the completion is alive, and no push before was in vain, if it has got on. Refused if another completion has moved
     /// it, if the job has ended, and for another generation.
     pub fn move_checkpoint(&mut self, request: &MoveCheckpoint) -> Transition {
-        if self.status.is_final() || self.generation != request.generation || self.checkpoint != request.from {
+        if self.status.is_final() || self.generation != request.generation || self.completion.checkpoint != request.from
+        {
             return Transition::Refused;
         }
-        self.checkpoint = Some(request.to.clone());
+        self.completion.checkpoint = Some(request.to.clone());
         if request.is_progress {
             self.resends = 0;
         }

@@ -3,6 +3,10 @@
 //! The groups of the generation before are never written to again. What succeeded or was skipped in them is the base
 //! of the new generation's counts; the rest is filed again, chunk by chunk, into groups of its own.
 
+use super::CompletionState;
+use super::JobTimes;
+use super::RetryState;
+use super::SplitState;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
@@ -62,7 +66,7 @@ impl Job {
     /// left nothing to anybody.
     pub fn has_remaining(&self) -> bool {
         let kept = self.kept().done();
-        self.status.is_final() && !self.is_deleted() && !(self.item_count_final() && kept == self.item_count)
+        self.status.is_final() && !self.is_deleted() && !(self.item_count_final() && kept == self.split.item_count)
     }
 
     /// Size of the job's file, in bytes. Each generation may write a report of this size.
@@ -86,42 +90,45 @@ impl Job {
         let offers_all = reopen.corrected.is_none() && reopen.selected_chunks.is_none();
         let carried_over = CarriedOver {
             counts: self.kept(),
-            groups: self.groups,
+            groups: self.split.groups,
             split_ended: self.item_count_final(),
-            replanned: self.replanned,
-            retried_groups: if offers_all { self.groups } else { self.carried_over.retried_groups },
+            replanned: self.retry.replanned,
+            retried_groups: if offers_all { self.split.groups } else { self.retry.carried_over.retried_groups },
         };
-        let mut used_corrections = self.used_corrections.clone();
-        used_corrections.extend(self.corrected.as_ref().and_then(SourceFile::upload));
+        let mut used_corrections = self.retry.used_corrections.clone();
+        used_corrections.extend(self.retry.corrected.as_ref().and_then(SourceFile::upload));
         let of_this_generation = |issue: &&JobError| issue.code.starts_with(CORRECTED_ISSUES);
         Self {
             generation: reopen.generation + 1,
-            carried_over,
-            corrected: reopen.corrected.clone(),
-            selected_chunks: reopen.selected_chunks.clone(),
-            used_corrections,
             issues: self.issues.iter().filter(|issue| !of_this_generation(issue)).cloned().collect(),
             status: Status::Waiting,
             stage: Stage::Queued,
-            sent_groups: self.groups,
-            split_ended: false,
             stop: None,
-            totals: None,
-            checkpoint: None,
-            report: None,
             error: None,
             resends: 0,
-            started_at: None,
-            finished_at: None,
-            updated_at: reopen.at,
-            deadline_at: reopen.deadline_at,
+            retry: RetryState {
+                carried_over,
+                corrected: reopen.corrected.clone(),
+                selected_chunks: reopen.selected_chunks.clone(),
+                used_corrections,
+                ..self.retry.clone()
+            },
+            split: SplitState { sent_groups: self.split.groups, ended: false, ..self.split.clone() },
+            completion: CompletionState { totals: None, checkpoint: None, report: None },
+            times: JobTimes {
+                started_at: None,
+                finished_at: None,
+                updated_at: reopen.at,
+                deadline_at: reopen.deadline_at,
+                ..self.times.clone()
+            },
             ..self.clone()
         }
     }
 
     /// What ended for good.
     fn kept(&self) -> Counts {
-        Counts { failed: 0, ..self.totals.unwrap_or_default() }
+        Counts { failed: 0, ..self.completion.totals.unwrap_or_default() }
     }
 }
 
@@ -132,7 +139,13 @@ mod tests {
 
     fn ended(status: Status, totals: Counts) -> Job {
         let job = Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(0));
-        Job { status, stage: Stage::Done, item_count: 10, groups: 2, split_ended: true, totals: Some(totals), ..job }
+        Job {
+            status,
+            stage: Stage::Done,
+            split: SplitState { item_count: 10, groups: 2, ended: true, ..job.split.clone() },
+            completion: CompletionState { totals: Some(totals), ..job.completion.clone() },
+            ..job
+        }
     }
 
     const REOPEN: Reopen =
@@ -141,15 +154,18 @@ mod tests {
     #[test]
     fn a_retry_keeps_what_ended_for_good_and_opens_the_rest() {
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 3, skipped: 1 });
-        assert!(!Job { deleted_at: Some(Timestamp(1)), ..job.clone() }.has_remaining());
+        assert!(
+            !Job { times: JobTimes { deleted_at: Some(Timestamp(1)), ..job.times.clone() }, ..job.clone() }
+                .has_remaining()
+        );
         assert!(matches!(job.reopen(&REOPEN), Transition::Made(_)));
         let counts = Counts { succeeded: 6, failed: 0, skipped: 1 };
         assert_eq!(
-            job.carried_over,
+            job.retry.carried_over,
             CarriedOver { counts, groups: 2, split_ended: true, replanned: ChunkId::default(), retried_groups: 2 }
         );
         assert_eq!((job.generation, job.status, job.stage), (1, Status::Waiting, Stage::Queued));
-        assert!(job.item_count_final() && !job.split_ended && !job.all_done());
+        assert!(job.item_count_final() && !job.split.ended && !job.all_done());
         assert_eq!(job.reopen(&REOPEN), Transition::Refused);
     }
 
@@ -179,15 +195,18 @@ mod tests {
             name: "f.csv".into(),
         };
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 4, skipped: 0 });
-        (job.source, job.replanned) = (Some(file(1)), ChunkId { group: 2, chunk: 0 });
+        (job.source, job.retry.replanned) = (Some(file(1)), ChunkId { group: 2, chunk: 0 });
         job.issues = vec![JobError::new("column_not_in_schema", "")];
         let request = |generation, corrected| Reopen { generation, corrected, ..REOPEN };
         job.reopen(&request(0, Some(file(2))));
-        assert_eq!((job.corrected.as_ref(), job.carried_over.replanned), (Some(&file(2)), job.replanned));
+        assert_eq!(
+            (job.retry.corrected.as_ref(), job.retry.carried_over.replanned),
+            (Some(&file(2)), job.retry.replanned)
+        );
         job.issues.push(JobError::new("corrected_rows_unknown", ""));
-        (job.status, job.totals) = (Status::Failed, Some(Counts::default()));
+        (job.status, job.completion.totals) = (Status::Failed, Some(Counts::default()));
         job.reopen(&request(1, None));
-        assert_eq!((job.generation, &job.corrected), (2, &None));
+        assert_eq!((job.generation, &job.retry.corrected), (2, &None));
         assert_eq!(job.uploads(), [upload(1), upload(2)].into());
         assert_eq!(job.issues, [JobError::new("column_not_in_schema", "")]);
     }
@@ -198,23 +217,24 @@ mod tests {
         let selected_chunks = Some([ChunkId { group: 1, chunk: 3 }].into());
         job.reopen(&Reopen { selected_chunks: selected_chunks.clone(), ..REOPEN });
         assert_eq!(
-            (&job.selected_chunks, job.carried_over.retried_groups),
+            (&job.retry.selected_chunks, job.retry.carried_over.retried_groups),
             (&selected_chunks, 0),
             "the others that failed were left out"
         );
-        (job.status, job.totals, job.groups) = (Status::Completed, Some(Counts { failed: 2, ..Counts::default() }), 3);
+        (job.status, job.completion.totals, job.split.groups) =
+            (Status::Completed, Some(Counts { failed: 2, ..Counts::default() }), 3);
         job.reopen(&Reopen { generation: 1, ..REOPEN });
-        assert_eq!((&job.selected_chunks, job.carried_over.retried_groups), (&None, 3));
+        assert_eq!((&job.retry.selected_chunks, job.retry.carried_over.retried_groups), (&None, 3));
     }
 
     #[test]
     fn old_groups_count_as_done_and_new_ones_do_not() {
         let mut job = ended(Status::Completed, Counts { succeeded: 7, failed: 3, skipped: 0 });
-        job.done_groups = [0, 1].into();
+        job.split.done_groups = [0, 1].into();
         job.reopen(&REOPEN);
-        (job.groups, job.split_ended) = (3, true);
+        (job.split.groups, job.split.ended) = (3, true);
         assert!(!job.all_done());
-        job.done_groups.insert(2);
+        job.split.done_groups.insert(2);
         assert!(job.all_done());
     }
 }

@@ -53,7 +53,7 @@ impl Job {
     /// Whether no transition has been made since the job was read as `seen`. Items that end are not among them: their
     /// counts are in the groups.
     pub fn is_as_seen(&self, seen: &Self) -> bool {
-        let parts = |job: &Self| (job.generation, job.status, job.stage, job.updated_at);
+        let parts = |job: &Self| (job.generation, job.status, job.stage, job.times.updated_at);
         parts(self) == parts(seen)
     }
 
@@ -64,7 +64,7 @@ impl Job {
         }
         self.status = Status::Running;
         self.stage = Stage::Splitting;
-        self.started_at = Some(now);
+        self.times.started_at = Some(now);
         self.touch(now)
     }
 
@@ -72,21 +72,21 @@ impl Job {
     /// Refused unless the group is the next one of this generation and begins at the split's position.
     pub fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> Transition {
         let begins_here = match plan.source {
-            Source::File { from, .. } => self.split_offset == from,
-            Source::Refiled { from, .. } => self.replanned == from,
+            Source::File { from, .. } => self.split.offset == from,
+            Source::Refiled { from, .. } => self.retry.replanned == from,
         };
-        let is_next = self.generation == plan.generation && self.groups == plan.manifest.group && begins_here;
+        let is_next = self.generation == plan.generation && self.split.groups == plan.manifest.group && begins_here;
         if self.stage != Stage::Splitting || !is_next {
             return Transition::Refused;
         }
-        self.sent_groups = self.groups;
-        self.groups += 1;
+        self.split.sent_groups = self.split.groups;
+        self.split.groups += 1;
         match plan.source {
             Source::File { upto, .. } => {
-                self.item_count += plan.manifest.items();
-                self.split_offset = upto;
+                self.split.item_count += plan.manifest.items();
+                self.split.offset = upto;
             }
-            Source::Refiled { upto, .. } => self.replanned = upto,
+            Source::Refiled { upto, .. } => self.retry.replanned = upto,
         }
         self.resends = 0;
         self.touch(now)
@@ -95,12 +95,12 @@ impl Job {
     /// Every group is committed and sent: the item count is final. Refused unless it is this generation and exactly
     /// these groups exist.
     pub fn end_split(&mut self, generation: u32, groups: u32, issues: &[JobError], now: Timestamp) -> Transition {
-        if self.stage != Stage::Splitting || self.generation != generation || self.groups != groups {
+        if self.stage != Stage::Splitting || self.generation != generation || self.split.groups != groups {
             return Transition::Refused;
         }
         self.stage = Stage::Processing;
-        self.split_ended = true;
-        self.sent_groups = groups;
+        self.split.ended = true;
+        self.split.sent_groups = groups;
         self.issues = self.issues_with(issues);
         self.resends = 0;
         self.touch(now)
@@ -123,7 +123,7 @@ impl Job {
         if self.status.is_final() {
             return Transition::Refused;
         }
-        self.done_groups.insert(group);
+        self.split.done_groups.insert(group);
         self.touch(now)
     }
 
@@ -145,10 +145,10 @@ impl Job {
         }
         self.status = finish.status;
         self.stage = Stage::Done;
-        self.totals = Some(finish.totals);
-        self.report.clone_from(&finish.report);
+        self.completion.totals = Some(finish.totals);
+        self.completion.report.clone_from(&finish.report);
         self.error = finish.error.clone();
-        self.finished_at = Some(finish.at);
+        self.times.finished_at = Some(finish.at);
         self.touch(finish.at)
     }
 
@@ -158,7 +158,7 @@ impl Job {
         if self.is_deleted() {
             return Transition::Refused;
         }
-        self.deleted_at = Some(now);
+        self.times.deleted_at = Some(now);
         self.touch(now)
     }
 
@@ -167,12 +167,12 @@ impl Job {
         if !self.is_startable() {
             return Transition::Refused;
         }
-        self.started_as = Some(as_job);
+        self.validation.started_as = Some(as_job);
         self.touch(now)
     }
 
     pub(super) fn touch(&mut self, now: Timestamp) -> Transition {
-        self.updated_at = now;
+        self.times.updated_at = now;
         Transition::Made(Box::new(self.clone()))
     }
 }

@@ -3,9 +3,15 @@
 use super::*;
 use crate::group::{ChunkPlan, Manifest};
 use crate::ids::JobId;
+use crate::job::SplitState;
 
 fn job(status: Status, stage: Stage) -> Job {
-    Job { status, stage, groups: 1, ..Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(0)) }
+    Job {
+        status,
+        stage,
+        split: SplitState { groups: 1, ..SplitState::default() },
+        ..Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(0))
+    }
 }
 
 fn manifest(group: u32) -> Manifest {
@@ -94,10 +100,10 @@ fn progress_of_a_split_takes_back_the_pushes_that_were_counted() {
     splitting.commit_group(&plan(1, 1), Timestamp(1));
     assert_eq!(splitting.resends, 3, "refused");
     splitting.commit_group(&plan(0, 1), Timestamp(1));
-    assert_eq!((splitting.groups, splitting.resends), (2, 0));
+    assert_eq!((splitting.split.groups, splitting.resends), (2, 0));
     let mut ends = counted(Stage::Splitting);
     ends.end_split(0, 1, &[], Timestamp(1));
-    assert_eq!((ends.split_ended, ends.resends), (true, 0));
+    assert_eq!((ends.split.ended, ends.resends), (true, 0));
     let mut begins = Job { status: Status::Waiting, ..counted(Stage::Queued) };
     begins.begin(Timestamp(1));
     assert_eq!((begins.stage, begins.resends), (Stage::Splitting, 3));
@@ -109,7 +115,7 @@ fn a_job_is_deleted_once_and_stays_in_the_sweepers_sight() {
     assert!(!job.is_unfinished());
     assert!(matches!(job.delete(Timestamp(1)), Transition::Made(_)));
     assert_eq!(job.delete(Timestamp(2)), Transition::Refused);
-    assert!(job.deleted_at == Some(Timestamp(1)) && job.is_unfinished());
+    assert!(job.times.deleted_at == Some(Timestamp(1)) && job.is_unfinished());
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub struct JobPosition {
 impl JobPosition {
     /// The place behind a job.
     pub fn behind(job: &Job) -> Self {
-        Self { created_at: job.created_at, job_id: job.job_id }
+        Self { created_at: job.times.created_at, job_id: job.job_id }
     }
 }
 

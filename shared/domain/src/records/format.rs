@@ -31,7 +31,7 @@ impl Format {
     /// The format that a file's name or content type announces; [`Format::Csv`] when neither says JSON Lines.
     ///
     /// Letter case and parameters of the content type (`; charset=utf-8`) do not matter. The bytes are not looked at.
-    pub fn of(file_name: &str, content_type: &str) -> Self {
+    pub fn from_file(file_name: &str, content_type: &str) -> Self {
         let extension = file_name.rsplit_once('.').map_or("", |(_, extension)| extension);
         let media_type = content_type.split(';').next().unwrap_or_default();
         if is_one_of(extension, &JSON_LINES_EXTENSIONS) || is_one_of(media_type, &JSON_LINES_TYPES) {
@@ -64,7 +64,7 @@ mod tests {
             ("", "", Format::Csv),
         ];
         for (name, content_type, expected) in table {
-            assert_eq!(Format::of(name, content_type), expected, "{name:?} {content_type:?}");
+            assert_eq!(Format::from_file(name, content_type), expected, "{name:?} {content_type:?}");
         }
     }
 

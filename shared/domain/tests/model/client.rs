@@ -47,12 +47,12 @@ pub(crate) fn answer(protocol: &Protocol, world: &mut World) {
     world.left.reads -= 1;
     let mut groups = world.reading.take().unwrap_or_default();
     let careful = protocol.flaw != Flaw::StaleAnswer;
-    if careful && world.job.totals.is_some_and(|totals| totals != counts(&world.job, &groups)) {
+    if careful && world.job.completion.totals.is_some_and(|totals| totals != counts(&world.job, &groups)) {
         groups.clone_from(&world.groups);
     }
-    let progress = Progress::of(&world.job, &groups, Timestamp(1));
+    let progress = Progress::new(&world.job, &groups, Timestamp(1));
     let listed = groups.iter().map(|group| group.items).sum();
-    let item_count = if careful || world.job.split_ended { world.job.item_count } else { listed };
+    let item_count = if careful || world.job.split.ended { world.job.split.item_count } else { listed };
     let (counts, percent, ended) = (progress.counts, progress.percent, world.job.status.is_final());
     let answer = Answer { generation: world.job.generation, counts, item_count, percent, ended };
     world.record.answers = (world.record.answers.1, answer);

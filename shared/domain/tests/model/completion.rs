@@ -30,7 +30,7 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step
 }
 
 fn read(protocol: &Protocol, world: &World, generation: u32) -> Option<Step> {
-    let (job, view) = (&world.job, View::of(&world.job));
+    let (job, view) = (&world.job, View::new(&world.job));
     match job.stage {
         _ if job.generation != generation => None,
         Stage::Done => None,
@@ -64,7 +64,7 @@ fn finish(protocol: &Protocol, world: &mut World, (status, totals): (Status, Cou
     match world.job.finish(&finish) {
         Transition::Made(_) => {
             world.record.finishes += 1;
-            world.record.reports.extend(world.job.report.clone());
+            world.record.reports.extend(world.job.completion.report.clone());
             world.record.sealed.get_or_insert(world.readable());
             close_from(view.carried_over.groups, view).filter(|_| protocol.flaw == Flaw::StatusBeforeClose)
         }

@@ -56,8 +56,8 @@ fn no_state_comes_back_and_every_run_ends_at_a_final_status() {
     let file = vec![vec![vec![Good, Busy(1)]], vec![vec![Bad]]];
     let crashes = Bounds { stops: 1, crashes: 1, lost_replies: 1, ..Bounds::default() };
     let losses = Bounds { stops: 1, losses: 1, duplicates: 1, ..Bounds::default() };
-    ends("ends, crashes", Protocol { bounds: crashes, ..Protocol::of(file.clone()) });
-    ends("ends, losses", Protocol { bounds: losses, sweeper: true, ..Protocol::of(file) });
+    ends("ends, crashes", Protocol { bounds: crashes, ..Protocol::new(file.clone()) });
+    ends("ends, losses", Protocol { bounds: losses, sweeper: true, ..Protocol::new(file) });
 }
 
 #[test]
@@ -65,9 +65,9 @@ fn so_it_is_with_a_retry_and_a_dead_letter() {
     let retries = Bounds { retries: 1, crashes: 1, deadlines: 1, ..Bounds::default() };
     let dead_letters = Bounds { dead_letters: 1, replays: 1, crashes: 1, ..Bounds::default() };
     let file = vec![vec![vec![Busy(1), Correction]], vec![vec![Good]]];
-    ends("ends, retry", Protocol { bounds: retries, runs: [1, 1, 1], ..Protocol::of(file) });
+    ends("ends, retry", Protocol { bounds: retries, runs: [1, 1, 1], ..Protocol::new(file) });
     let file = vec![vec![vec![Busy(1), Correction]]];
-    ends("ends, replay", Protocol { bounds: dead_letters, sweeper: true, ..Protocol::of(file) });
+    ends("ends, replay", Protocol { bounds: dead_letters, sweeper: true, ..Protocol::new(file) });
 }
 
 /// A condition is never taken out here: without one there may be no end to walk to.

@@ -9,7 +9,7 @@ use crate::protocol::Protocol;
 
 /// The protocol over one item, with this flaw.
 fn broken(flaw: Flaw, bounds: Bounds) -> Protocol {
-    Protocol { flaw, bounds, ..Protocol::of(vec![vec![vec![Good]]]) }
+    Protocol { flaw, bounds, ..Protocol::new(vec![vec![vec![Good]]]) }
 }
 
 const NOTHING: Bounds = Bounds {

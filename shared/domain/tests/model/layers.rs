@@ -18,7 +18,7 @@ fn nothing_is_wrong(layer: &str, protocol: Protocol) {
 fn without_deduplication_messages_come_more_often_and_nothing_else() {
     let file = || vec![vec![vec![Good]], vec![vec![Correction]]];
     let faults = Bounds { crashes: 1, deadlines: 1, stops: 1, ..Bounds::default() };
-    let off = |bounds| Protocol { deduplication: false, bounds, ..Protocol::of(file()) };
+    let off = |bounds| Protocol { deduplication: false, bounds, ..Protocol::new(file()) };
     nothing_is_wrong("deduplication", off(faults));
     nothing_is_wrong("deduplication, with a retry", off(Bounds { retries: 1, crashes: 1, ..Bounds::default() }));
 }
@@ -28,14 +28,14 @@ fn without_the_sweeper_a_lost_message_is_waited_for_and_nothing_else_goes_wrong(
     let bounds = Bounds { losses: 1, dead_letters: 1, stops: 1, duplicates: 1, ..Bounds::default() };
     let sights = &["stopped with items unprocessed", "an attempt loses its commit"];
     let file = vec![vec![vec![Good], vec![Bad]]];
-    nothing_is_wrong("sweeper", Protocol { bounds, sights, ..Protocol::of(file) });
+    nothing_is_wrong("sweeper", Protocol { bounds, sights, ..Protocol::new(file) });
 }
 
 #[test]
 fn without_the_sweeper_every_job_ends_where_no_message_is_lost_for_good() {
     let bounds = Bounds { stops: 1, duplicates: 1, crashes: 1, ..Bounds::default() };
     let file = vec![vec![vec![Good], vec![Busy(1)]]];
-    nothing_is_wrong("sweeper, and no message is lost", Protocol { bounds, ..Protocol::of(file) });
+    nothing_is_wrong("sweeper, and no message is lost", Protocol { bounds, ..Protocol::new(file) });
 }
 
 /// Each stands in for the other; without both a chunk is filed twice.
@@ -44,7 +44,7 @@ fn a_splitter_that_was_overtaken_is_stopped_by_the_place_and_by_the_answer() {
     for (layer, flaw) in [("place of the split", Flaw::PlaceNotAsked), ("answer of a commit", Flaw::AnswerNotChecked)] {
         let bounds = Bounds { retries: 1, duplicates: 1, ..Bounds::default() };
         let file = vec![vec![vec![Correction], vec![Correction]]];
-        nothing_is_wrong(layer, Protocol { flaw, bounds, runs: [2, 1, 1], ..Protocol::of(file) });
+        nothing_is_wrong(layer, Protocol { flaw, bounds, runs: [2, 1, 1], ..Protocol::new(file) });
     }
 }
 
@@ -54,6 +54,6 @@ fn a_worker_that_alone_completes_costs_time_while_the_sweeper_is_on() {
     let bounds = Bounds { crashes: 2, duplicates: 1, ..Bounds::default() };
     let (flaw, sights) = (Flaw::WorkerAlone, &["completed after a sweep"][..]);
     let file = vec![vec![vec![Good]], vec![vec![Bad]]];
-    let protocol = Protocol { flaw, sights, sweeper: true, bounds, ..Protocol::of(file) };
+    let protocol = Protocol { flaw, sights, sweeper: true, bounds, ..Protocol::new(file) };
     nothing_is_wrong("roll-up by whoever comes next, with the sweeper", protocol);
 }

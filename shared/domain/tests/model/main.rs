@@ -2,7 +2,7 @@
 //!
 //! Tests of code try the interleavings that somebody thought of; the faults of batch systems are in the others.
 //! The decisions are the domain's own functions, so a change of theirs is checked here too. What the model found
-//! stands in `infra/decisions/0002-protocol-model.md`. `-- --nocapture` shows state counts and counterexamples.
+//! stands in `docs/decisions/0002-protocol-model.md`. `-- --nocapture` shows state counts and counterexamples.
 //!
 //! | module | holds |
 //! | --- | --- |

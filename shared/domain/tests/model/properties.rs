@@ -36,7 +36,7 @@ pub(crate) const INVARIANTS: [(&str, Condition); 12] = [
 ];
 
 /// Every invariant, and the sights of these names.
-pub(crate) fn of(sights: &[&str]) -> Vec<Property<Protocol>> {
+pub(crate) fn for_conditions(sights: &[&str]) -> Vec<Property<Protocol>> {
     let always = INVARIANTS.iter().map(|(name, holds)| Property::always(name, *holds));
     let wanted = SIGHTS.iter().filter(|(name, _)| sights.contains(name));
     let sometimes = wanted.map(|(name, seen)| Property::sometimes(name, *seen));
@@ -44,7 +44,7 @@ pub(crate) fn of(sights: &[&str]) -> Vec<Property<Protocol>> {
 }
 
 fn counts_are_true(protocol: &Protocol, world: &World) -> bool {
-    let view = View::of(&world.job);
+    let view = View::new(&world.job);
     report::counts(&build(protocol, world, &view)) == Some(view.counts(&world.job, &world.groups))
 }
 
@@ -58,18 +58,19 @@ fn answers_never_fall(_: &Protocol, world: &World) -> bool {
 
 fn completed_is_whole(protocol: &Protocol, world: &World) -> bool {
     world.job.status != Status::Completed
-        || (world.job.item_count == protocol.item_count() as u64
-            && world.job.totals.is_some_and(|totals| totals.done() == world.job.item_count))
+        || (world.job.split.item_count == protocol.item_count() as u64
+            && world.job.completion.totals.is_some_and(|totals| totals.done() == world.job.split.item_count))
 }
 
 fn report_is_exact(_: &Protocol, world: &World) -> bool {
     let job = &world.job;
-    let exact = |(report, status): &(Report, Status)| report::counts(report) == job.totals && *status == job.status;
+    let exact =
+        |(report, status): &(Report, Status)| report::counts(report) == job.completion.totals && *status == job.status;
     !job.status.is_final() || world.report().is_some_and(exact)
 }
 
 fn successes_happened(protocol: &Protocol, world: &World) -> bool {
-    let places = build(protocol, world, &View::of(&world.job));
+    let places = build(protocol, world, &View::new(&world.job));
     let happened = |item: usize| world.record.effects & (1 << item) != 0;
     places.iter().enumerate().all(|(item, places)| !places.contains(&ItemEnd::Succeeded) || happened(item))
 }
@@ -94,5 +95,5 @@ fn left_out_stays_failed(protocol: &Protocol, world: &World) -> bool {
     let left_out = |item: usize| world.record.left_failed & (1 << item) != 0;
     let worked = |places: &[ItemEnd]| places.contains(&ItemEnd::Succeeded) || places.contains(&ItemEnd::Skipped);
     world.record.left_failed == 0
-        || !build(protocol, world, &View::of(&world.job)).iter().enumerate().any(|(i, p)| left_out(i) && worked(p))
+        || !build(protocol, world, &View::new(&world.job)).iter().enumerate().any(|(i, p)| left_out(i) && worked(p))
 }

@@ -41,7 +41,7 @@ pub(crate) struct Protocol {
 
 impl Protocol {
     /// The sound protocol over this file: one commit a run, two workers, no sweeper, and nothing goes wrong.
-    pub(crate) fn of(file: Vec<Vec<Vec<Nature>>>) -> Self {
+    pub(crate) fn new(file: Vec<Vec<Vec<Nature>>>) -> Self {
         let (bounds, sights, flaw) = (Bounds::default(), &[][..], Flaw::None);
         let (sweeper, deduplication) = (false, true);
         Self { file, checkpoint: usize::MAX, runs: [1, 2, 1], sweeper, deduplication, bounds, sights, flaw }
@@ -83,7 +83,9 @@ impl Protocol {
     /// Every item has ended, as the job record knows it.
     pub(crate) fn all_done(&self, job: &Job) -> bool {
         match self.flaw {
-            Flaw::DoneBeforeSplitEnd => job.groups > 0 && job.done_groups.len() == job.groups as usize,
+            Flaw::DoneBeforeSplitEnd => {
+                job.split.groups > 0 && job.split.done_groups.len() == job.split.groups as usize
+            }
             _ => job.all_done(),
         }
     }
@@ -169,6 +171,6 @@ impl Model for Protocol {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        properties::of(self.sights)
+        properties::for_conditions(self.sights)
     }
 }

@@ -26,8 +26,9 @@ struct Remaining {
 pub(crate) fn next(world: &World, job: &Job) -> Option<ChunkId> {
     let chunks =
         |group: u32| (0..world.manifests[group as usize].len() as u32).map(move |chunk| ChunkId { group, chunk });
-    let mut places =
-        (job.replanned.group..job.carried_over.groups).flat_map(chunks).filter(|place| *place >= job.replanned);
+    let mut places = (job.retry.replanned.group..job.retry.carried_over.groups)
+        .flat_map(chunks)
+        .filter(|place| *place >= job.retry.replanned);
     places.find(|place| {
         let remaining = remaining(world, *place);
         !remaining.unread.is_empty() || !remaining.entries.is_empty()
@@ -46,7 +47,7 @@ pub(crate) fn plan(
         entries.extend(succeeded(world, place).into_iter().map(|item| (item, Mark::Ok)));
     }
     let again = protocol.flaw == Flaw::ReplayRunsAll
-        || world.job.selected_chunks.as_ref().is_none_or(|selected_chunks| selected_chunks.contains(&place));
+        || world.job.retry.selected_chunks.as_ref().is_none_or(|selected_chunks| selected_chunks.contains(&place));
     for (_, mark) in &mut entries {
         *mark = if *mark == Mark::Failed && !again { Mark::Failed } else { Mark::Transient };
     }

@@ -8,7 +8,7 @@ use crate::protocol::Protocol;
 fn a_worker_of_the_generation_before_is_still_at_work() {
     let sights = &["retried and all succeeded", "a zombie worker outlives its generation"];
     let bounds = Bounds { retries: 1, duplicates: 1, crashes: 1, ..Bounds::default() };
-    let small = Protocol { bounds, sights, checkpoint: 1, ..Protocol::of(vec![vec![vec![Good, Correction]]]) };
+    let small = Protocol { bounds, sights, checkpoint: 1, ..Protocol::new(vec![vec![vec![Good, Correction]]]) };
     holds("retry, zombie worker", small.clone());
     let bounds = Bounds { retries: 2, duplicates: 1, crashes: 1, lost_replies: 1, ..Bounds::default() };
     holds_at_large("retries, zombie workers", Protocol { bounds, ..small });
@@ -19,7 +19,7 @@ fn a_splitter_of_the_generation_before_is_still_at_work() {
     let sights = &["retried and all succeeded", "a zombie splitter outlives its generation"];
     let bounds = Bounds { retries: 1, duplicates: 1, ..Bounds::default() };
     let file = vec![vec![vec![Correction]], vec![vec![Good]]];
-    let small = Protocol { bounds, sights, runs: [2, 1, 1], ..Protocol::of(file) };
+    let small = Protocol { bounds, sights, runs: [2, 1, 1], ..Protocol::new(file) };
     holds("retry, zombie splitter", small.clone());
     let bounds = Bounds { retries: 1, duplicates: 1, stops: 1, ..Bounds::default() };
     holds_at_large("retry, zombie splitter, stop", Protocol { bounds, ..small });
@@ -29,7 +29,7 @@ fn a_splitter_of_the_generation_before_is_still_at_work() {
 fn a_completion_of_the_generation_before_is_still_at_work() {
     let sights = &["retried and all succeeded", "a zombie completion outlives its generation"];
     let bounds = Bounds { retries: 1, duplicates: 1, crashes: 1, stops: 1, ..Bounds::default() };
-    let small = Protocol { bounds, sights, runs: [1, 1, 2], ..Protocol::of(vec![vec![vec![Correction, Good]]]) };
+    let small = Protocol { bounds, sights, runs: [1, 1, 2], ..Protocol::new(vec![vec![vec![Correction, Good]]]) };
     holds("retry, zombie completion", small.clone());
     let bounds = Bounds { retries: 2, duplicates: 2, stops: 2, ..Bounds::default() };
     holds_at_large("retries, zombie completions", Protocol { bounds, ..small });
@@ -40,7 +40,7 @@ fn a_job_is_stopped_and_retried_and_stopped_again() {
     let sights = &["retried and all succeeded", "stopped while it files again"];
     let bounds = Bounds { retries: 1, stops: 2, ..Bounds::default() };
     let file = vec![vec![vec![Correction]], vec![vec![Busy(1)]]];
-    let small = Protocol { bounds, sights, runs: [1, 1, 1], ..Protocol::of(file) };
+    let small = Protocol { bounds, sights, runs: [1, 1, 1], ..Protocol::new(file) };
     holds("retry, stops", small.clone());
     holds_at_large("retry, stops, two workers", Protocol { runs: [1, 2, 1], ..small });
 }
@@ -50,14 +50,14 @@ fn the_message_of_a_retry_is_lost() {
     let sights = &["retried and all succeeded", "completed after a sweep"];
     let bounds = Bounds { retries: 1, losses: 1, duplicates: 1, ..Bounds::default() };
     let file = vec![vec![vec![Correction, Good]]];
-    holds("retry, swept", Protocol { bounds, sights, sweeper: true, ..Protocol::of(file) });
+    holds("retry, swept", Protocol { bounds, sights, sweeper: true, ..Protocol::new(file) });
 }
 
 #[test]
 fn every_answer_of_a_retried_job_adds_up() {
     let sights = &["retried and all succeeded"];
     let bounds = Bounds { retries: 1, reads: 2, stops: 1, ..Bounds::default() };
-    holds("retry, answers", Protocol { bounds, sights, ..Protocol::of(vec![vec![vec![Good, Correction]]]) });
+    holds("retry, answers", Protocol { bounds, sights, ..Protocol::new(vec![vec![vec![Good, Correction]]]) });
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_dead_chunk_is_given_up_while_a_zombie_works_it() {
     let sights = &["a dead chunk is given up", "an attempt loses its commit"];
     let bounds = Bounds { dead_letters: 1, duplicates: 1, ..Bounds::default() };
     let file = vec![vec![vec![Busy(1), Good]]];
-    let small = Protocol { bounds, sights, checkpoint: 1, sweeper: true, ..Protocol::of(file) };
+    let small = Protocol { bounds, sights, checkpoint: 1, sweeper: true, ..Protocol::new(file) };
     holds("dead letter", small.clone());
     let bounds = Bounds { dead_letters: 1, duplicates: 1, crashes: 1, ..Bounds::default() };
     holds_at_large("dead letter, crash", Protocol { bounds, ..small });
@@ -76,7 +76,7 @@ fn a_dead_splitter_fails_its_job_and_is_retried() {
     let sights = &["a dead splitter fails the job", "retried and all succeeded"];
     let bounds = Bounds { dead_letters: 1, retries: 1, replays: 1, ..Bounds::default() };
     let file = vec![vec![vec![Good]], vec![vec![Good]]];
-    holds("dead letter, splitter", Protocol { bounds, sights, sweeper: true, ..Protocol::of(file) });
+    holds("dead letter, splitter", Protocol { bounds, sights, sweeper: true, ..Protocol::new(file) });
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_dead_letter_is_replayed_and_corrects_its_chunk_alone() {
         &["a letter is replayed while the job runs", "a replay mends its chunk", "a replay leaves a failed item alone"];
     let bounds = Bounds { dead_letters: 1, replays: 1, ..Bounds::default() };
     let file = vec![vec![vec![Good], vec![Correction]]];
-    let small = Protocol { bounds, sights, sweeper: true, ..Protocol::of(file) };
+    let small = Protocol { bounds, sights, sweeper: true, ..Protocol::new(file) };
     holds("replay", small.clone());
     let bounds = Bounds { dead_letters: 1, replays: 1, duplicates: 1, ..Bounds::default() };
     holds_at_large("replay, zombie", Protocol { bounds, ..small });
@@ -96,7 +96,7 @@ fn functions_hand_over_when_their_time_is_nearly_over() {
     let sights = &["completed after a hand-over", "an attempt loses its commit"];
     let bounds = Bounds { deadlines: 2, duplicates: 1, ..Bounds::default() };
     let file = vec![vec![vec![Good, Bad]], vec![vec![Unwanted]]];
-    let small = Protocol { bounds, sights, checkpoint: 1, ..Protocol::of(file) };
+    let small = Protocol { bounds, sights, checkpoint: 1, ..Protocol::new(file) };
     holds("hand-over", small.clone());
     let bounds = Bounds { deadlines: 2, duplicates: 1, crashes: 1, ..Bounds::default() };
     holds_at_large("hand-over, crash", Protocol { bounds, ..small });

@@ -62,7 +62,7 @@ fn reopen(protocol: &Protocol, world: &mut World, selected_chunks: Option<(u32, 
     world.record.sealed = None;
     world.record.history = Some(world.history());
     if sent {
-        protocol.send_fifo(world, Message::Create(generation + 1), world.job.groups);
+        protocol.send_fifo(world, Message::Create(generation + 1), world.job.split.groups);
     }
 }
 
@@ -74,7 +74,7 @@ fn has_failed(world: &World, (group, chunk): (u32, u32)) -> bool {
 /// The failed items that are not of this chunk, as bits.
 fn failed_beside(protocol: &Protocol, world: &World, (group, chunk): (u32, u32)) -> u64 {
     let own = &world.manifests[group as usize][chunk as usize];
-    let report = build(protocol, world, &View::of(&world.job));
+    let report = build(protocol, world, &View::new(&world.job));
     let failed = (0..).zip(&report).filter(|(item, places)| places.contains(&ItemEnd::Failed) && !own.contains(item));
     failed.fold(0, |bits, (item, _)| bits | 1 << item)
 }

@@ -18,18 +18,18 @@ pub(crate) const SIGHTS: [(&str, Condition); 20] = [
     ("completed after a sweep", |_, world| is(world, Status::Completed) && world.record.sweeps > 0),
     ("completed after a hand-over", |p, w| is(w, Status::Completed) && w.left.deadlines < p.bounds.deadlines),
     ("stopped with items unprocessed", |p, world| is(world, Status::Canceled) && has_some_of_both(p, world)),
-    ("stopped before it was split", |_, world| is(world, Status::Canceled) && !world.job.split_ended),
+    ("stopped before it was split", |_, world| is(world, Status::Canceled) && !world.job.split.ended),
     ("two completions at once", |_, world| world.runs.iter().filter(|r| is_finish(&r.step)).count() == 2),
     ("a dead chunk is given up", |_, world| is(world, Status::Completed) && given_up(world)),
     ("a dead splitter fails the job", |_, w| is(w, Status::Failed) && w.dead.contains(&Message::Create(0))),
     ("a letter is replayed while the job runs", |p, w| w.left.replays < p.bounds.replays && w.job.generation == 0),
     ("a replay mends its chunk", |_, w| {
-        is(w, Status::Completed) && w.job.selected_chunks.is_some() && succeeded_more(w)
+        is(w, Status::Completed) && w.job.retry.selected_chunks.is_some() && succeeded_more(w)
     }),
     ("a replay leaves a failed item alone", |_, w| is(w, Status::Completed) && w.record.left_failed != 0),
     ("retried and all succeeded", |p, w| w.job.generation > 0 && succeeded(w) == p.item_count() as u64),
     ("stopped while it files again", |_, w| {
-        is(w, Status::Canceled) && w.job.replanned.group < w.job.carried_over.groups
+        is(w, Status::Canceled) && w.job.retry.replanned.group < w.job.retry.carried_over.groups
     }),
     ("a zombie worker outlives its generation", zombie_worker),
     ("a zombie splitter outlives its generation", zombie_splitter),
@@ -47,7 +47,7 @@ fn later_attempt(protocol: &Protocol, world: &World) -> bool {
 }
 
 fn has_some_of_both(protocol: &Protocol, world: &World) -> bool {
-    let done = world.job.totals.map_or(0, Counts::done);
+    let done = world.job.completion.totals.map_or(0, Counts::done);
     done > 0 && done < protocol.item_count() as u64
 }
 
@@ -56,15 +56,15 @@ fn given_up(world: &World) -> bool {
         Message::Chunk(g, c) => world.groups[*g as usize].cursors.get(c).is_some_and(|c| c.finished),
         _ => false,
     };
-    world.job.totals.is_some_and(|totals| totals.failed > 0) && world.dead.iter().any(finished)
+    world.job.completion.totals.is_some_and(|totals| totals.failed > 0) && world.dead.iter().any(finished)
 }
 
 fn succeeded(world: &World) -> u64 {
-    world.job.totals.map_or(0, |totals| totals.succeeded)
+    world.job.completion.totals.map_or(0, |totals| totals.succeeded)
 }
 
 fn succeeded_more(world: &World) -> bool {
-    succeeded(world) > world.job.carried_over.counts.succeeded
+    succeeded(world) > world.job.retry.carried_over.counts.succeeded
 }
 
 fn zombie_worker(_: &Protocol, world: &World) -> bool {

@@ -9,7 +9,7 @@
 //! is read counts only if it is what was written; the splitter goes on from its own place, and not from the job's.
 
 use longshore_domain::group::{ChunkPlan, Group, GroupPlan, Manifest, Source};
-use longshore_domain::job::{Job, Stage, Transition};
+use longshore_domain::job::{Job, RetryState, SplitState, Stage, Transition};
 
 use crate::flaw::Flaw;
 use crate::protocol::{ITEM_BYTES, Protocol};
@@ -46,11 +46,11 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step
 /// Where a splitter goes on that knows nothing but the job. One of another generation has nothing to do.
 fn look(protocol: &Protocol, world: &World, generation: u32) -> Option<Step> {
     let job = &world.job;
-    let (groups, cut) = (job.groups, next_cut(protocol, world, job));
+    let (groups, cut) = (job.split.groups, next_cut(protocol, world, job));
     match job.stage {
         Stage::Splitting if job.generation != generation => None,
-        Stage::Splitting if job.sent_groups < groups => {
-            Some(Step::Send { group: job.sent_groups, chunk: 0, groups, cut, own: false })
+        Stage::Splitting if job.split.sent_groups < groups => {
+            Some(Step::Send { group: job.split.sent_groups, chunk: 0, groups, cut, own: false })
         }
         Stage::Splitting => Some(Step::Advance { groups, cut, own: false }),
         _ => (job.is_live() && protocol.all_done(job)).then_some(Step::Announce(job.generation)),
@@ -59,8 +59,8 @@ fn look(protocol: &Protocol, world: &World, generation: u32) -> Option<Step> {
 
 /// What comes next in a job: what older generations have left, then the rest of the file.
 fn next_cut(protocol: &Protocol, world: &World, job: &Job) -> Cut {
-    let part = || protocol.part_at(job.split_offset).filter(|_| !job.carried_over.split_ended);
-    let rest = replan::next(world, job).map(|chunk| Cut::RetryPlanner { from: job.replanned, chunk });
+    let part = || protocol.part_at(job.split.offset).filter(|_| !job.retry.carried_over.split_ended);
+    let rest = replan::next(world, job).map(|chunk| Cut::RetryPlanner { from: job.retry.replanned, chunk });
     rest.or_else(|| part().map(Cut::Part)).unwrap_or(Cut::End)
 }
 
@@ -78,7 +78,7 @@ fn after_send(world: &World, (group, chunk): (u32, u32), then: Step) -> Step {
 fn commit_group(protocol: &Protocol, world: &mut World, generation: u32, (groups, cut): (u32, Cut)) -> Option<Step> {
     let (generation, number) = match protocol.flaw {
         Flaw::AnyGeneration => (world.job.generation, groups),
-        Flaw::SplitCursorNotAsked => (generation, world.job.groups),
+        Flaw::SplitCursorNotAsked => (generation, world.job.split.groups),
         _ => (generation, groups),
     };
     let now = world.now();
@@ -90,8 +90,8 @@ fn commit_group(protocol: &Protocol, world: &mut World, generation: u32, (groups
     let upto = plan.source;
     if protocol.flaw.asks_for_no_place() {
         plan.source = match upto {
-            Source::File { upto, .. } => Source::File { from: world.job.split_offset, upto },
-            Source::Refiled { upto, .. } => Source::Refiled { from: world.job.replanned, upto },
+            Source::File { upto, .. } => Source::File { from: world.job.split.offset, upto },
+            Source::Refiled { upto, .. } => Source::Refiled { from: world.job.retry.replanned, upto },
         };
     }
     match world.job.commit_group(&plan, now) {
@@ -107,15 +107,19 @@ fn commit_group(protocol: &Protocol, world: &mut World, generation: u32, (groups
 /// Goes on behind a group of its own: from its own place, under the number that the job says.
 fn read_back(protocol: &Protocol, world: &World, generation: u32, (group, upto): (u32, Source)) -> Option<Step> {
     let job = &world.job;
-    if (job.generation, job.groups) != (generation, group + 1) && !protocol.flaw.takes_any_answer() {
+    if (job.generation, job.split.groups) != (generation, group + 1) && !protocol.flaw.takes_any_answer() {
         return refused(protocol);
     }
     let place = match upto {
-        Source::File { upto, .. } => Job { split_offset: upto, groups: group + 1, ..job.clone() },
-        Source::Refiled { upto, .. } => Job { replanned: upto, ..job.clone() },
+        Source::File { upto, .. } => {
+            Job { split: SplitState { offset: upto, groups: group + 1, ..job.split.clone() }, ..job.clone() }
+        }
+        Source::Refiled { upto, .. } => {
+            Job { retry: RetryState { replanned: upto, ..job.retry.clone() }, ..job.clone() }
+        }
     };
     let cut = next_cut(protocol, world, &place);
-    Some(Step::Send { group, chunk: 0, groups: place.groups, cut, own: true })
+    Some(Step::Send { group, chunk: 0, groups: place.split.groups, cut, own: true })
 }
 
 fn plan_of_file(protocol: &Protocol, (generation, group): (u32, u32), part: usize) -> (GroupPlan, Vec<Vec<u8>>) {

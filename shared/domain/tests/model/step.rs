@@ -4,7 +4,7 @@
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Group, Source};
-use longshore_domain::job::{CarriedOver, ChunkId, Job, Status};
+use longshore_domain::job::{CarriedOver, ChunkId, Job, RetryState, Status};
 use longshore_domain::outcome::Counts;
 
 /// A message by what it asks for. Copies are counted, none is told from another.
@@ -48,14 +48,20 @@ pub(crate) struct View {
 }
 
 impl View {
-    pub(crate) fn of(job: &Job) -> Self {
-        let &Job { generation, carried_over, groups, replanned, split_offset, .. } = job;
-        Self { generation, carried_over, groups, replanned, split_offset }
+    pub(crate) fn new(job: &Job) -> Self {
+        let Job { generation, retry, split, .. } = job;
+        Self {
+            generation: *generation,
+            carried_over: retry.carried_over,
+            groups: split.groups,
+            replanned: retry.replanned,
+            split_offset: split.offset,
+        }
     }
 
     /// Sums as the domain does, over the groups that were read.
     pub(crate) fn counts(&self, job: &Job, groups: &[Group]) -> Counts {
-        let seen = Job { carried_over: self.carried_over, ..job.clone() };
+        let seen = Job { retry: RetryState { carried_over: self.carried_over, ..job.retry.clone() }, ..job.clone() };
         longshore_domain::progress::counts(&seen, &groups[..self.groups as usize])
     }
 }

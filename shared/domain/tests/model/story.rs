@@ -93,6 +93,7 @@ fn ledger(world: &World) -> Vec<String> {
     };
     let job = &world.job;
     let of = if job.generation > 0 { format!(" in generation {}", job.generation) } else { String::new() };
-    let status = format!("job: {:?}{of}, {} groups, {} of them done", job.status, job.groups, job.done_groups.len());
+    let status =
+        format!("job: {:?}{of}, {} groups, {} of them done", job.status, job.split.groups, job.split.done_groups.len());
     std::iter::once(status).chain(world.groups.iter().map(group)).collect()
 }

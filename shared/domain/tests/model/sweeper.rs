@@ -28,7 +28,7 @@ pub(crate) fn sweep(protocol: &Protocol, world: &mut World) {
 
 /// Rolls up full groups, sends the unfinished chunks of the others, and the complete message if all is done.
 fn chunks(protocol: &Protocol, world: &mut World) {
-    for g in world.job.carried_over.groups as usize..world.groups.len() {
+    for g in world.job.retry.carried_over.groups as usize..world.groups.len() {
         if world.groups[g].is_done() {
             world.job.group_done(g as u32, world.now());
             continue;
@@ -55,11 +55,11 @@ pub(crate) fn may_give_up(protocol: &Protocol, world: &World, dead_letter: Messa
     let at_it = world.runs.iter().any(|run| run.gives_up && run.message == dead_letter);
     let changes = match dead_letter {
         Message::Create(generation) => {
-            world.job.is_live() && world.job.generation == generation && !world.job.split_ended
+            world.job.is_live() && world.job.generation == generation && !world.job.split.ended
         }
         Message::Chunk(group, chunk) => worker::workable(world, group).is_some_and(|stored| {
             let finished = stored.cursors.get(&chunk).is_some_and(|c| c.finished);
-            !finished || (stored.is_done() && !world.job.done_groups.contains(&group))
+            !finished || (stored.is_done() && !world.job.split.done_groups.contains(&group))
         }),
         Message::Complete(_) => false,
     };

@@ -63,7 +63,7 @@ fn configuration(rng: &mut Rng) -> Protocol {
     };
     let runs = [1 + rng.below(2), 1 + rng.below(4), 1 + rng.below(2)];
     let checkpoint = 1 + rng.below(4);
-    Protocol { bounds, runs, checkpoint, sweeper: true, ..Protocol::of(file) }
+    Protocol { bounds, runs, checkpoint, sweeper: true, ..Protocol::new(file) }
 }
 
 /// Of all that can happen, what does: a fault less often than the next step of somebody.

@@ -87,7 +87,7 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, chunk: Chunk, step: &
 /// Adds the group to those that are done, unless the job has ended: a late roll-up would change a final document.
 fn roll_up(protocol: &Protocol, world: &mut World, group: u32) -> Option<Step> {
     if world.job.status.is_final() && protocol.flaw == Flaw::RollUpAfterEnd {
-        world.job.updated_at = world.now();
+        world.job.times.updated_at = world.now();
     }
     match world.job.group_done(group, world.now()) {
         Transition::Made(job) => protocol.all_done(&job).then_some(Step::Announce(job.generation)),

@@ -96,7 +96,7 @@ impl World {
     /// Everything that the generations before this one have left, as one number.
     pub(crate) fn history(&self) -> u64 {
         let (mut hasher, job) = (DefaultHasher::new(), &self.job);
-        self.groups[..job.carried_over.groups as usize].iter().for_each(|g| hash_group(g, &mut hasher));
+        self.groups[..job.retry.carried_over.groups as usize].iter().for_each(|g| hash_group(g, &mut hasher));
         let named = self.record.reports.iter().take(job.generation as usize);
         named.for_each(|name| self.reports.get(name).hash(&mut hasher));
         hasher.finish()
@@ -169,16 +169,19 @@ impl World {
 
     fn hash_readable(&self, state: &mut impl Hasher) {
         let job = &self.job;
-        (job.status, job.stage, job.groups, job.sent_groups, job.split_ended, job.item_count).hash(state);
-        (&job.done_groups, job.stop.is_some(), job.totals, job.resends, job.updated_at).hash(state);
-        (job.generation, job.carried_over, &job.selected_chunks, job.replanned, job.split_offset).hash(state);
+        (job.status, job.stage, job.split.groups, job.split.sent_groups, job.split.ended, job.split.item_count)
+            .hash(state);
+        (&job.split.done_groups, job.stop.is_some(), job.completion.totals, job.resends, job.times.updated_at)
+            .hash(state);
+        (job.generation, job.retry.carried_over, &job.retry.selected_chunks, job.retry.replanned, job.split.offset)
+            .hash(state);
         self.groups.iter().for_each(|g| hash_group(g, state));
         self.report().hash(state);
     }
 
     /// The report that the job names.
     pub(crate) fn report(&self) -> Option<&(Report, Status)> {
-        self.reports.get(self.job.report.as_ref()?)
+        self.reports.get(self.job.completion.report.as_ref()?)
     }
 }
 

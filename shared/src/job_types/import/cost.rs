@@ -51,8 +51,8 @@ pub(super) struct Cost {
 ///
 /// # Errors
 /// Where the schema asks for more work than a row may cost, or for work that has no end.
-pub(super) fn of(schema: &Value) -> Result<Cost, Refusal> {
-    let graph = Graph::of(schema)?;
+pub(super) fn schema_cost(schema: &Value) -> Result<Cost, Refusal> {
+    let graph = Graph::from_schema(schema)?;
     check_patterns(&graph)?;
     let order = graph.in_place_order()?;
     let mut below = vec![Work::default(); graph.parts.len()];

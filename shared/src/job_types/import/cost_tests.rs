@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{MAX_PARTS, MAX_STEPS, of};
+use super::{MAX_PARTS, MAX_STEPS, schema_cost};
 
 fn steps(schema: Value) -> Result<u64, (String, String)> {
-    of(&schema).map(|cost| cost.steps).map_err(|refusal| {
+    schema_cost(&schema).map(|cost| cost.steps).map_err(|refusal| {
         let error = crate::problem::FieldError::from(refusal);
         assert!(error.detail.chars().count() <= 501, "{}", error.detail);
         (error.pointer, error.code)

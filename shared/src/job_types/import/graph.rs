@@ -62,7 +62,7 @@ impl<'a> Graph<'a> {
     ///
     /// # Errors
     /// A reference that leads out of the schema or nowhere, a part with an `$id`, too many parts.
-    pub(super) fn of(root: &'a Value) -> Result<Self, Refusal> {
+    pub(super) fn from_schema(root: &'a Value) -> Result<Self, Refusal> {
         let mut graph = Self {
             parts: Vec::new(),
             patterns: BTreeMap::new(),

@@ -62,7 +62,7 @@ pub(super) struct Shape {
 
 impl Shape {
     /// Reads a schema.
-    pub(super) fn of(schema: &Value) -> Self {
+    pub(super) fn new(schema: &Value) -> Self {
         let mut shape = Self::default();
         let (mut open, mut visited) = (vec![schema], HashSet::new());
         let mut kinds = Kinds { root: schema, known: HashMap::new() };
@@ -73,7 +73,7 @@ impl Shape {
             }
             for (name, property) in part.get("properties").and_then(Value::as_object).into_iter().flatten() {
                 let kind = shape.kinds.entry(name.clone()).or_default();
-                *kind = kind.or(kinds.of(property));
+                *kind = kind.or(kinds.kind_of(property));
             }
             for name in list(part, "required").iter().filter_map(Value::as_str) {
                 if required.insert(name) {
@@ -96,7 +96,7 @@ struct Kinds<'a> {
 
 impl<'a> Kinds<'a> {
     /// What a part says of a cell; nothing while it is being asked, so that one that names itself comes to an end.
-    fn of(&mut self, part: &'a Value) -> Kind {
+    fn kind_of(&mut self, part: &'a Value) -> Kind {
         let union = |kinds: &mut dyn Iterator<Item = Kind>| kinds.fold(Kind::default(), Kind::or);
         match (part.get("type"), part.get("enum"), part.get("const")) {
             (Some(Value::Array(names)), ..) => return union(&mut names.iter().map(Kind::named)),
@@ -110,7 +110,7 @@ impl<'a> Kinds<'a> {
         }
         self.known.insert(part, Kind::default());
         let parts = ["anyOf", "oneOf", "allOf"].into_iter().flat_map(|name| list(part, name));
-        let kind = union(&mut resolve(self.root, part).into_iter().chain(parts).map(|part| self.of(part)));
+        let kind = union(&mut resolve(self.root, part).into_iter().chain(parts).map(|part| self.kind_of(part)));
         self.known.insert(part, kind);
         kind
     }
@@ -133,7 +133,7 @@ mod tests {
 
     fn kind(property: Value) -> Kind {
         let schema = json!({"properties": {"p": property}, "$defs": {"id": {"type": "integer"}, "loop": {"$ref": "#/$defs/loop"}}});
-        Shape::of(&schema).kinds["p"]
+        Shape::new(&schema).kinds["p"]
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
             "allOf": [{"properties": {"b": {"type": "boolean"}}, "required": ["b", "a"]}],
             "$defs": {"row": {"properties": {"a": {"type": "integer"}}, "required": ["a"]}}
         });
-        let shape = Shape::of(&schema);
+        let shape = Shape::new(&schema);
         assert_eq!(shape.kinds.len(), 2);
         assert_eq!(shape.required, ["a", "b"]);
     }

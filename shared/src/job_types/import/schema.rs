@@ -55,7 +55,7 @@ impl Schema {
                 "schemas are read as 2020-12: write https://json-schema.org/draft/2020-12/schema, or leave $schema out";
             return Err(Refusal::invalid("/$schema", detail).into());
         }
-        let cost = cost::of(schema)?;
+        let cost = cost::schema_cost(schema)?;
         let patterns = PatternOptions::fancy_regex()
             .backtrack_limit(BACKTRACK_LIMIT)
             .size_limit(PATTERN_BYTES)
@@ -68,7 +68,7 @@ impl Schema {
         #[cfg(test)]
         let options = options.with_format("step", tests::step);
         let validator = options.build(schema).map_err(|e| refused(&e))?;
-        let shape = kinds::Shape::of(schema);
+        let shape = kinds::Shape::new(schema);
         Ok(Self { validator, cost, kinds: shape.kinds, required: shape.required, open: shape.open })
     }
 

@@ -46,7 +46,7 @@ impl DynamoStore {
                 (":id", AttributeValue::S(job.job_id.to_string())),
                 (":one", number(1)),
                 (":limit", number(self.limits.active_jobs)),
-                (":expiry", number(job.expires_at)),
+                (":expiry", number(job.times.expires_at)),
             ],
         })
     }

@@ -26,9 +26,9 @@ impl DynamoStore {
     /// for ten minutes, so that what is read may be much later than what was written.
     pub(super) async fn transact_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
         let own = CommittedGroup { manifest: plan.manifest.clone(), at: now };
-        let group = group_item::to_item(job.job_id, &Group::planned(plan, now), job.expires_at);
+        let group = group_item::to_item(job.job_id, &Group::planned(plan, now), job.times.expires_at);
         let advance = self.advance(job.job_id, plan, now)?;
-        let manifest = group_item::manifest_item(job.job_id, &own, job.expires_at).map_err(failed(OPERATION))?;
+        let manifest = group_item::manifest_item(job.job_id, &own, job.times.expires_at).map_err(failed(OPERATION))?;
         let writes = vec![self.put_if_absent(group)?, self.put_if_absent(manifest)?, advance];
         let took = matches!(self.transact(OPERATION, writes).await?, Transacted::Took);
         let stored =

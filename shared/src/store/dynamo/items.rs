@@ -52,8 +52,8 @@ pub(in crate::store) fn check_upload(upload: &Upload, key: Option<&IdempotencyKe
 
 /// Checks the items that the commit of a group writes: job, group and manifest.
 pub(in crate::store) fn check_group(job: &Job, group: &Group, committed: &CommittedGroup) -> PortResult<()> {
-    let group = Ok(group_item::to_item(job.job_id, group, job.expires_at));
-    let manifest = group_item::manifest_item(job.job_id, committed, job.expires_at);
+    let group = Ok(group_item::to_item(job.job_id, group, job.times.expires_at));
+    let manifest = group_item::manifest_item(job.job_id, committed, job.times.expires_at);
     check_all([job_item::to_item(job), group, manifest]).map_err(failed("commit_group"))
 }
 

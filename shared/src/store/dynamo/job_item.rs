@@ -28,9 +28,9 @@ pub(super) fn to_item(job: &Job) -> Result<Item, ItemError> {
     let mut item: Item = serde_dynamo::to_item(job)?;
     item.retain(|_, value| !value.is_null());
     item.extend(Key::job(job.job_id).attributes());
-    item.insert(CREATED_AT.into(), text(created_at(job.created_at)));
-    if !job.done_groups.is_empty() {
-        let groups = job.done_groups.iter().map(u32::to_string).collect();
+    item.insert(CREATED_AT.into(), text(created_at(job.times.created_at)));
+    if !job.split.done_groups.is_empty() {
+        let groups = job.split.done_groups.iter().map(u32::to_string).collect();
         item.insert(DONE_GROUPS.into(), AttributeValue::Ns(groups));
     }
     if job.is_unfinished() {
@@ -47,7 +47,7 @@ pub(super) fn from_item(mut item: Item) -> Result<Job, ItemError> {
     let mut job: Job = serde_dynamo::from_item(item)?;
     if let Some(AttributeValue::Ns(groups)) = groups {
         let groups: Result<_, _> = groups.iter().map(|group| group.parse()).collect();
-        job.done_groups = groups.map_err(|_| ItemError::Attribute(DONE_GROUPS))?;
+        job.split.done_groups = groups.map_err(|_| ItemError::Attribute(DONE_GROUPS))?;
     }
     Ok(job)
 }

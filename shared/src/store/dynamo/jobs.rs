@@ -55,7 +55,7 @@ impl JobStore for DynamoStore {
         for _ in 0..TRIES {
             let mut writes = self.puts_of(job, definition)?;
             writes.extend(of.map(|of| self.put_key(of)).transpose()?);
-            let (bytes, daily) = (writes.len(), self.bytes_of_job(job, job.created_at));
+            let (bytes, daily) = (writes.len(), self.bytes_of_job(job, job.times.created_at));
             let outcome = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
             if let Some(outcome) = self.created(&outcome, of).await? {
                 return Ok(outcome);
@@ -170,7 +170,7 @@ impl DynamoStore {
     /// A put of `UPLOAD#upload` / `JOB#id`, without a condition: it says the same each time.
     pub(super) fn put_use(&self, job: &Job, upload: FileGuid) -> PortResult<TransactWriteItem> {
         let mut item = Key::upload_use(upload, job.job_id).attributes();
-        item.insert("expiresAt".into(), number(job.expires_at));
+        item.insert("expiresAt".into(), number(job.times.expires_at));
         let put = Put::builder().table_name(&self.table).set_item(Some(item)).build();
         Ok(TransactWriteItem::builder().put(put.map_err(failed("create_job"))?).build())
     }
@@ -179,7 +179,7 @@ impl DynamoStore {
 pub(super) fn definition_item(job: &Job, definition: &Definition) -> Result<Item, ItemError> {
     let mut item = Key::definition(job.job_id).attributes();
     item.insert("options".into(), text(serde_json::to_string(&definition.options)?));
-    item.insert("expiresAt".into(), number(job.expires_at));
+    item.insert("expiresAt".into(), number(job.times.expires_at));
     if let Some(columns) = &definition.columns {
         item.insert("columns".into(), nested(columns)?);
     }

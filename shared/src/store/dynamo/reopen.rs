@@ -26,7 +26,7 @@ impl DynamoStore {
         let next = job.reopened(reopen);
         for _ in 0..TRIES {
             let mut writes = vec![self.open(&next, reopen)?, self.count_active(&next)?];
-            let upload = next.corrected.as_ref().and_then(SourceFile::upload);
+            let upload = next.retry.corrected.as_ref().and_then(SourceFile::upload);
             writes.extend(upload.map(|upload| self.put_use(&next, upload)).transpose()?);
             let (bytes, daily) = (writes.len(), self.bytes_of_job(&next, reopen.at));
             let outcome = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
@@ -62,18 +62,18 @@ impl DynamoStore {
             values: vec![
                 (":ended", number(reopen.generation)),
                 (":next", number(next.generation)),
-                (":base", nested(&next.carried_over).map_err(failed(OPERATION))?),
-                (":corrected", nested(&next.corrected).map_err(failed(OPERATION))?),
-                (":only", nested(&next.selected_chunks).map_err(failed(OPERATION))?),
-                (":spent", nested(&next.used_corrections).map_err(failed(OPERATION))?),
+                (":base", nested(&next.retry.carried_over).map_err(failed(OPERATION))?),
+                (":corrected", nested(&next.retry.corrected).map_err(failed(OPERATION))?),
+                (":only", nested(&next.retry.selected_chunks).map_err(failed(OPERATION))?),
+                (":spent", nested(&next.retry.used_corrections).map_err(failed(OPERATION))?),
                 (":issues", nested(&next.issues).map_err(failed(OPERATION))?),
                 (":waiting", word(Status::Waiting, OPERATION)?),
                 (":running", word(Status::Running, OPERATION)?),
                 (":queued", word(Stage::Queued, OPERATION)?),
-                (":groups", number(next.sent_groups)),
+                (":groups", number(next.split.sent_groups)),
                 (":false", AttributeValue::Bool(false)),
                 (":zero", number(0)),
-                (":deadline", time(next.deadline_at)),
+                (":deadline", time(next.times.deadline_at)),
                 (":one", text("1")),
                 (":at", time(reopen.at)),
             ],

@@ -20,12 +20,12 @@ impl DynamoStore {
     /// is started from, if that one has completed, only checks, is not deleted, and has none yet. After a refusal, reads
     /// that one: the refusal need not name every condition that did not hold.
     pub(super) async fn start(&self, job: &Job, definition: &Definition) -> PortResult<Started> {
-        let Some(from) = job.started_from else { return Ok(Started::Refused) };
+        let Some(from) = job.validation.started_from else { return Ok(Started::Refused) };
         for _ in 0..TRIES {
             let mut writes = self.puts_of(job, definition)?;
             let note = writes.len();
             writes.push(self.record_start(from, job)?);
-            let (bytes, daily) = (writes.len(), self.bytes_of_job(job, job.created_at));
+            let (bytes, daily) = (writes.len(), self.bytes_of_job(job, job.times.created_at));
             let outcome = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
             if matches!(outcome, Transacted::Took) {
                 return Ok(Started::New);
@@ -57,7 +57,7 @@ impl DynamoStore {
                 (":started", text(job.job_id.to_string())),
                 (":completed", text("completed")),
                 (":true", AttributeValue::Bool(true)),
-                (":now", time(job.created_at)),
+                (":now", time(job.times.created_at)),
             ],
         })
     }

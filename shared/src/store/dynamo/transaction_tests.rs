@@ -11,7 +11,7 @@ use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use longshore_domain::group::{GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, Reopen, Status};
+use longshore_domain::job::{Job, Reopen, Status, Validation};
 use longshore_domain::ports::{Created, Definition, JobStore, JobTransitions, Reopened, Started, Upload};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
@@ -57,7 +57,10 @@ async fn a_transaction_whose_reply_is_lost_comes_again_under_its_own_token() {
     let definition = Definition { options: json!({}), columns: None };
     let job = Job::waiting(JobId::generate(), "t", "import", AT);
     assert_eq!(store.create_job(&job, &definition, None).await.unwrap(), Created::New);
-    let started = Job { started_from: Some(job.job_id), ..Job::waiting(JobId::generate(), "t", "import", AT) };
+    let started = Job {
+        validation: Validation { started_from: Some(job.job_id), ..Validation::default() },
+        ..Job::waiting(JobId::generate(), "t", "import", AT)
+    };
     assert_eq!(store.start_job(&started, &definition).await.unwrap(), Started::New);
     let ended = Job { status: Status::Failed, ..job.clone() };
     let reopen = Reopen { generation: 0, at: AT, deadline_at: AT, corrected: None, selected_chunks: None };

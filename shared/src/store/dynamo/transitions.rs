@@ -242,7 +242,7 @@ fn as_seen(mut update: Update, seen: &Job) -> PortResult<Update> {
         (":seenGeneration", number(seen.generation)),
         (":seenStatus", word(seen.status, update.operation)?),
         (":seenStage", word(seen.stage, update.operation)?),
-        (":seenAt", time(seen.updated_at)),
+        (":seenAt", time(seen.times.updated_at)),
     ]);
     Ok(update)
 }

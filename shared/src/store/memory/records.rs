@@ -164,7 +164,7 @@ impl Records {
         if active >= self.limits.active_jobs {
             return Created::OverLimit(active);
         }
-        if let Some(bytes) = self.job_bytes_without_room(job, job.created_at) {
+        if let Some(bytes) = self.job_bytes_without_room(job, job.times.created_at) {
             return Created::OverDailyBytes(bytes);
         }
         let of_job = JobRecords {
@@ -174,7 +174,7 @@ impl Records {
             manifests: BTreeMap::new(),
         };
         self.jobs.insert(job.job_id, of_job);
-        self.count_job_bytes(job, job.created_at);
+        self.count_job_bytes(job, job.times.created_at);
         self.use_uploads(job);
         if let Some(key) = key {
             self.job_keys.take(&job.tenant, key, job.job_id);
@@ -184,17 +184,17 @@ impl Records {
 
     /// The job and its definition, and the note on the one that it is started from, if the tenant has room for it.
     pub(super) fn start_job(&mut self, job: &Job, definition: &Definition) -> Started {
-        let stored = job.started_from.and_then(|from| self.jobs.get(&from)).map(|of_job| of_job.job.clone());
+        let stored = job.validation.started_from.and_then(|from| self.jobs.get(&from)).map(|of_job| of_job.job.clone());
         let Some(mut from) = stored else { return Started::Refused };
         let before = from.clone();
-        if from.start(job.job_id, job.created_at) == Transition::Refused {
+        if from.start(job.job_id, job.times.created_at) == Transition::Refused {
             return replay::started(Some(&before), job.job_id);
         }
         let active = self.active_jobs(&job.tenant);
         if active >= self.limits.active_jobs {
             return Started::OverLimit(active);
         }
-        if let Some(bytes) = self.job_bytes_without_room(job, job.created_at) {
+        if let Some(bytes) = self.job_bytes_without_room(job, job.times.created_at) {
             return Started::OverDailyBytes(bytes);
         }
         self.create_job(job, definition, None);

@@ -18,7 +18,7 @@ pub(super) struct Cursor {
 impl Cursor {
     /// The place behind a key.
     pub(super) fn behind(key: &str) -> Self {
-        Self { shard: shard::of(key), after: Some(key.to_owned()) }
+        Self { shard: shard::shard_of(key), after: Some(key.to_owned()) }
     }
 
     /// As a client sees it.
@@ -34,7 +34,7 @@ impl Cursor {
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| ListError::BadCursor)?;
         let (&shard, key) = bytes.split_first().ok_or(ListError::BadCursor)?;
         let key = std::str::from_utf8(key).map_err(|_| ListError::BadCursor)?;
-        let sound = (1..=MAX_KEY_BYTES).contains(&key.len()) && shard < SHARDS && shard == shard::of(key);
+        let sound = (1..=MAX_KEY_BYTES).contains(&key.len()) && shard < SHARDS && shard == shard::shard_of(key);
         if sound { Ok(Self::behind(key)) } else { Err(ListError::BadCursor) }
     }
 }
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn what_no_page_gave_is_refused() {
-        let other_shard = Cursor { shard: 1 + super::shard::of("a") % 8, after: Some("a".into()) }.encode();
+        let other_shard = Cursor { shard: 1 + super::shard::shard_of("a") % 8, after: Some("a".into()) }.encode();
         let (longest, longer) = ("k".repeat(MAX_KEY_BYTES), "k".repeat(MAX_KEY_BYTES + 1));
         assert!(Cursor::decode(Some(&Cursor::behind(&longest).encode())).is_ok());
         let longer = Cursor::behind(&longer).encode();

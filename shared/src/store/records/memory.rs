@@ -54,7 +54,7 @@ impl MemoryRecords {
         if let Err(refusal) = check_item(&item_of(into, &record)) {
             return Written::Refused(refusal.message);
         }
-        let place = (into.clone(), shard::of(&record.key), record.key);
+        let place = (into.clone(), shard::shard_of(&record.key), record.key);
         let mut records = self.lock();
         if let Some(refusal) = records.get(&place).and_then(|holder| rule.refusal(holder.writer, record.writer)) {
             return refusal;
@@ -113,7 +113,7 @@ impl RecordStore for MemoryRecords {
 /// The item that the table would hold.
 fn item_of(into: &Dataset, record: &NewRecord) -> Item {
     let text = |value: String| AttributeValue::S(value);
-    let partition = shard::partition(into, shard::of(&record.key));
+    let partition = shard::partition(into, shard::shard_of(&record.key));
     // JSON has a place in DynamoDB for each of its values, so this cannot fail.
     let data = serde_dynamo::to_attribute_value(&record.data).unwrap_or(AttributeValue::Null(true));
     let writer = text(record.writer.to_string());

@@ -13,7 +13,7 @@ use super::Dataset;
 pub(super) const SHARDS: u8 = 64;
 
 /// The shard of a key: the same for ever and in every build, which the standard hasher does not promise.
-pub(super) fn of(key: &str) -> u8 {
+pub(super) fn shard_of(key: &str) -> u8 {
     Sha256::digest(key.as_bytes())[0] % SHARDS
 }
 
@@ -24,17 +24,17 @@ pub(super) fn partition(dataset: &Dataset, shard: u8) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Dataset, SHARDS, of, partition};
+    use super::{Dataset, SHARDS, partition, shard_of};
 
     #[test]
     fn a_key_stays_in_its_shard_for_ever() {
-        assert_eq!(["", "a", "42", "ann@example.com"].map(of), [35, 10, 51, 49]);
+        assert_eq!(["", "a", "42", "ann@example.com"].map(shard_of), [35, 10, 51, 49]);
     }
 
     #[test]
     fn keys_in_a_row_spread_evenly() {
         let mut load = [0_u32; SHARDS as usize];
-        (0..64_000).for_each(|n| load[usize::from(of(&format!("customer-{n:06}")))] += 1);
+        (0..64_000).for_each(|n| load[usize::from(shard_of(&format!("customer-{n:06}")))] += 1);
         assert!(load.iter().all(|n| (800..1_200).contains(n)), "{load:?}");
     }
 

@@ -1,19 +1,19 @@
-// The API's calls about one upload.
+// The API's calls for one upload.
 
 import { json } from "../client.js";
 import type { Upload, UploadInParts, UploadPart, UploadStatus } from "../documents.js";
 import type { Send } from "../http.js";
 
-/** Where to put a file or a part of it, and with which headers: they are signed, as is the length. */
-export type Ticket = Pick<Upload, "method" | "url" | "headers">;
+/** A presigned PUT of a file or a part. Its headers are signed, as is the length. */
+export type PresignedPut = Pick<Upload, "method" | "url" | "headers">;
 
 export interface UploadCalls {
   status(): Promise<UploadStatus>;
-  /** Another URL for a file that is put as a whole. */
-  renew(): Promise<Ticket>;
-  /** A URL for one part, which S3 takes only with the bytes of this SHA-256. */
-  partTicket(partNumber: number, sha256: string, signal: AbortSignal): Promise<Ticket>;
-  /** Makes the file of its parts. `upload-incomplete` if some are missing. */
+  /** Returns a new URL for a file that is sent in one PUT. */
+  presignFile(): Promise<PresignedPut>;
+  /** Returns a URL for one part. S3 accepts only bytes with this SHA-256. */
+  presignPart(partNumber: number, sha256: string, signal: AbortSignal): Promise<PresignedPut>;
+  /** Assembles the file from its parts. Fails with `upload-incomplete` if some are missing. */
   complete(): Promise<UploadStatus>;
 }
 
@@ -23,8 +23,8 @@ export function uploadCalls(send: Send, fileGuid: string, signal: AbortSignal | 
     send({ method: "POST", path: `${path}/${action}`, body, signal: until, repeatable: true });
   return {
     status: () => json(send({ method: "GET", path, signal, repeatable: true })),
-    renew: () => json(post("url")),
-    partTicket: async (partNumber, sha256, signal) => {
+    presignFile: () => json(post("url")),
+    presignPart: async (partNumber, sha256, signal) => {
       const wanted = { parts: [{ partNumber, sha256 }] };
       const { parts } = await json<UploadInParts>(post("url", wanted, signal));
       const part = parts.find((part) => part.partNumber === partNumber);

@@ -1,4 +1,4 @@
-// Putting files: `longshore-client/upload`.
+// Uploads: `longshore-client/upload`.
 
 export type { ReceivedPart, UploadStatus } from "../documents.js";
 export { OtherFileError, UploadError } from "./errors.js";

@@ -1,13 +1,13 @@
-// What a caller says of an upload, and is told of it.
+// Options, progress and resumable state of an upload.
 
 import type { CallOptions } from "../http.js";
 
-/** What a page keeps (as JSON) to go on with an upload after it was loaded anew. */
+/** The state of an unfinished upload. A page stores it (as JSON) to resume the upload after a reload. */
 export interface ResumeState {
   readonly fileGuid: string;
   readonly fileName: string;
   readonly size: number;
-  /** Of a `File`; `null` of a `Blob`. */
+  /** The date of a `File`; `null` for a `Blob`. */
   readonly lastModified: number | null;
 }
 
@@ -20,19 +20,22 @@ export interface Progress {
 export interface UploadOptions extends CallOptions {
   /** By default the name of the `File`. */
   readonly fileName?: string;
-  /** By default that of the `File`, or CSV or JSON Lines by the name. */
+  /** By default the type of the `File`, or CSV or JSON Lines by its name. */
   readonly contentType?: string;
-  /** An upload that was begun before with the same file. */
+  /** The state of an earlier upload of the same file. */
   readonly resume?: ResumeState | null | undefined;
-  /** Called once the upload has a name, before a byte is sent: keep the state to resume with it. */
+  /** Called once the upload has an id, before any byte is sent. Store the state to resume later. */
   readonly onBegun?: (state: ResumeState) => void;
   readonly onProgress?: (progress: Progress) => void;
-  /** Parts that are sent at the same time; 3 by default. */
+  /** Concurrent parts; 3 by default. */
   readonly partsAtOnce?: number;
-  /** SHA-256 of the whole file, in hexadecimal or base64, for S3 to check. Refused for files so large that they go in parts. */
+  /**
+   * SHA-256 of the whole file, in hexadecimal or base64, which S3 verifies. Refused for files that are sent
+   * in parts.
+   */
   readonly sha256?: string;
-  /** Instead of `XMLHttpRequest` or the global `fetch`; it tells no progress within a part. */
+  /** Replaces `XMLHttpRequest` and the global `fetch`. Reports no progress within a part. */
   readonly fetch?: typeof fetch;
-  /** Of the creation of the upload. By default a fresh one for each call. */
+  /** The key of the request that creates the upload. By default each call has a new one. */
   readonly idempotencyKey?: string;
 }

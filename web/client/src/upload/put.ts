@@ -1,46 +1,57 @@
-// One PUT to S3, by a URL that is the right to it.
+// One PUT to S3 with a presigned URL.
 
-import { within } from "../limit.js";
 import { NetworkError } from "../problem.js";
-import type { Ticket } from "./calls.js";
+import { withTimeout } from "../timeout.js";
+import type { PresignedPut } from "./calls.js";
 import { UploadError } from "./errors.js";
 
-/** A PUT of which not a byte has gone out for so long is given up; the network has gone away without a word. */
+/** Time without any byte sent after which a PUT is aborted as stalled. */
 const STALL_MS = 60_000;
-/** Slower than any network over which people send files; see `byFetch`. */
+/** A rate below any realistic network, for the time limit in `byFetch`. */
 const SLOWEST_BYTES_PER_S = 16 * 1024;
 
 export interface Put {
-  readonly ticket: Ticket;
+  readonly presigned: PresignedPut;
   readonly bytes: Blob;
   readonly signal: AbortSignal | undefined;
   readonly onSent: (bytes: number) => void;
   readonly fetch: typeof fetch | undefined;
 }
 
-/** Puts the bytes. Rejects with `UploadError` if S3 refuses them, with `NetworkError` if it does not answer. */
-export async function put(order: Put): Promise<void> {
-  const { status, text } = await (order.fetch || typeof XMLHttpRequest === "undefined" ? byFetch : byXhr)(
-    order,
+/**
+ * Sends the bytes. Rejects with `UploadError` if S3 refuses them, and with `NetworkError` if it does not
+ * answer.
+ */
+export async function put(request: Put): Promise<void> {
+  const { status, text } = await (request.fetch || typeof XMLHttpRequest === "undefined" ? byFetch : byXhr)(
+    request,
   );
   if (status < 200 || status > 299)
     throw new UploadError(status, /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? null);
-  order.onSent(order.bytes.size);
+  request.onSent(request.bytes.size);
 }
 
-interface Answer {
+interface PutResponse {
   readonly status: number;
   readonly text: string;
 }
 
-/** Without progress: `fetch` does not tell of bytes that went out. So a stall cannot be seen, and the whole PUT has a limit by its size. */
-async function byFetch({ ticket, bytes, signal, ...order }: Put): Promise<Answer> {
+/**
+ * Sends with `fetch`, which reports no upload progress. A stall cannot be detected, so the limit depends on
+ * the size.
+ */
+async function byFetch({ presigned, bytes, signal, ...request }: Put): Promise<PutResponse> {
   const limitMs = STALL_MS + (bytes.size / SLOWEST_BYTES_PER_S) * 1000;
-  const { method, headers } = ticket;
+  const { method, headers } = presigned;
   try {
-    return await within(limitMs, signal, async (signal) => {
-      const answer = await (order.fetch ?? fetch)(ticket.url, { method, headers, body: bytes, signal });
-      return { status: answer.status, text: await answer.text() };
+    return await withTimeout(limitMs, signal, async (signal) => {
+      const response = await (request.fetch ?? fetch)(presigned.url, {
+        method,
+        headers,
+        body: bytes,
+        signal,
+      });
+      return { status: response.status, text: await response.text() };
     });
   } catch (cause) {
     signal?.throwIfAborted();
@@ -48,7 +59,7 @@ async function byFetch({ ticket, bytes, signal, ...order }: Put): Promise<Answer
   }
 }
 
-function byXhr({ ticket, bytes, signal, onSent }: Put): Promise<Answer> {
+function byXhr({ presigned, bytes, signal, onSent }: Put): Promise<PutResponse> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const xhr = new XMLHttpRequest();
@@ -68,8 +79,8 @@ function byXhr({ ticket, bytes, signal, onSent }: Put): Promise<Answer> {
       signal?.removeEventListener("abort", abort);
     };
     signal?.addEventListener("abort", abort);
-    xhr.open(ticket.method, ticket.url);
-    for (const [name, value] of Object.entries(ticket.headers)) xhr.setRequestHeader(name, value);
+    xhr.open(presigned.method, presigned.url);
+    for (const [name, value] of Object.entries(presigned.headers)) xhr.setRequestHeader(name, value);
     xhr.send(bytes);
   });
 }

@@ -1,27 +1,28 @@
-// A file that is put as a whole. S3 takes it once: whoever finds it there has put it before, and lost the reply.
+// Uploads in one PUT. S3 accepts a file once. If it is already there, an earlier PUT succeeded and lost its
+// reply.
 
 import { isKind } from "../problem.js";
-import type { Ticket, UploadCalls } from "./calls.js";
+import type { PresignedPut, UploadCalls } from "./calls.js";
 import { UploadError } from "./errors.js";
-import { insist } from "./insist.js";
-import type { Meter } from "./meter.js";
 import type { UploadOptions } from "./options.js";
+import type { ProgressMeter } from "./progress-meter.js";
 import { put } from "./put.js";
+import { withRetry } from "./retry.js";
 
-/** Puts the file by `first`, and by a renewed URL where there is none or it failed. */
+/** Sends the file with the first URL, if given, and with a new URL after a failure. */
 export async function putWhole(
   calls: UploadCalls,
-  first: Ticket | null,
+  first: PresignedPut | null,
   file: Blob,
-  options: UploadOptions & { readonly meter: Meter },
+  options: UploadOptions & { readonly onPartProgress: ProgressMeter },
 ): Promise<void> {
-  let ticket = first;
-  const onSent = (bytes: number) => options.meter(1, bytes);
-  await insist(options.signal, async () => {
+  let presigned = first;
+  const onSent = (bytes: number) => options.onPartProgress(1, bytes);
+  await withRetry(options.signal, async () => {
     try {
-      const current = ticket ?? (await calls.renew());
-      ticket = null;
-      await put({ ticket: current, bytes: file, signal: options.signal, onSent, fetch: options.fetch });
+      const current = presigned ?? (await calls.presignFile());
+      presigned = null;
+      await put({ presigned: current, bytes: file, signal: options.signal, onSent, fetch: options.fetch });
     } catch (error) {
       if (!(await wasPutBefore(calls, error))) throw error;
       onSent(file.size);

@@ -1,24 +1,24 @@
 /**
- * The beginning of a file, read in the browser before anything is sent. It judges as the server does
- * (`shared/domain/src/records/sniff.rs`): what that refuses is told here at once.
+ * The first bytes of a file, read in the browser before the upload. Refuses the same files as the server
+ * (`shared/domain/src/records/sniff.rs`).
  */
 
-/** What is read: enough for a header and some rows to show. */
+/** Bytes to read: enough for a header and some rows. */
 const HEAD_BYTES = 256 * 1024;
 
-/** Why a file cannot be read at all. */
+/** Reasons why a file cannot be read at all. */
 export type Unreadable = "unread" | "empty" | "workbook" | "archive" | "pdf" | "binary" | "not-utf8";
 
-/** The beginning as text. */
+/** The beginning of a file as text. */
 export interface Head {
   text: string;
   /** Bytes before the text: a byte order mark. */
   markBytes: number;
-  /** The text is the whole file. */
-  whole: boolean;
+  /** True if the text is the whole file. */
+  isComplete: boolean;
 }
 
-const MAGICS: [number[], Unreadable][] = [
+const MAGIC_NUMBERS: [number[], Unreadable][] = [
   [[0xff, 0xfe], "not-utf8"],
   [[0xfe, 0xff], "not-utf8"],
   [[0x50, 0x4b, 0x03, 0x04], "archive"],
@@ -28,28 +28,30 @@ const MAGICS: [number[], Unreadable][] = [
   [[0xd0, 0xcf, 0x11, 0xe0], "workbook"],
 ];
 
-/** Reads it, or says why that cannot be. */
+/** Reads the beginning of a file, or returns why it is unreadable. */
 export async function readHead(file: File): Promise<Head | Unreadable> {
   const bytes = await firstBytes(file);
   if (!bytes) return "unread";
-  const whole = file.size <= HEAD_BYTES;
-  const known = MAGICS.find(([magic]) => magic.every((byte, at) => bytes[at] === byte))?.[1];
+  const isComplete = file.size <= HEAD_BYTES;
+  const known = MAGIC_NUMBERS.find(([magic]) => magic.every((byte, at) => bytes[at] === byte))?.[1];
   if (known) return known === "archive" && /\.(xlsx|ods)$/i.test(file.name) ? "workbook" : known;
   if (bytes.includes(0)) return "binary";
   const markBytes = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   let text: string;
   try {
     // `stream`: the last character may be cut in two.
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(markBytes), { stream: !whole });
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(markBytes), {
+      stream: !isComplete,
+    });
   } catch {
-    // One bad byte fails its own row; the header decides about the file.
-    text = new TextDecoder().decode(bytes.subarray(markBytes), { stream: !whole });
+    // An invalid byte fails only its own row. In the header it fails the file.
+    text = new TextDecoder().decode(bytes.subarray(markBytes), { stream: !isComplete });
     if (text.slice(0, firstLineEnd(text)).includes("\ufffd")) return "not-utf8";
   }
-  return text.trim() === "" && whole ? "empty" : { text, markBytes, whole };
+  return text.trim() === "" && isComplete ? "empty" : { text, markBytes, isComplete };
 }
 
-/** Null of a folder, and of a file that was moved or changed after it was picked. */
+/** Returns null for a folder, and for a file that was moved or changed after it was picked. */
 async function firstBytes(file: File): Promise<Uint8Array | null> {
   try {
     return new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());

@@ -1,18 +1,18 @@
-/** The column that tells one record from another: a guess, and what is odd about a choice. */
+/** The key column: a guess, and warnings about a choice. */
 
 import type { Row, Sheet } from "./sheet";
 
-/** How keys are called, the most usual first. */
+/** Common names of key columns, the most common first. */
 const USUAL = ["id", "key", "email", "sku", "code", "uuid", "number"];
 
-/** What of a key column may not be meant. */
+/** Properties of a key column that may be unintended. */
 export type KeyProblem =
   | { kind: "key-empty"; key: string; rows: number; of: number }
   | { kind: "key-repeats"; key: string; value: string };
 
 /**
- * A column that is called as keys are, by its own name or by `names`, that of the field that it is mapped to. Else the first
- * that has another value in each row; else the first. Empty where there is none.
+ * Guesses the key column: one with a common name, by its own name or by its mapped name in `names`; else the
+ * first with distinct values; else the first. Empty if there are no columns.
  */
 export function guessKey(sheet: Sheet, names: string[]): string {
   const isUsual = (at: number, name: string) =>
@@ -22,7 +22,10 @@ export function guessKey(sheet: Sheet, names: string[]): string {
   return usual ?? telling ?? sheet.columns[0] ?? "";
 }
 
-/** What is odd about a column's values as keys, in the rows that were read. `name` is how the import knows the column. */
+/**
+ * Returns warnings about a key column's values in the rows that were read. `name` is the column's name in the
+ * import.
+ */
 export function keyProblems(rows: Row[], column: string, name: string): KeyProblem[] {
   const values = rows.map((row) => row[column] ?? "").filter((value) => value !== "");
   const problems: KeyProblem[] = [];

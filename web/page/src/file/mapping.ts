@@ -1,19 +1,21 @@
 /**
- * Which column of a CSV file is which field of the schema. The import goes by names, so a mapping is a new header: the
- * file is sent with its first line replaced, and everything after it as it is.
+ * The mapping from a schema's fields to a CSV file's columns. The import matches by name, so a mapping is a
+ * new header: the upload has another first line and the same rows.
  */
 
 import Papa from "papaparse";
 import type { Field } from "./schema";
 import type { Row, Sheet } from "./sheet";
 
-/** Column by field; a field that no column has is missing. */
+/** The column of each field; a field without a column is missing. */
 export type Mapping = ReadonlyMap<string, string>;
 
-/** No column has another name. */
+/** The mapping that renames no column. */
 export const UNMAPPED: Mapping = new Map();
 
-/** Guesses it by names: equal, then alike but for case and punctuation, then one part of the other. */
+/**
+ * Guesses a mapping by name: equal, then equal except for case and punctuation, then contained in the other.
+ */
 export function guessMapping(fields: Field[], columns: string[]): Mapping {
   const free = new Set(columns);
   const mapping = new Map<string, string>();
@@ -33,13 +35,13 @@ export function guessMapping(fields: Field[], columns: string[]): Mapping {
   return mapping;
 }
 
-/** Names of the columns once the mapping is applied, in order. */
+/** Returns the columns' names after mapping, in order. */
 export function renamed(columns: string[], mapping: Mapping): string[] {
   const fieldOf = fieldsByColumn(mapping);
   return columns.map((column) => fieldOf.get(column) ?? column);
 }
 
-/** A row under the names of the fields. */
+/** Renames the columns of a row to the fields' names. */
 export function renameRow(row: Row, mapping: Mapping): Row {
   const fieldOf = fieldsByColumn(mapping);
   const named: Row = Object.create(null);
@@ -47,14 +49,14 @@ export function renameRow(row: Row, mapping: Mapping): Row {
   return named;
 }
 
-/** The header line that the mapping makes; null if it changes no name. */
+/** Returns the header line of a mapping; null if no name changes. */
 export function newHeader(sheet: Sheet, mapping: Mapping): string | null {
   const names = renamed(sheet.header, mapping);
   if (names.every((name, at) => name === sheet.header[at])) return null;
   return Papa.unparse([names], { delimiter: sheet.delimiter });
 }
 
-/** The file that is sent: with another header, and of the same date, by which its upload is known again. */
+/** Replaces the header of a file. Keeps the date, which identifies the file's upload. */
 export function withHeader(file: File, sheet: Sheet, header: string | null): File {
   if (header === null) return file;
   const { name, type, lastModified } = file;

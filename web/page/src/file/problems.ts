@@ -1,12 +1,12 @@
-/** What would fail every row, and what looks odd, found before the file is sent. */
+/** Problems and warnings of a file, found before the upload. */
 
-import { judge } from "./judge";
 import { type KeyProblem, keyProblems } from "./key";
 import { type Mapping, renamed, renameRow } from "./mapping";
 import type { Schema } from "./schema";
 import type { Sheet } from "./sheet";
+import { validateRows } from "./validate";
 
-/** Something that is wrong with a file as a whole. */
+/** A problem or a warning of a whole file. */
 export type FileProblem =
   | { kind: "delimiter"; delimiter: string }
   | { kind: "duplicate-column"; column: string }
@@ -15,19 +15,19 @@ export type FileProblem =
   | { kind: "missing-field"; field: string }
   | { kind: "unknown-columns"; columns: string[] }
   | { kind: "not-json" }
-  | Oddity;
+  | FileWarning;
 
-/** Something that the server may see otherwise, or that not every row has. */
-type Oddity =
+/** A finding that the server may judge differently, or that does not affect every row. */
+type FileWarning =
   | KeyProblem
   | { kind: "nameless-columns"; columns: number[] }
   | { kind: "bad-lines"; lines: number[] }
   | { kind: "cells"; more: boolean; rows: number }
   | { kind: "every-row"; field: string; reason: string; rows: number }
-  | { kind: "not-judged" };
+  | { kind: "schema-not-supported" };
 
-/** Those of which it is certain that no row can succeed, so that there is nothing to start. */
-const CERTAIN: ReadonlySet<FileProblem["kind"]> = new Set([
+/** The problems with which no row can succeed, so that there is nothing to start. */
+const BLOCKING: ReadonlySet<FileProblem["kind"]> = new Set([
   "delimiter",
   "duplicate-column",
   "no-rows",
@@ -37,12 +37,12 @@ const CERTAIN: ReadonlySet<FileProblem["kind"]> = new Set([
   "not-json",
 ] as const);
 
-/** Whether a job over the file would be in vain. */
-export function blocks({ kind }: FileProblem): boolean {
-  return CERTAIN.has(kind);
+/** Returns true if no row of the file can succeed. */
+export function isBlocking({ kind }: FileProblem): boolean {
+  return BLOCKING.has(kind);
 }
 
-/** What the person has chosen. */
+/** The user's choices. */
 export interface Choice {
   /** A column of the file; empty if there is none. */
   key: string;
@@ -50,23 +50,23 @@ export interface Choice {
   mapping: Mapping;
 }
 
-/** The problems: those that block, or else what looks odd. */
+/** Returns the blocking problems, or else the warnings. */
 export function findProblems(sheet: Sheet, choice: Choice): FileProblem[] {
-  const certain = ofStructure(sheet) ?? ofColumns(sheet, choice);
-  return certain.length > 0 ? certain : oddities(sheet, choice);
+  const certain = structureProblems(sheet) ?? columnProblems(sheet, choice);
+  return certain.length > 0 ? certain : findWarnings(sheet, choice);
 }
 
-/** Null if it can be read, so that there is more to be asked. */
-function ofStructure(sheet: Sheet): FileProblem[] | null {
+/** Returns null if the file's structure is valid, so that its columns can be checked. */
+function structureProblems(sheet: Sheet): FileProblem[] | null {
   if (sheet.format === "json-lines") {
     return sheet.rows.length === 0 && sheet.badLines.length > 0 ? [{ kind: "not-json" }] : null;
   }
   if (sheet.delimiter !== ",") return [{ kind: "delimiter", delimiter: sheet.delimiter }];
-  return sheet.rows.length === 0 && sheet.whole ? [{ kind: "no-rows" }] : null;
+  return sheet.rows.length === 0 && sheet.isComplete ? [{ kind: "no-rows" }] : null;
 }
 
-/** JSON Lines have no header: each line may have others. */
-function ofColumns(sheet: Sheet, { key, schema, mapping }: Choice): FileProblem[] {
+/** JSON Lines have no header: each line may have other properties. */
+function columnProblems(sheet: Sheet, { key, schema, mapping }: Choice): FileProblem[] {
   if (sheet.format === "json-lines") return [];
   const names = renamed(sheet.columns, mapping);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
@@ -81,7 +81,10 @@ function ofColumns(sheet: Sheet, { key, schema, mapping }: Choice): FileProblem[
   return problems;
 }
 
-/** Columns that the schema forbids, if each row has a cell in one of them: an empty cell is no property. */
+/**
+ * Returns the columns that the schema forbids, if every row has a value in one of them: an empty cell is no
+ * property.
+ */
 function unknownColumns(
   { document, fields }: Schema,
   names: string[],
@@ -97,7 +100,7 @@ function unknownColumns(
   return each ? unknown : [];
 }
 
-/** A pattern that the browser cannot read may match anything. */
+/** A pattern that the browser cannot compile may match anything. */
 function mayMatch(pattern: string, name: string): boolean {
   try {
     return new RegExp(pattern, "u").test(name);
@@ -106,28 +109,28 @@ function mayMatch(pattern: string, name: string): boolean {
   }
 }
 
-function oddities(sheet: Sheet, { key, schema, mapping }: Choice): Oddity[] {
+function findWarnings(sheet: Sheet, { key, schema, mapping }: Choice): FileWarning[] {
   const [name = ""] = renamed([key], mapping);
-  const found: Oddity[] = key === "" ? [] : keyProblems(sheet.rows, key, name);
+  const found: FileWarning[] = key === "" ? [] : keyProblems(sheet.rows, key, name);
   const nameless = sheet.header.flatMap((column, at) => (column === "" ? [at + 1] : []));
   if (nameless.length > 0) found.push({ kind: "nameless-columns", columns: nameless });
   if (sheet.badLines.length > 0) found.push({ kind: "bad-lines", lines: sheet.badLines });
-  return [...found, ...ofCells(sheet), ...(schema ? ofEveryRow(sheet, schema, mapping) : [])];
+  return [...found, ...cellCountWarnings(sheet), ...(schema ? everyRowWarnings(sheet, schema, mapping) : [])];
 }
 
-/** Rows are refused whose cells are not as many as the columns. */
-function ofCells({ header, cellCounts }: Sheet): Oddity[] {
+/** A row whose number of cells differs from the header's fails. */
+function cellCountWarnings({ header, cellCounts }: Sheet): FileWarning[] {
   const rows = cellCounts.length;
   if (rows === 0) return [];
   if (cellCounts.every((count) => count > header.length)) return [{ kind: "cells", more: true, rows }];
   return cellCounts.every((count) => count < header.length) ? [{ kind: "cells", more: false, rows }] : [];
 }
 
-/** What each of the first rows fails by, if there is such a thing. */
-function ofEveryRow(sheet: Sheet, schema: Schema, mapping: Mapping): Oddity[] {
+/** Returns the violations that all of the first rows share. */
+function everyRowWarnings(sheet: Sheet, schema: Schema, mapping: Mapping): FileWarning[] {
   const named = sheet.rows.map((row) => renameRow(row, mapping));
-  const rows = judge(schema, named, sheet.format === "csv");
-  if (!rows) return [{ kind: "not-judged" }];
+  const rows = validateRows(schema, named, sheet.format === "csv");
+  if (!rows) return [{ kind: "schema-not-supported" }];
   const [first, ...rest] = rows;
   const shared = [...(first ?? [])].filter(([name]) => rest.every((row) => row.has(name)));
   return shared.map(([field, reason]) => ({ kind: "every-row", field, reason, rows: rows.length }));

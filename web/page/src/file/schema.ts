@@ -1,8 +1,8 @@
-/** A JSON Schema for one row, as far as the page needs it: its fields, and what a cell becomes for it. */
+/** JSON Schemas for a row, as far as the page interprets them: fields, and conversions of cells. */
 
-/** A schema that a person has chosen. */
+/** A schema that the user has chosen. */
 export interface Schema {
-  /** Where it came from. */
+  /** The file's name. */
   name: string;
   document: Record<string, unknown>;
   fields: Field[];
@@ -12,11 +12,11 @@ export interface Schema {
 export interface Field {
   name: string;
   required: boolean;
-  /** The JSON types that it may have; none if the schema says it in a way that is not followed here. */
+  /** The allowed JSON types; empty if the schema defines them in a way that the page does not interpret. */
   types: string[];
 }
 
-/** Reads a schema file. Null if it is no JSON object with properties. */
+/** Parses a schema file. Returns null if it is not a JSON object with properties. */
 export function readSchema(name: string, text: string): Schema | null {
   let document: unknown;
   try {
@@ -27,7 +27,7 @@ export function readSchema(name: string, text: string): Schema | null {
   if (!isObject(document) || !isObject(document.properties)) return null;
   const required = Array.isArray(document.required) ? document.required : [];
   const properties = new Map(Object.entries(document.properties));
-  // What is required may be described elsewhere, or nowhere.
+  // A required property need not be described.
   for (const field of required)
     if (typeof field === "string" && !properties.has(field)) properties.set(field, null);
   const fields = [...properties].map(([field, rule]) => ({
@@ -44,8 +44,8 @@ function typesOf(rule: Record<string, unknown>): string[] {
 }
 
 /**
- * The value that a cell becomes, by the rules of the import (`shared/src/job_types/import/coerce.rs`): text where text is
- * allowed, else a number or a boolean if it is one, else the text itself, so that the check says what is wrong.
+ * Converts a cell as the import does (`shared/src/job_types/import/coerce.rs`): text where text is allowed,
+ * else a number or a boolean if it is one, else the text itself, which validation then rejects.
  */
 export function coerce(cell: string, types: string[]): unknown {
   if (types.length === 0 || types.includes("string")) return cell;
@@ -61,7 +61,7 @@ export function coerce(cell: string, types: string[]): unknown {
   return cell;
 }
 
-/** An integer keeps every digit, or is none. */
+/** Integers outside 64 bits are not converted, because they would lose digits. */
 function fits64Bits(digits: string): boolean {
   const value = BigInt(digits.replace("+", ""));
   return value >= -(2n ** 63n) && value < 2n ** 64n;

@@ -1,41 +1,41 @@
-/** The beginning of a file as rows: what the preview shows, and what is checked before anything is sent. */
+/** The first rows of a file, for the preview and for the checks before the upload. */
 
 import Papa from "papaparse";
 import { type Head, readHead, type Unreadable } from "./head";
 
-/** Rows that are read for the checks. */
+/** Rows to read for the checks. */
 export const CHECKED_ROWS = 100;
 
-/** A row by its columns. It has no prototype: a column may be called `constructor`. */
+/** A row by column. Has no prototype, since a column may be called `constructor`. */
 export type Row = Record<string, unknown>;
 
-/** What was found. */
+/** The beginning of a file as a table. */
 export interface Sheet {
   format: "csv" | "json-lines";
-  /** How the header's columns are separated; of CSV only. */
+  /** The separator of columns; CSV only. */
   delimiter: string;
-  /** The header as it stands, columns without a name among it; of CSV only. */
+  /** The header, including columns without a name; CSV only. */
   header: string[];
-  /** Names of the columns that have one, or of the properties that the first rows have. */
+  /** The names of named columns, or the properties of the first rows. */
   columns: string[];
-  /** The first rows: of CSV each cell by its column, an empty one left out; of JSON Lines the value of the line. */
+  /** The first rows. CSV: each cell by its column, without empty ones. JSON Lines: the value of the line. */
   rows: Row[];
-  /** How many cells each of these rows has; of CSV only. */
+  /** The number of cells of each row; CSV only. */
   cellCounts: number[];
-  /** Rows of JSON Lines that are no JSON object, by their number from 1. */
+  /** Numbers (from 1) of rows that are not JSON objects; JSON Lines only. */
   badLines: number[];
-  /** The file has no other rows. */
-  whole: boolean;
+  /** True if the file has no other rows. */
+  isComplete: boolean;
   /** Bytes before the first row: byte order mark and header. */
   headerBytes: number;
 }
 
-/** Whether a file is taken for JSON Lines, by its name as the server does. */
+/** Returns true if the server reads a file of this name as JSON Lines. */
 export function isJsonLines(name: string): boolean {
   return /\.(jsonl|ndjson)$/i.test(name);
 }
 
-/** Reads it, or says why that cannot be. */
+/** Reads the beginning of a file, or returns why it is unreadable. */
 export async function readSheet(file: File): Promise<Sheet | Unreadable> {
   const head = await readHead(file);
   if (typeof head === "string") return head;
@@ -52,14 +52,14 @@ function csv(head: Head): Sheet | Unreadable {
     step: (result, parser) => {
       if (records.length === 0) headerChars = result.meta.cursor;
       records.push(result.data);
-      // One more than is shown: the last one may be cut off.
+      // One row more than needed: the last may be cut off.
       if (records.length > CHECKED_ROWS + 1) parser.abort();
     },
   });
   const [header, ...rest] = records;
   if (!header) return "empty";
-  const complete = head.whole && records.length <= CHECKED_ROWS + 1;
-  const kept = complete ? rest : rest.slice(0, -1);
+  const isComplete = head.isComplete && records.length <= CHECKED_ROWS + 1;
+  const kept = isComplete ? rest : rest.slice(0, -1);
   return {
     format: "csv",
     delimiter,
@@ -68,12 +68,15 @@ function csv(head: Head): Sheet | Unreadable {
     rows: kept.map((cells) => byColumn(header, cells)),
     cellCounts: kept.map((cells) => cells.length),
     badLines: [],
-    whole: complete,
+    isComplete,
     headerBytes: head.markBytes + new TextEncoder().encode(head.text.slice(0, headerChars)).length,
   };
 }
 
-/** Only the header tells: cells may hold anything. One with a comma is read by commas, as the import reads it. */
+/**
+ * Guesses the delimiter from the header only, since cells may contain anything. A comma wins, as in the
+ * import.
+ */
 function guessDelimiter(text: string): string {
   const separates = (delimiter: string) => {
     const { data } = Papa.parse<string[]>(text, { delimiter, preview: 1, skipEmptyLines: true });
@@ -90,7 +93,7 @@ function byColumn(header: string[], cells: string[]): Row {
 
 function jsonLines(head: Head): Sheet {
   const lines = head.text.split("\n");
-  if (!head.whole) lines.pop();
+  if (!head.isComplete) lines.pop();
   const filled = lines.filter((line) => line.trim() !== "");
   const rows: Row[] = [];
   const badLines: number[] = [];
@@ -100,9 +103,9 @@ function jsonLines(head: Head): Sheet {
     else badLines.push(at + 1);
   }
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const whole = head.whole && filled.length <= CHECKED_ROWS;
+  const isComplete = head.isComplete && filled.length <= CHECKED_ROWS;
   const noTable = { delimiter: "", header: [], cellCounts: [], headerBytes: 0 };
-  return { format: "json-lines", ...noTable, columns, rows, badLines, whole };
+  return { format: "json-lines", ...noTable, columns, rows, badLines, isComplete };
 }
 
 function parseObject(line: string): Row | null {

@@ -1,19 +1,19 @@
 /**
- * A table whose rows are cards on a narrow screen, each cell beside the name of its column. The roles are written out: a
- * table that is laid out otherwise loses its own.
+ * A table whose rows become cards on a narrow screen, each cell beside its column's name. Roles are explicit,
+ * because a table with another `display` loses its implicit ones.
  */
 
 import type { ComponentChildren } from "preact";
 
-/** A column: its name, and how its cells look. */
+/** A column: its name, and the look of its cells. */
 export interface Column {
   name: string;
   look?: "figure" | "clip" | "nowrap" | "quiet";
-  /** Its name is for screen readers only. */
+  /** True if only screen readers show its name. */
   isUnnamed?: boolean;
 }
 
-/** A row; its first cell names it. */
+/** A row; its first cell is its header. */
 export interface Row {
   key: string | number;
   cells: ComponentChildren[];
@@ -29,12 +29,12 @@ export function CardTable({ caption, columns, rows }: Props) {
   return (
     <section class="scroll cards" aria-label={caption} tabIndex={0}>
       <table role="table">
-        <caption class="unseen">{caption}</caption>
+        <caption class="visually-hidden">{caption}</caption>
         <thead role="rowgroup">
           <tr role="row">
             {columns.map(({ name, look, isUnnamed }) => (
               <th key={name} scope="col" role="columnheader" class={look === "figure" ? look : undefined}>
-                {isUnnamed ? <span class="unseen">{name}</span> : name}
+                {isUnnamed ? <span class="visually-hidden">{name}</span> : name}
               </th>
             ))}
           </tr>

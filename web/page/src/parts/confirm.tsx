@@ -1,4 +1,4 @@
-/** Asks before something that cannot be undone. */
+/** A dialog before something irreversible. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { text } from "../text";
@@ -10,7 +10,7 @@ export function ConfirmDelete({ onAnswer }: { onAnswer: (yes: boolean) => void }
   useEffect(() => dialog.current?.showModal(), []);
   const { deleteTitle, deleteBody, keep } = text.confirm;
   return (
-    // Answered when it has closed, for then the browser has given the focus back.
+    // Answers after closing, when the browser has restored the focus.
     <dialog
       ref={dialog}
       aria-labelledby="confirm-title"

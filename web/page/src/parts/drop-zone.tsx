@@ -1,4 +1,4 @@
-/** A place for a file: to drop it, or to choose it by mouse or keyboard. */
+/** A zone to drop a file on, or to choose one by mouse or keyboard. */
 
 import type { RefObject } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
@@ -8,9 +8,9 @@ interface Props {
   choose: string;
   accept: string;
   small?: boolean;
-  /** It takes what is dropped beside it, too. */
+  /** True to accept drops outside the zone, too. */
   anywhere?: boolean;
-  /** Where the keyboard goes on. */
+  /** The input, as a target of focus. */
   input?: RefObject<HTMLInputElement | null>;
   onFile: (file: File) => void;
 }
@@ -53,11 +53,11 @@ export function DropZone({ title, choose, accept, small, anywhere, input, onFile
         id={id}
         ref={input}
         type="file"
-        class="unseen"
+        class="visually-hidden"
         accept={accept}
         onChange={(event) => {
           take(event.currentTarget.files);
-          // So that the same file can be chosen again once it was mended.
+          // Allows the same file to be chosen again after a correction.
           event.currentTarget.value = "";
         }}
       />
@@ -65,7 +65,7 @@ export function DropZone({ title, choose, accept, small, anywhere, input, onFile
   );
 }
 
-/** A file that is dropped beside every zone is let be: a browser would leave the page for it. */
+/** Prevents the browser from opening a file that is dropped outside every zone. */
 export function keepPageOnDrop(): void {
   for (const name of ["dragover", "drop"] as const) {
     addEventListener(name, (event) => {

@@ -1,4 +1,4 @@
-/** The rows that failed: a summary by reason, then row by row. */
+/** The failed rows: a summary by reason, then each row. */
 
 import type { Failure, Job } from "longshore-client";
 import { useEffect, useState } from "preact/hooks";
@@ -6,15 +6,15 @@ import { api } from "../api";
 import { useList } from "../load";
 import { failureReason, number, text } from "../text";
 import { CardTable } from "./card-table";
-import { Fault } from "./fault";
+import { CodeMessage, withoutColon } from "./code-message";
+import { ErrorNotice } from "./error-notice";
 import { shown } from "./preview";
-import { Said, withoutColon } from "./said";
 
-/** What one call answers at most. */
+/** The API's maximum per call. */
 const PAGE = 1000;
-/** Failures that are read by themselves, for the summary; more of them only when asked for. */
+/** Failures to read without a request by the user, for the summary. */
 const READ = 5000;
-/** Rows that are shown at a time. */
+/** Rows to show at a time. */
 const STEP = 25;
 
 export function Failures({ job }: { job: Job }) {
@@ -38,7 +38,7 @@ export function Failures({ job }: { job: Job }) {
   return (
     <section class="failures" aria-labelledby="failures-title">
       <h2 id="failures-title">{t.title}</h2>
-      <Fault error={list.error} retry={list.reload} />
+      <ErrorNotice error={list.error} retry={list.reload} />
       {!list.items && list.loading && <p class="quiet">{text.loading}</p>}
       {read.length > 0 && <Reasons failures={read} />}
       {read.length > 0 && read.length < job.counts.failed && !list.loading && (
@@ -98,14 +98,14 @@ function Rows({ failures }: { failures: Failure[] }) {
           number(failure.number),
           failure.field ?? t.none,
           valueOf(failure) || t.none,
-          <Said words={failureReason(failure)} message={failure.message} />,
+          <CodeMessage words={failureReason(failure)} message={failure.message} />,
         ],
       }))}
     />
   );
 }
 
-/** What stood in the column that is to blame; the whole row where it is none. */
+/** Returns the value of the column at fault, or the whole row. */
 function valueOf({ field, row }: Failure): string {
   if (field === null) return shown(row);
   return typeof row === "object" && row !== null

@@ -1,4 +1,4 @@
-/** The file that was picked: what it is, and how far its upload is. */
+/** The picked file: its kind and size, and the progress of its upload. */
 
 import type { RefObject } from "preact";
 import type { Draft } from "../draft";
@@ -8,7 +8,7 @@ import { UploadBar } from "./upload-bar";
 
 interface Props {
   draft: Draft;
-  /** Where the keyboard goes on once a file is picked. */
+  /** Receives focus once a file is picked. */
   heading: RefObject<HTMLHeadingElement | null>;
   onRemove: () => void;
 }
@@ -38,7 +38,7 @@ function kind({ format, delimiter }: Sheet): string {
   return format === "csv" ? text.file.csvBy(delimiterName(delimiter)) : text.file.jsonLines;
 }
 
-/** A delimiter as a word. */
+/** Returns the name of a delimiter. */
 export function delimiterName(delimiter: string): string {
   return text.file.delimiters[delimiter] ?? `"${delimiter}"`;
 }

@@ -1,7 +1,7 @@
-/** Name of the page, its views, colours, and who is signed in. */
+/** The page's header: name, navigation, colour scheme, user. */
 
 import { route } from "../router";
-import { personName, signOut, standing } from "../session";
+import { personName, sessionState, signOut } from "../session";
 import { text } from "../text";
 import { currentTheme, switchTheme } from "../theme";
 
@@ -31,7 +31,7 @@ export function Header() {
         </nav>
         <div class="person">
           <ThemeButton />
-          {standing.value === "signed-in" && (
+          {sessionState.value === "signed-in" && (
             <>
               <span class="quiet name">{personName.value ?? text.session.noName}</span>
               <button type="button" class="plain" onClick={() => void signOut()}>

@@ -1,4 +1,4 @@
-/** Where the rows go and what becomes of them: dataset, key, mode, schema. */
+/** The options of an import: dataset, key, mode, schema. */
 
 import { useState } from "preact/hooks";
 import { api } from "../api";
@@ -97,8 +97,8 @@ function SchemaField({
     <div class="field">
       <span id="schema-label">{t.schema}</span>
       {schema ? (
-        <span class="kept">
-          {t.schemaKept(schema.name, schema.fields.length)}
+        <span class="chosen">
+          {t.schemaChosen(schema.name, schema.fields.length)}
           <button type="button" class="plain" onClick={() => onChange(null)}>
             {t.schemaRemove}
           </button>
@@ -108,7 +108,7 @@ function SchemaField({
           {t.schemaChoose}
           <input
             type="file"
-            class="unseen"
+            class="visually-hidden"
             accept=".json,application/json,application/schema+json"
             aria-describedby="schema-hint"
             onChange={(event) => {

@@ -1,4 +1,4 @@
-/** What a person can do with a job as it stands. */
+/** The actions that a job's state allows. */
 
 import { hasEnded, type Job, NetworkError } from "longshore-client";
 import { useState } from "preact/hooks";
@@ -8,12 +8,12 @@ import { datasetOf, rememberDataset } from "../memory";
 import { go } from "../router";
 import { text } from "../text";
 import { ConfirmDelete } from "./confirm";
-import { Fault } from "./fault";
+import { ErrorNotice } from "./error-notice";
 
 export function JobActions({ job, onReopened }: { job: Job; onReopened: () => void }) {
   const t = text.job;
   const [busy, setBusy] = useState(false);
-  const [asked, setAsked] = useState(false);
+  const [isAsking, setIsAsking] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const doIt = async (change: () => Promise<unknown>, then: (done: unknown) => void = () => {}) => {
     setBusy(true);
@@ -35,7 +35,7 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
         go(`/jobs/${jobId}`);
       },
     );
-  // A retry whose answer is lost is not repeated, and may have been done: the job tells.
+  // A retry with a lost reply is not repeated, since it may have been accepted: the job shows it.
   const retry = () =>
     doIt(
       () =>
@@ -46,11 +46,11 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
       onReopened,
     );
   const stopping = job.stage === "stopping";
-  // Another check of the same rows would find the same.
+  // A second check of the same rows would find the same.
   const left = job.counts.failed + job.counts.pending > 0 && !isCheck(job);
   return (
     <>
-      <Fault error={error} />
+      <ErrorNotice error={error} />
       <div class="actions">
         {job.links.start && (
           <button type="button" class="main" disabled={busy} onClick={() => void start()}>
@@ -74,15 +74,15 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
           </button>
         )}
         {hasEnded(job) && (
-          <button type="button" class="plain" disabled={busy} onClick={() => setAsked(true)}>
+          <button type="button" class="plain" disabled={busy} onClick={() => setIsAsking(true)}>
             {t.delete}
           </button>
         )}
       </div>
-      {asked && (
+      {isAsking && (
         <ConfirmDelete
           onAnswer={(yes) => {
-            setAsked(false);
+            setIsAsking(false);
             if (yes)
               void doIt(
                 () => api.delete(job.jobId),

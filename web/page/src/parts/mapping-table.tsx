@@ -1,4 +1,4 @@
-/** Which column is which field: guessed, and changed by the person where the guess is wrong. */
+/** The mapping of columns to fields: guessed, and editable. */
 
 import { type Mapping, renamed } from "../file/mapping";
 import type { Schema } from "../file/schema";
@@ -17,7 +17,7 @@ interface Props {
 export function MappingTable({ schema, sheet, mapping, onChange }: Props) {
   const t = text.mapping;
   const choose = (field: string, column: string) => {
-    // A column is one field: it is taken from the one that had it.
+    // A column maps to one field at most, so it is removed from another.
     const others = [...mapping].filter(([name, taken]) => name !== field && taken !== column);
     onChange(new Map(column ? [...others, [field, column]] : others));
   };

@@ -1,4 +1,4 @@
-/** The end of a list: more of it, or that it is being read. */
+/** The end of a list: a button for more, or a loading message. */
 
 import type { List } from "../load";
 import { text } from "../text";

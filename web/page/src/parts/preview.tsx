@@ -1,10 +1,10 @@
-/** The first rows of the file under its own header, and what the import makes of that. */
+/** The first rows of the file with its own header, and the columns' names in the import. */
 
 import type { Sheet } from "../file/sheet";
 import { text } from "../text";
 import { Table } from "./table";
 
-/** Rows that are shown. */
+/** Rows to show. */
 const SHOWN = 5;
 
 export function Preview({ sheet, names }: { sheet: Sheet; names: string[] }) {
@@ -45,7 +45,7 @@ export function Preview({ sheet, names }: { sheet: Sheet; names: string[] }) {
   );
 }
 
-/** A value as a cell. */
+/** Formats a value for a cell. */
 export function shown(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);

@@ -1,17 +1,17 @@
-/** What would fail every row, and what looks odd, said before anything is started. */
+/** The problems and warnings of a file, shown before the start. */
 
-import { blocks, type FileProblem } from "../file/problems";
+import { type FileProblem, isBlocking } from "../file/problems";
 import { text } from "../text";
 import { delimiterName } from "./file-card";
 
 export function Problems({ problems }: { problems: FileProblem[] }) {
-  const certain = problems.some(blocks);
+  const certain = problems.some(isBlocking);
   return (
     <div role="status">
       {problems.length > 0 && (
         <div class={`notice ${certain ? "bad" : "warn"}`}>
           <div>
-            <strong>{certain ? text.problems.title : text.oddities.title}</strong>
+            <strong>{certain ? text.problems.title : text.warnings.title}</strong>
             <ul>
               {problems.map((problem) => (
                 <li key={JSON.stringify(problem)}>{sentence(problem)}</li>
@@ -25,7 +25,7 @@ export function Problems({ problems }: { problems: FileProblem[] }) {
 }
 
 function sentence(problem: FileProblem): string {
-  const t = { ...text.problems, ...text.oddities };
+  const t = { ...text.problems, ...text.warnings };
   switch (problem.kind) {
     case "delimiter":
       return t.delimiter(delimiterName(problem.delimiter));
@@ -51,7 +51,7 @@ function sentence(problem: FileProblem): string {
       return t["every-row"](problem.field, problem.reason, problem.rows);
     case "no-rows":
     case "not-json":
-    case "not-judged":
+    case "schema-not-supported":
       return t[problem.kind];
   }
 }

@@ -1,4 +1,4 @@
-/** How far a job is: message, bar, counts, rate and time left. Nothing of it goes back while the job runs. */
+/** A job's progress: message, bar, counts, rate and time left. Nothing decreases while the job runs. */
 
 import { hasEnded, type Job } from "longshore-client";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -50,7 +50,7 @@ function took({ durationSeconds }: Job): string {
   return durationSeconds === null ? "-" : duration(durationSeconds);
 }
 
-/** The time left as a person reads it. It counts down between two answers. */
+/** Returns the time left as text. Counts down between two responses. */
 function useTimeLeft(job: Job): string {
   const [now, setNow] = useState(Date.now);
   const end = useRef<{ at: number; shown: number } | null>(null);

@@ -1,4 +1,4 @@
-/** What a job that has ended came to: why it stopped, what is good to know, its failures, its files. */
+/** The result of an ended job: its error, warnings, failures and files. */
 
 import type { Job, Output } from "longshore-client";
 import { useState } from "preact/hooks";
@@ -7,12 +7,12 @@ import { isCheck } from "../check";
 import { useLoad } from "../load";
 import { datasetOf } from "../memory";
 import { text } from "../text";
+import { CodeMessage } from "./code-message";
+import { CorrectionsCard } from "./corrections-card";
+import { ErrorNotice } from "./error-notice";
 import { Failures } from "./failures";
-import { Fault } from "./fault";
-import { Mend } from "./mend";
-import { Said } from "./said";
 
-/** A file of the report by name. */
+/** A file of the report. */
 type FileName = "failed" | "skipped" | "unprocessed" | "receipt";
 
 export function Result({ job, onReopened }: { job: Job; onReopened: () => void }) {
@@ -25,7 +25,7 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
       {job.error && (
         <div class="notice bad">
           <p>
-            <Said words={text.jobCodes[job.error.code]} message={job.error.message} />
+            <CodeMessage words={text.jobCodes[job.error.code]} message={job.error.message} />
           </p>
         </div>
       )}
@@ -35,11 +35,11 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
       )}
       {failed > 0 && isCheck(job) && <CheckedBad job={job} />}
       {failed > 0 && !isCheck(job) && (
-        <Mend job={job} onReopened={onReopened} download={() => save(job.jobId, "failed")} />
+        <CorrectionsCard job={job} onReopened={onReopened} download={() => save(job.jobId, "failed")} />
       )}
       {failed > 0 && <Failures job={job} />}
       {output.value && <Files jobId={job.jobId} output={output.value} />}
-      <Fault error={output.error} retry={output.reload} />
+      <ErrorNotice error={output.error} retry={output.reload} />
       {wrote && dataset && (
         <p>
           <a href={`/datasets/${dataset}`}>{text.job.dataset(dataset)}</a>
@@ -49,7 +49,7 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
   );
 }
 
-/** A start imports the file as it was checked, so that rows are not mended here. */
+/** A start imports the file as it was checked, so rows cannot be corrected before it. */
 function CheckedBad({ job }: { job: Job }) {
   const { checkedBad, checkedBadStarted, another } = text.job;
   return (
@@ -69,7 +69,7 @@ function Issues({ issues }: { issues: Job["issues"] }) {
         <ul>
           {issues.map(({ code, message }) => (
             <li key={code + message}>
-              <Said words={text.jobCodes[code]} message={message} />
+              <CodeMessage words={text.jobCodes[code]} message={message} />
             </li>
           ))}
         </ul>
@@ -98,12 +98,12 @@ function Files({ jobId, output }: { jobId: string; output: Output }) {
           </li>
         ))}
       </ul>
-      <Fault error={error} />
+      <ErrorNotice error={error} />
     </section>
   );
 }
 
-/** Saves a file, under a fresh link: a link ends after minutes, and a page may be open for days. */
+/** Downloads a file by a new link: links expire after minutes, and a page may be open for days. */
 async function save(jobId: string, name: FileName): Promise<void> {
   const output = await guarded(() => api.output(jobId));
   const url = linkOf(output, name)?.url;

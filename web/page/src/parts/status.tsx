@@ -1,4 +1,4 @@
-/** The status of a job as a word with a colour. */
+/** A job's status as a coloured badge. */
 
 import type { Status } from "longshore-client";
 import { text } from "../text";

@@ -1,17 +1,17 @@
-/** The rule of the time left that is shown: it never rises, and it is not shown where it would be far from what is known. */
+/** The displayed time left: never increases, and is hidden when it would be far from the estimate. */
 
-/** Seconds by which what is shown may be short of the truth, however little is left. */
+/** Seconds by which the displayed time may be too short, however little is left. */
 const SLACK_S = 15;
 
-/** Seconds that are shown, and whether they are worth showing. */
+/** The displayed seconds, and whether to display them. */
 export interface TimeLeft {
   seconds: number;
   isKnown: boolean;
 }
 
 /**
- * What is shown after `shown` when the job says `rest`. Where it says more, what is shown stands until the rest has caught up;
- * where it says more than twice as much, nothing is known.
+ * Returns the next displayed time after `shown`, for an estimate of `rest`. Stands still while the estimate
+ * is higher; is unknown while the estimate is more than twice as high.
  */
 export function timeLeft(shown: number, rest: number): TimeLeft {
   const seconds = Math.min(shown, Math.max(0, rest));

@@ -1,14 +1,14 @@
-/** How far an upload is. Each tenth of the way is said aloud, and the end. */
+/** The progress of an upload. Each tenth and the end are announced to screen readers. */
 
 import { useEffect } from "preact/hooks";
 import { announce } from "../announce";
 import { text } from "../text";
 import type { Upload } from "../upload";
-import { Fault } from "./fault";
+import { ErrorNotice } from "./error-notice";
 
 interface Props {
   upload: Upload;
-  /** Sends it once more. */
+  /** Starts the upload again. */
   retry?: () => void;
 }
 
@@ -17,12 +17,12 @@ export function UploadBar({ upload, retry }: Props) {
   const percent = upload.percent.value;
   const isThere = upload.fileGuid.value !== null;
   const failed = upload.error.value;
-  const spoken = isThere ? t.uploaded : t.uploading(Math.floor(percent / 10) * 10);
+  const announcementFor = isThere ? t.uploaded : t.uploading(Math.floor(percent / 10) * 10);
   useEffect(() => {
-    if (upload.file.value && !failed) announce(spoken);
-  }, [spoken, failed]);
+    if (upload.file.value && !failed) announce(announcementFor);
+  }, [announcementFor, failed]);
   if (!upload.file.value) return null;
-  if (failed) return <Fault error={failed} retry={retry} />;
+  if (failed) return <ErrorNotice error={failed} retry={retry} />;
   return (
     <div class="upload">
       <progress max={100} value={percent} aria-label={t.uploadProgress} />

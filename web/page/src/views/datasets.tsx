@@ -1,8 +1,8 @@
-/** The datasets that imports have written to. */
+/** The list of datasets. */
 
 import { api } from "../api";
 import { useList } from "../load";
-import { Fault } from "../parts/fault";
+import { ErrorNotice } from "../parts/error-notice";
 import { More } from "../parts/more";
 import { Table } from "../parts/table";
 import { moment, text } from "../text";
@@ -16,7 +16,7 @@ export function DatasetsView() {
   return (
     <>
       <h1>{title}</h1>
-      <Fault error={list.error} retry={list.reload} />
+      <ErrorNotice error={list.error} retry={list.reload} />
       {list.items?.length === 0 && <p class="card quiet">{none}</p>}
       {list.items && list.items.length > 0 && (
         <Table

@@ -1,17 +1,17 @@
-/** Drop a file, see what is in it while it is sent, say where it goes, start. */
+/** The import view: pick a file, check it while it uploads, choose options, start. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { announce } from "../announce";
 import { type Draft, FILE_TYPES } from "../draft";
-import { currentDraft, pick, remove, start, startedUnseen } from "../importing";
+import { currentDraft, pick, remove, start, startedInBackground } from "../importing";
 import { DropZone } from "../parts/drop-zone";
-import { Fault } from "../parts/fault";
+import { ErrorNotice } from "../parts/error-notice";
 import { FileCard } from "../parts/file-card";
+import { useFocusOnChange } from "../parts/focus";
 import { ImportForm } from "../parts/import-form";
 import { MappingTable } from "../parts/mapping-table";
 import { Preview } from "../parts/preview";
 import { Problems } from "../parts/problems";
-import { useSwap } from "../parts/swap";
 import { text } from "../text";
 
 export function ImportView() {
@@ -19,7 +19,7 @@ export function ImportView() {
   const [refusal, setRefusal] = useState<string | null>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const zone = useRef<HTMLInputElement>(null);
-  useSwap(shown, () => (shown ? heading : zone).current);
+  useFocusOnChange(shown, () => (shown ? heading : zone).current);
   const take = async (file: File) => {
     setRefusal(null);
     setRefusal(await pick(file));
@@ -30,7 +30,7 @@ export function ImportView() {
       {!shown && (
         <>
           <p class="quiet lead">{text.file.lead}</p>
-          <StartedUnseen />
+          <StartedInBackground />
           <DropZone
             title={text.file.drop}
             choose={text.file.choose}
@@ -55,7 +55,7 @@ export function ImportView() {
         >
           <FileCard draft={shown} heading={heading} onRemove={remove} />
           <Choices draft={shown} />
-          <Fault error={shown.error.value} />
+          <ErrorNotice error={shown.error.value} />
           <Start draft={shown} />
         </form>
       )}
@@ -63,7 +63,7 @@ export function ImportView() {
   );
 }
 
-/** What was found, and what is chosen. Nothing of it changes while a start waits. */
+/** The findings and the options. Disabled while a start waits. */
 function Choices({ draft }: { draft: Draft }) {
   const { sheet } = draft;
   const { schema } = draft.chosen.value;
@@ -89,7 +89,7 @@ function Start({ draft }: { draft: Draft }) {
   const stage = draft.stage.value;
   const button = useRef<HTMLButtonElement>(null);
   const back = useRef<HTMLButtonElement>(null);
-  useSwap(stage, () => (stage === "waiting" ? back : button).current);
+  useFocusOnChange(stage, () => (stage === "waiting" ? back : button).current);
   useEffect(() => {
     if (stage !== "none") announce(t[stage]);
   }, [stage]);
@@ -99,17 +99,17 @@ function Start({ draft }: { draft: Draft }) {
         {stage === "none" ? (draft.chosen.value.mode === "validate" ? t.validate : t.import) : t[stage]}
       </button>
       {stage === "waiting" && (
-        <button ref={back} type="button" onClick={() => draft.doNotStart()}>
-          {t.doNot}
+        <button ref={back} type="button" onClick={() => draft.cancelStart()}>
+          {t.cancel}
         </button>
       )}
     </div>
   );
 }
 
-/** A job that was started while the person looked at something else. */
-function StartedUnseen() {
-  const started = startedUnseen.value;
+/** A link to a job that was started while another view was shown. */
+function StartedInBackground() {
+  const started = startedInBackground.value;
   if (!started) return null;
   return (
     <p class="notice good">

@@ -1,26 +1,26 @@
-/** One job: its progress while it runs, its result when it has ended. The address is all that this view needs. */
+/** One job: its progress while it runs, and its result afterwards. The address is its only input. */
 
 import { hasEnded, ProblemError, type VersionedJob } from "longshore-client";
 import { useEffect, useState } from "preact/hooks";
 import { announce } from "../announce";
 import { api, isRenewed } from "../api";
-import { Fault } from "../parts/fault";
+import { ErrorNotice } from "../parts/error-notice";
 import { JobActions } from "../parts/job-actions";
 import { Progress } from "../parts/progress";
 import { Result } from "../parts/result";
 import { StatusBadge } from "../parts/status";
-import { standing } from "../session";
+import { sessionState } from "../session";
 import { jobMessage, jobName, moment, text } from "../text";
 import { NotFound } from "./not-found";
 
 export function JobView({ jobId }: { jobId: string }) {
   const { job, error, again } = useJob(jobId);
   useEffect(() => {
-    if (job) announce(spoken(job));
+    if (job) announce(announcementFor(job));
   }, [job?.message, job?.status]);
   if (error instanceof ProblemError && error.status === 404) return <NotFound />;
   if (!job) {
-    return error ? <Fault error={error} retry={again} /> : <p class="quiet">{text.loading}</p>;
+    return error ? <ErrorNotice error={error} retry={again} /> : <p class="quiet">{text.loading}</p>;
   }
   return (
     <>
@@ -34,7 +34,7 @@ export function JobView({ jobId }: { jobId: string }) {
         </div>
         <StatusBadge status={job.status} />
       </div>
-      <Fault error={error} retry={again} />
+      <ErrorNotice error={error} retry={again} />
       <section class="card">
         <Progress key={job.attempts} job={job} />
         <JobActions key={job.attempts} job={job} onReopened={again} />
@@ -44,12 +44,14 @@ export function JobView({ jobId }: { jobId: string }) {
   );
 }
 
-/** Follows a job, but not while its person is signed out; `again` takes it up anew, after a retry or an error. */
+/**
+ * Watches a job, except while the user is signed out. `again` restarts the watch after a retry or an error.
+ */
 function useJob(jobId: string) {
   const [job, setJob] = useState<VersionedJob | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [round, setRound] = useState(0);
-  const isOut = standing.value === "expired";
+  const isOut = sessionState.value === "expired";
   useEffect(() => {
     setError(null);
     if (isOut) return;
@@ -64,7 +66,7 @@ function useJob(jobId: string) {
           return;
         } catch (error) {
           if (stop.signal.aborted) return;
-          // A fresh token that is refused, too, would be refused for ever.
+          // A new token that is refused as well would be refused forever.
           if (isFresh || !(await isRenewed(error))) return setError(error);
           isFresh = true;
         }
@@ -76,8 +78,8 @@ function useJob(jobId: string) {
   return { job, error, again: () => setRound((round) => round + 1) };
 }
 
-/** What is said aloud: each tenth of the way, and the end. */
-function spoken(job: VersionedJob): string {
+/** Returns the sentence for screen readers: each tenth of the progress, and the end. */
+function announcementFor(job: VersionedJob): string {
   if (job.status !== "running") return jobMessage(job);
   return text.job.announced(Math.floor(job.percent / 10) * 10);
 }

@@ -1,26 +1,26 @@
-/** The jobs, newest first. */
+/** The list of jobs, newest first. */
 
 import { hasEnded, type Job, type Status } from "longshore-client";
 import { useRef, useState } from "preact/hooks";
 import { announce } from "../announce";
 import { api, guarded } from "../api";
 import { isCheck } from "../check";
-import { type Live, useList } from "../load";
+import { type LiveItems, useList } from "../load";
 import { CardTable } from "../parts/card-table";
 import { ConfirmDelete } from "../parts/confirm";
-import { Fault } from "../parts/fault";
+import { ErrorNotice } from "../parts/error-notice";
 import { More } from "../parts/more";
 import { StatusBadge } from "../parts/status";
 import { jobName, moment, number, text } from "../text";
 
 const STATUSES: Status[] = ["waiting", "running", "completed", "failed", "canceled"];
 
-const UNFINISHED: Live<Job> = { id: ({ jobId }) => jobId, isLive: (job) => !hasEnded(job) };
+const UNFINISHED: LiveItems<Job> = { id: ({ jobId }) => jobId, isLive: (job) => !hasEnded(job) };
 
 export function JobsView() {
   const [status, setStatus] = useState<Status | "">("");
-  const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
-  const [asked, setAsked] = useState<Job | null>(null);
+  const [deleted, setDeleted] = useState<ReadonlySet<string>>(new Set());
+  const [toDelete, setToDelete] = useState<Job | null>(null);
   const [error, setError] = useState<unknown>(null);
   const list = useList(
     async (cursor, signal) => {
@@ -36,15 +36,15 @@ export function JobsView() {
     UNFINISHED,
   );
   const heading = useRef<HTMLHeadingElement>(null);
-  // The list may lag behind a deletion by a moment.
-  const jobs = list.items?.filter(({ jobId }) => !gone.has(jobId)) ?? [];
+  // The list may show a deleted job for a moment.
+  const jobs = list.items?.filter(({ jobId }) => !deleted.has(jobId)) ?? [];
   const remove = (job: Job) => {
     setError(null);
     guarded(() => api.delete(job.jobId))
       .then(() => {
-        setGone((gone) => new Set([...gone, job.jobId]));
+        setDeleted((deleted) => new Set([...deleted, job.jobId]));
         announce(text.jobs.deleted(jobName(job)));
-        // The button that had the focus is gone with its row.
+        // The focused button has disappeared with its row.
         heading.current?.focus();
       })
       .catch(setError);
@@ -67,18 +67,18 @@ export function JobsView() {
           </select>
         </label>
       </div>
-      <Fault error={list.error} retry={list.reload} />
-      <Fault error={error} />
+      <ErrorNotice error={list.error} retry={list.reload} />
+      <ErrorNotice error={error} />
       {list.items && jobs.length === 0 && !list.hasMore && (
         <p class="card quiet">{status ? text.jobs.noneOfStatus : text.jobs.none}</p>
       )}
-      {jobs.length > 0 && <JobTable jobs={jobs} onDelete={setAsked} />}
+      {jobs.length > 0 && <JobTable jobs={jobs} onDelete={setToDelete} />}
       <More list={list} />
-      {asked && (
+      {toDelete && (
         <ConfirmDelete
           onAnswer={(yes) => {
-            setAsked(null);
-            if (yes) remove(asked);
+            setToDelete(null);
+            if (yes) remove(toDelete);
           }}
         />
       )}

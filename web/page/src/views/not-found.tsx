@@ -1,4 +1,4 @@
-/** For an address that names nothing. */
+/** The view of an unknown address. */
 
 import { text } from "../text";
 

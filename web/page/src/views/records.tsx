@@ -1,8 +1,8 @@
-/** The records of a dataset, as they stand. */
+/** The records of a dataset. */
 
 import { api } from "../api";
 import { useList } from "../load";
-import { Fault } from "../parts/fault";
+import { ErrorNotice } from "../parts/error-notice";
 import { More } from "../parts/more";
 import { Table } from "../parts/table";
 import { moment, text } from "../text";
@@ -24,7 +24,7 @@ export function RecordsView({ dataset }: { dataset: string }) {
         <a href="/datasets">{back}</a>
       </p>
       <h1>{dataset}</h1>
-      <Fault error={list.error} retry={list.reload} />
+      <ErrorNotice error={list.error} retry={list.reload} />
       {list.items?.length === 0 && <p class="card quiet">{none}</p>}
       {records.length > 0 && (
         <Table

@@ -1,4 +1,4 @@
-/** Before anybody is signed in, and after a session has ended. The address stays, so that the person comes back to it. */
+/** The sign-in view, before a session and after it. The address stays, so that the user returns to it. */
 
 import { SIGN_IN_HASH, signIn, signInError } from "../session";
 import { text } from "../text";
@@ -22,7 +22,10 @@ export function SignInView({ expired }: { expired: boolean }) {
   );
 }
 
-/** Above a view whose session has ended. The person signs in in another tab, for this one would lose the view. */
+/**
+ * A notice above a view whose session has ended. Sign-in opens another tab, because a redirect would lose the
+ * view.
+ */
 export function SessionEnded() {
   const { expiredTitle, expiredHere, signInTab } = text.session;
   return (

@@ -1,9 +1,9 @@
-/** A check of a file that has faults, and what comes of it. */
+/** Checks of a file with invalid rows, and imports started from them. */
 
 import { expect, test } from "@playwright/test";
 import { complete, figure, fresh, open, people, pick, pickSchema, start } from "./support";
 
-test("rows that a check has found are mended after the import, not before", async ({ page }) => {
+test("rows that fail a check are corrected after the import, not before", async ({ page }) => {
   const name = `${fresh("faulty")}.csv`;
   await open(page);
   await pick(page, name, people(30, 10));
@@ -12,7 +12,7 @@ test("rows that a check has found are mended after the import, not before", asyn
   await start(page);
   await complete(page);
   expect([await figure(page, "Succeeded"), await figure(page, "Failed")]).toEqual(["27", "3"]);
-  await expect(page.getByText("An import leaves out the 3 rows that failed.")).toBeVisible();
+  await expect(page.getByText("An import skips the 3 rows that failed.")).toBeVisible();
   await expect(page.getByRole("region", { name: "Row by row" })).toBeVisible();
   await expect(page.getByText("Drop the corrected file here")).toHaveCount(0);
   await expect(page.getByRole("button", { name: "Retry failed rows" })).toHaveCount(0);
@@ -20,7 +20,7 @@ test("rows that a check has found are mended after the import, not before", asyn
   const check = page.url();
   await page.getByRole("button", { name: "Start import" }).click();
   await expect(page).not.toHaveURL(check);
-  await expect(page.getByRole("link", { name: "See the check that it came from" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "See the original check" })).toBeVisible();
   await expect(page.locator(".message")).toHaveText("Job complete");
   expect([await figure(page, "Succeeded"), await figure(page, "Failed")]).toEqual(["27", "3"]);
   await expect(page.getByText("Drop the corrected file here")).toBeVisible();
@@ -33,7 +33,7 @@ test("rows that a check has found are mended after the import, not before", asyn
   await expect(rows.last()).toContainText("Check");
 });
 
-test("a retry whose answer is lost is followed all the same", async ({ page }) => {
+test("a retry with a lost reply is still followed", async ({ page }) => {
   await open(page);
   await pick(page, `${fresh("lost")}.csv`, people(20, 10));
   await pickSchema(page);

@@ -1,4 +1,4 @@
-/** The client's example for Node, against the same stack as the page. */
+/** The client's example for Node, against the local stack. */
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { people, stack } from "./support";
 
 const EXAMPLE = fileURLToPath(new URL("../../../client/examples/node.mjs", import.meta.url));
 
-test("a plain Node script imports a file by the client", async () => {
+test("a Node script imports a file with the client", async () => {
   const { apiUrl, users } = stack();
   const file = join(mkdtempSync(join(tmpdir(), "longshore-")), "people.csv");
   writeFileSync(file, people(500));

@@ -1,4 +1,4 @@
-/** A file of 200 MB: put in parts, stopped half-way, and gone on with after a reload from where it was left. */
+/** A file of 200 MB: uploaded in parts, interrupted, and resumed after a reload. */
 
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,12 +7,12 @@ import { expect, test } from "@playwright/test";
 import { complete, figure, fresh, open, start } from "./support";
 
 const SIZE = 200_000_000;
-/** Rows of a kilobyte: what takes time is the upload. */
+/** Rows of a kilobyte, so that the upload takes the time. */
 const ROW_BYTES = 1_000;
-/** As the API cuts a file of this size. */
+/** The API's part size for this file. */
 const PART_BYTES = 16 * 1024 * 1024;
 const PARTS = Math.ceil(SIZE / PART_BYTES);
-const HELD = 6;
+const FIRST_HELD_PART = 6;
 
 function largeFile(path: string): void {
   const file = openSync(path, "w");
@@ -31,7 +31,7 @@ function largeFile(path: string): void {
   closeSync(file);
 }
 
-test("a large file goes up in parts, is stopped, and goes on after a reload", async ({ page }) => {
+test("a large file is uploaded in parts, interrupted, and resumed after a reload", async ({ page }) => {
   const folder = mkdtempSync(join(tmpdir(), "longshore-"));
   const path = join(folder, `${fresh("large")}.csv`);
   try {
@@ -44,14 +44,14 @@ test("a large file goes up in parts, is stopped, and goes on after a reload", as
     });
     await open(page);
 
-    // The parts from the sixth on are never answered, until the reload.
-    const held = (url: URL) => part(url.href) >= HELD;
-    await page.route(held, () => new Promise(() => {}));
+    // Parts from the sixth on get no response until the reload.
+    const isHeld = (url: URL) => part(url.href) >= FIRST_HELD_PART;
+    await page.route(isHeld, () => new Promise(() => {}));
     await page.locator("main input[type=file]").first().setInputFiles(path);
     await expect(page.getByRole("button", { name: /^Start/ })).toBeEnabled();
-    await expect.poll(() => sent.length, { timeout: 120_000 }).toBe(HELD - 1);
+    await expect.poll(() => sent.length, { timeout: 120_000 }).toBe(FIRST_HELD_PART - 1);
     await page.reload();
-    await page.unroute(held);
+    await page.unroute(isHeld);
 
     const before = sent.splice(0);
     await page.locator("main input[type=file]").first().setInputFiles(path);
@@ -60,7 +60,7 @@ test("a large file goes up in parts, is stopped, and goes on after a reload", as
     await complete(page);
     expect(before.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5]);
     expect(sent.sort((a, b) => a - b)).toEqual(
-      Array.from({ length: PARTS - HELD + 1 }, (_, at) => HELD + at),
+      Array.from({ length: PARTS - FIRST_HELD_PART + 1 }, (_, at) => FIRST_HELD_PART + at),
     );
     expect(await figure(page, "Succeeded")).toBe("199,999");
   } finally {

@@ -1,18 +1,18 @@
-/** Lists: what is read on request, what is read again, and where the focus goes. */
+/** Lists: paging, refreshing, and focus. */
 
 import { expect, test } from "@playwright/test";
-import { list, madeUp } from "./held";
+import { fakeJob, mockJobList } from "./mocks";
 import { complete, fresh, open, people, pick, start } from "./support";
 
-test("an error of a list goes when another try succeeds", async ({ page }) => {
+test("a list's error disappears after a successful retry", async ({ page }) => {
   let isBroken = true;
-  await list(page, (query) => {
-    if (!query.has("cursor")) return { jobs: [madeUp(2)], nextCursor: "1" };
-    return isBroken ? 404 : { jobs: [madeUp(1)], nextCursor: null };
+  await mockJobList(page, (query) => {
+    if (!query.has("cursor")) return { jobs: [fakeJob(2)], nextCursor: "1" };
+    return isBroken ? 404 : { jobs: [fakeJob(1)], nextCursor: null };
   });
   await open(page, "/jobs");
   await page.getByRole("button", { name: "Show more" }).click();
-  await expect(page.getByRole("alert")).toContainText("The server does not answer as it should");
+  await expect(page.getByRole("alert")).toContainText("The server sent an unexpected answer");
   isBroken = false;
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("link", { name: "file-1.csv" })).toBeVisible();
@@ -20,16 +20,16 @@ test("an error of a list goes when another try succeeds", async ({ page }) => {
   await expect(page.getByRole("alert")).toHaveCount(0);
 });
 
-test("a slow page of another list is not appended", async ({ page }) => {
+test("a late page of another list is not appended", async ({ page }) => {
   let answerSlowly = () => {};
   const slowly = new Promise<void>((resolve) => {
     answerSlowly = resolve;
   });
-  await list(page, async (query) => {
-    if (query.has("status")) return { jobs: [madeUp(3, { status: "failed" })], nextCursor: null };
-    if (!query.has("cursor")) return { jobs: [madeUp(2)], nextCursor: "1" };
+  await mockJobList(page, async (query) => {
+    if (query.has("status")) return { jobs: [fakeJob(3, { status: "failed" })], nextCursor: null };
+    if (!query.has("cursor")) return { jobs: [fakeJob(2)], nextCursor: "1" };
     await slowly;
-    return { jobs: [madeUp(1)], nextCursor: null };
+    return { jobs: [fakeJob(1)], nextCursor: null };
   });
   await open(page, "/jobs");
   await page.getByRole("button", { name: "Show more" }).click();
@@ -40,16 +40,14 @@ test("a slow page of another list is not appended", async ({ page }) => {
   await expect(page.getByRole("main").getByRole("link")).toHaveText(["file-3.csv"]);
 });
 
-test("a job that runs is seen to end, with the rest of the list and the focus where they were", async ({
-  page,
-}) => {
+test("a running job's row is updated, and the rest of the list and the focus stay", async ({ page }) => {
   const running = { status: "running", stage: "processing", itemProgress: 41, percent: 41 } as const;
   let change: object = running;
   let calls = 0;
-  await list(page, (query) => {
+  await mockJobList(page, (query) => {
     calls++;
-    if (query.has("cursor")) return { jobs: [madeUp(1)], nextCursor: null };
-    return { jobs: [madeUp(2, change)], nextCursor: "1" };
+    if (query.has("cursor")) return { jobs: [fakeJob(1)], nextCursor: null };
+    return { jobs: [fakeJob(2, change)], nextCursor: "1" };
   });
   await open(page, "/jobs");
   await page.getByRole("button", { name: "Show more" }).click();
@@ -66,7 +64,7 @@ test("a job that runs is seen to end, with the rest of the list and the focus wh
   expect(calls).toBe(before);
 });
 
-test("the focus comes back from a question, and goes to the heading after a deletion", async ({ page }) => {
+test("the focus returns from a dialog, and moves to the heading after a deletion", async ({ page }) => {
   const name = `${fresh("focus")}.csv`;
   await open(page);
   await pick(page, name, people(5));
@@ -88,12 +86,12 @@ test("the focus comes back from a question, and goes to the heading after a dele
   await expect(page.getByRole("heading", { name: "Jobs" })).toBeFocused();
 });
 
-test("a job that says much more than was left is not said to be done in seconds", async ({ page }) => {
+test("the time left is unknown after the estimate has risen sharply", async ({ page }) => {
   await open(page);
   await pick(page, `${fresh("eta")}.csv`, people(10));
   let etaSeconds = 4;
   await page.route(/\/api\/jobs\/[0-9a-f-]{36}$/, async (route) => {
-    const json = madeUp(1, {
+    const json = fakeJob(1, {
       status: "running",
       stage: "processing",
       itemProgress: 41,

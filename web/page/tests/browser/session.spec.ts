@@ -1,13 +1,16 @@
-/** Ends of a session, and what is no end of it. */
+/** Sessions: expiry, renewal, sign-out, and errors that do not end them. */
 
 import { expect, type Page, test } from "@playwright/test";
-import { hold } from "./held";
+import { holdJobRunning } from "./mocks";
 import { complete, fresh, open, people, pick, signIn, stack, start } from "./support";
 
 const TOKENS = "**/oauth2/token";
 const ENDED = "Your session has ended";
 
-/** Renewals work. The emulator's renewed ID token tells another auth_time, which OpenID Connect forbids; it may be left out. */
+/**
+ * Makes renewals work, and returns their count. The emulator's renewed ID token has another auth_time, which
+ * OpenID Connect forbids; the ID token is optional.
+ */
 async function renewable(page: Page): Promise<() => number> {
   let renewals = 0;
   await page.route(TOKENS, async (route) => {
@@ -20,7 +23,7 @@ async function renewable(page: Page): Promise<() => number> {
   return () => renewals;
 }
 
-/** The API refuses the token of whoever asks for a job. */
+/** Refuses the token of every request for a job, and returns their count. */
 async function refuse(page: Page): Promise<() => number> {
   let calls = 0;
   await page.route(/\/api\/jobs\/[0-9a-f-]{36}$/, async (route) => {
@@ -30,21 +33,21 @@ async function refuse(page: Page): Promise<() => number> {
   return () => calls;
 }
 
-test("a fresh token that is refused, too, is an error and no loop", async ({ page }) => {
+test("a refused new token is an error, not a loop", async ({ page }) => {
   await open(page);
   const renewals = await renewable(page);
   const calls = await refuse(page);
   await page.goto(`${stack().webUrl}/jobs/0198c0de-0000-7000-8000-000000000000`);
-  await expect(page.getByRole("alert")).toContainText("You are not signed in any more");
+  await expect(page.getByRole("alert")).toContainText("You are no longer signed in");
   await page.waitForTimeout(3000);
   expect([calls(), renewals()]).toEqual([2, 1]);
 });
 
 for (const [failure, status] of [
-  ["an issuer that is not there", 0],
-  ["an issuer that is out of order", 503],
+  ["an unreachable issuer", 0],
+  ["a failing issuer", 503],
 ] as const) {
-  test(`${failure} ends no session, and is not asked without a pause`, async ({ page }) => {
+  test(`${failure} does not end the session, and is retried with delays`, async ({ page }) => {
     await open(page);
     let renewals = 0;
     await page.route(TOKENS, async (route) => {
@@ -54,7 +57,7 @@ for (const [failure, status] of [
     });
     const calls = await refuse(page);
     await page.goto(`${stack().webUrl}/jobs/0198c0de-0000-7000-8000-000000000000`);
-    await expect(page.getByRole("alert")).toContainText("You are not signed in any more");
+    await expect(page.getByRole("alert")).toContainText("You are no longer signed in");
     await page.waitForTimeout(2000);
     expect([calls(), renewals]).toEqual([1, 4]);
     await expect(page.getByRole("button", { name: "Sign out" })).toBeVisible();
@@ -65,7 +68,7 @@ for (const [failure, status] of [
   });
 }
 
-test("the end of a session leaves the form as it is, and another tab's sign-in goes on with it", async ({
+test("a form survives the end of the session, and continues after a sign-in in another tab", async ({
   page,
   context,
 }) => {
@@ -92,13 +95,10 @@ test("the end of a session leaves the form as it is, and another tab's sign-in g
   await complete(page);
 });
 
-test("a job whose session has ended is followed again after another tab's sign-in", async ({
-  page,
-  context,
-}) => {
+test("a job is followed again after a sign-in in another tab", async ({ page, context }) => {
   await open(page);
   await pick(page, `${fresh("followed")}.csv`, people(10));
-  const release = await hold(page);
+  const release = await holdJobRunning(page);
   await start(page);
   await page.route(TOKENS, (route) => route.fulfill({ status: 400, json: { error: "invalid_grant" } }));
   await refuse(page);
@@ -112,7 +112,7 @@ test("a job whose session has ended is followed again after another tab's sign-i
   await complete(page);
 });
 
-test("an issuer that cannot be found is said", async ({ page }) => {
+test("an unreachable issuer is shown at sign-in", async ({ page }) => {
   await page.route("**/config.json", async (route) => {
     const response = await route.fetch();
     const { signIn, ...config } = await response.json();
@@ -125,10 +125,7 @@ test("an issuer that cannot be found is said", async ({ page }) => {
   await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
 });
 
-test("who signs out is signed out in every tab, and the refresh token is given back", async ({
-  page,
-  context,
-}) => {
+test("a sign-out affects every tab and revokes the refresh token", async ({ page, context }) => {
   const revoked: (string | null)[] = [];
   await context.route("**/oauth2/revoke", async (route) => {
     revoked.push(new URLSearchParams(route.request().postData() ?? "").get("token_type_hint"));

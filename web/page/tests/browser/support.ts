@@ -1,4 +1,4 @@
-/** What the stories share: the running stack, its user, files, and the ways through the page. */
+/** Shared helpers: the local stack, its user, files, and steps through the page. */
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,7 @@ interface State {
 
 const STATE = new URL("../../../../.longshore/local.json", import.meta.url);
 
-/** The local stack, as `cargo xtask up` has left it. */
+/** Returns the state of the local stack, which `cargo xtask up` has started. */
 export function stack(): State {
   try {
     return JSON.parse(readFileSync(process.env.LONGSHORE_STATE ?? STATE, "utf8")) as State;
@@ -21,7 +21,7 @@ export function stack(): State {
   }
 }
 
-/** Where a picture of the page goes, for people to look at. */
+/** Returns the path of a screenshot, for review by people. */
 export function picture(name: string): string {
   return fileURLToPath(new URL(`screenshots/${name}`, STATE));
 }
@@ -32,7 +32,7 @@ export async function open(page: Page, path = "/"): Promise<void> {
   await signIn(page);
 }
 
-/** Goes through the sign-in page, and comes back. */
+/** Signs in on the sign-in page and returns to the page. */
 export async function signIn(page: Page): Promise<void> {
   const { webUrl, users } = stack();
   const [user] = users;
@@ -45,12 +45,12 @@ export async function signIn(page: Page): Promise<void> {
   await expect(page.getByRole("button", { name: "Sign out" })).toBeVisible();
 }
 
-/** A name that no other story has. */
+/** Returns a name that no other test uses. */
 export function fresh(stem: string): string {
   return `${stem}-${Date.now().toString(36)}${Math.floor(Math.random() * 1e6).toString(36)}`;
 }
 
-/** People by row; each `bad`th one has an age that is no number. */
+/** Returns a CSV file; in every `bad`th row the age is not a number. */
 export function people(rows: number, bad = 0): string {
   const lines = Array.from({ length: rows }, (_, at) => {
     const age = bad > 0 && (at + 1) % bad === 0 ? "unknown" : String(20 + (at % 60));
@@ -59,14 +59,14 @@ export function people(rows: number, bad = 0): string {
   return ["id,name,age", ...lines, ""].join("\n");
 }
 
-/** What `people` must be. */
+/** The schema of `people`. */
 export const SCHEMA = JSON.stringify({
   type: "object",
   required: ["id", "name", "age"],
   properties: { id: { type: "string" }, name: { type: "string" }, age: { type: "integer", minimum: 0 } },
 });
 
-/** Picks a file on the first view. */
+/** Picks a file. */
 export async function pick(page: Page, name: string, content: string | Buffer): Promise<void> {
   const buffer = Buffer.from(content);
   await page.locator("main input[type=file]").first().setInputFiles({ name, mimeType: "text/csv", buffer });
@@ -76,10 +76,10 @@ export async function pick(page: Page, name: string, content: string | Buffer): 
 export async function pickSchema(page: Page, schema = SCHEMA): Promise<void> {
   const file = { name: "people.schema.json", mimeType: "application/json", buffer: Buffer.from(schema) };
   await page.locator('main input[type=file][accept^=".json,"]').setInputFiles(file);
-  await expect(page.getByRole("region", { name: "Which column of the file is which field" })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Columns of the file by field" })).toBeVisible();
 }
 
-/** Starts what is on the first view, and waits for the job's view. */
+/** Starts the import, waits for the job's view, and returns its path. */
 export async function start(page: Page): Promise<string> {
   await page.getByRole("button", { name: /^Start/ }).click();
   await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/);
@@ -87,12 +87,12 @@ export async function start(page: Page): Promise<string> {
   return new URL(page.url()).pathname;
 }
 
-/** Waits until the job has said that it is complete. */
+/** Waits until the job is complete. */
 export async function complete(page: Page): Promise<void> {
   await expect(page.getByText("Job complete", { exact: true }).first()).toBeVisible({ timeout: 240_000 });
 }
 
-/** A figure of the job by its name. */
+/** Returns a count of the job by its label. */
 export async function figure(page: Page, name: string): Promise<string | null> {
   return page
     .locator("dl div")

@@ -1,9 +1,9 @@
-/** What is found to fail every row, and what is not. */
+/** Problems and warnings of a file, before its upload. */
 
 import { expect, test } from "vitest";
 import { guessKey } from "../../src/file/key";
 import { guessMapping, UNMAPPED } from "../../src/file/mapping";
-import { blocks, findProblems } from "../../src/file/problems";
+import { findProblems, isBlocking } from "../../src/file/problems";
 import { coerce, readSchema, type Schema } from "../../src/file/schema";
 import { readSheet, type Sheet } from "../../src/file/sheet";
 
@@ -29,13 +29,13 @@ async function read(content: string, name = "people.csv"): Promise<Sheet> {
   return (await readSheet(new File([content], name))) as Sheet;
 }
 
-test("a file whose rows may succeed has none", async () => {
+test("a file whose rows may succeed has no problems", async () => {
   expect(await problems("id,age\n1,30\n")).toEqual([]);
   expect(await problems("id,age\n1,30\n2,old\n")).toEqual([]);
   expect(await problems("id,anything\n1,x\n", null)).toEqual([]);
 });
 
-test("what every row lacks is named", async () => {
+test("problems of every row are found", async () => {
   expect(await problems("id;age\n1;30\n")).toEqual([{ kind: "delimiter", delimiter: ";" }]);
   expect(await problems("id,id\n1,2\n")).toEqual([{ kind: "duplicate-column", column: "id" }]);
   expect(await problems("id,age\n")).toEqual([{ kind: "no-rows" }]);
@@ -46,21 +46,21 @@ test("what every row lacks is named", async () => {
   expect(await problems("id,more\n1,2\n", strict)).toEqual([{ kind: "unknown-columns", columns: ["more"] }]);
 });
 
-test("what each of the first rows fails by is named, once", async () => {
+test("a violation that all first rows share is reported once", async () => {
   const [found, ...others] = await problems("id,age\n1,old\n2,-1\n3,young\n");
   expect(others).toEqual([]);
   expect(found).toMatchObject({ kind: "every-row", field: "age", rows: 3 });
   expect(await problems("id,age\n1,\n2,\n")).toMatchObject([{ kind: "every-row", field: "age", rows: 2 }]);
 });
 
-test("a field whose rule is not followed here is not judged", async () => {
+test("a field with an unsupported rule is not checked", async () => {
   expect(await problems("id,age,when\n1,30,soon\n")).toEqual([]);
 });
 
-test("what the server may see otherwise does not block", async () => {
+test("warnings do not block", async () => {
   const kinds = async (...given: Parameters<typeof problems>) => {
     const found = await problems(...given);
-    return [found.map(({ kind }) => kind), found.some(blocks)];
+    return [found.map(({ kind }) => kind), found.some(isBlocking)];
   };
   expect(await kinds("id,age\n1,old\n")).toEqual([["every-row"], false]);
   expect(await kinds("id;age\n1;30\n")).toEqual([["delimiter"], true]);
@@ -70,13 +70,13 @@ test("what the server may see otherwise does not block", async () => {
     additionalProperties: false,
     patternProperties: { "^x_": {}, "(?i)y": {} },
   };
-  expect(await kinds("id,x_1\n1,2\n", schema(open))).toEqual([["not-judged"], false]);
+  expect(await kinds("id,x_1\n1,2\n", schema(open))).toEqual([["schema-not-supported"], false]);
   const closed = schema({ properties: { id: {} }, additionalProperties: false });
   expect(await kinds("id,more\n1,2\n3,\n", closed)).toEqual([[], false]);
   expect(await kinds('{"id":"1","age":2,"more":3}\n{"id":"2"}\n', closed, "a.jsonl")).toEqual([[], false]);
 });
 
-test("a schema that the browser cannot follow is left to the server", async () => {
+test("a schema that the browser does not support is left to the server", async () => {
   const of = (id: unknown, more = {}) => schema({ properties: { id }, ...more });
   for (const strange of [
     of({ type: "string", pattern: "(?i)^a" }),
@@ -85,12 +85,12 @@ test("a schema that the browser cannot follow is left to the server", async () =
     of({ type: "string", allOf: 7 }),
     of({}, { $id: "http://[" }),
   ]) {
-    expect(await problems("id,age\n1,30\n", strange)).toEqual([{ kind: "not-judged" }]);
+    expect(await problems("id,age\n1,30\n", strange)).toEqual([{ kind: "schema-not-supported" }]);
   }
   expect(await problems("id,age\n1,30\n", schema({ properties: { id: null } }))).toEqual(expect.any(Array));
 });
 
-test("a key that is empty or not the only one of its value is told", async () => {
+test("empty and repeated keys are reported", async () => {
   expect(await problems("id,name\n,Ann\n,Bob\n", null)).toEqual([
     { kind: "key-empty", key: "id", rows: 2, of: 2 },
   ]);
@@ -116,7 +116,7 @@ test("the key is guessed by the columns' names, then by their values", async () 
   expect(await guess("name,Nr\nAnn,1\n", ["name", "id"])).toBe("Nr");
 });
 
-test("rows that have not as many cells as the header are told", async () => {
+test("rows with too many or too few cells are reported", async () => {
   expect(await problems("id,name\n1,Ann,\n2,Bob,\n", null)).toEqual([{ kind: "cells", more: true, rows: 2 }]);
   expect(await problems("id,name\n1\n2\n", null)).toEqual([{ kind: "cells", more: false, rows: 2 }]);
   expect(await problems("id,name\n1,Ann,\n2,Bob\n", null)).toEqual([]);
@@ -126,7 +126,7 @@ test("rows that have not as many cells as the header are told", async () => {
   expect(await problems('{"id":"1"}\nno\n', null, "a.jsonl")).toEqual([{ kind: "bad-lines", lines: [2] }]);
 });
 
-test("a cell becomes what the schema wants, as the import does it", () => {
+test("cells are converted to the schema's types, as in the import", () => {
   expect(coerce("007", ["string"])).toBe("007");
   expect(coerce("42", ["string", "integer"])).toBe("42");
   expect(coerce(" 42 ", ["integer"])).toBe(42);

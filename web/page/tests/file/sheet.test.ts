@@ -1,4 +1,4 @@
-/** How the beginning of a file is read. */
+/** Reading the beginning of a file. */
 
 import { expect, test } from "vitest";
 import { guessMapping, newHeader, renamed, renameRow, withHeader } from "../../src/file/mapping";
@@ -12,24 +12,24 @@ async function sheet(name: string, ...parts: BlobPart[]): Promise<Sheet> {
   return found;
 }
 
-test("columns, rows and delimiter are found", async () => {
+test("reads columns, rows and delimiter", async () => {
   for (const delimiter of [",", ";", "\t"]) {
     const content = `id,"full name"\r\n1,"Ann\nB"\r\n2,\r\n`.replaceAll(",", delimiter);
     const found = await sheet("people.csv", content);
-    expect(found).toMatchObject({ delimiter, columns: ["id", "full name"], whole: true });
+    expect(found).toMatchObject({ delimiter, columns: ["id", "full name"], isComplete: true });
     expect(found.rows).toEqual([{ id: "1", "full name": "Ann\nB" }, { id: "2" }]);
   }
 });
 
-test("a row that the end of what was read cuts off is left out", async () => {
+test("a row that is cut off at the end is left out", async () => {
   const line = `1,${"x".repeat(9999)}\n`;
   const found = await sheet("wide.csv", "id,text\n", line.repeat(40));
-  expect(found.whole).toBe(false);
+  expect(found.isComplete).toBe(false);
   expect(found.rows.every((row) => String(row.text).length === 9999)).toBe(true);
   expect(found.rows.length).toBeGreaterThan(20);
 });
 
-test("what is no text is refused by its kind", async () => {
+test("files that are not text are refused by their kind", async () => {
   const refused: [File, string][] = [
     [file("a.xlsx", "PK\x03\x04"), "workbook"],
     [file("a.csv", "PK\x03\x04"), "archive"],
@@ -42,18 +42,18 @@ test("what is no text is refused by its kind", async () => {
   for (const [given, reason] of refused) expect(await readSheet(given), given.name).toBe(reason);
 });
 
-test("a bad byte below the header is its row's own affair", async () => {
+test("an invalid byte below the header does not refuse the file", async () => {
   const found = await sheet("a.csv", "id,name\n1,", new Uint8Array([0xe4]), "\n");
   expect(found.columns).toEqual(["id", "name"]);
 });
 
-test("JSON Lines are read by line, and lines that are none are named", async () => {
+test("reads JSON Lines and reports invalid lines", async () => {
   const found = await sheet("a.jsonl", '{"id":1}\n\nnot\n{"id":2,"name":"Bob"}\n');
   expect(found).toMatchObject({ format: "json-lines", columns: ["id", "name"], badLines: [2] });
   expect(found.rows).toEqual([{ id: 1 }, { id: 2, name: "Bob" }]);
 });
 
-test("fields are guessed by name, each column once", () => {
+test("guesses fields by name, each column once", () => {
   const fields = ["id", "e_mail", "name", "birthday"].map((name) => field(name));
   const guess = guessMapping(fields, ["ID", "E-Mail", "Full name", "shoe size"]);
   expect(Object.fromEntries(guess)).toEqual({ id: "ID", e_mail: "E-Mail", name: "Full name" });
@@ -65,7 +65,7 @@ test("fields are guessed by name, each column once", () => {
   ]);
 });
 
-test("a mapped file has another header and the same rows, byte for byte", async () => {
+test("a mapped file has a new header and the same bytes after it", async () => {
   const mark = new Uint8Array([0xef, 0xbb, 0xbf]);
   const rows = new Uint8Array([0x31, 0x2c, 0xe4, 0x0a, 0x32, 0x2c, 0x22, 0x0a, 0x22]);
   const given = file("a.csv", mark, "Id,Größe\r\n", rows);
@@ -83,19 +83,19 @@ test("a mapped file has another header and the same rows, byte for byte", async 
   expect([...bytes]).toEqual([...header, ...rows]);
 });
 
-test("the header alone tells how columns are separated", async () => {
+test("the delimiter is guessed from the header alone", async () => {
   expect(await sheet("a.csv", "note\na;b;c\nd;e;f\n")).toMatchObject({ delimiter: ",", columns: ["note"] });
   expect((await sheet("a.csv", '"a;b"\n1\n')).delimiter).toBe(",");
   expect((await sheet("a.csv", "id;name\n1,2,3;4,5,6\n")).delimiter).toBe(";");
 });
 
-test("a header stands as it is: with its spaces, and without the columns that have no name", async () => {
+test("a header keeps its spaces, and loses columns without a name", async () => {
   const found = await sheet("a.csv", "id, name,\n1,Ann,x\n");
   expect(found).toMatchObject({ header: ["id", " name", ""], columns: ["id", " name"], rows: [{ id: "1" }] });
   expect(newHeader(found, new Map([["name", " name"]]))).toBe("id,name,");
 });
 
-test("a column may be called as what every object has", async () => {
+test("a column may have the name of a built-in property", async () => {
   const found = await sheet("a.csv", "id,constructor,__proto__\n1,,\n2,x,y\n");
   expect(found.rows.map((row) => row.constructor)).toEqual([undefined, "x"]);
   expect(found.rows.map((row) => Object.keys(row))).toEqual([["id"], ["id", "constructor", "__proto__"]]);
@@ -105,10 +105,11 @@ test("a column may be called as what every object has", async () => {
   expect(renameRow(found.rows[1] ?? {}, new Map([["valueOf", "id"]])).valueOf).toBe("2");
 });
 
-test("what the browser does not hand over is told as such", async () => {
-  const gone = new File(["id\n1\n"], "gone.csv");
-  gone.slice = () => ({ arrayBuffer: () => Promise.reject(new Error("NotFoundError")) }) as unknown as Blob;
-  expect(await readSheet(gone)).toBe("unread");
+test("a file that the browser cannot read is reported", async () => {
+  const unreadable = new File(["id\n1\n"], "gone.csv");
+  unreadable.slice = () =>
+    ({ arrayBuffer: () => Promise.reject(new Error("NotFoundError")) }) as unknown as Blob;
+  expect(await readSheet(unreadable)).toBe("unread");
 });
 
 function field(name: string) {

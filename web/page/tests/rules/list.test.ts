@@ -1,18 +1,18 @@
 import { expect, test, vi } from "vitest";
 
-// What the list reads by is of no matter here, and wants a browser.
+// The list's reads are irrelevant here, and need a browser.
 vi.mock("../../src/api", () => ({}));
-const { renewed } = await import("../../src/load");
+const { mergeFirstPage } = await import("../../src/load");
 
 const page = (items: string, nextCursor: string | null) => ({ items: [...items], nextCursor });
 
 test.each([
-  ["what is new comes first", page("cba", "1"), page("edc", "2"), page("edcba", "1")],
-  ["what is gone goes", page("edcba", "1"), page("ecb", "2"), page("ecba", "1")],
-  ["the only page is read anew as it is", page("cba", "1"), page("dcb", "2"), page("dcba", "1")],
-  ["the whole list is on its first page", page("cba", "1"), page("c", null), page("c", null)],
+  ["new items come first", page("cba", "1"), page("edc", "2"), page("edcba", "1")],
+  ["deleted items disappear", page("edcba", "1"), page("ecb", "2"), page("ecba", "1")],
+  ["the only page is replaced", page("cba", "1"), page("dcb", "2"), page("dcba", "1")],
+  ["a first page with the whole list replaces it", page("cba", "1"), page("c", null), page("c", null)],
   ["a gap is not hidden", page("cba", "1"), page("zyx", "2"), page("zyx", "2")],
-  ["nothing is left behind the first page", page("cba", "1"), page("cba", "2"), page("cba", "2")],
+  ["nothing remains after the first page", page("cba", "1"), page("cba", "2"), page("cba", "2")],
 ])("%s", (_, read, first, now) => {
-  expect(renewed(read, first, (item) => item)).toEqual(now);
+  expect(mergeFirstPage(read, first, (item) => item)).toEqual(now);
 });

@@ -1,16 +1,16 @@
-/** What the browser remembers: of uploads that have not ended, and for whom. */
+/** The browser's memory: unfinished uploads, separated by user. */
 
 import { beforeEach, expect, test, vi } from "vitest";
 import {
-  begunUpload,
   datasetOf,
   forgetAll,
   forgetUpload,
-  rememberFor,
   rememberSchema,
   rememberUpload,
   schemaOf,
-  uploadName,
+  setMemoryOwner,
+  unfinishedUpload,
+  uploadKey,
 } from "../../src/memory";
 
 beforeEach(() => {
@@ -25,35 +25,35 @@ beforeEach(() => {
 const begun = (fileGuid: string) => ({ fileGuid, fileName: "a.csv", size: 4, lastModified: 1 });
 const file = (name: string) => new File(["id\n1"], name, { lastModified: 1 });
 
-test("each file, and each header of it, has an upload of its own", () => {
+test("each file and each of its headers has its own upload", () => {
   const names = [
-    uploadName(file("a.csv"), null),
-    uploadName(file("b.csv"), null),
-    uploadName(file("a.csv"), "ID"),
+    uploadKey(file("a.csv"), null),
+    uploadKey(file("b.csv"), null),
+    uploadKey(file("a.csv"), "ID"),
   ];
   for (const [at, name] of names.entries()) rememberUpload(name, begun(`guid ${at}`));
   forgetUpload(names[1] ?? "", "guid 1");
-  expect(names.map((name) => begunUpload(name)?.fileGuid)).toEqual(["guid 0", undefined, "guid 2"]);
+  expect(names.map((name) => unfinishedUpload(name)?.fileGuid)).toEqual(["guid 0", undefined, "guid 2"]);
 });
 
-test("the end of an upload does not forget one that another tab has begun since", () => {
-  const name = uploadName(file("a.csv"), null);
+test("the end of an upload keeps a newer one of another tab", () => {
+  const name = uploadKey(file("a.csv"), null);
   rememberUpload(name, begun("of another tab"));
   forgetUpload(name, "of this tab");
-  expect(begunUpload(name)?.fileGuid).toBe("of another tab");
+  expect(unfinishedUpload(name)?.fileGuid).toBe("of another tab");
 });
 
-test("what every object has is not remembered", () => {
+test("properties of every object are not entries", () => {
   expect(datasetOf("constructor")).toBeUndefined();
 });
 
-test("one person is not told what another did in this browser", () => {
+test("entries of another user are invisible", () => {
   const schema = { name: "people.json", text: "{}" };
-  rememberFor("ann");
+  setMemoryOwner("ann");
   rememberSchema("people", schema);
-  rememberFor("bob");
+  setMemoryOwner("bob");
   expect(schemaOf("people")).toBeUndefined();
   forgetAll();
-  rememberFor("ann");
+  setMemoryOwner("ann");
   expect(schemaOf("people")).toEqual(schema);
 });

@@ -6,26 +6,26 @@ import { failureReason, jobMessage, moment } from "../../src/text";
 const job = (status: Job["status"], stage: Job["stage"], percent = 0) =>
   jobMessage({ status, stage, percent } as Job);
 
-test("a job's sentences are those of the API", () => {
+test("a job's messages equal those of the API", () => {
   expect(job("waiting", "queued")).toBe("Waiting for job to start...");
   expect(job("running", "processing", 41)).toBe("Job running, 41% complete...");
   expect(job("running", "stopping", 41)).toBe("Job stopping, 41% complete...");
   expect(job("completed", "done", 100)).toBe("Job complete");
 });
 
-test("a failed row has a sentence by its code", () => {
-  expect(failureReason({ code: "schema_type", field: "age" })).toBe('"age" is of the wrong type:');
-  expect(failureReason({ code: "schema_not", field: null })).toBe("The row is not as the schema wants it:");
+test("a failed row's reason depends on its code", () => {
+  expect(failureReason({ code: "schema_type", field: "age" })).toBe('"age" has the wrong type:');
+  expect(failureReason({ code: "schema_not", field: null })).toBe("The row does not match the schema:");
   expect(failureReason({ code: "of_a_team", field: "age" })).toBeUndefined();
 });
 
-test("a moment tells its year only if it is another", () => {
+test("a moment shows its year only if it is another one", () => {
   const now = new Date("2026-11-22T12:00:00");
   expect(moment("2026-11-22T14:08:00", now)).toMatch(/^Nov 22, 2:08\sPM$/);
   expect(moment("2025-11-22T14:08:00", now)).toMatch(/^Nov 22, 2025, 2:08\sPM$/);
 });
 
-test("index.html says nothing of its own", () => {
+test("index.html contains no text of its own", () => {
   const html = readFileSync(new URL("../../index.html", import.meta.url), "utf8");
-  expect(html.replace(/<[^>]*>/g, "").match(/\w+/g)).toEqual(["app", "noScript"]);
+  expect(html.replace(/<[^>]*>/g, "").match(/\w+/g)).toEqual(["app", "notices", "noScript"]);
 });

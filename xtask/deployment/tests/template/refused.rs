@@ -26,7 +26,7 @@ fn errors(parameters: &str, running: Parameters) -> Vec<String> {
 #[test]
 fn every_constraint_of_the_template_is_checked() {
     let found = errors(
-        "Access=oidc MaxActiveJobs=0 RetentionDays=99999 MaxReceiveCount=abc AlarmTopicArn=foo WorkerTimeoutSeconds=300",
+        "Access=oidc MaxActiveJobs=0 RetentionDays=99999 MaxReceiveCount=abc AlarmTopicArn=foo WorkerTimeoutSeconds=301",
         Parameters::new(),
     );
     let expected = [
@@ -36,7 +36,7 @@ fn every_constraint_of_the_template_is_checked() {
         "--parameter-overrides: MaxReceiveCount: \"abc\" is not a number",
         "rule OidcNeedsAnIssuer: Access=oidc needs OidcIssuer, the iss of the tokens",
         "rule OidcNeedsAnIssuer: Access=oidc needs OidcAudience, or tokens meant for other services would be taken",
-        "rule VisibilityFor300SecondTimeout: A timeout of 300 s needs WorkerVisibilitySeconds of 360 or more",
+        "--parameter-overrides: WorkerTimeoutSeconds: \"301\" is not allowed; one of 2, 5, 15, 60, 120, 300, 900",
     ];
     for line in expected {
         assert!(found.iter().any(|found| found == line), "{line}: {found:#?}");
@@ -52,20 +52,20 @@ fn an_environment_that_is_not_there_is_the_only_error() {
 
 #[test]
 fn a_rule_is_evaluated_with_the_values_that_the_running_stack_keeps() {
-    let long = || given(&[("WorkerTimeoutSeconds", "300"), ("WorkerVisibilitySeconds", "360")]);
-    assert_eq!(errors("Environment=small", long()), [""; 0]);
-    let shorter = errors("WorkerVisibilitySeconds=150", long());
-    assert!(shorter.len() == 1 && shorter[0].starts_with("rule VisibilityFor300SecondTimeout"), "{shorter:?}");
-    assert_eq!(errors("WorkerTimeoutSeconds=300 WorkerVisibilitySeconds=360", Parameters::new()), [""; 0]);
+    let issuer = ("OidcIssuer", "https://one.example");
+    let oidc = || given(&[("Access", "oidc"), issuer, ("OidcAudience", "longshore")]);
+    assert_eq!(errors("Environment=small", oidc()), [""; 0]);
+    let open = errors("Access=open", oidc());
+    assert!(open.len() == 1 && open[0].starts_with("rule AnIssuerNeedsOidc"), "{open:?}");
 }
 
 #[test]
 fn the_advice_of_a_rule_names_each_value_and_its_place() {
-    let parameters = given(&[("WorkerTimeoutSeconds", "300")]);
+    let parameters = given(&[("OidcIssuer", "https://one.example")]);
     let settings = Settings { stack: Some("longshore".to_owned()), parameters, ..Settings::default() };
     let found = check::template(&template(), &settings).unwrap();
     let advice =
-        "change WorkerTimeoutSeconds (\"300\" in samconfig.toml) or WorkerVisibilitySeconds (\"150\" in template.yaml)";
+        "change Access (\"cognito\" in template.yaml) or OidcIssuer (\"https://one.example\" in samconfig.toml)";
     assert!(found.len() == 1 && found[0].fix == advice, "{found:?}");
 }
 
@@ -75,6 +75,14 @@ fn an_issuer_is_refused_without_oidc() {
     assert_eq!(found, ["rule AnIssuerNeedsOidc: OidcIssuer is only heeded with Access=oidc"]);
     let all = "Access=oidc OidcIssuer=https://one.example OidcAudience=longshore";
     assert_eq!(errors(all, Parameters::new()), [""; 0]);
+}
+
+#[test]
+fn a_parameter_that_the_template_no_longer_has_is_refused_unless_only_the_running_stack_has_it() {
+    let old = || given(&[("WorkerVisibilitySeconds", "150")]);
+    assert_eq!(errors("Environment=small", old()), [""; 0]);
+    let found = errors("WorkerVisibilitySeconds=150", old());
+    assert!(found.len() == 1 && found[0].contains("WorkerVisibilitySeconds"), "{found:?}");
 }
 
 /// Otherwise every deployment would get a warning.

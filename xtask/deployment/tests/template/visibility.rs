@@ -1,64 +1,72 @@
-//! Visibility timeouts: a message is hidden for longer than its function runs, for all allowed parameters.
+//! Visibility timeouts: a message is hidden for longer than its function runs, for all allowed timeouts.
 
 use deployment::template::{Parameters, Template, plain};
 use serde_json::Value;
 
-use super::TEMPLATE;
+use super::{TEMPLATE, given};
 
 /// Minimum margin over a function's timeout, in seconds: see `FRESH_MS` and `SPARE_S` of the batches.
 const SPARE_S: i64 = 10;
 
-fn numbers(template: &Template, parameter: &str) -> Vec<i64> {
-    let (_, parameter) = template.section("Parameters").find(|(name, _)| *name == parameter).unwrap();
-    parameter["AllowedValues"].as_array().unwrap().iter().map(|value| plain(value).unwrap().parse().unwrap()).collect()
+/// Queues of the workers.
+const QUEUES: [&str; 5] = ["CreateJobQueue", "CompleteJobQueue", "HighChunkQueue", "ChunkQueue", "LowChunkQueue"];
+
+fn seconds(template: &Template, value: &Value, given: &Parameters) -> Option<i64> {
+    plain(&template.resolve(value, given)).and_then(|seconds| seconds.parse().ok())
 }
 
-/// Returns true if a rule refuses this visibility timeout for this function timeout.
-fn is_refused(template: &Template, timeout: i64, visibility: i64) -> bool {
-    let rule = template.section("Rules").find(|(name, _)| *name == format!("VisibilityFor{timeout}SecondTimeout"));
-    let Some((_, rule)) = rule else { return false };
-    let allowed = rule["Assertions"][0]["Assert"]["Fn::Contains"][0].as_array().unwrap();
-    !allowed.contains(&Value::String(visibility.to_string()))
+/// Visibility timeouts of the queues, and the stall time, for this timeout of the workers.
+fn times(template: &Template, timeout: &str) -> (Vec<Option<i64>>, Option<i64>) {
+    let given = given(&[("WorkerTimeoutSeconds", timeout)]);
+    let visibility = |queue| seconds(template, &template.properties(queue).unwrap()["VisibilityTimeout"], &given);
+    let variables = &template.properties("Sweep").unwrap()["Environment"]["Variables"];
+    (QUEUES.map(visibility).to_vec(), seconds(template, &variables["LONGSHORE_STALL_SECONDS"], &given))
 }
 
 /// Lists the timeouts of a template that violate the margin.
 fn faults(template: &str) -> Vec<String> {
     let template = Template::parse(template).unwrap();
+    let (_, parameter) = template.section("Parameters").find(|(name, _)| *name == "WorkerTimeoutSeconds").unwrap();
     let mut faults = Vec::new();
-    for visibility in numbers(&template, "WorkerVisibilitySeconds") {
-        let given = Parameters::from([("WorkerVisibilitySeconds".to_owned(), visibility.to_string())]);
-        let stall =
-            template.properties("Sweep").unwrap()["Environment"]["Variables"]["LONGSHORE_STALL_SECONDS"].clone();
-        let stall = plain(&template.resolve(&stall, &given)).and_then(|seconds| seconds.parse::<i64>().ok());
-        if stall.is_none_or(|stall| stall < visibility + SPARE_S) {
-            faults.push(format!("visibility {visibility}: a stall time of {stall:?}"));
-        }
-        for timeout in numbers(&template, "WorkerTimeoutSeconds") {
-            if visibility < timeout + SPARE_S && !is_refused(&template, timeout, visibility) {
-                faults.push(format!("visibility {visibility}: too short for a time-out of {timeout}"));
+    for timeout in parameter["AllowedValues"].as_array().unwrap() {
+        let timeout = plain(timeout).unwrap();
+        let (visibilities, stall) = times(&template, &timeout);
+        let least = timeout.parse::<i64>().unwrap() + SPARE_S;
+        for (queue, visibility) in QUEUES.into_iter().zip(&visibilities) {
+            if visibility.is_none_or(|visibility| visibility < least) {
+                faults.push(format!("timeout {timeout}: {queue} has a visibility of {visibility:?}"));
             }
+        }
+        let longest = visibilities.into_iter().flatten().max().unwrap_or_default();
+        if stall.is_none_or(|stall| stall < longest + SPARE_S) {
+            faults.push(format!("timeout {timeout}: a stall time of {stall:?}"));
         }
     }
     faults
 }
 
 #[test]
-fn every_pair_of_timeout_and_visibility_that_is_allowed_leaves_time_to_spare() {
+fn every_timeout_that_is_allowed_has_a_visibility_and_a_stall_time_with_time_to_spare() {
     assert_eq!(faults(TEMPLATE), [""; 0]);
-    let template = Template::parse(TEMPLATE).unwrap();
-    let of = |name| template.parameter(name, &Parameters::new()).unwrap().parse::<i64>().unwrap();
-    assert!(!is_refused(&template, of("WorkerTimeoutSeconds"), of("WorkerVisibilitySeconds")));
 }
 
 #[test]
-fn a_pair_that_makes_two_workers_of_one_message_is_found() {
+fn the_default_timeout_has_a_visibility_of_150_seconds_and_a_stall_time_of_165() {
+    let template = Template::parse(TEMPLATE).unwrap();
+    let timeout = template.parameter("WorkerTimeoutSeconds", &Parameters::new()).unwrap();
+    assert_eq!(times(&template, &timeout), (vec![Some(150); 5], Some(165)));
+}
+
+#[test]
+fn a_timeout_that_makes_two_workers_of_one_message_is_found() {
     for (from, to, fault) in [
         (
-            "[['150', '360', '720', '960'",
-            "[['90', '150', '360', '720', '960'",
-            "visibility 90: too short for a time-out of 120",
+            "'120': { Visibility: 150,",
+            "'120': { Visibility: 125,",
+            "timeout 120: ChunkQueue has a visibility of Some(125)",
         ),
-        ("'960': { Seconds: '1000' }", "'960': { Seconds: '960' }", "visibility 960: a stall time of Some(960)"),
+        ("Visibility: 960, Stall: '1000'", "Visibility: 960, Stall: '960'", "timeout 900: a stall time of Some(960)"),
+        ("    '300': { Visibility", "    '301': { Visibility", "timeout 300: LowChunkQueue has a visibility of None"),
     ] {
         assert!(TEMPLATE.contains(from), "{from}");
         let found = faults(&TEMPLATE.replace(from, to));

@@ -117,7 +117,7 @@ impl Call<'_> {
                             tr {
                                 td { code { (text(&parameter["name"])) } }
                                 td { (text(&parameter["in"])) @if parameter["required"] == true { ", required" } }
-                                td { (shape::of(&parameter["schema"])) }
+                                td { (shape::schema_shape(&parameter["schema"])) }
                                 td { (words::paragraphs(text(&parameter["description"]))) }
                             }
                         }
@@ -159,10 +159,10 @@ impl Call<'_> {
                 td {
                     (words::paragraphs(text(&answer["description"])))
                     @for (name, header) in answer["headers"].as_object().into_iter().flatten() {
-                        p.note { code { (name) } " " (shape::of(&header["schema"])) " " (text(&header["description"])) }
+                        p.note { code { (name) } " " (shape::schema_shape(&header["schema"])) " " (text(&header["description"])) }
                     }
                     @for (media_type, content) in answer["content"].as_object().into_iter().flatten() {
-                        p.note { (media_type) ": " (shape::of(&content["schema"])) }
+                        p.note { (media_type) ": " (shape::schema_shape(&content["schema"])) }
                         (example(media_type, content))
                     }
                 }

@@ -15,7 +15,7 @@ pub(super) fn all(document: &Value) -> Markup {
             section.call id={ "shape-" (name) } {
                 h3 { (name) }
                 (words::paragraphs(text(&schema["description"])))
-                @if schema["properties"].is_object() { (properties(document, schema)) } @else { p { (of(schema)) } }
+                @if schema["properties"].is_object() { (properties(document, schema)) } @else { p { (schema_shape(schema)) } }
             }
         }
     }
@@ -35,7 +35,7 @@ pub(super) fn properties(document: &Value, schema: &Value) -> Markup {
                 @for (name, property) in properties {
                     tr {
                         td { code { (name) } @if !required.iter().any(|known| known == name) { " " span.note { "optional" } } }
-                        td { (of(property)) }
+                        td { (schema_shape(property)) }
                         td { (words::paragraphs(meaning(property))) }
                     }
                 }
@@ -51,12 +51,12 @@ fn meaning(property: &Value) -> &str {
 }
 
 /// The type of a value, in a line.
-pub(super) fn of(schema: &Value) -> Markup {
+pub(super) fn schema_shape(schema: &Value) -> Markup {
     if let Some(name) = schema["$ref"].as_str().and_then(|to| to.rsplit('/').next()) {
         return html! { a href={ "#shape-" (name) } { (name) } (default(schema)) };
     }
     if let Some(forms) = schema["oneOf"].as_array() {
-        return html! { @for (i, form) in forms.iter().enumerate() { @if i > 0 { " or " } (of(form)) } };
+        return html! { @for (i, form) in forms.iter().enumerate() { @if i > 0 { " or " } (schema_shape(form)) } };
     }
     if let Some(values) = schema["enum"].as_array() {
         return html! {
@@ -66,8 +66,8 @@ pub(super) fn of(schema: &Value) -> Markup {
     }
     html! {
         (types(schema))
-        @if schema["items"].is_object() { " of " (of(&schema["items"])) }
-        @if schema["additionalProperties"].is_object() { " of " (of(&schema["additionalProperties"])) }
+        @if schema["items"].is_object() { " of " (schema_shape(&schema["items"])) }
+        @if schema["additionalProperties"].is_object() { " of " (schema_shape(&schema["additionalProperties"])) }
         @if let Some(format) = schema["format"].as_str().filter(|format| !format.starts_with("int")) { ", " (format) }
         (limits(schema))
         (default(schema))

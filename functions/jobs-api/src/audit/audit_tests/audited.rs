@@ -1,4 +1,4 @@
-//! A sound job to be tampered with, and what its audit says.
+//! A consistent job for tests to tamper with, and its audit.
 
 use futures::FutureExt;
 use longshore::files::MemoryFiles;
@@ -9,7 +9,7 @@ use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCoun
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Group, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, SourceFile, Stage, Status};
+use longshore_domain::job::{Finish, Job, SourceFile, SplitState, Stage, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
@@ -24,10 +24,10 @@ pub(super) const SOURCE: &str = "uploads/t/0b3d3f5e-7d0c-4e34-9c6c-0f3c5d1f9a10"
 pub(super) const FAILED: &str = "row,id,code,field,message\r\n2,b,bad,,no\r\n5,e,bad,,no\r\n";
 pub(super) const SKIPPED: &str = "row,id,reason\r\n3,c,asked\r\n";
 
-/// Between the groups lies a blank line.
+/// The groups are separated by a blank line.
 pub(super) const INPUT: &str = "id\na\nb\nc\nd\n\ne\nf\ng";
 
-/// A job of seven items in two groups, of which 2 and 5 failed and 3 was skipped.
+/// A job of seven items in two groups: 2 and 5 failed, 3 was skipped.
 pub(super) struct Audited {
     pub(super) records: Records,
     pub(super) files: MemoryFiles,
@@ -61,21 +61,21 @@ impl Audited {
         self.files.put(&self.key(name), text);
     }
 
-    /// The one work file of a chunk, of its first round, with these lines.
+    /// Stores the only work file of a chunk, of its first round, with these lines.
     pub(super) fn put_work(&mut self, (group, chunk): (u32, u32), lines: &str) {
         self.files.put(&self.work_key((group, chunk)), format!("{{\"round\":0,\"prev\":null}}\n{lines}\n"));
         self.cursor((group, chunk)).file = Some("w1".into());
     }
 
     pub(super) fn work_key(&self, place: (u32, u32)) -> String {
-        JobFolder::of(&self.records.job).work_key(place, "w1")
+        JobFolder::for_job(&self.records.job).work_key(place, "w1")
     }
 
     pub(super) fn cursor(&mut self, (group, chunk): (u32, u32)) -> &mut Cursor {
         self.records.groups[group as usize].0.cursors.get_mut(&chunk).unwrap()
     }
 
-    /// Result and receipt as completion writes them for the files that are there.
+    /// Writes the result and the receipt as completion does for the stored files.
     pub(super) fn write_documents(&self) {
         let job = &self.records.job;
         let counts = ResultCounts { succeeded: 4, failed: 2, skipped: 1, unprocessed: 0 };
@@ -103,7 +103,7 @@ impl Audited {
         self.files.put(&self.key(RECEIPT_NAME), serde_json::to_vec(&receipt).unwrap());
     }
 
-    /// Changes a document's text.
+    /// Replaces text in a document.
     pub(super) fn edit(&self, name: &str, from: &str, to: &str) {
         let text = String::from_utf8(self.files.get(&self.key(name)).unwrap()).unwrap();
         assert!(text.contains(from), "{text}");
@@ -119,7 +119,7 @@ impl Audited {
         findings.document(&records.job)
     }
 
-    /// Check, place, expected and found of each difference.
+    /// Returns check, place, expected and found of each difference.
     pub(super) fn differences(&self) -> Vec<String> {
         let described = self.audit().differences;
         described.iter().map(|d| format!("{} of {}: {} {}", d.check, d.place, d.expected, d.found)).collect()
@@ -145,12 +145,14 @@ pub(super) fn ended(files: &MemoryFiles) -> Job {
         source: Some(source),
         status: Status::Running,
         stage: Stage::Processing,
-        split_ended: true,
-        split_offset: 17,
-        item_count: 7,
-        groups: 2,
-        sent_groups: 2,
-        done_groups: [0, 1].into(),
+        split: SplitState {
+            ended: true,
+            offset: 17,
+            item_count: 7,
+            groups: 2,
+            sent_groups: 2,
+            done_groups: [0, 1].into(),
+        },
         ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0))
     };
     let totals = Counts { succeeded: 4, failed: 2, skipped: 1 };
@@ -165,7 +167,7 @@ pub(super) fn ended(files: &MemoryFiles) -> Job {
     job
 }
 
-/// A group whose chunks (first, items, start, end) are worked to their end.
+/// A group whose chunks (first, items, start, end) are complete.
 pub(super) fn group(number: u32, chunks: &[(u64, u32, u64, u64)], counts: Counts) -> (Group, Option<Manifest>) {
     let plan = |(first, items, start, end)| ChunkPlan { first, items, start, end, oversize: false };
     let manifest = Manifest { group: number, chunks: chunks.iter().copied().map(plan).collect() };
@@ -184,19 +186,19 @@ pub(super) fn plan(audited: &mut Audited, group: usize, chunk: usize) -> &mut Ch
     &mut audited.records.groups[group].1.as_mut().unwrap().chunks[chunk]
 }
 
-/// Check and place of each difference.
+/// Returns check and place of each difference.
 pub(super) fn places(audited: &Audited) -> Vec<String> {
     audited.audit().differences.iter().map(|d| format!("{} of {}", d.check, d.place)).collect()
 }
 
-/// Those that neither the work files nor the input have found: `work` has these.
+/// Returns the differences found without work files and input; `work` covers the others.
 pub(super) fn without_files(differences: Vec<String>) -> Vec<String> {
     let found =
         |name: &str| name.starts_with("work_") || name.starts_with("planned_") || name.starts_with("input_items");
     differences.into_iter().filter(|name| !found(name)).collect()
 }
 
-/// What could not be checked.
+/// Returns the verdict and the unchecked parts.
 pub(super) fn unchecked(audited: &Audited) -> (Option<bool>, Vec<String>) {
     let document = audited.audit();
     assert_eq!(document.differences, []);

@@ -1,4 +1,4 @@
-//! What the table says: of a job that has ended, of one that runs, and of a retry.
+//! Audits of the ledger: of an ended job, a running job, and a retry.
 
 use longshore_domain::job::{CarriedOver, Stage, Status};
 use longshore_domain::outcome::Counts;
@@ -98,7 +98,7 @@ fn whatever_is_changed_in_the_table_is_named() {
         ),
         (
             "the job has other totals",
-            |a| a.records.job.totals = Some(Counts { succeeded: 5, failed: 1, skipped: 1 }),
+            |a| a.records.job.completion.totals = Some(Counts { succeeded: 5, failed: 1, skipped: 1 }),
             &[
                 "succeeded of job: 5 4",
                 "failed of job: 1 2",
@@ -119,12 +119,12 @@ fn whatever_is_changed_in_the_table_is_named() {
 fn of_a_job_that_runs_the_ledger_is_checked() {
     let mut audited = Audited::sound();
     let job = &mut audited.records.job;
-    (job.status, job.stage, job.totals) = (Status::Running, Stage::Processing, None);
+    (job.status, job.stage, job.completion.totals) = (Status::Running, Stage::Processing, None);
     let cursor = audited.cursor((1, 0));
     (cursor.position, cursor.finished) = (2, false);
     audited.records.groups[1].0.counts.succeeded = 1;
     assert_eq!(unchecked(&audited), (None, vec!["totals".to_owned(), "report".to_owned()]));
-    // In a later round only the work files know which items have ended.
+    // In a later round, only the work files show which items have ended.
     let cursor = audited.cursor((1, 0));
     (cursor.round, cursor.position) = (1, 0);
     assert_eq!(audited.differences(), ["work_ended of group 1: 2 3"], "nothing was filed for this round");
@@ -133,9 +133,9 @@ fn of_a_job_that_runs_the_ledger_is_checked() {
     audited.put_work((1, 0), &format!("{failed}\n{waits}"));
     assert_eq!(unchecked(&audited).0, None);
     // A group that was committed after the groups were read.
-    audited.records.job.split_ended = false;
-    audited.records.job.groups = 3;
-    audited.records.job.item_count = 9;
+    audited.records.job.split.ended = false;
+    audited.records.job.split.groups = 3;
+    audited.records.job.split.item_count = 9;
     assert_eq!(unchecked(&audited).1, ["totals", "item_count", "report"]);
     audited.records.groups[0].0.counts.succeeded = 9;
     assert_eq!(audited.audit().equal, Some(false));
@@ -146,22 +146,22 @@ fn of_a_retry_the_base_is_what_the_generations_before_have_done() {
     let retried = || {
         let mut audited = Audited::sound();
         let job = &mut audited.records.job;
-        job.carried_over = CarriedOver {
+        job.retry.carried_over = CarriedOver {
             counts: Counts { succeeded: 4, failed: 0, skipped: 1 },
             groups: 2,
             split_ended: true,
             ..CarriedOver::default()
         };
-        (job.generation, job.groups, job.done_groups) = (1, 3, [0, 1, 2].into());
-        job.totals = Some(Counts { succeeded: 5, failed: 1, skipped: 1 });
-        // The chunk of a work file has a first item, and no range.
+        (job.generation, job.split.groups, job.split.done_groups) = (1, 3, [0, 1, 2].into());
+        job.completion.totals = Some(Counts { succeeded: 5, failed: 1, skipped: 1 });
+        // The chunk of a work file has a first item, but no range.
         audited.records.groups.push(group(2, &[(2, 2, 0, 0)], Counts { succeeded: 1, failed: 1, skipped: 0 }));
         audited.put_work((2, 0), r#"{"n":2,"end":"failed","code":"bad","field":null,"message":"no","raw":"b"}"#);
         audited
     };
     assert_eq!(unchecked(&retried()), (None, vec!["report".to_owned()]));
     let mut audited = retried();
-    audited.records.job.carried_over.counts.succeeded = 3;
+    audited.records.job.retry.carried_over.counts.succeeded = 3;
     assert_eq!(places(&audited)[..2], ["base_succeeded of job", "succeeded of job"]);
     let mut audited = retried();
     audited.records.groups[0].0.counts.skipped = 0;

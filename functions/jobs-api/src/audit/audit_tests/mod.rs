@@ -1,4 +1,4 @@
-//! A sound job, and one thing of it changed at a time: the audit names that thing.
+//! A consistent job with one change at a time: the audit reports that change.
 
 mod audited;
 mod ledger;

@@ -1,4 +1,4 @@
-//! What the report's files say.
+//! Audits of the report's files.
 
 use longshore::receipt::RECEIPT_NAME;
 use longshore::result::RESULT_NAME;

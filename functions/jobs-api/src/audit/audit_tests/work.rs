@@ -1,4 +1,4 @@
-//! What the work files and the input say.
+//! Audits of the work files and of the input.
 
 use longshore_domain::ports::Files;
 
@@ -13,7 +13,7 @@ fn edit(audited: &Audited, place: (u32, u32), (from, to): (&str, &str)) {
     audited.files.put(&key, text.replace(from, to));
 }
 
-/// Puts another file in the place of the input, and lets the job believe that it has worked that one.
+/// Replaces the input, and changes the job as if it had processed the replacement.
 fn put_input(audited: &mut Audited, text: &str) {
     let source = audited.records.job.source.as_mut().unwrap();
     audited.files.put(&source.key, text);

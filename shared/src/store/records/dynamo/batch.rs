@@ -60,7 +60,7 @@ pub(super) enum CallError {
 
 impl CallError {
     /// Tells a call that found no capacity from one that failed otherwise.
-    pub(super) fn of(code: Option<&str>, detail: String) -> Self {
+    pub(super) fn from_code(code: Option<&str>, detail: String) -> Self {
         let code = code.unwrap_or("no answer");
         if THROTTLED.contains(&code) {
             return Self::Throttled(code.to_owned());

@@ -218,9 +218,11 @@ fn records_that_meet_no_limit_are_written_with_full_calls() {
 #[test]
 fn a_call_that_found_no_capacity_is_reported_from_one_that_failed() {
     for code in ["ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"] {
-        assert_eq!(CallError::of(Some(code), String::new()), CallError::Throttled(code.into()));
+        assert_eq!(CallError::from_code(Some(code), String::new()), CallError::Throttled(code.into()));
     }
     for code in [None, Some("InternalServerError"), Some("AccessDeniedException")] {
-        assert!(matches!(CallError::of(code, "why".into()).into(), Written::Unknown(reason) if reason.contains("why")));
+        assert!(
+            matches!(CallError::from_code(code, "why".into()).into(), Written::Unknown(reason) if reason.contains("why"))
+        );
     }
 }

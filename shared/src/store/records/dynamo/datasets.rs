@@ -56,7 +56,7 @@ pub(super) async fn note(records: &DynamoRecords, dataset: &Dataset) -> Result<(
     if let Err(error) = put
         && !matches!(error.as_service_error(), Some(PutItemError::ConditionalCheckFailedException(_)))
     {
-        return Err(CallError::of(error.code(), telemetry::chain(&error)));
+        return Err(CallError::from_code(error.code(), telemetry::chain(&error)));
     }
     records.noted.add(dataset);
     Ok(())

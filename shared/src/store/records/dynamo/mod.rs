@@ -2,7 +2,7 @@
 //! somebody sets it. Beside them an item for each dataset, by which they are listed.
 //!
 //! A write is an `INSERT`; where the key is taken, an `UPDATE` with the rule as its condition. Both go out in
-//! batches of PartiQL, because `BatchWriteItem` knows no conditions (infra/decisions/0004-records-partiql.md).
+//! batches of PartiQL, because `BatchWriteItem` knows no conditions (docs/decisions/0004-records-partiql.md).
 
 mod batch;
 mod datasets;
@@ -111,7 +111,7 @@ impl Calls for DynamoRecords {
             Ok(output) => Ok(output.responses.unwrap_or_default()),
             Err(error) => {
                 tracing::warn!(error = telemetry::chain(&error), records = open.len(), "writing records failed");
-                Err(CallError::of(error.code(), String::from("the row may have been written all the same")))
+                Err(CallError::from_code(error.code(), String::from("the row may have been written all the same")))
             }
         }
     }

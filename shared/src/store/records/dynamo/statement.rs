@@ -50,7 +50,7 @@ pub(super) struct Pending {
 impl Pending {
     /// Puts a record into the table's terms.
     pub(super) fn new(into: &Dataset, index: usize, record: NewRecord, step: Step, now: Timestamp) -> Self {
-        let partition = shard::partition(into, shard::of(&record.key));
+        let partition = shard::partition(into, shard::shard_of(&record.key));
         // JSON has a place in DynamoDB for each of its values, so this cannot fail.
         let data = serde_dynamo::to_attribute_value(record.data).unwrap_or(AttributeValue::Null(true));
         Self {

@@ -1,0 +1,42 @@
+# Variables and functions of the guides' commands. Source it at the repository's root: `. docs/guides/env.sh`.
+# It takes the URL and a token of the stack that `cargo xtask up` started. For another deployment set API (its output
+# ApiUrl) and TOKEN first.
+API=${API:-$(python3 -c 'import json; print(json.load(open(".longshore/local.json"))["apiUrl"])')}
+TOKEN=${TOKEN:-$(cargo xtask token)}
+AUTH="authorization: Bearer $TOKEN"
+JSON="content-type: application/json"
+DIR=.longshore/guide
+mkdir -p "$DIR"
+
+# Prints one value of the JSON document on standard input: `json links self`, `json parts 0 url`.
+json() {
+    python3 -c '
+import json, sys
+value = json.load(sys.stdin)
+for step in sys.argv[1:]:
+    value = value[int(step)] if isinstance(value, list) else value[step]
+print(value if isinstance(value, str) else json.dumps(value))' "$@"
+}
+
+# Uploads a file of up to 64 MiB as CSV and prints its fileGuid: the two calls of docs/guides/uploads.md.
+upload() {
+    local size answer
+    size=$(($(wc -c <"$1")))
+    answer=$(curl -sS --fail-with-body -X POST "$API/api/uploads" -H "$AUTH" -H "$JSON" \
+        -d '{"fileName":"'"$(basename "$1")"'","contentType":"text/csv","size":'"$size"'}') || return
+    curl -sS --fail-with-body -X PUT "$(json url <<<"$answer")" \
+        -H 'content-type: text/csv' -H 'if-none-match: *' --data-binary @"$1" >&2 || return
+    json fileGuid <<<"$answer"
+}
+
+# Polls a job, named by its URL, until it ends; prints its last message.
+wait_for() {
+    local job
+    while job=$(curl -sS --fail-with-body "$1" -H "$AUTH"); do
+        case $(json status <<<"$job") in
+        completed | failed | canceled) json message <<<"$job"; return ;;
+        esac
+        sleep 1
+    done
+    return 1
+}

@@ -1,0 +1,123 @@
+//! The parts of a stored [`Job`](super::Job). They are flattened: on disk a job is one flat item.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CarriedOver, Checkpoint, ChunkId};
+use crate::ids::{FileGuid, JobId};
+use crate::job::SourceFile;
+use crate::outcome::Counts;
+use crate::time_stamp::Timestamp;
+
+/// The retry that the present generation is; all empty in generation 0.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RetryState {
+    /// The counts and groups of the earlier generations.
+    #[serde(default, rename = "base")]
+    pub carried_over: CarriedOver,
+    /// The first chunk of the earlier generations whose remaining items are not yet replanned; a retry resumes here.
+    #[serde(default, rename = "refiled")]
+    pub replanned: ChunkId,
+    /// The corrected failures file of the present generation.
+    #[serde(default)]
+    pub corrected: Option<SourceFile>,
+    /// The chunks of earlier generations whose dead letters are replayed: see [`Reopen::selected_chunks`](super::Reopen).
+    #[serde(default, rename = "only")]
+    pub selected_chunks: Option<BTreeSet<ChunkId>>,
+    /// The corrected files of earlier generations. They are no longer read, and are removed with the job.
+    #[serde(default, rename = "spent", skip_serializing_if = "BTreeSet::is_empty")]
+    pub used_corrections: BTreeSet<FileGuid>,
+}
+
+/// The progress of the split.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SplitState {
+    /// The source is split up to this byte.
+    #[serde(rename = "splitOffset")]
+    pub offset: u64,
+    /// Items in the groups committed so far; all items once the split has ended.
+    pub item_count: u64,
+    /// Groups committed so far; with the generation it is the split cursor.
+    pub groups: u32,
+    /// Groups whose messages are known to be sent: all below this number.
+    pub sent_groups: u32,
+    /// Every group is committed.
+    #[serde(rename = "splitEnded")]
+    pub ended: bool,
+    /// Groups whose items have all ended.
+    #[serde(skip)]
+    pub done_groups: BTreeSet<u32>,
+}
+
+/// The progress and the result of completion.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct CompletionState {
+    /// The final counts.
+    pub totals: Option<Counts>,
+    /// The progress of the present generation's completion, if it takes more than one invocation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
+    /// Name of the report written with the final status: the attempt, and the invocation that ended it. `None` before
+    /// the end, for a job that ended without a report, and for one that ended before attempts had names.
+    #[serde(default)]
+    pub report: Option<String>,
+}
+
+/// The times of a job.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobTimes {
+    /// When it was accepted.
+    pub created_at: Timestamp,
+    /// When it was begun.
+    pub started_at: Option<Timestamp>,
+    /// When it got its final status.
+    pub finished_at: Option<Timestamp>,
+    /// When the job itself last changed; its groups keep their own time.
+    pub updated_at: Timestamp,
+    /// Seconds that it may take.
+    #[serde(default)]
+    pub timeout_s: i64,
+    /// When it is stopped if it has not ended.
+    pub deadline_at: Timestamp,
+    /// When it and its files expire, in seconds: DynamoDB's time to live.
+    pub expires_at: i64,
+    /// When its client deleted it. From then on no client sees it, in no answer and in no list; it is kept until it has
+    /// ended and the sweeper has removed what belongs to it. Stored only while it is set.
+    #[serde(default)]
+    pub deleted_at: Option<Timestamp>,
+}
+
+impl JobTimes {
+    /// The times of a job that was just accepted: no deadline, no expiry.
+    pub fn accepted(now: Timestamp) -> Self {
+        Self {
+            created_at: now,
+            started_at: None,
+            finished_at: None,
+            updated_at: now,
+            timeout_s: 0,
+            deadline_at: Timestamp(i64::MAX),
+            expires_at: i64::MAX,
+            deleted_at: None,
+        }
+    }
+}
+
+/// The link between a job that only validates and the import that is started from it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Validation {
+    /// The job only validates its file; an import can be started from it.
+    #[serde(default)]
+    pub checks_only: bool,
+    /// The import that was started from this job; there is at most one, ever.
+    #[serde(default)]
+    pub started_as: Option<JobId>,
+    /// The job that validated the file before this one was started.
+    #[serde(default)]
+    pub started_from: Option<JobId>,
+}

@@ -1,0 +1,93 @@
+/** Mocked job documents, for states that the stack does not stay in. */
+
+import type { Page, Route } from "@playwright/test";
+import type { Job } from "longshore-client";
+
+const JOB = /\/api\/jobs\/[0-9a-f-]{36}$/;
+
+/** Reports every job as running, at 41 %, until the returned function is called. */
+export async function holdJobRunning(page: Page): Promise<() => Promise<void>> {
+  let isReleased = false;
+  let underWay: Promise<void> = Promise.resolve();
+  const handle = (route: Route) => {
+    if (isReleased) return route.fallback();
+    const before = underWay;
+    underWay = answer(route).then(() => before);
+    return underWay;
+  };
+  const answer = async (route: Route) => {
+    const { "if-none-match": _, ...headers } = route.request().headers();
+    const response = await route.fetch({ headers });
+    if (route.request().method() !== "GET" || !response.ok()) return route.fulfill({ response });
+    const job = (await response.json()) as Job;
+    const done = Math.floor(job.itemCount * 0.41);
+    const json = {
+      ...job,
+      status: "running",
+      stage: "processing",
+      percent: 41,
+      itemProgress: done,
+      counts: { succeeded: done, failed: 0, skipped: 0, pending: job.itemCount - done },
+      itemsPerSecond: 100,
+      etaSeconds: 600,
+      finishedAt: null,
+      links: { ...job.links, output: null, failures: null, start: null, cancel: `${job.links.self}/cancel` },
+    };
+    await route.fulfill({ status: 200, json, headers: { etag: '"held"', "retry-after": "1" } });
+  };
+  await page.route(JOB, handle);
+  return async () => {
+    isReleased = true;
+    await underWay;
+    await page.unroute(JOB, handle);
+  };
+}
+
+/** Answers requests for the list of jobs. */
+export async function mockJobList(
+  page: Page,
+  answer: (query: URLSearchParams) => object | number | Promise<object>,
+) {
+  await page.route(/\/api\/jobs(\?|$)/, async (route) => {
+    const reply = await answer(new URL(route.request().url()).searchParams);
+    if (typeof reply === "number") await route.fulfill({ status: reply, json: { message: "Made up" } });
+    else await route.fulfill({ json: reply });
+  });
+}
+
+/** Returns a job document that the API does not have. */
+export function fakeJob(number: number, change: Partial<Job> = {}): Job {
+  const jobId = `0198c0de-0000-7000-8000-${String(number).padStart(12, "0")}`;
+  const at = "2026-07-01T09:00:00Z";
+  return {
+    jobId,
+    jobType: "import",
+    fileName: `file-${number}.csv`,
+    priority: "normal",
+    status: "completed",
+    stage: "done",
+    message: "Job complete",
+    itemCount: 100,
+    itemCountFinal: true,
+    itemProgress: 100,
+    counts: { succeeded: 100, failed: 0, skipped: 0, pending: 0 },
+    percent: 100,
+    itemsPerSecond: 100,
+    etaSeconds: null,
+    durationSeconds: 1,
+    attempts: 1,
+    startedFrom: null,
+    startedAs: null,
+    error: null,
+    issues: [],
+    createdAt: at,
+    startedAt: at,
+    finishedAt: at,
+    updatedAt: at,
+    timeoutSeconds: 3600,
+    deadlineAt: at,
+    expiresAt: at,
+    links: { self: `/api/jobs/${jobId}`, output: null, failures: null, cancel: null, start: null },
+    ...change,
+  };
+}

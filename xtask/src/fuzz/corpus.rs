@@ -1,0 +1,121 @@
+//! The committed inputs of a target: named seeds, one file each, and one packed corpus.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+
+use crate::project::Project;
+
+/// The committed inputs of a target.
+pub(super) struct Corpus {
+    /// Folder of the named seeds.
+    pub(super) seeds: PathBuf,
+    packed: PathBuf,
+}
+
+impl Corpus {
+    pub(super) fn new(project: &Project, target: &str) -> Self {
+        let root = project.root.join("tests/fuzz");
+        Self { seeds: root.join("seeds").join(target), packed: root.join("corpus").join(format!("{target}.pack")) }
+    }
+
+    /// Writes the packed inputs to an empty folder, each named by its hash.
+    pub(super) fn unpack(&self, folder: &Path) -> Result<()> {
+        replace_folder(folder)?;
+        for input in self.inputs()? {
+            let hash = Sha256::digest(&input);
+            let name: String = hash.iter().take(20).map(|byte| format!("{byte:02x}")).collect();
+            fs::write(folder.join(name), input)?;
+        }
+        Ok(())
+    }
+
+    /// Adds files, and the files in folders, to the packed inputs. Returns the number of inputs before and after.
+    pub(super) fn add(&self, paths: &[PathBuf]) -> Result<(usize, usize)> {
+        let mut inputs = self.inputs()?;
+        let before = inputs.len();
+        for path in paths {
+            inputs.extend(read_files(path)?);
+        }
+        Ok((before, self.replace(inputs)?))
+    }
+
+    /// Replaces the packed inputs by these, except those that are seeds. Returns their number.
+    pub(super) fn replace(&self, mut inputs: BTreeSet<Vec<u8>>) -> Result<usize> {
+        for seed in read_files(&self.seeds)? {
+            inputs.remove(&seed);
+        }
+        let count = inputs.len();
+        fs::write(&self.packed, fuzz_engine::pack(inputs))
+            .with_context(|| format!("cannot write {}", self.packed.display()))?;
+        Ok(count)
+    }
+
+    /// Reads the packed inputs; empty if there is no file yet.
+    fn inputs(&self) -> Result<BTreeSet<Vec<u8>>> {
+        if !self.packed.exists() {
+            return Ok(BTreeSet::new());
+        }
+        let bytes = fs::read(&self.packed).with_context(|| format!("cannot read {}", self.packed.display()))?;
+        let inputs = fuzz_engine::unpack(&bytes).with_context(|| self.packed.display().to_string())?;
+        Ok(inputs.into_iter().map(<[u8]>::to_vec).collect())
+    }
+}
+
+/// Creates a folder, or empties one.
+pub(super) fn replace_folder(folder: &Path) -> Result<()> {
+    let _ = fs::remove_dir_all(folder);
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))
+}
+
+/// Reads a file, or each file in a folder.
+pub(super) fn read_files(path: &Path) -> Result<Vec<Vec<u8>>> {
+    let read = |path: &Path| fs::read(path).with_context(|| format!("cannot read {}", path.display()));
+    if !path.is_dir() {
+        return Ok(vec![read(path)?]);
+    }
+    fs::read_dir(path)?.map(|entry| read(&entry?.path())).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+mod tests {
+    use super::*;
+
+    fn corpus(root: &Path) -> Corpus {
+        let corpus = Corpus { seeds: root.join("seeds"), packed: root.join("rows.pack") };
+        fs::create_dir(&corpus.seeds).unwrap();
+        fs::write(corpus.seeds.join("an-empty-key"), "seed").unwrap();
+        corpus
+    }
+
+    #[test]
+    fn added_inputs_are_packed_once_and_without_the_seeds() {
+        let root = tempfile::tempdir().unwrap();
+        let (corpus, found, one) = (corpus(root.path()), root.path().join("found"), root.path().join("crash"));
+        replace_folder(&found).unwrap();
+        for (name, content) in [("a", "x"), ("b", "seed"), ("c", "x")] {
+            fs::write(found.join(name), content).unwrap();
+        }
+        fs::write(&one, "y").unwrap();
+        assert_eq!(corpus.add(&[found.clone(), one]).unwrap(), (0, 2));
+        assert_eq!(corpus.add(&[found]).unwrap(), (2, 2));
+        assert_eq!(corpus.inputs().unwrap(), BTreeSet::from([b"x".to_vec(), b"y".to_vec()]));
+    }
+
+    #[test]
+    fn unpacked_inputs_take_the_place_of_what_was_in_the_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let (corpus, folder) = (corpus(root.path()), root.path().join("unpacked"));
+        replace_folder(&folder).unwrap();
+        fs::write(folder.join("old"), "old").unwrap();
+        corpus.replace(BTreeSet::from([b"x".to_vec(), Vec::new()])).unwrap();
+        corpus.unpack(&folder).unwrap();
+        let mut inputs = read_files(&folder).unwrap();
+        inputs.sort();
+        assert_eq!(inputs, [Vec::new(), b"x".to_vec()]);
+    }
+}
