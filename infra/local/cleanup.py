@@ -1,12 +1,12 @@
-"""Removes what `cargo xtask smoke` made, when it ends: by itself, by an error, by Ctrl-C, by a hangup, by a kill.
+"""Removes the test data of `cargo xtask smoke` when it ends: normally, by an error, Ctrl-C, a hangup, or a kill.
 
-Reads one JSON object a line from stdin until it ends, and then removes all that was named, in the order in which it
-depends on each other. It runs in a process group of its own, which Ctrl-C and a hangup do not reach. Nothing is removed
-that was not named; what cannot be removed is said, and the exit code is 1. A closed terminal or pipe stops nothing.
+Reads one JSON object per line from stdin until it ends, and then removes everything that was named, in the order of the
+dependencies. It runs in its own process group, which Ctrl-C and a hangup do not reach. It removes nothing else. It
+reports everything that cannot be removed, with exit code 1. A closed terminal or pipe does not stop it.
 
-    {"api": URL, "token": TOKEN, "tenantClaim": NAME, "outputs": {...}}    the deployment; the last such line holds
+    {"api": URL, "token": TOKEN, "tenantClaim": NAME, "outputs": {...}}    the deployment; the last such line wins
     {"user": NAME}         a user of the pool
-    {"upload": ID}         an upload; with a job, the job's removal takes it along
+    {"upload": ID}         an upload; if there is a job, removing the job removes it too
     {"job": ID}            a job, with its files
     {"dataset": NAME}      all records of a dataset
 """
@@ -23,14 +23,14 @@ import urllib.request
 import boto3
 
 SHARDS = 64
-# A job that is told to stop ends within seconds.
+# Timeout for the end of a canceled job, which normally takes seconds.
 END_SECONDS = 120
-# The API is busy or limits the rate: ask again later.
+# Rate limited or busy: retry later.
 BUSY = (429, 503)
 
 
 def tenant(deployment):
-    """Of the token, as the API finds it; `default` where nobody signs in."""
+    """Returns the tenant as the API derives it from the token; `default` without sign-in."""
     token = deployment.get("token")
     if not token:
         return "default"
@@ -44,11 +44,11 @@ def tenant(deployment):
 
 
 def call(deployment, method, path, deadline):
-    """The status of an answer of the API, and its document. Asks again until the deadline while the API is busy."""
+    """Calls the API and returns status and document. Retries until the deadline while the API is busy."""
     request = urllib.request.Request(deployment["api"] + path, method=method, data=b"" if method == "POST" else None)
     if deployment.get("token"):
         request.add_header("authorization", f'Bearer {deployment["token"]}')
-    # No proxy: it may be a port of this machine.
+    # No proxy, because the API may be a local port.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     while True:
         try:
@@ -62,13 +62,13 @@ def call(deployment, method, path, deadline):
 
 
 def retry_after(answer):
-    """Seconds of `Retry-After`; one if there are none, or they are a date."""
+    """Returns the seconds of `Retry-After`; one if it is absent or a date."""
     seconds = answer.headers.get("retry-after") or ""
     return max(int(seconds), 1) if seconds.isdecimal() else 1
 
 
 def wait_for_end(deployment, path, deadline):
-    """Returns once the job has ended or is not there: until then it writes records. Fails if that is not known."""
+    """Waits until the job has ended or does not exist; until then it writes records. Fails if its state is unknown."""
     while True:
         status, job = call(deployment, "GET", path, deadline)
         if status == 404:
@@ -83,7 +83,7 @@ def wait_for_end(deployment, path, deadline):
 
 
 def delete_job(deployment, job):
-    """Stops the job, waits for its end, and deletes it."""
+    """Cancels the job, waits until it has ended, and deletes it."""
     path = f"/api/jobs/{job}"
     deadline = time.monotonic() + END_SECONDS
     call(deployment, "POST", f"{path}/cancel", deadline)
@@ -127,15 +127,15 @@ def delete_user(deployment, user):
     try:
         cognito.admin_delete_user(UserPoolId=pool, Username=user)
     except cognito.exceptions.UserNotFoundException:
-        pass  # It was named before it was made.
+        pass  # Named before it was created.
 
 
-# A job first: while it runs it writes records. The user last: its token removes the job.
+# The job first, because it writes records while it runs. The user last, because its token is needed to remove the job.
 REMOVALS = [("job", delete_job), ("upload", delete_upload), ("dataset", delete_dataset), ("user", delete_user)]
 
 
 def remove_all(deployment, named):
-    """Removes what was named. Returns the kinds that are left."""
+    """Removes everything named. Returns the kinds that could not be removed."""
     left = []
     for kind, remove in REMOVALS:
         if kind not in named:
@@ -143,7 +143,7 @@ def remove_all(deployment, named):
         problem = None
         try:
             remove(deployment, named[kind])
-        except Exception as error:  # one that fails must not keep the others
+        except Exception as error:  # a failure must not prevent the other removals
             problem = error
         if kind == "dataset" and problem is None and "job" in left:
             problem = "its records are removed, but its job is not and may write more"
@@ -156,17 +156,17 @@ def remove_all(deployment, named):
 
 
 def say(line, stream=None):
-    """Prints a line, if there is still someone to read it."""
+    """Prints a line, unless the output is closed."""
     stream = stream or sys.stdout
     try:
         print(line, file=stream, flush=True)
     except OSError:
-        # The line is still in the buffer. Without this Python fails to write it when it exits, and exits with 120.
+        # The line is still buffered. Otherwise Python would fail to flush it on exit, and end with exit code 120.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def main():
-    # A terminal that is closed, or that stops background processes which write to it, must not end the removal.
+    # Ignored, so that a closed terminal, or one that stops background processes that write, does not end the removal.
     for name in (signal.SIGHUP, signal.SIGTTOU):
         signal.signal(name, signal.SIG_IGN)
     lines = [json.loads(line) for line in sys.stdin if line.strip()]
@@ -177,7 +177,7 @@ def main():
     if "job" in named:
         named.pop("upload", None)
     if named:
-        # Here, not in xtask: after Ctrl-C only this process is left to print it.
+        # Printed here and not in xtask, because after Ctrl-C only this process is left.
         say("\nRemoving what was made:")
     sys.exit(1 if remove_all(deployment, named) else 0)
 

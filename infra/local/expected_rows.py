@@ -1,11 +1,11 @@
-"""Says which rows of a file an import must accept: the demo's second opinion.
+"""Determines the rows of a file that an import must accept: the demo's independent check.
 
-It shares no code with what it checks: another language, another CSV reader, another
-implementation of JSON Schema (`jsonschema`, which SAM brings along).
+It shares no code with the import: another language, another CSV reader, another
+implementation of JSON Schema (`jsonschema`, a dependency of SAM).
 
     expected_rows.py FILE --key COLUMN [--schema FILE] [--insert]
 
-prints {"items": rows in all, "invalid": numbers of the rows that fail, from 1,
+prints {"items": number of rows, "invalid": numbers of the rows that fail, from 1,
 "keys": distinct keys of the others}.
 """
 
@@ -28,7 +28,7 @@ def csv_rows(file, types):
     reader = csv.reader(file)
     header = next(reader, [])
     for cells in reader:
-        if not cells:  # a blank line is no row
+        if not cells:  # a blank line is not a row
             continue
         if len(cells) != len(header):
             yield None
@@ -38,7 +38,7 @@ def csv_rows(file, types):
 
 
 def coerce(cell, type_):
-    """The cell as its schema wants it; as it is if it cannot be that, for the schema to refuse."""
+    """Converts the cell to its schema's type; if that fails, returns it unchanged, so that the schema refuses it."""
     wanted = type_ if isinstance(type_, list) else [type_]
     if "integer" in wanted and INTEGER.fullmatch(cell):
         return int(cell)
@@ -81,7 +81,7 @@ def main():
         rows = json_rows(file) if options.file.endswith(JSON_LINES) else csv_rows(file, types)
         for items, row in enumerate(rows, 1):
             key = row and row.get(options.key)
-            # Where nothing may be overwritten, the first row with a key has it.
+            # In insert mode, the first row with a key wins.
             taken = options.insert and key is not None and str(key) in keys
             if key in (None, "") or taken or not validator.is_valid(row):
                 invalid.append(items)

@@ -1,8 +1,8 @@
-"""Loaded by the local emulator's Python at start (PYTHONPATH holds this folder).
+"""Loaded by the local emulator's Python at startup (PYTHONPATH contains this folder).
 
 The emulator answers a function's runtime API in two small writes. With Nagle's
-algorithm on, the second waits for a delayed acknowledgement and every warm
-invocation takes 55 ms in place of 15.
+algorithm, the second write waits for a delayed acknowledgement, and every warm
+invocation takes 55 ms instead of 15 ms.
 """
 
 import socketserver

@@ -1,18 +1,18 @@
-"""What xtask asks of the deployed stack, through boto3 (which SAM brings along).
+"""xtask's queries to the deployed stack, with boto3 (a dependency of SAM).
 
 Run by xtask with the tools' own Python; the endpoint and the dummy credentials
 come from the environment. Prints one JSON document, or lines of text for `events`.
 
     stack.py describe STACK             outputs and physical names of the functions
-    stack.py account STACK              quota of concurrent executions, and the parameters of the stack, null if there is none
-    stack.py events STACK               the events that say why a deployment failed
-    stack.py update-code FUNCTION FILE  put FILE, as `bootstrap`, onto a function
+    stack.py account STACK              quota of concurrent executions, and the stack's parameters (null without a stack)
+    stack.py events STACK               the events that explain a failed deployment
+    stack.py update-code FUNCTION FILE  replace a function's code by FILE, as `bootstrap`
     stack.py config FUNCTION            environment, memory and timeout of a function
     stack.py routes API                 route key -> function of an HTTP API
-    stack.py sign-in POOL CLIENT        users of a user pool, made if they are not there, each with a fresh token;
-                                        names and passwords come and go by stdin and stdout, where no process list
-                                        shows them
-    stack.py return-to POOL CLIENT URL  let the sign-in page return to URL, and to no other address
+    stack.py sign-in POOL CLIENT        create missing users of a user pool, and get a fresh token for each;
+                                        names and passwords are passed by stdin and stdout, because process lists
+                                        show arguments
+    stack.py return-to POOL CLIENT URL  set the only URL that the sign-in page may return to
 """
 
 import io
@@ -52,7 +52,7 @@ def describe(stack):
 
 
 def account(stack):
-    # Separate results: if one call is not permitted, or the emulator does not have it, the other is still answered.
+    # Separate results: if one call is not permitted, or not supported by the emulator, the other still works.
     return {"quota": tried(quota), "parameters": tried(lambda: parameters(stack))}
 
 
@@ -70,14 +70,14 @@ def quota():
 def parameters(stack):
     # Without a name, CloudFormation describes every stack.
     found = found_stack(client("cloudformation"), stack) if stack else None
-    # Where only a change set is there, SAM takes it for a first deployment as well.
+    # A stack with only a change set counts as not deployed, as in SAM.
     if found is None or found["StackStatus"] == "REVIEW_IN_PROGRESS":
         return None
     return {p["ParameterKey"]: p["ParameterValue"] for p in found.get("Parameters", [])}
 
 
 def found_stack(cloudformation, stack):
-    """The stack; None if there is none. Any other refusal, as for expired credentials, is an error."""
+    """Returns the stack, or None if it does not exist. Any other error, such as expired credentials, is raised."""
     try:
         return cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
     except ClientError as error:
@@ -98,7 +98,7 @@ def events(stack):
 def update_code(function, path):
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as file:
-        # A fixed date: the same binary makes the same archive, hence the same hash.
+        # A fixed date, so that the same binary gives the same archive and hash.
         entry = zipfile.ZipInfo("bootstrap", (1980, 1, 1, 0, 0, 0))
         entry.external_attr = 0o755 << 16
         with open(path, "rb") as binary:
@@ -122,7 +122,7 @@ def routes(api):
     gateway = client("apigatewayv2")
     targets = {}
     for integration in gateway.get_integrations(ApiId=api, MaxResults="500")["Items"]:
-        # arn:aws:apigateway:…:lambda:path/…/functions/ARN/invocations, or the function's ARN itself
+        # arn:aws:apigateway:…:lambda:path/…/functions/ARN/invocations, or the function's own ARN
         uri = integration.get("IntegrationUri", "")
         name = uri.split("function:")[-1].split("/")[0].split(":")[0]
         targets["integrations/" + integration["IntegrationId"]] = name
@@ -140,7 +140,7 @@ def signed_in(cognito, pool, app_client, user):
     try:
         found = cognito.admin_get_user(UserPoolId=pool, Username=name)["UserAttributes"]
     except cognito.exceptions.UserNotFoundException:
-        # Only a deployment with TenantClaim=custom:tenant looks at it.
+        # Only used by deployments with TenantClaim=custom:tenant.
         tenant = {"Name": "custom:tenant", "Value": name}
         made = cognito.admin_create_user(
             UserPoolId=pool, Username=name, MessageAction="SUPPRESS", UserAttributes=[tenant]
@@ -148,7 +148,7 @@ def signed_in(cognito, pool, app_client, user):
         found = made["User"]["Attributes"]
         user["password"] = ""
     if not user.get("password"):
-        # Letters of both cases and a digit, as the pool's policy has it.
+        # Upper-case and lower-case letters and a digit, as the pool's policy requires.
         user["password"] = "Aa1-" + secrets.token_urlsafe(18)
         cognito.admin_set_user_password(
             UserPoolId=pool, Username=name, Password=user["password"], Permanent=True
@@ -175,7 +175,7 @@ def signed_in(cognito, pool, app_client, user):
 def return_to(pool, app_client, url):
     cognito = client("cognito-idp")
     found = cognito.describe_user_pool_client(UserPoolId=pool, ClientId=app_client)["UserPoolClient"]
-    # An update replaces everything, so all that is set is said again.
+    # An update replaces all settings, so the current ones are sent again.
     made = ["ClientSecret", "CreationDate", "LastModifiedDate"]
     kept = {name: value for name, value in found.items() if value != "" and name not in made}
     cognito.update_user_pool_client(**kept | {"CallbackURLs": [url], "LogoutURLs": [url]})

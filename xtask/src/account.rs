@@ -1,4 +1,4 @@
-//! Questions to a deployed stack by `infra/local/stack.py`: on AWS with the shell's own rights, or on an emulator.
+//! Queries to a deployed stack by `infra/local/stack.py`: on AWS with the shell's credentials, or on an emulator.
 
 use crate::project::Project;
 use crate::stack::{Credentials, Description, SignedIn, Stack};
@@ -10,43 +10,43 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Where stacks are deployed.
+/// The account that holds the stacks.
 pub(crate) struct Account<'a> {
-    /// Whose scripts ask.
+    /// The checkout whose scripts are run.
     pub(crate) project: &'a Project,
-    /// With what they are run.
+    /// The tools that run the scripts.
     pub(crate) tools: &'a Tools,
-    /// An emulator; none is AWS, or whatever `AWS_ENDPOINT_URL` of the shell names.
+    /// URL of an emulator; `None` for AWS, or the `AWS_ENDPOINT_URL` of the shell.
     pub(crate) emulator: Option<&'a str>,
 }
 
-/// Quota and deployed parameters of an account; for each of them the error if it could not be read.
+/// An account's quota and a stack's deployed parameters; each is the error if it could not be read.
 #[derive(Deserialize)]
 pub(crate) struct SessionState {
-    /// Concurrent executions of all functions.
+    /// Quota of concurrent executions of all functions.
     pub(crate) quota: Result<u64, String>,
     /// Parameters of the stack; `None` if there is no such stack.
     pub(crate) parameters: Result<Option<BTreeMap<String, String>>, String>,
 }
 
 impl Account<'_> {
-    /// The account's quota, and the parameters of a stack.
+    /// Reads the account's quota and the parameters of a stack.
     pub(crate) fn session_state(&self, stack: &str) -> Result<SessionState> {
         self.ask(&["account", stack], &[])
     }
 
-    /// Outputs and functions of a stack.
+    /// Reads the outputs and functions of a stack.
     pub(crate) fn describe(&self, stack: &str) -> Result<Description> {
         self.ask(&["describe", stack], &[])
     }
 
-    /// A user of a pool, made for this, signed in.
+    /// Creates a user in a pool and signs the user in.
     pub(crate) fn sign_in(&self, pool: &str, client: &str, user: Credentials) -> Result<SignedIn> {
         let users: Vec<SignedIn> = self.ask(&["sign-in", pool, client], &serde_json::to_vec(&[user])?)?;
         users.into_iter().next().context("nobody is signed in")
     }
 
-    /// A script of `infra/local`, run by the tools' Python.
+    /// Builds the command for a script of `infra/local`, run by the tools' Python.
     pub(crate) fn script(&self, name: &str) -> Command {
         let mut command = match self.emulator {
             Some(endpoint) => Stack { project: self.project, tools: self.tools, endpoint }.command("python"),
@@ -56,7 +56,7 @@ impl Account<'_> {
         command
     }
 
-    /// The answer may hold passwords and tokens: errors do not repeat it.
+    /// Runs stack.py and parses its answer. The answer may contain passwords and tokens, so errors do not include it.
     fn ask<T: DeserializeOwned>(&self, arguments: &[&str], input: &[u8]) -> Result<T> {
         let mut command = self.script("stack.py");
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

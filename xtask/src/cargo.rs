@@ -1,4 +1,4 @@
-//! Runs cargo for the workspace: the dev profile and the default flags, so that no crate is built twice. Only the
+//! Runs cargo for the workspace with the dev profile and the default flags, so that no crate is built twice. Only the
 //! benchmark's functions are built for release.
 
 use crate::project::{Build, Project};
@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// A cargo command in the workspace's root, without what the outer `cargo run` set for this very package.
+/// A cargo command in the workspace root, without the variables that the outer `cargo run` set for this package.
 pub(crate) fn command(project: &Project) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(&project.root);
@@ -22,7 +22,7 @@ pub(crate) fn command(project: &Project) -> Command {
     cargo
 }
 
-/// Builds the binaries of packages and returns where each one is, by name. Cargo shows its own progress.
+/// Builds the binaries of packages and returns their paths by name. Cargo shows its own progress.
 pub(crate) fn build_binaries(project: &Project, packages: &[String]) -> Result<BTreeMap<String, PathBuf>> {
     let mut cargo = command(project);
     cargo.args(["build", "--bins", "--message-format=json-render-diagnostics"]);
@@ -47,7 +47,7 @@ pub(crate) fn build_binaries(project: &Project, packages: &[String]) -> Result<B
     Ok(binaries)
 }
 
-/// The part of cargo's messages that says what was built.
+/// The part of cargo's messages that names the built files.
 #[derive(Deserialize)]
 struct Message {
     target: Target,

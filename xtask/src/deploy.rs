@@ -1,7 +1,7 @@
-//! Puts template.yaml and the functions onto the emulator, and later only what has changed.
+//! Deploys template.yaml and the functions to the emulator, and later only what has changed.
 //!
-//! A new or changed template goes through `sam deploy`, as on AWS. When only code has changed, each changed
-//! function gets its new code directly: a second in place of ten.
+//! A new or changed template goes through `sam deploy`, as on AWS. If only code has changed, each changed function is
+//! updated directly: one second instead of ten.
 
 use crate::emulator::tail;
 use crate::progress::{self, Step};
@@ -15,13 +15,13 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-/// Brings the stack to `code`, the functions' fingerprints, and `state` to what the stack says of itself.
+/// Updates the stack to `code` (the functions' fingerprints), and `state` to the stack's outputs.
 pub(crate) fn bring_up_to_date(stack: &Stack<'_>, code: BTreeMap<String, String>, state: &mut State) -> Result<()> {
     let template = template_fingerprint(stack.project)?;
     let wanted = Deployed { template, code };
     if state.deployed.template != wanted.template {
-        // Whatever was put onto single functions meanwhile: CloudFormation does not know of it and, finding its
-        // own package unchanged, would leave it. So it is put right by name below.
+        // CloudFormation does not know about direct code updates: if its own package is unchanged, it keeps them.
+        // They are therefore corrected by name below.
         let before = std::mem::take(&mut state.deployed);
         sam_deploy(stack)?;
         describe(stack, state)?;
@@ -38,7 +38,7 @@ pub(crate) fn bring_up_to_date(stack: &Stack<'_>, code: BTreeMap<String, String>
     Ok(())
 }
 
-/// Puts one function's placed binary onto the stack.
+/// Updates one function's code on the stack.
 pub(crate) fn update_code(stack: &Stack<'_>, state: &mut State, function: &str, fingerprint: &str) -> Result<()> {
     let step = progress::step(&format!("Updating {function}"));
     let name = state.physical_name(function)?;
@@ -66,14 +66,14 @@ fn sam_deploy(stack: &Stack<'_>) -> Result<()> {
     let mut sam = stack.command("sam");
     sam.current_dir(stack.project.template_dir()?)
         .args(["deploy", "--config-env", "local", "--stack-name", NAME])
-        // Named, or SAM would take a left-over of `sam build` in its place.
+        // Named explicitly, or SAM would prefer the leftover of a `sam build`.
         .args(["--template-file", "template.yaml", "--no-confirm-changeset", "--no-fail-on-empty-changeset"])
         .env("__SAM_CLI_APP_DIR", stack.project.state_dir()?.join("sam"))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(file.try_clone()?);
     if cfg!(target_arch = "aarch64") {
-        // This replaces the whole list of samconfig.toml.
+        // Replaces the whole list of samconfig.toml.
         let overrides = "Environment=local Architecture=arm64 RequireTls=false AllowedOrigins=*";
         sam.args(["--parameter-overrides", overrides]);
     }
@@ -91,7 +91,7 @@ fn sam_deploy(stack: &Stack<'_>) -> Result<()> {
     Ok(())
 }
 
-/// SAM's table of events: status, type, logical id, reason.
+/// Shows a row of SAM's event table: status, type, logical id, reason.
 fn show(step: &Step, line: &str) {
     let mut words = line.split_whitespace();
     if let (Some(status), Some(kind), Some(id)) = (words.next(), words.next(), words.next())

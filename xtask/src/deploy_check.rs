@@ -1,4 +1,5 @@
-//! `deploy-check`: all that would make a deployment to AWS fail, not work or lose something, found before `sam deploy`.
+//! `deploy-check`: finds everything that would make a deployment to AWS fail, not work or lose data, before `sam
+//! deploy`.
 
 mod answers;
 
@@ -18,24 +19,25 @@ use std::fs;
 credentials for example, is a warning and is named in the last line; with --offline it is only named."
 )]
 pub(crate) struct Options {
-    /// Environment of samconfig.toml, as `sam deploy` has it
+    /// Environment of samconfig.toml, as for `sam deploy`
     #[arg(long, value_name = "NAME", default_value = "default")]
     config_env: String,
-    /// Parameters in place of all those of samconfig.toml, such as `Environment=small`; one quoted text may hold several
+    /// Parameters that replace all those of samconfig.toml, such as `Environment=small`; one quoted text may hold
+    /// several
     #[arg(long, value_name = "NAME=VALUE", num_args = 1..)]
     parameter_overrides: Option<Vec<String>>,
-    /// Name of the stack, instead of the one in samconfig.toml
+    /// Name of the stack [default: stack_name of samconfig.toml]
     #[arg(long, value_name = "NAME")]
     stack_name: Option<String>,
-    /// URL of an emulator that has the stack and is asked instead of AWS
+    /// URL of an emulator to query instead of AWS; it must have the stack
     #[arg(long, value_name = "URL", conflicts_with = "offline")]
     endpoint: Option<String>,
-    /// Ask nothing of AWS: neither quotas nor what is deployed
+    /// Skip the checks that need AWS: quotas and the deployed parameters
     #[arg(long)]
     offline: bool,
 }
 
-/// Runs the checks. Fails if there is an error among the findings.
+/// Runs the checks. Fails if any finding is an error.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let (template, mut settings) = described(project, options)?;
     let asked = asked(project, options, &template, &mut settings)?;
@@ -52,7 +54,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Checks the account's part against a stack on an emulator, deployed with the settings `local` of samconfig.toml.
+/// Runs the account checks against a stack on an emulator, deployed with the `local` settings of samconfig.toml.
 pub(crate) fn try_on(project: &Project, endpoint: &str) -> Result<()> {
     let described = |overrides: &[&str]| {
         let parameter_overrides = Some(overrides.iter().map(|pair| (*pair).to_owned()).collect());
@@ -76,7 +78,7 @@ pub(crate) fn try_on(project: &Project, endpoint: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns what would be deployed: the template and the settings of `sam deploy`.
+/// Reads the template and the settings of `sam deploy`.
 fn described(project: &Project, options: &Options) -> Result<(Template, Settings)> {
     let read = |name: &str| fs::read_to_string(project.root.join(name)).with_context(|| format!("cannot read {name}"));
     let template = Template::parse(&read("template.yaml")?)?;
@@ -90,7 +92,7 @@ fn described(project: &Project, options: &Options) -> Result<(Template, Settings
     Ok((template, settings))
 }
 
-/// Asks the account, unless it is not to be asked. The settings get the parameters of the running stack.
+/// Queries the account unless offline, and adds the parameters of the running stack to the settings.
 fn asked(project: &Project, options: &Options, template: &Template, settings: &mut Settings) -> Result<Asked> {
     let endpoint = options.endpoint.clone().or_else(elsewhere);
     let stack = settings.stack.as_deref();

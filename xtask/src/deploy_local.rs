@@ -1,21 +1,21 @@
-//! `deploy-local`: one changed function onto the running stack, in the time of its own build.
+//! `deploy-local`: deploys one changed function to the running stack, in the time of its own build.
 
 use crate::project::Project;
 use crate::stack::Stack;
 use crate::{deploy, functions, state, tools};
 use anyhow::{Result, bail};
 
-/// What `deploy-local` can be told.
+/// Options of `deploy-local`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Folder name of the function, such as process-item
     function: String,
-    /// Take the binary of this package in place of the function's own: an example, an experiment
+    /// Deploy the binary of this package instead of the function's own, for examples and experiments
     #[arg(long, value_name = "NAME")]
     package: Option<String>,
 }
 
-/// The command.
+/// Runs the command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let function = &options.function;
     let known = functions::names(project)?;

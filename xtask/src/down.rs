@@ -1,4 +1,4 @@
-//! `down`: stops what `up` started, and nothing else. Logs and the tools stay.
+//! `down`: stops what `up` started, and nothing else. Logs and tools are kept.
 
 use crate::process::Background;
 use crate::progress;
@@ -7,7 +7,7 @@ use crate::state::{self, State};
 use anyhow::Result;
 use std::fs;
 
-/// The command. A stack that is not there is no error.
+/// Runs the command. Succeeds if there is no stack.
 pub(crate) fn run(project: &Project) -> Result<()> {
     let _lock = project.lock_stack()?;
     let state = state::read(project)?;
@@ -18,7 +18,7 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     stop(project, &state)
 }
 
-/// Stops the processes of `state` and forgets it. The caller holds the lock.
+/// Stops the processes of `state` and removes the state. The caller holds the lock.
 pub(crate) fn stop(project: &Project, state: &State) -> Result<()> {
     let running = [&state.local_proxy, &state.emulator];
     let running: Vec<&Background> = running.into_iter().flatten().collect();

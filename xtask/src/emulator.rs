@@ -1,7 +1,7 @@
-//! The local AWS: starts MiniStack, or takes one that is already running.
+//! The local AWS: starts MiniStack, or attaches to a running one.
 //!
-//! Functions inherit the emulator's environment, so it starts with an almost empty one: a variable that the
-//! template forgot must be missing here as it would be on AWS.
+//! Functions inherit the emulator's environment, so MiniStack starts with an almost empty one. A variable that is
+//! missing in the template is then missing here, as on AWS.
 
 use crate::process::Background;
 use crate::progress;
@@ -14,18 +14,18 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Normally 0.3 s; a busy machine that has just unpacked the tools needs longer.
+/// Startup timeout. Startup takes 0.3 s, and longer on a busy machine that has just unpacked the tools.
 const START_PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running emulator.
 pub(crate) struct Emulator {
-    /// Its endpoint, without a slash at the end.
+    /// Endpoint, without a trailing slash.
     pub(crate) url: String,
-    /// Its process, unless it was there before.
+    /// Process; `None` if the emulator was already running.
     pub(crate) process: Option<Background>,
 }
 
-/// Starts MiniStack on a free port and waits until it answers. `started` runs as soon as there is a process.
+/// Starts MiniStack on a free port and waits until it answers. Calls `started` as soon as the process exists.
 pub(crate) fn start(
     project: &Project,
     tools: &Tools,
@@ -34,7 +34,7 @@ pub(crate) fn start(
     let step = progress::step("Starting the local AWS");
     let port = free_port()?;
     let url = format!("http://127.0.0.1:{port}");
-    // Unpacked functions go here, where `down` finds and removes them.
+    // Functions are unpacked here, where `down` finds and removes them.
     let scratch = project.state_dir()?.join("tmp");
     fs::create_dir_all(&scratch)?;
     let log = project.log("emulator")?;
@@ -43,7 +43,7 @@ pub(crate) fn start(
         .env("BIND_HOST", "127.0.0.1")
         .env("GATEWAY_PORT", port.to_string())
         .env("AWS_ENDPOINT_URL", &url)
-        // Its MQTT listener has a fixed port, which the emulator of a second checkout could not have.
+        // Its MQTT listener has a fixed port, which would conflict with the emulator of a second checkout.
         .env("IOT_MTLS_ENABLED", "0")
         .env("PYTHONPATH", project.root.join("infra/local"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -56,7 +56,7 @@ pub(crate) fn start(
     Ok(emulator)
 }
 
-/// Takes an emulator that the caller runs.
+/// Attaches to an emulator that the caller runs.
 pub(crate) fn attach(url: &str) -> Result<Emulator> {
     let url = url.trim_end_matches('/').to_owned();
     if !answers(&url) {
@@ -78,7 +78,7 @@ fn wait_until_ready(emulator: &Emulator, log: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether anything answers there with other than a failure of its own.
+/// Returns true if a server answers at `url` without a server error.
 pub(crate) fn answers(url: &str) -> bool {
     let config = ureq::Agent::config_builder()
         .proxy(None)
@@ -89,13 +89,13 @@ pub(crate) fn answers(url: &str) -> bool {
     answer.is_ok_and(|answer| !answer.status().is_server_error())
 }
 
-/// A port that nobody listens on at this moment.
+/// Finds a free port.
 pub(crate) fn free_port() -> Result<u16> {
     let listener = TcpListener::bind("127.0.0.1:0").context("no free port on 127.0.0.1")?;
     Ok(listener.local_addr()?.port())
 }
 
-/// The last lines of a log.
+/// Returns the last lines of a log.
 pub(crate) fn tail(log: &Path, lines: usize) -> String {
     let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let all: Vec<&str> = text.lines().collect();

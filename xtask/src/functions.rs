@@ -1,7 +1,8 @@
-//! Builds the Lambda functions and lays them where a copy of template.yaml looks: `.longshore/target/lambda/NAME/bootstrap`.
+//! Builds the Lambda functions and places them where the deployed copy of template.yaml expects them:
+//! `.longshore/target/lambda/NAME/bootstrap`.
 //!
-//! Plain `cargo build`, not `cargo lambda build`: that one has flags and a target folder of its own, and would
-//! build every crate a second time. The emulator runs on this very machine, so nothing needs cross-compiling.
+//! Uses `cargo build`, not `cargo lambda build`, which has its own flags and target folder and would build every
+//! crate a second time. The emulator runs on the same machine, so no cross-compilation is needed.
 
 use crate::cargo;
 use crate::page;
@@ -12,10 +13,10 @@ use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-/// The function that has the page in its binary.
+/// The function whose binary embeds the page.
 const PAGE: &str = "web";
 
-/// Names of all functions: the folders in `functions/` that have a `main.rs`.
+/// Names of all functions: the folders in `functions/` that contain a `main.rs`.
 pub(crate) fn names(project: &Project) -> Result<Vec<String>> {
     let dir = project.root.join("functions");
     let mut names = Vec::new();
@@ -31,7 +32,7 @@ pub(crate) fn names(project: &Project) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Builds the page and all functions, and places those that changed. Returns each one's fingerprint.
+/// Builds the page and all functions, and places those that changed. Returns their fingerprints by name.
 pub(crate) fn build_all(project: &Project) -> Result<BTreeMap<String, String>> {
     page::build(project)?;
     let names = names(project)?;
@@ -60,9 +61,9 @@ pub(crate) fn build_one(project: &Project, name: &str, package: &str) -> Result<
     place(project, name, binary)
 }
 
-/// Copies `binary` to its place unless the very same one lies there.
+/// Copies `binary` to its place unless that file is already there.
 ///
-/// A copy and a rename, never a link and never in place: a running function keeps the file it started from.
+/// Copies and renames, never links or writes in place: a running function keeps the file that it was started from.
 fn place(project: &Project, name: &str, binary: &Path) -> Result<String> {
     let fingerprint = fingerprint(binary)?;
     let bootstrap = project.bootstrap(name);
@@ -73,7 +74,7 @@ fn place(project: &Project, name: &str, binary: &Path) -> Result<String> {
     }
     let dir = bootstrap.parent().context("no folder for the function")?;
     fs::create_dir_all(dir)?;
-    // The draft lies beside the folder: everything in the folder goes into the package.
+    // The draft lies beside the folder, because everything in the folder is packaged.
     let draft = project.functions_dir().join(format!("{name}.new"));
     let copied = fs::copy(binary, &draft).with_context(|| format!("cannot copy {}", binary.display()))?;
     ensure!(copied > 0, "{} is empty", binary.display());
@@ -82,7 +83,7 @@ fn place(project: &Project, name: &str, binary: &Path) -> Result<String> {
     Ok(fingerprint)
 }
 
-/// Tells two builds of one binary apart: cargo writes a new file whenever it links.
+/// Distinguishes two builds of one binary: cargo writes a new file on every link.
 fn fingerprint(binary: &Path) -> Result<String> {
     let data = fs::metadata(binary).with_context(|| format!("cannot read {}", binary.display()))?;
     let modified = data.modified()?.duration_since(UNIX_EPOCH)?.as_nanos();

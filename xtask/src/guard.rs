@@ -1,7 +1,7 @@
-//! Takes the stack down when the command that brought it up ends, however it ends: Ctrl-C, a panic, a kill.
+//! Stops the stack when the command that started it ends for any reason: Ctrl-C, a panic, a kill.
 //!
-//! The guard is a process of its own, in a process group that Ctrl-C does not reach, and it reads from a pipe that
-//! only the guarded command holds. When the command is gone the pipe ends; then the guard stops the stack.
+//! The guard is a separate process, in a process group that Ctrl-C does not reach. It reads from a pipe whose only
+//! writer is the guarded command. The pipe ends with the command; then the guard stops the stack.
 
 use crate::project::{Build, Project};
 use crate::{down, process};
@@ -10,10 +10,10 @@ use std::io::{Read, Write, stdin};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// What the command says to leave the stack running.
+/// Message that tells the guard to leave the stack running.
 const KEEP: &str = "keep";
 
-/// How the hidden command is started.
+/// Options of the hidden command.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Guard the benchmark's stack
@@ -21,12 +21,12 @@ pub(crate) struct Options {
     release: bool,
 }
 
-/// While it lives, the stack's end is certain. Dropping it stops the stack and waits for that.
+/// Guarantees that the stack is stopped. Dropping the guard stops the stack and waits for it.
 pub(crate) struct Guard {
     process: Child,
 }
 
-/// Posts a guard. To be done before anything is started.
+/// Starts a guard. Must be called before anything else is started.
 pub(crate) fn post(project: &Project) -> Result<Guard> {
     let process = Command::new(process::this_program()?)
         .arg("guard")
@@ -40,7 +40,7 @@ pub(crate) fn post(project: &Project) -> Result<Guard> {
 }
 
 impl Guard {
-    /// Sends the guard away; the stack goes on running.
+    /// Ends the guard; the stack keeps running.
     pub(crate) fn keep(mut self) -> Result<()> {
         if let Some(pipe) = &mut self.process.stdin {
             pipe.write_all(KEEP.as_bytes())?;
@@ -52,12 +52,12 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         drop(self.process.stdin.take());
-        // Nothing is to be done if it failed: it has said so itself.
+        // The guard has already reported its own failure.
         let _ = self.process.wait();
     }
 }
 
-/// The guard's own life.
+/// Runs the guard process.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let build = if options.release { Build::Release } else { Build::Dev };
     let mut reported = String::new();

@@ -1,4 +1,4 @@
-//! Where and when the figures were made: without it they say nothing.
+//! The machine, time and commit of measurements, which are meaningless without them.
 
 use crate::project::{Build, Project};
 use anyhow::Result;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Lines of `name: value`.
+/// Returns lines of `name: value`.
 pub(crate) fn describe(project: &Project) -> Result<Vec<(&'static str, String)>> {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let model = field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".to_owned());
@@ -23,13 +23,13 @@ pub(crate) fn describe(project: &Project) -> Result<Vec<(&'static str, String)>>
     ])
 }
 
-/// The time, and the commit that is checked out. `record` is the file that is stamped: a change of it is no change of what
-/// was run.
+/// Returns the time and the checked-out commit. `record` is the file that gets the stamp; changes to it do not mark
+/// the commit as modified.
 pub(crate) fn stamp(project: &Project, record: &str) -> (String, String) {
     (reported("date", &["-u", "+%Y-%m-%d %H:%M UTC"]), commit(&project.root, Some(record)))
 }
 
-/// Processes that wanted a core, on average over the last minute; none where there is no /proc.
+/// Load average of the last minute; `None` if there is no /proc.
 pub(crate) fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }

@@ -1,9 +1,9 @@
-//! `cargo xtask`: everything a developer does here, one command each.
+//! `cargo xtask`: the developer's commands.
 //!
-//! A fresh clone has no tools: each command first sets up what it needs (a Python environment with the
-//! local emulator and SAM, the function binaries), and only what has changed since the last time.
+//! A fresh clone has no tools. Each command first installs and builds what it needs (a Python environment with the
+//! local emulator and SAM, the function binaries), and later only what has changed.
 
-// First: its macros are known in all that follows.
+// First, so that all other modules see its macros.
 #[macro_use]
 mod output;
 
@@ -55,44 +55,45 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Import a file through the whole local stack and check every row of the outcome
+    /// Import a file through the whole local stack and check every row of the result
     Demo(demo::Options),
-    /// Run every test: rules, model, properties, conformance, flows on the emulator
+    /// Run all tests: rules, model, properties, conformance, and flows on the emulator
     Test(test::Options),
-    /// Prove that nothing is lost, counted twice or stuck: model, simulation, faults, nasty files, load
+    /// Verify at length that nothing is lost, counted twice or stuck: model, simulation, faults, malformed files,
+    /// load
     Prove(prove::Options),
-    /// Run the real code over in-memory services while everything goes wrong: one seed, thousands, or a million
+    /// Run the deterministic simulation: the real code over in-memory services with injected faults
     Sim(sim::Options),
-    /// Measure speed, price, memory, cold start and size, and say which goals are met
+    /// Measure speed, price, memory, cold starts and package sizes, and report which goals are met
     Bench(bench::Options),
-    /// Seek inputs that break a promise, guided by the code that they reach; crashes are kept in tests/fuzz/artifacts
+    /// Find inputs that break a guarantee, by coverage-guided fuzzing; crashes are kept in tests/fuzz/artifacts
     Fuzz(fuzz::Options),
-    /// Start the local stack, or bring a running one up to date
+    /// Start the local stack, or update a running one
     Up(up::Options),
-    /// Say what would make a deployment to AWS fail, not work or lose something; changes nothing
+    /// Report what would make a deployment to AWS fail, not work or lose data; changes nothing
     DeployCheck(deploy_check::Options),
-    /// Import a small file through a deployed stack, check every row, and remove what was made
+    /// Import a small file through a deployed stack, check every row, and remove all test data
     Smoke(smoke::Options),
-    /// Stop the local stack; harmless when nothing runs
+    /// Stop the local stack; succeeds if none is running
     Down,
     /// Serve the HTTP functions with hot reload against the running local stack
     Watch(watch::Options),
-    /// Build one function and put it onto the running local stack
+    /// Build one function and deploy it to the running local stack
     DeployLocal(deploy_local::Options),
     /// Print a fresh token of a user of the running local stack: alice, bob or operator
     Token(users::Options),
     /// List, show, replay and discard dead letters of the local stack or of any deployment
     DeadLetters(dead_letters::Options),
-    /// Write docs/openapi.json anew from the code; refused where it would break clients
+    /// Generate docs/openapi.json from the code; refuses changes that break clients
     Openapi(openapi::Options),
-    /// Hold a job's receipt against the files that it names
+    /// Verify a job's receipt against the files that it names
     VerifyReceipt(receipt::Options),
-    /// Set up the Python tools (emulator, SAM, linters) and print where they are
+    /// Install the Python tools (emulator, SAM, linters) and print their folder
     Tools,
-    /// The reverse proxy that `up` leaves running
+    /// Run the reverse proxy of `up`
     #[command(hide = true)]
     LocalProxy(local_proxy::Options),
-    /// Takes the stack down when the process that started this one is gone
+    /// Stop the stack when the parent process has ended
     #[command(hide = true)]
     Guard(guard::Options),
 }

@@ -1,8 +1,8 @@
-//! Tables of Markdown that read well on a terminal, too.
+//! Markdown tables that are also readable in a terminal.
 
 use std::fmt::Write;
 
-/// A Markdown table whose columns are aligned, for reading without a renderer.
+/// Writes a Markdown table with aligned columns.
 pub(crate) fn table(text: &mut String, title: &str, headings: &[&str], rows: Vec<Vec<String>>) {
     if !title.is_empty() {
         let _ = writeln!(text, "## {title}\n");

@@ -1,7 +1,7 @@
-//! Output of the commands: lines that nobody can read any more are dropped.
+//! Output macros that ignore a closed output.
 //!
-//! The standard library's macros panic once the terminal is gone or the reader of a pipe has ended. A command that has
-//! something to remove or to record must not end there, so these take their place in this crate.
+//! The standard library's macros panic if the terminal has closed or the reader of a pipe has ended. A command that
+//! still has to clean up or record results must not end there, so this crate replaces those macros.
 
 macro_rules! print {
     ($($line:tt)*) => {{

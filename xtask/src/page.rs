@@ -1,7 +1,7 @@
-//! Builds the page that the function `web` has in its binary: `web/page/dist`.
+//! Builds the page that the function `web` embeds: `web/page/dist`.
 //!
-//! The packages are installed once per lock file, and the page is built again only when something that goes into it has
-//! changed: a stamp for each says what was last used.
+//! The packages are installed once per lock file. The page is rebuilt only if one of its sources has changed. A stamp
+//! file records the last input of each step.
 
 use crate::emulator::tail;
 use crate::progress;
@@ -12,10 +12,10 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What all pinned packages support.
+/// Oldest Node version that all pinned packages support.
 const OLDEST_NODE: u32 = 20;
 
-/// What goes into the page, below `web/`.
+/// Sources of the page, below `web/`.
 const SOURCES: [&str; 12] = [
     "package.json",
     "package-lock.json",
@@ -31,7 +31,7 @@ const SOURCES: [&str; 12] = [
     "page/src",
 ];
 
-/// Builds the page unless the very same one is there.
+/// Builds the page unless it is up to date.
 pub(crate) fn build(project: &Project) -> Result<()> {
     let web = project.root.join("web");
     let wanted = fingerprint(&web)?;
@@ -51,7 +51,7 @@ pub(crate) fn build(project: &Project) -> Result<()> {
     Ok(())
 }
 
-/// Makes sure that the tests of the page have a browser. `web/chromium.ts` downloads one if the machine has none.
+/// Ensures that the browser tests have a browser. `web/chromium.ts` downloads one if the machine has none.
 pub(crate) fn check_browser(project: &Project) -> Result<()> {
     let web = project.root.join("web");
     install(project, &web)?;
@@ -61,8 +61,8 @@ pub(crate) fn check_browser(project: &Project) -> Result<()> {
     Ok(())
 }
 
-/// Runs a test script of a package, `client` or `page`; what it says goes to the terminal, and tests that were skipped or repeated
-/// to `notes`.
+/// Runs a test script of a package, `client` or `page`. The output goes to the terminal; skipped and repeated tests
+/// are recorded in `notes`.
 pub(crate) fn test(project: &Project, package: &str, script: &str, notes: &Path) -> Result<()> {
     let web = project.root.join("web");
     install(project, &web)?;
@@ -74,7 +74,7 @@ pub(crate) fn test(project: &Project, package: &str, script: &str, notes: &Path)
     Ok(())
 }
 
-/// Makes sure that the packages of the current lock file are there.
+/// Installs the packages of the current lock file if needed.
 fn install(project: &Project, web: &Path) -> Result<()> {
     let wanted = fs::read_to_string(web.join("package-lock.json")).context("cannot read web/package-lock.json")?;
     let stamp = web.join("node_modules/.longshore");
@@ -118,7 +118,7 @@ fn is(stamp: &Path, wanted: &str) -> bool {
     fs::read_to_string(stamp).is_ok_and(|found| found == wanted)
 }
 
-/// Of the names and contents of all that goes into the page.
+/// Hash of the names and contents of all sources of the page.
 fn fingerprint(web: &Path) -> Result<String> {
     let mut hash = Sha256::new();
     for source in SOURCES {

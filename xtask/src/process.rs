@@ -1,7 +1,7 @@
-//! Processes that outlive the command that started them, and how to know them again.
+//! Processes that outlive the command that started them, and their identification.
 //!
-//! A process id alone is not proof: it is given to another process some day. So its start time is kept beside it,
-//! and nothing is ever signalled unless both still agree.
+//! A process id alone does not identify a process, because ids are reused. Its start time is stored too, and nothing
+//! is signalled unless both still match.
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -12,12 +12,12 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a process may take to stop by itself before it is killed. Short: none of ours has anything to save, and the
-/// emulator would wait for its functions.
+/// Time that a process gets to stop by itself before it is killed. It is short: our processes have nothing to save,
+/// and the emulator would wait for its functions.
 const STOP_PATIENCE: Duration = Duration::from_secs(1);
 
-/// This very program, to be started once more: on Linux also when its file was replaced in between, which a build of the
-/// whole workspace within `test` does.
+/// The path of this program, for starting it again. On Linux this also works if the file was replaced meanwhile, as
+/// `test` does when it builds the whole workspace.
 pub(crate) fn this_program() -> Result<PathBuf> {
     let by_link = PathBuf::from("/proc/self/exe");
     if by_link.exists() { Ok(by_link) } else { Ok(std::env::current_exe()?) }
@@ -26,14 +26,14 @@ pub(crate) fn this_program() -> Result<PathBuf> {
 /// A background process of ours, leader of its own process group.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub(crate) struct Background {
-    /// Process id, and id of the group that its children belong to.
+    /// Process id, and id of its process group.
     pub(crate) pid: u32,
-    /// When it started, in whatever unit the system tells it: only compared for equality.
+    /// Start time in a system-specific unit, only compared for equality.
     started: String,
 }
 
 impl Background {
-    /// Starts `command` in a process group of its own, so that Ctrl-C does not reach it, with its output in `log`.
+    /// Starts `command` in its own process group, so that Ctrl-C does not reach it, with its output in `log`.
     pub(crate) fn spawn(command: &mut Command, log: &Path) -> Result<Self> {
         let file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         let child = command
@@ -50,12 +50,12 @@ impl Background {
         }
     }
 
-    /// Whether this very process still runs.
+    /// Returns true if this process is still running.
     pub(crate) fn is_alive(&self) -> bool {
         started(self.pid).as_ref() == Some(&self.started)
     }
 
-    /// Asks the whole group to end, then makes it. Harmless when it has ended.
+    /// Asks the whole group to end, then kills it. Does nothing if it has ended.
     pub(crate) fn stop(&self) -> Result<()> {
         if !self.is_alive() {
             return Ok(());
@@ -65,12 +65,12 @@ impl Background {
         while self.is_alive() && Instant::now() < deadline {
             sleep(Duration::from_millis(50));
         }
-        // Also after a good end: children that ignored the first signal are still in the group.
+        // Also after a clean exit: children that ignored the first signal are still in the group.
         signal_group("KILL", self.pid)
     }
 }
 
-/// Signals a group; that no process is left in it is no error. `kill` is a shell builtin everywhere, a program not.
+/// Signals a group; an empty group is not an error. `kill` is always a shell builtin, but not always a program.
 pub(crate) fn signal_group(signal: &str, group: u32) -> Result<()> {
     Command::new("sh")
         .args(["-c", &format!("kill -s {signal} -- -{group} 2>/dev/null || true")])
@@ -79,7 +79,7 @@ pub(crate) fn signal_group(signal: &str, group: u32) -> Result<()> {
     Ok(())
 }
 
-/// Start time of a living process. A zombie counts as dead: it holds no port and no file.
+/// Start time of a living process. A zombie counts as dead, because it holds no port and no file.
 fn started(pid: u32) -> Option<String> {
     if Path::new("/proc/self/stat").exists() {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -89,7 +89,7 @@ fn started(pid: u32) -> Option<String> {
     }
 }
 
-/// The name, the second field, may itself hold spaces and brackets: count behind its last bracket.
+/// Parses the fields after the last bracket: the second field, the name, may itself contain spaces and brackets.
 fn started_from_stat(stat: &str) -> Option<String> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     if matches!(fields.next()?, "Z" | "X") {

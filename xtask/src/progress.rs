@@ -1,11 +1,11 @@
-//! A line per step: spinning while it lasts, with its duration when it is done.
+//! Progress output: one line per step, with a spinner while it runs and its duration when it is done.
 //!
-//! Without a terminal (CI, a pipe) nothing spins: the step is named when it starts and when it ends.
+//! Without a terminal (CI, a pipe) there is no spinner: a line marks the start and the end of each step.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// A step that is under way. Dropped without [`Step::done`], it leaves nothing on the screen: the error speaks.
+/// A running step. Dropped without [`Step::done`], it leaves no output, because the error is printed instead.
 pub(crate) struct Step {
     bar: ProgressBar,
     what: String,
@@ -25,19 +25,19 @@ pub(crate) fn step(what: &str) -> Step {
 }
 
 impl Step {
-    /// Adds a passing detail behind the step's name.
+    /// Shows a temporary detail after the step's name.
     pub(crate) fn detail(&self, detail: &str) {
         let width = 60;
         let short: String = detail.chars().take(width).collect();
         self.bar.set_message(format!("{}: {short}", self.what));
     }
 
-    /// Ends the step well.
+    /// Ends the step successfully.
     pub(crate) fn done(self) {
         self.done_with("");
     }
 
-    /// Ends the step well and says what came of it.
+    /// Ends the step successfully and shows its result.
     pub(crate) fn done_with(self, result: &str) {
         let seconds = self.started.elapsed().as_secs_f32();
         self.bar.finish_and_clear();
@@ -52,7 +52,7 @@ impl Drop for Step {
     }
 }
 
-/// A bar's style; an invalid template falls back to the default one.
+/// The style of a bar; an invalid template falls back to the default style.
 pub(crate) fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

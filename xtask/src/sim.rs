@@ -1,7 +1,7 @@
-//! `sim`: the real code over in-memory services, one run per seed, each the same every time.
+//! `sim`: deterministic simulation of the real code over in-memory services, one run per seed.
 //!
-//! The runs are tests of `tests/simulation`; this says which seeds they take. A seed that violates something fails the
-//! command, and the command that shows it again is printed.
+//! The runs are tests of `tests/simulation`; this command selects the seeds. A seed with a violation fails the
+//! command, and the command that reproduces it is printed.
 
 mod soak;
 mod stop;
@@ -11,32 +11,33 @@ use crate::project::Project;
 use anyhow::{Context, Result, bail};
 use soak::Soak;
 
-/// Seeds of a soak, and of a run that is none, unless so many are wanted.
+/// Default number of seeds: of a soak, and of any other run.
 const SEEDS: [u64; 2] = [1_000_000, 10_000];
 
-/// Runs the simulation: the real functions over in-memory services with a clock of their own, while messages come twice,
-/// late or not at all, calls fail, and functions die. One seed is one run, the same every time.
+/// Runs the deterministic simulation: the real functions over in-memory services with a simulated clock, while
+/// messages are duplicated, late or lost, calls fail, and functions die. One seed is one run, and always gives the
+/// same result.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Run this one seed and print everything that happens in it, a line per event
+    /// Run this one seed and print every event, one per line
     #[arg(long, value_name = "N", conflicts_with_all = ["seeds", "from", "soak"])]
     seed: Option<u64>,
-    /// Run so many seeds, on all processors, and stop at the first that violates something [default: 10000]
+    /// Number of seeds to run, on all cores; stops at the first violation [default: 10000, or 1000000 with --soak]
     #[arg(long, value_name = "COUNT")]
     seeds: Option<u64>,
-    /// Begin with this seed
+    /// First seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u64,
-    /// Run a million seeds, or as many as `--seeds` says, whatever they violate; show how far it is and how to go on from
-    /// there, also when it is stopped, and record it in infra/proof/soaks.md, unless `--without` takes something out
+    /// Run all seeds in spite of violations; print the progress and the command to continue, also when stopped, and
+    /// record the progress in infra/proof/soaks.md, unless `--without` is given
     #[arg(long)]
     soak: bool,
-    /// Take out a condition or a layer by its name in `tests/measurements`
+    /// Remove a condition or a redundant layer, by its name in `tests/measurements`
     #[arg(long, value_name = "NAME", value_parser = crate::prove::removable())]
     without: Option<String>,
 }
 
-/// The command.
+/// Runs the command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let seeds = options.seeds.unwrap_or(SEEDS[usize::from(!options.soak)]);
     check_range(options.from, seeds)?;
@@ -66,7 +67,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Refuses seeds that are no numbers of 64 bits; the one behind the last must be one, too.
+/// Refuses seeds that are not 64-bit numbers. The seed after the last one must be one, too.
 fn check_range(from: u64, seeds: u64) -> Result<()> {
     let end = from.checked_add(seeds);
     end.with_context(|| format!("{seeds} seeds from {from} on are too many: the last one can be {}", u64::MAX - 1))?;

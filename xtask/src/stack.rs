@@ -1,5 +1,5 @@
-//! Questions to the deployed stack, asked with boto3 by `infra/local/stack.py`: an AWS SDK of our own would cost
-//! xtask minutes of building, and it is what a fresh clone builds first.
+//! Queries to the deployed stack with boto3, by `infra/local/stack.py`. A Rust AWS SDK would add minutes to xtask's
+//! build, the first build of a fresh clone.
 
 use crate::project::Project;
 use crate::tools::Tools;
@@ -12,74 +12,74 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The stack's name in samconfig.toml.
+/// Name of the stack in samconfig.toml.
 pub(crate) const NAME: &str = "longshore";
 
 /// A stack on an emulator.
 pub(crate) struct Stack<'a> {
-    /// Whose `infra/local/stack.py` asks.
+    /// The checkout whose `infra/local/stack.py` is run.
     pub(crate) project: &'a Project,
-    /// With what it is run.
+    /// The tools that run it.
     pub(crate) tools: &'a Tools,
-    /// The emulator.
+    /// Endpoint of the emulator.
     pub(crate) endpoint: &'a str,
 }
 
-/// What is deployed.
+/// A deployed stack.
 #[derive(Deserialize)]
 pub(crate) struct Description {
-    /// CloudFormation's word; none if there is no such stack.
+    /// CloudFormation's status; `None` if there is no such stack.
     pub(crate) status: Option<String>,
     /// Outputs by name.
     pub(crate) outputs: BTreeMap<String, String>,
-    /// Names of the functions by template id.
+    /// Physical names of the functions by template id.
     pub(crate) functions: BTreeMap<String, String>,
 }
 
-/// How a deployed function is configured.
+/// Configuration of a deployed function.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FunctionConfig {
-    /// Its environment variables as in the template, references resolved.
+    /// Environment variables as in the template, with references resolved.
     pub(crate) environment: BTreeMap<String, String>,
-    /// Its memory, which it is billed by.
+    /// Memory in MB, by which the function is billed.
     pub(crate) memory_mb: u32,
 }
 
-/// By what a user signs in.
+/// A user's credentials.
 #[derive(Serialize)]
 pub(crate) struct Credentials {
-    /// Name in the pool.
+    /// User name in the pool.
     pub(crate) name: String,
-    /// Empty if it is not known: then the user gets a new one.
+    /// Password; empty if unknown, in which case a new one is set.
     pub(crate) password: String,
-    /// Groups of the pool to be in.
+    /// Groups of the pool that the user must be in.
     pub(crate) groups: Vec<String>,
 }
 
-/// A user who has signed in.
+/// A signed-in user.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SignedIn {
-    /// Name in the pool.
+    /// User name in the pool.
     pub(crate) name: String,
-    /// The password that worked.
+    /// The password that was used.
     pub(crate) password: String,
     /// The pool's own id of the user.
     pub(crate) sub: String,
-    /// An hour's token for the API.
+    /// Access token for the API, valid for an hour.
     pub(crate) access_token: String,
-    /// The same, with the user's attributes in it.
+    /// ID token for the API, valid for an hour; it also contains the user's attributes.
     pub(crate) id_token: String,
 }
 
 impl Stack<'_> {
-    /// Outputs and functions.
+    /// Reads outputs and functions.
     pub(crate) fn describe(&self) -> Result<Description> {
         self.ask(&["describe".as_ref(), NAME.as_ref()])
     }
 
-    /// The events that tell why a deployment failed; empty when there are none, or none can be had.
+    /// The events that explain a failed deployment; empty if there are none or they cannot be read.
     pub(crate) fn failures(&self) -> String {
         self.run(&["events".as_ref(), NAME.as_ref()]).unwrap_or_default()
     }
@@ -90,24 +90,24 @@ impl Stack<'_> {
         Ok(())
     }
 
-    /// Environment of a function.
+    /// Configuration of a function.
     pub(crate) fn config(&self, function: &str) -> Result<FunctionConfig> {
         self.ask(&["config".as_ref(), function.as_ref()])
     }
 
-    /// The API's routes, `POST /api/jobs` or `$default`, each with the name of its function.
+    /// The API's routes, such as `POST /api/jobs` or `$default`, each with the name of its function.
     pub(crate) fn routes(&self, api: &str) -> Result<BTreeMap<String, String>> {
         self.ask(&["routes".as_ref(), api.as_ref()])
     }
 
-    /// Users of a pool, made if they are not there, each signed in through a client of the pool.
+    /// Creates missing users of a pool, and signs each in through a client of the pool.
     pub(crate) fn sign_in(&self, pool: &str, client: &str, users: &[Credentials]) -> Result<Vec<SignedIn>> {
         let text = self.run_with(&["sign-in".as_ref(), pool.as_ref(), client.as_ref()], &serde_json::to_vec(users)?)?;
-        // Not repeated: it holds passwords.
+        // The text is not included in the error, because it contains passwords.
         serde_json::from_str(&text).context("cannot read stack.py's answer")
     }
 
-    /// Lets the sign-in page of a client return to `url`, and to no other address.
+    /// Sets the only URL that the sign-in page of a client may return to.
     pub(crate) fn return_to(&self, pool: &str, client: &str, url: &str) -> Result<()> {
         self.run(&["return-to".as_ref(), pool.as_ref(), client.as_ref(), url.as_ref()])?;
         Ok(())
@@ -144,7 +144,7 @@ impl Stack<'_> {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// A tool that talks to this emulator and, whatever the shell is logged in to, to nothing else.
+    /// Builds a command for a tool that talks to this emulator only, whatever account the shell is signed in to.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = self.tools.command(program);
         command

@@ -1,7 +1,7 @@
-//! `.longshore/local.json`: what runs, where, and what was put onto it.
+//! `.longshore/local.json`: the running processes, their addresses, and what was deployed.
 //!
-//! It is written as soon as something has been started, so that an interrupted `up` leaves nothing that `down`
-//! cannot find. Other tools may read it: `apiUrl` is what a client needs.
+//! The file is written as soon as something has been started, so that `down` finds everything that an interrupted
+//! `up` leaves. Other tools may read it: clients need `apiUrl`.
 
 use crate::process::Background;
 use crate::project::Project;
@@ -13,27 +13,27 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The local stack as last left by `up`.
+/// The local stack as `up` last left it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct State {
-    /// Root of the HTTP API as clients see it. Empty until the stack is up.
+    /// Root URL of the HTTP API. Empty until the stack is up.
     pub(crate) api_url: String,
-    /// Root of the page. The same: the API serves it.
+    /// Root URL of the page; the same, because the API serves it.
     pub(crate) web_url: String,
     /// Endpoint of the AWS emulator.
     pub(crate) emulator_url: String,
     /// Outputs of the CloudFormation stack.
     pub(crate) outputs: BTreeMap<String, String>,
-    /// Template id of each function to its name on the emulator.
+    /// Name of each function on the emulator, by template id.
     pub(crate) functions: BTreeMap<String, String>,
-    /// The emulator's process; none when it was running before (`--endpoint`).
+    /// Process of the emulator; `None` if it was already running (`--endpoint`).
     pub(crate) emulator: Option<Background>,
-    /// The front door's process.
+    /// Process of the local proxy.
     pub(crate) local_proxy: Option<Background>,
-    /// Who can sign in, with passwords and tokens: only the owner may read this file. None unless the stack has a pool.
+    /// Users with passwords and tokens: only the owner may read this file. Empty unless the stack has a user pool.
     pub(crate) users: Vec<User>,
-    /// What is on the stack, to tell what has changed.
+    /// Fingerprints of the deployed code, for detecting changes.
     pub(crate) deployed: Deployed,
 }
 
@@ -41,9 +41,9 @@ pub(crate) struct State {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Deployed {
-    /// Of template.yaml and samconfig.toml together.
+    /// Fingerprint of template.yaml and samconfig.toml together.
     pub(crate) template: String,
-    /// Of each function's binary, by folder name.
+    /// Fingerprint of each function's binary, by folder name.
     pub(crate) code: BTreeMap<String, String>,
 }
 
@@ -51,7 +51,7 @@ fn path(project: &Project) -> Result<PathBuf> {
     Ok(project.state_dir()?.join("local.json"))
 }
 
-/// The state as last written; empty if there is none, or if an older version wrote it differently.
+/// Reads the state; empty if there is none, or if an older version wrote it in another format.
 pub(crate) fn read(project: &Project) -> Result<State> {
     let path = path(project)?;
     match fs::read(&path) {
@@ -62,7 +62,7 @@ pub(crate) fn read(project: &Project) -> Result<State> {
     }
 }
 
-/// Replaces the state in one step: a reader sees the old one or the new one.
+/// Replaces the state atomically: a reader sees the old or the new one.
 pub(crate) fn write(project: &Project, state: &State) -> Result<()> {
     let path = path(project)?;
     let draft = path.with_extension("json.new");
@@ -70,7 +70,8 @@ pub(crate) fn write(project: &Project, state: &State) -> Result<()> {
     fs::rename(&draft, &path).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// A new file that only its owner can read. A left-over may be readable by others, and would stay so.
+/// Creates a file that only its owner can read. An existing file is removed first, because it might be readable by
+/// others.
 fn private(path: &Path) -> Result<File> {
     let _ = fs::remove_file(path);
     let mut options = OpenOptions::new();
@@ -80,7 +81,7 @@ fn private(path: &Path) -> Result<File> {
     options.open(path).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Forgets the state.
+/// Removes the state.
 pub(crate) fn remove(project: &Project) -> Result<()> {
     match fs::remove_file(path(project)?) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
@@ -89,19 +90,20 @@ pub(crate) fn remove(project: &Project) -> Result<()> {
 }
 
 impl State {
-    /// Whether `up` came to its end and all that it started still runs.
+    /// Returns true if `up` has completed and everything that it started is still running.
     pub(crate) fn is_up(&self) -> bool {
         let emulator_runs = self.emulator.as_ref().is_none_or(Background::is_alive);
         let proxy_ready = self.local_proxy.as_ref().is_some_and(Background::is_alive);
         !self.api_url.is_empty() && emulator_runs && proxy_ready
     }
 
-    /// The token of the first user; none on a stack without users, whose API is open or wants another's tokens.
+    /// The token of the first user; `None` for a stack without users, whose API is open or uses another issuer's
+    /// tokens.
     pub(crate) fn token(&self) -> Option<&str> {
         self.users.first().map(|user| user.token.as_str())
     }
 
-    /// An output of the stack by name.
+    /// Returns an output of the stack by name.
     pub(crate) fn output(&self, name: &str) -> Result<&str> {
         match self.outputs.get(name) {
             Some(value) => Ok(value),
@@ -109,7 +111,7 @@ impl State {
         }
     }
 
-    /// The emulator's name for the function in folder `function`; `jobs-api` is `JobsApi` in the template.
+    /// The emulator's name of the function in folder `function`; `jobs-api` is `JobsApi` in the template.
     pub(crate) fn physical_name(&self, function: &str) -> Result<&str> {
         let id = pascal_case(function);
         match self.functions.get(&id) {

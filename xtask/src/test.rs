@@ -1,7 +1,7 @@
-//! `test`: every test there is, after setting up what the tests on the emulator need.
+//! `test`: runs all tests, after setting up what the emulator tests need.
 //!
-//! The tests start emulators of their own; only those of the page in a browser use the stack of `up`. They find the
-//! tools and the function binaries by environment variables, so that plain `cargo test` can say what is missing.
+//! The tests start their own emulators; only the browser tests of the page use the stack of `up`. They find the tools
+//! and the function binaries by environment variables, so that plain `cargo test` can report what is missing.
 
 use crate::deploy_check;
 use crate::project::Project;
@@ -13,21 +13,21 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What `test` can be told.
+/// Options of `test`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Run the flows against the AWS emulator at this URL in place of starting one
+    /// Run the flow tests against the AWS emulator at this URL instead of starting one
     #[arg(long, value_name = "URL")]
     endpoint: Option<String>,
-    /// Write expected files anew from what the tests find
+    /// Rewrite expected files with the actual results
     #[arg(long)]
     update: bool,
-    /// Only tests with one of these in their names; after `--`, options for the test runner
+    /// Only tests whose names contain one of these; after `--`, options for the test runner
     #[arg(value_name = "FILTER", allow_hyphen_values = true, trailing_var_arg = true)]
     rest: Vec<String>,
 }
 
-/// The command. Ends with the tests that were skipped or repeated, also after a failure.
+/// Runs the command. Ends with a summary of the skipped and repeated tests, also after a failure.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let given = std::env::var_os(measurements::NOTES);
     let notes =
@@ -40,7 +40,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     outcome
 }
 
-/// What the lines of notes say: how many tests were repeated and skipped, and which.
+/// Summarizes the notes: number and names of the repeated and skipped tests.
 fn summary(notes: &str) -> String {
     let of = |kind: &str| {
         let prefix = format!("{kind}\t");
@@ -55,10 +55,10 @@ fn all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     let tools = tools::ensure(project)?;
     functions::build_all(project)?;
     if options.rest.is_empty() {
-        // Rather now than after all other tests.
+        // Checked here, so that a missing browser fails before all other tests.
         page::check_browser(project)?;
     }
-    // The stories of faults put this one in place of the functions that know job types.
+    // The fault tests use this binary in place of the functions that know job types.
     cargo::build_binaries(project, &["probe".to_owned()])?;
     let configure = |cargo: &mut Command| {
         cargo
@@ -74,8 +74,8 @@ fn all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     };
     let mut tests = cargo::command(project);
     if has_nextest(project) {
-        // One process per test is nextest's way; the tests on the emulator share their stacks, and so one process. A
-        // few that are named start one each.
+        // nextest runs each test in its own process. The emulator tests share their stacks, and thus need one common
+        // process; a few of them, selected by name, start a process each.
         tests.args(["nextest", "run", "--workspace"]);
         if options.rest.is_empty() {
             tests.args(["-E", "not binary(flows) and not binary(proof)"]);
@@ -89,12 +89,12 @@ fn all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     if has_nextest(project) && options.rest.is_empty() {
         let mut flows = cargo::command(project);
         flows.args(["test", "--package", "longshore-tests", "--test", "flows", "--test", "proof"]);
-        // They mostly wait: for visibility timeouts and back-offs.
+        // These tests mostly wait for visibility timeouts and backoffs.
         flows.args(["--", "--test-threads", "8"]);
         configure(&mut flows);
         check(&mut flows)?;
     }
-    // Runners of tests leave the examples in the documentation out, or run them last: they are cheap, but build slowly.
+    // Test runners omit doctests or run them last; these are cheap to run, but slow to build.
     if options.rest.is_empty() {
         let mut docs = cargo::command(project);
         docs.args(["test", "--workspace", "--doc"]);
@@ -105,8 +105,8 @@ fn all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Tests of the client and of the page's parts, then a smoke test and the page in a browser against the stack of `up`,
-/// which is taken down again if it was not there before.
+/// Runs the tests of the client and of the page's parts, then a smoke test and the browser tests against the stack of
+/// `up`. The stack is stopped afterwards if it was not running before.
 fn on_the_stack(project: &Project, notes: &Path) -> Result<()> {
     let test = |package, script| page::test(project, package, script, notes);
     test("client", "test")?;
@@ -114,7 +114,7 @@ fn on_the_stack(project: &Project, notes: &Path) -> Result<()> {
     test("page", "test")?;
     let guard = if state::read(project)?.is_up() { None } else { Some(guard::post(project)?) };
     let state = up::bring_up(project, &up::Options::default())?;
-    // As on AWS: the stack is looked up by its name, and a user is made for it.
+    // As on AWS: the stack is looked up by its name, and a user is created in it.
     let endpoint = Some(state.emulator_url);
     let checked = endpoint.as_deref().map_or(Ok(()), |endpoint| deploy_check::try_on(project, endpoint));
     let options = smoke::Options { stack: NAME.to_owned(), endpoint, local: false, yes: true };

@@ -1,7 +1,7 @@
-//! The Python tools - emulator, SAM, cargo-lambda, linters - in a virtual environment of the project's own.
+//! The Python tools (emulator, SAM, cargo-lambda, linters) in the project's own virtual environment.
 //!
-//! The lock file decides everything: its content is the environment's stamp, so that a changed lock (or an
-//! interrupted installation, which has no stamp) installs afresh and anything else takes no time at all.
+//! The lock file is the only input: its content is the environment's stamp. A changed lock file, or an interrupted
+//! installation, which has no stamp, causes a fresh installation; otherwise nothing is done.
 
 use crate::progress;
 use crate::project::{Project, lock};
@@ -13,10 +13,11 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What all pinned tools support.
+/// Oldest Python version that all pinned tools support.
 const OLDEST_PYTHON: (u32, u32) = (3, 10);
 
-/// A folder in which environments are shared between checkouts, one per lock file; CI keeps it between runs.
+/// Environment variable of a folder in which environments are shared between checkouts, one per lock file. CI keeps
+/// it between runs.
 const CACHE_VARIABLE: &str = "LONGSHORE_CACHE_DIR";
 
 /// An installed environment.
@@ -26,8 +27,8 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    /// A command for one of the installed programs, with nothing inherited but what finds programs and files:
-    /// a developer's own AWS settings must not lead a local command to a real account.
+    /// Builds a command for an installed program that inherits only the variables for finding programs and files: a
+    /// developer's own AWS settings must not direct a local command to a real account.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.program(program));
         command.env_clear();
@@ -40,12 +41,12 @@ impl Tools {
         command
     }
 
-    /// Where an installed program is.
+    /// Path of an installed program.
     pub(crate) fn program(&self, program: &str) -> PathBuf {
         self.venv.join("bin").join(program)
     }
 
-    /// The caller's search path, with these tools before all others.
+    /// The caller's search path, with these tools first.
     pub(crate) fn path(&self) -> std::ffi::OsString {
         let mut path = self.venv.join("bin").into_os_string();
         if let Some(rest) = std::env::var_os("PATH") {
@@ -56,7 +57,7 @@ impl Tools {
     }
 }
 
-/// Makes sure that the environment of the current lock file is there.
+/// Installs the environment of the current lock file if needed.
 pub(crate) fn ensure(project: &Project) -> Result<Tools> {
     let requirements = project.infra("requirements.txt");
     let locked =
@@ -81,7 +82,7 @@ pub(crate) fn ensure(project: &Project) -> Result<Tools> {
     Ok(tools)
 }
 
-/// The command `tools`.
+/// Runs the command `tools`.
 pub(crate) fn print_place(project: &Project) -> Result<()> {
     println!("{}", ensure(project)?.venv.display());
     Ok(())
@@ -93,18 +94,19 @@ fn place(project: &Project, locked: &str) -> Result<PathBuf> {
     };
     let hash = Sha256::digest(locked.as_bytes());
     let short: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-    // Absolute, since the programs are run from other folders too.
+    // Absolute, because the programs are also run from other folders.
     let cache = std::path::absolute(&cache)?;
     Ok(cache.join(format!("venv-{short}")))
 }
 
-/// False also when the Python that the environment was made from has been removed or replaced.
+/// Returns true if the environment's Python works. False also if the Python that it was created from has been removed
+/// or replaced.
 fn runs(python: &Path) -> bool {
     let status = Command::new(python).args(["-c", "import boto3"]).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }
 
-/// The first Python on the path that is new enough.
+/// Finds the first Python on the path that is new enough.
 fn find_python() -> Result<PathBuf> {
     let (major, minor) = OLDEST_PYTHON;
     for name in ["python3", "python3.13", "python3.12", "python3.11", "python3.10"] {
@@ -138,10 +140,10 @@ fn create(python: &Path, venv: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Installs exactly what is locked, by hash, wheels only: nothing is resolved and nothing is compiled.
+/// Installs exactly the locked packages, by hash, wheels only: nothing is resolved or compiled.
 fn install(tools: &Tools, requirements: &Path, log: &Path) -> Result<()> {
     let step = progress::step("Installing emulator, SAM and cargo-lambda (about a minute, once)");
-    // The person's own environment is kept here: a mirror or a proxy may be set in it.
+    // The user's environment is inherited here, because it may configure a mirror or a proxy.
     let mut child = Command::new(tools.program("python"))
         .args(["-m", "pip", "install", "--no-deps", "--require-hashes", "--only-binary", ":all:"])
         .args(["--no-compile", "--disable-pip-version-check", "--progress-bar", "off", "--requirement"])

@@ -1,4 +1,4 @@
-//! `up`: from a fresh clone to a running stack; on a running one, only what has changed.
+//! `up`: starts the stack from a fresh clone, or updates a running stack with what has changed.
 
 use crate::emulator::{self, Emulator};
 use crate::functions;
@@ -11,18 +11,18 @@ use crate::users::User;
 use crate::{deploy, down, tools, users};
 use anyhow::{Result, bail};
 
-/// What `up` can be told.
+/// Options of `up`.
 #[derive(clap::Args, Clone, Default)]
 pub(crate) struct Options {
-    /// Use the AWS emulator that runs at this URL (LocalStack or another) in place of starting one
+    /// Use the AWS emulator at this URL (LocalStack or another) instead of starting one
     #[arg(long, value_name = "URL")]
     pub(crate) endpoint: Option<String>,
-    /// Serve the API at this port; by default at a free one
+    /// Port of the API on 127.0.0.1 [default: a free port]
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
 }
 
-/// The command: brings the stack up and says where it is.
+/// Runs the command: starts the stack and prints its URLs.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let state = bring_up(project, options)?;
     println!();
@@ -37,7 +37,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// By what to sign in: on the page, and in a shell. The password is of this machine's emulator and opens nothing else.
+/// Prints how to sign in, on the page and in a shell. The password is only valid on this machine's emulator.
 pub(crate) fn show_sign_in(state: &State) {
     if let Some(User { name, password, .. }) = state.users.first() {
         println!("  sign-in   {name}, password {password}");
@@ -45,7 +45,7 @@ pub(crate) fn show_sign_in(state: &State) {
     }
 }
 
-/// Brings the stack up, or up to date. When it returns, `api_url` answers.
+/// Starts or updates the stack. On return, `api_url` answers.
 pub(crate) fn bring_up(project: &Project, options: &Options) -> Result<State> {
     let tools = tools::ensure(project)?;
     let code = functions::build_all(project)?;
@@ -61,7 +61,7 @@ pub(crate) fn bring_up(project: &Project, options: &Options) -> Result<State> {
     let endpoint = state.emulator_url.clone();
     let stack = Stack { project, tools: &tools, endpoint: &endpoint };
     let deployed = deploy::bring_up_to_date(&stack, code, &mut state);
-    // Also after a failure: part of it may be on the stack.
+    // Also after a failure, when part of it may be deployed.
     state::write(project, &state)?;
     deployed?;
     users::sign_in(&stack, &mut state)?;
@@ -71,13 +71,13 @@ pub(crate) fn bring_up(project: &Project, options: &Options) -> Result<State> {
     Ok(state)
 }
 
-/// Whether the stack of `state` still runs and is where it is wanted.
+/// Returns true if the stack of `state` is still running, at the requested endpoint and port.
 fn same_place(state: &State, options: &Options) -> bool {
     let url = options.endpoint.as_deref().map(|url| url.trim_end_matches('/'));
     match (&state.emulator, url) {
         (Some(process), None) => process.is_alive(),
         (None, Some(url)) => state.emulator_url == url && emulator::answers(url),
-        // An emulator that was named once is the one meant until `down`.
+        // An emulator that was named once is used until `down`.
         (None, None) => !state.emulator_url.is_empty() && emulator::answers(&state.emulator_url),
         (Some(_), Some(_)) => false,
     }

@@ -1,8 +1,8 @@
-//! Users of the local user pool: two tenants, of whom one must not see what the other makes, and an operator, who sees the
-//! dead letters of both.
+//! Users of the local user pool: two tenants, isolated from each other, and an operator, who sees the dead letters of
+//! both.
 //!
-//! They are made by `up`, with passwords that only `.longshore/local.json` knows, and sign in afresh whenever a command
-//! needs a token: a token holds for an hour.
+//! `up` creates the users, with passwords that are only stored in `.longshore/local.json`. They sign in again
+//! whenever a command needs a token, because a token is valid for an hour.
 
 use crate::project::Project;
 use crate::stack::{Credentials, SignedIn, Stack};
@@ -11,10 +11,10 @@ use crate::tools::{self, Tools};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-/// Who there is. The first one is whom commands sign in as.
+/// The users. Commands sign in as the first one.
 const NAMES: [&str; 3] = ["alice", "bob", OPERATOR];
 
-/// Who is in the group of operators.
+/// The user in the operators' group.
 pub(crate) const OPERATOR: &str = "operator";
 
 /// A user of the local stack.
@@ -24,28 +24,28 @@ pub(crate) struct User {
     pub(crate) name: String,
     /// Password to sign in with.
     pub(crate) password: String,
-    /// Whose the user's jobs are.
+    /// Tenant that owns the user's jobs.
     pub(crate) tenant: String,
-    /// What the API wants to be shown: `Authorization: Bearer …`.
+    /// Token for the header `Authorization: Bearer …`.
     pub(crate) token: String,
 }
 
-/// Neither password nor token: this may end up in a log.
+/// Omits password and token, because the output may be logged.
 impl std::fmt::Debug for User {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("User").field("name", &self.name).field("tenant", &self.tenant).finish_non_exhaustive()
     }
 }
 
-/// What `token` can be told.
+/// Options of `token`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Whose token
+    /// User whose token is printed
     #[arg(value_name = "NAME", default_value = NAMES[0])]
     name: String,
 }
 
-/// The command `token`: prints a fresh one and nothing else.
+/// Runs the command `token`: prints a fresh token and nothing else.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let state = signed_in(project, &tools::ensure(project)?)?;
     if state.users.is_empty() {
@@ -57,7 +57,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The running local stack, with fresh tokens of its users.
+/// Returns the running local stack, with fresh tokens of its users.
 pub(crate) fn signed_in(project: &Project, tools: &Tools) -> Result<State> {
     let _lock = project.lock_stack()?;
     let mut state = state::read(project)?;
@@ -78,7 +78,7 @@ pub(crate) fn let_return(stack: &Stack<'_>, state: &State) -> Result<()> {
     Ok(())
 }
 
-/// Signs every user in and notes their tokens. A stack whose users are somebody else's, or that is open, has none.
+/// Signs every user in and stores their tokens. A stack that is open or has another issuer's users has none.
 pub(crate) fn sign_in(stack: &Stack<'_>, state: &mut State) -> Result<()> {
     let (Some(pool), Some(client)) = (state.outputs.get("UserPoolId"), state.outputs.get("UserPoolClientId")) else {
         state.users.clear();
@@ -97,7 +97,7 @@ pub(crate) fn sign_in(stack: &Stack<'_>, state: &mut State) -> Result<()> {
     state.users = signed_in
         .into_iter()
         .map(|SignedIn { name, password, sub, access_token, id_token }| {
-            // Attributes of the pool, such as custom:tenant, are in ID tokens only. stack.py sets that one to the name.
+            // Custom attributes, such as custom:tenant, are in ID tokens only. stack.py sets that one to the name.
             let (tenant, token) = if by_sub { (sub, access_token) } else { (name.clone(), id_token) };
             User { name, password, tenant, token }
         })

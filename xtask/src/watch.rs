@@ -1,9 +1,9 @@
-//! `watch`: change the code of an HTTP function, reload the page, see the change.
+//! `watch`: hot reload of the HTTP functions.
 //!
-//! The functions behind the API's routes run under `cargo lambda watch`, which builds them again when a file changes,
-//! with the environment that they have on the stack; queue functions stay as they are deployed. A front door of its
-//! own sends each route to whichever of the two serves it. The stack's own front door stays what it was. Behind the new
-//! one there is no gateway that could check a token: calls need none, and all belong to the tenant `default`.
+//! The functions behind the API's routes run under `cargo lambda watch`, which rebuilds them when a file changes,
+//! with the environment that they have on the stack. Queue functions stay as deployed. A second local proxy sends
+//! each route to whichever of the two serves it; the stack's own proxy is unchanged. No gateway behind the second
+//! proxy checks tokens: calls need none, and all belong to the tenant `default`.
 
 use crate::local_proxy::{self, Upstream};
 use crate::project::Project;
@@ -16,13 +16,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// The first request waits for the first build.
+/// Timeout of a request; the first one waits for the first build.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What `watch` can be told.
+/// Options of `watch`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Serve the API at this port; by default at a free one
+    /// Port of the API on 127.0.0.1 [default: a free port]
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
 }
@@ -30,13 +30,13 @@ pub(crate) struct Options {
 /// A function under `cargo lambda watch`.
 struct Watched {
     function: String,
-    /// Its name on the stack, by which the routes know it.
+    /// Name on the stack, by which routes refer to the function.
     name: String,
     port: u16,
     process: Child,
 }
 
-/// The command; ends with Ctrl-C.
+/// Runs the command until Ctrl-C.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let tools = tools::ensure(project)?;
     let mut state = state::read(project)?;
@@ -78,7 +78,7 @@ fn watch(stack: &Stack<'_>, function: &str, name: &str) -> Result<Watched> {
         .envs(scrubbed)
         .env("PATH", stack.tools.path())
         .envs(config.environment)
-        // Calls come here without passing the gateway, so nobody has checked a token.
+        // Calls do not pass through the gateway, so no token has been checked.
         .env("LONGSHORE_ACCESS", "open")
         .env("AWS_ENDPOINT_URL", stack.endpoint)
         .env("AWS_REGION", "us-east-1")
@@ -106,7 +106,7 @@ fn open(options: &Options, upstream: Upstream, state: &State, watched: &[Watched
     Ok(())
 }
 
-/// Ctrl-C ends all of this by itself; what is waited for is a watcher that ends on its own.
+/// Waits until a watcher ends by itself. Ctrl-C ends the whole command.
 fn wait(watched: &mut [Watched]) -> Result<()> {
     loop {
         for Watched { function, process, .. } in watched.iter_mut() {
@@ -120,7 +120,7 @@ fn wait(watched: &mut [Watched]) -> Result<()> {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        // Fails only if it has ended.
+        // Fails only if the process has ended.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

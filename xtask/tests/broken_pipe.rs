@@ -1,4 +1,4 @@
-//! A command whose output nobody reads any more ends as it would otherwise, and not by a panic.
+//! A command whose output is closed ends normally, without a panic.
 
 use std::process::{Command, Stdio};
 

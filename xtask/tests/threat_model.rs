@@ -1,11 +1,11 @@
-//! The threat model names the tests that show what it says: each of them must be there.
+//! Checks that every test that the threat model names exists.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
 
-/// Folders with tests.
+/// Folders that contain tests.
 const CODE: [&str; 4] = ["functions", "shared", "tests", "xtask"];
 
 #[test]
@@ -23,7 +23,7 @@ fn every_test_that_the_threat_model_names_is_there() -> Result<()> {
     Ok(())
 }
 
-/// Tests are named as sentences.
+/// Returns true for the name of a test; tests are named as sentences.
 fn is_test_name(word: &str) -> bool {
     word.matches('_').count() >= 3 && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }

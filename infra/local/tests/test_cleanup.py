@@ -1,4 +1,4 @@
-"""Tests of cleanup.py, with a stub of boto3 and an API of their own."""
+"""Tests of cleanup.py, with a stub of boto3 and a fake API."""
 
 import http.server
 import json

@@ -1,9 +1,9 @@
-//! Tells what of a change of an OpenAPI document breaks clients that were written for the document before.
+//! Finds the changes of an OpenAPI document that break clients written for the previous version.
 //!
-//! What a client may send must stay allowed, and what it is answered must stay within what it was told. Where the two
-//! documents cannot be compared the change counts as breaking: whoever knows better raises the version.
+//! Everything that a client may send must stay allowed. Everything that the API answers must stay within what the old
+//! document promised. A change that cannot be compared counts as breaking; raise the version to accept it.
 //!
-//! A module of our own: the tools that there are for it come as programs that download themselves.
+//! The existing tools for this task are programs that download themselves, hence a crate of our own.
 
 mod limits;
 mod operations;
@@ -14,11 +14,11 @@ use serde_json::Value;
 /// One difference that matters to clients.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Change {
-    /// Where: a call, and a place in what it takes or answers.
+    /// The call, and the position within its request or response.
     pub place: String,
-    /// What.
+    /// A description of the difference.
     pub what: String,
-    /// A client of the old document may fail.
+    /// True if a client of the old document may fail.
     pub is_breaking: bool,
 }
 
@@ -29,13 +29,14 @@ impl std::fmt::Display for Change {
     }
 }
 
-/// What differs for clients, in the order of the old document. Words (descriptions, examples, titles) do not.
+/// Lists the differences that matter to clients, in the order of the old document. Descriptions, examples and titles
+/// are ignored.
 pub fn changes(old: &Value, new: &Value) -> Vec<Change> {
     operations::compare(&Pair { old, new })
 }
 
-/// Whether a version says that clients may break: its leftmost number that is not zero is another (as cargo reads
-/// versions), or either is no version.
+/// Returns true if the new version permits breaking changes: its leftmost non-zero number differs from the old one's,
+/// by cargo's rules. Also true if either version cannot be parsed.
 pub fn may_break(old: &Value, new: &Value) -> bool {
     let significant = |document: &Value| {
         let version = document["info"]["version"].as_str()?;
@@ -49,13 +50,13 @@ pub fn may_break(old: &Value, new: &Value) -> bool {
     }
 }
 
-/// The two documents.
+/// The old and the new document.
 struct Pair<'a> {
     old: &'a Value,
     new: &'a Value,
 }
 
-/// What a reference leads to, or the value itself.
+/// Resolves a `$ref`, or returns the value itself.
 fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     match value["$ref"].as_str() {
         Some(to) => document.pointer(to.trim_start_matches('#')).unwrap_or(&Value::Null),
@@ -63,12 +64,12 @@ fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     }
 }
 
-/// The members of an object; none of anything else.
+/// Members of an object; empty for any other value.
 fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
 }
 
-/// What was found, and where the search is.
+/// The differences found so far.
 #[derive(Default)]
 struct Found(Vec<Change>);
 

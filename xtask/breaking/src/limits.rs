@@ -1,15 +1,15 @@
-//! Compares the limits of two schemas: of numbers, of lengths, and the set of their values.
+//! Compares the limits of two schemas: number ranges, lengths, and enumerated values.
 
 use serde_json::Value;
 
-/// Keywords of an upper limit; the others are of a lower one.
+/// Keywords of an upper limit.
 const UPPER: [&str; 5] = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
 const LOWER: [&str; 5] = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
 
-/// Keywords of which it cannot be told whether one value allows less than another.
+/// Keywords that cannot be compared by strictness; any difference counts.
 const OPAQUE: [&str; 4] = ["pattern", "format", "multipleOf", "uniqueItems"];
 
-/// Why not every value that `inner` allows fits `outer`; nothing if every one does.
+/// Returns the reasons why `outer` does not accept every value that `inner` allows; empty if it does.
 pub(crate) fn not_within(inner: &Value, outer: &Value) -> Vec<String> {
     let number = |schema: &Value, name: &str| schema[name].as_f64();
     let over = |name: &&str| match (number(inner, name), number(outer, name)) {
@@ -40,7 +40,7 @@ fn values_not_within(inner: &Value, outer: &Value) -> Option<String> {
     }
 }
 
-/// The values that a schema lists, if it does.
+/// The values that a schema enumerates by `const` or `enum`; `None` if it does not.
 fn values(schema: &Value) -> Option<Vec<Value>> {
     match schema.get("const") {
         Some(value) => Some(vec![value.clone()]),

@@ -1,11 +1,11 @@
-//! Compares calls: what they take, what they answer, and whether they are there at all.
+//! Compares calls: presence, parameters, request bodies and responses.
 
 use serde_json::Value;
 
 use crate::schemas::{self, Direction};
 use crate::{Change, Found, Pair, members, resolved};
 
-/// Everything that differs between the calls of two documents.
+/// Lists every difference between the calls of two documents.
 pub(crate) fn compare(pair: &Pair<'_>) -> Vec<Change> {
     let mut found = Found::default();
     for (path, item) in members(&pair.old["paths"]) {
@@ -101,7 +101,7 @@ fn responses(pair: &Pair<'_>, place: &str, old: &Value, new: &Value, found: &mut
     for (status, _) in members(&new["responses"]).filter(|(status, _)| old["responses"].get(status.as_str()).is_none())
     {
         let place = format!("{place}, answer {status}");
-        // Every client must expect errors; another kind of success, none.
+        // Clients must handle any error status, but not a new success status.
         if status.starts_with(['4', '5']) {
             found.fine(&place, "it is new");
         } else {

@@ -1,21 +1,21 @@
-//! Compares schemas: what is sent may allow more than before, and what is answered may hold less.
+//! Compares schemas: a request may become more permissive, and a response more restrictive.
 
 use serde_json::Value;
 
 use crate::limits::not_within;
 use crate::{Found, Pair, members, resolved};
 
-/// Who writes a value.
+/// The sender of a value.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(crate) enum Direction {
-    /// The client: everything that was good must stay good.
+    /// The client: every value that was accepted must stay accepted.
     Sent,
-    /// The API: everything must be as clients were told.
+    /// The API: every value must stay within the old schema.
     Answered,
 }
 
 impl Direction {
-    /// The one whose values must all be good for the other, and the other.
+    /// Returns `(inner, outer)`: every value allowed by `inner` must be allowed by `outer`.
     fn inner_and_outer<T>(self, old: T, new: T) -> (T, T) {
         match self {
             Self::Sent => (old, new),
@@ -24,10 +24,10 @@ impl Direction {
     }
 }
 
-/// Deeper than any document that is not recursive; behind it nothing is compared.
+/// Maximum depth of comparison, which guards against recursive schemas. Deeper parts are not compared.
 const DEEPEST: usize = 32;
 
-/// Everything that differs between two schemas of one place.
+/// Lists every difference between two schemas of one place.
 pub(crate) fn compare<'a>(
     pair: &Pair<'a>,
     direction: Direction,
@@ -63,7 +63,7 @@ impl<'a> Comparison<'a, '_> {
         }
     }
 
-    /// Of several forms each must be one of the other's.
+    /// Checks that each alternative of one schema fits an alternative of the other.
     fn several(self, place: &str, olds: &[&'a Value], news: &[&'a Value], found: &mut Found) {
         let (inner, outer) = self.direction.inner_and_outer(olds, news);
         let fits = |form: &&'a Value| {
@@ -117,7 +117,7 @@ impl<'a> Comparison<'a, '_> {
         }
     }
 
-    /// What stands in arrays, and under names that nobody listed.
+    /// Compares array elements, and properties that the schema does not name.
     fn parts(self, place: &str, (old, new): (&'a Value, &'a Value), found: &mut Found) {
         for (keyword, part) in [("items", "[]"), ("additionalProperties", ".*")] {
             let place = format!("{place}{part}");
@@ -137,7 +137,7 @@ impl<'a> Comparison<'a, '_> {
     }
 }
 
-/// What a value may look like, null aside.
+/// The alternatives of a schema, `null` apart.
 struct Forms<'a> {
     or_null: bool,
     forms: Vec<&'a Value>,
@@ -163,7 +163,7 @@ impl<'a> Forms<'a> {
     }
 }
 
-/// The types of a schema; none where any will do.
+/// The types of a schema; empty if it allows any type.
 fn types(schema: &Value) -> Vec<&str> {
     match &schema["type"] {
         Value::String(one) => vec![one],

@@ -1,10 +1,10 @@
-//! Rules as a table: a change of a small document, and whether it breaks clients.
+//! The rules as a table: a change of a small document, and the expected verdict.
 
 use serde_json::{Value, json};
 
 use super::*;
 
-/// A document with a call of everything.
+/// A document that uses every feature that is compared.
 fn document() -> Value {
     json!({
         "info": { "version": "0.1.0" },
@@ -55,7 +55,7 @@ const CALL: &str = "/paths/~1a/post";
 const SENT: &str = "/paths/~1a/post/requestBody/content/application~1json/schema";
 const ANSWERED: &str = "/paths/~1a/post/responses/200/content/application~1json/schema";
 
-/// The document with another value at a pointer; null removes what is there.
+/// Returns the document with the value at a pointer replaced; null removes it.
 fn with(pointer: &str, value: Value) -> Value {
     let mut document = document();
     let (parent, key) = pointer.rsplit_once('/').unwrap();

@@ -1,32 +1,32 @@
-//! A function's binary: its machine, its symbols, its size, and the settings that it was built with.
+//! A function's binary: its machine, symbols, size and build settings.
 
 use crate::finding::Finding;
 
-/// The text with which `longshore::telemetry` names the settings.
+/// Prefix under which `longshore::telemetry` embeds the build settings.
 const SETTINGS: &[u8] = b"longshore build: ";
-/// A release is a few megabytes; debug information makes ten times as much.
+/// Size limit for a warning. A release is a few megabytes; debug information makes it ten times larger.
 const LARGE_BYTES: usize = 40 << 20;
-/// Kind of the section that holds symbols, which `strip` removes.
+/// ELF section type of a symbol table, which `strip` removes.
 const SYMBOLS: u32 = 2;
 
-/// The machines that Lambda has, by their number in an ELF header.
+/// Lambda's architectures, by ELF machine number.
 const MACHINES: [(u16, &str); 2] = [(62, "x86_64"), (183, "arm64")];
 
-/// What is known of a binary.
+/// Properties of a binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binary {
-    /// `arm64` or `x86_64`; none if it is for another machine.
+    /// `arm64` or `x86_64`; `None` for any other machine.
     pub machine: Option<&'static str>,
-    /// Whether its symbols are still there.
+    /// True if the binary has not been stripped.
     pub has_symbols: bool,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: usize,
-    /// `panic=unwind; profile=release;`; none if it does not say.
+    /// Build settings, such as `panic=unwind; profile=release;`; `None` if the binary does not contain any.
     pub settings: Option<String>,
 }
 
 impl Binary {
-    /// Reads a binary; none if it is no ELF file of 64 bits in little-endian order.
+    /// Parses a binary. Returns `None` unless it is a 64-bit little-endian ELF file.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         if bytes.get(..6)? != b"\x7fELF\x02\x01" {
             return None;
@@ -41,7 +41,7 @@ impl Binary {
         })
     }
 
-    /// What is wrong with it as the code of a function for `architecture`, which lies at `place`.
+    /// Lists the defects of the binary at `place` as the code of a function for `architecture`.
     pub fn findings(&self, place: &str, architecture: &str) -> Vec<Finding> {
         let mut found = Vec::new();
         let build = build(architecture);
@@ -74,12 +74,12 @@ impl Binary {
     }
 }
 
-/// The command that builds for a machine, whichever machine it runs on.
+/// The build command for an architecture; it works on any host.
 fn build(architecture: &str) -> String {
     format!("cargo lambda build --release --{}", architecture.replace('_', "-"))
 }
 
-/// The kinds of all sections; none if the table of sections is not as its header says.
+/// The types of all sections; `None` if the section table is malformed.
 fn kinds_of_sections(bytes: &[u8]) -> Option<Vec<u32>> {
     let at = usize::try_from(u64::from_le_bytes(bytes.get(40..48)?.try_into().ok()?)).ok()?;
     let short = |from: usize| Some(usize::from(u16::from_le_bytes(bytes.get(from..from + 2)?.try_into().ok()?)));

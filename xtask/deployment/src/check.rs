@@ -1,4 +1,4 @@
-//! All that can be checked without AWS: template, parameters, binaries.
+//! All checks that need no AWS: template, parameters, binaries.
 
 use std::path::Path;
 
@@ -12,15 +12,16 @@ use crate::settings::Settings;
 use crate::template::{Parameters, Template};
 use crate::{parameters, rules};
 
-/// The longest name of a function is 64 characters, `-dead-letters` included.
+/// Maximum length of a stack name. A function name has at most 64 characters, including a suffix such as
+/// `-dead-letters`.
 const STACK_NAME: usize = 51;
-/// Write units a second that an on-demand table accepts from the start
+/// Write units per second that an on-demand table accepts from the start
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html>).
 const WARM_WRITE_UNITS: u64 = 4_000;
-/// The most that the mappings may use of the 1,000 executions that an account usually has.
+/// Maximum concurrency of all mappings, of the 1,000 executions that an account usually has.
 const MAPPINGS: u64 = 500;
 
-/// Findings in the template under these settings.
+/// Lists the findings in the template under these settings.
 ///
 /// # Errors
 /// If a function of the template has no role or no limit.
@@ -32,7 +33,7 @@ pub fn template(template: &Template, settings: &Settings) -> Result<Vec<Finding>
     found.extend(stack_name(settings.stack.as_deref()));
     found.extend(settings.region.as_deref().and_then(|region| sign_in(template, region, &given)));
     found.extend(loops(template)?);
-    // No mapping has limits for an environment that is not there.
+    // An unknown environment has no limits in the mappings.
     if parameters::is_accepted(template, &given, "Environment") {
         let at_once = mappings_at_once(template, &given)?;
         if at_once > MAPPINGS {
@@ -55,7 +56,7 @@ fn loops(template: &Template) -> Result<Vec<Finding>> {
     Ok(looping.map(finding).collect())
 }
 
-/// Values that CloudFormation takes and that are not fit for AWS.
+/// Finds values that CloudFormation accepts but that do not work on AWS.
 fn unfit(template: &Template, settings: &Settings) -> Vec<Finding> {
     let given = settings.effective(template);
     let mut found = Vec::new();
@@ -85,7 +86,8 @@ fn unfit(template: &Template, settings: &Settings) -> Vec<Finding> {
     found
 }
 
-/// CloudFormation takes letters, digits and hyphens, a letter first. It takes more characters than are left here.
+/// Checks the stack name: letters, digits and hyphens, a letter first. The limit is shorter than CloudFormation's,
+/// because function names are derived from it.
 fn stack_name(name: Option<&str>) -> Option<Finding> {
     let Some(name) = name else {
         let what = "samconfig.toml has no stack_name for this environment";
@@ -102,7 +104,8 @@ fn stack_name(name: Option<&str>) -> Option<Finding> {
     (name.len() > STACK_NAME).then(|| Finding::error("stack name", what, format!("at most {STACK_NAME} characters")))
 }
 
-/// The hosted sign-in page has other addresses outside of AWS's usual partition, or is not there.
+/// Rejects Cognito outside AWS's standard partition, where the hosted sign-in page has another domain or does not
+/// exist.
 fn sign_in(template: &Template, region: &str, given: &Parameters) -> Option<Finding> {
     let elsewhere = region.starts_with("cn-") || region.starts_with("us-gov-");
     let has_pool = template.parameter("Access", given).as_deref() == Some("cognito");
@@ -112,10 +115,10 @@ fn sign_in(template: &Template, region: &str, given: &Parameters) -> Option<Find
     })
 }
 
-/// Findings in the binaries of all functions, where the template names them, below `root`.
+/// Checks the binaries of all functions at the paths that the template names, below `root`.
 pub fn binaries(template: &Template, settings: &Settings, root: &Path) -> Vec<Finding> {
     let given = settings.effective(template);
-    // Without a known machine, every binary would be wrong.
+    // With an unknown architecture, every binary would be reported as wrong.
     if !parameters::is_accepted(template, &given, "Architecture") {
         return Vec::new();
     }

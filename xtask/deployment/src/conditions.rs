@@ -1,11 +1,11 @@
-//! Functions of `Conditions` and `Rules`.
+//! Evaluates the intrinsic functions of `Conditions` and `Rules`.
 
 use serde_json::Value;
 
 use crate::constraint::members;
 use crate::template::{Parameters, Template, plain};
 
-/// The value of a condition or an assertion; `None` if only a deployment knows it.
+/// Evaluates a condition or an assertion; `None` if the value is only known at deployment.
 pub(crate) fn holds(template: &Template, expression: &Value, given: &Parameters) -> Option<bool> {
     let (name, argument) = expression.as_object()?.iter().next()?;
     let each = || argument.as_array()?.iter().map(|item| holds(template, item, given)).collect::<Option<Vec<_>>>();
@@ -26,7 +26,7 @@ fn is_within(members: &[String], all: &[String]) -> bool {
     members.iter().all(|member| all.contains(member))
 }
 
-/// The texts of a list, or the one text of a scalar. A parameter that is a list has several.
+/// The strings of a list, or the single string of a scalar. A list parameter has several.
 fn texts(template: &Template, expression: &Value, given: &Parameters) -> Option<Vec<String>> {
     if let Some(name) = expression["Ref"].as_str() {
         return Some(members(template.declaration(name), &template.parameter(name, given)?));

@@ -1,11 +1,11 @@
-//! The constraints that a parameter's declaration puts on its value.
+//! Constraints of a parameter's declaration on its value.
 
 use regex_lite::{Error, Regex};
 use serde_json::Value;
 
 use crate::template::plain;
 
-/// Values of a list, or the one value of any other parameter.
+/// The members of a list parameter, or the single value of any other parameter.
 pub(crate) fn members(declaration: &Value, value: &str) -> Vec<String> {
     let kind = declaration["Type"].as_str().unwrap_or_default();
     if kind == "CommaDelimitedList" || kind.starts_with("List<") {
@@ -14,7 +14,7 @@ pub(crate) fn members(declaration: &Value, value: &str) -> Vec<String> {
     vec![value.to_owned()]
 }
 
-/// The reason why CloudFormation refuses a value.
+/// Returns the reason why CloudFormation refuses a value.
 pub(crate) fn refusal(declaration: &Value, value: &str) -> Option<String> {
     let is_number = matches!(declaration["Type"].as_str(), Some("Number" | "List<Number>"));
     members(declaration, value).iter().find_map(|member| {
@@ -47,7 +47,7 @@ fn text(declaration: &Value, value: &str) -> Option<String> {
     (!pattern.is_match(value)).then(|| format!("{value:?} is not allowed; it must match {expected}"))
 }
 
-/// The range that a measure is not in.
+/// Describes the range that a value violates.
 fn out_of_range(measure: f64, [least, most]: [Option<String>; 2]) -> Option<String> {
     let bound = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<f64>().ok());
     let is_inside =
@@ -62,7 +62,8 @@ fn out_of_range(measure: f64, [least, most]: [Option<String>; 2]) -> Option<Stri
     })
 }
 
-/// `AllowedPattern`, anchored: CloudFormation matches the whole value. An error if it has what only Java's patterns have.
+/// Compiles `AllowedPattern`, anchored, because CloudFormation matches the whole value. Fails for syntax that only
+/// Java's patterns have.
 pub(crate) fn pattern(declaration: &Value) -> Option<Result<Regex, Error>> {
     let pattern = declaration["AllowedPattern"].as_str()?;
     Some(Regex::new(&format!(r"\A(?:{pattern})\z")))

@@ -1,36 +1,36 @@
-//! A finding: what is wrong, where, and how to fix it.
+//! A finding: a problem, its location, and its fix.
 
 use std::fmt::{self, Display};
 
-/// How bad it is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The deployment would work; something is worth knowing.
+    /// The deployment would work, but deserves attention.
     Warning,
-    /// The deployment would fail, not work, or lose something.
+    /// The deployment would fail, not work, or lose data.
     Error,
 }
 
 /// One result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// What is wrong.
+    /// Description of the problem.
     pub what: String,
-    /// The file, parameter or resource that is wrong.
+    /// The affected file, parameter or resource.
     pub place: String,
-    /// What to do about it.
+    /// The recommended action.
     pub fix: String,
 }
 
 impl Finding {
-    /// A deployment that would not work.
+    /// Creates an error.
     pub fn error(place: impl Into<String>, what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { severity: Severity::Error, what: what.into(), place: place.into(), fix: fix.into() }
     }
 
-    /// Something worth knowing.
+    /// Creates a warning.
     pub fn warning(place: impl Into<String>, what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(place, what, fix) }
     }

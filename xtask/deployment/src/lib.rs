@@ -1,22 +1,22 @@
-//! Checks of a deployment before it is made: template, parameters, binaries, quotas.
+//! Pre-deployment checks: template, parameters, binaries, quotas.
 //!
-//! | module | knows |
+//! | module | content |
 //! | --- | --- |
-//! | [`yaml`] | CloudFormation's YAML, short tags included, as JSON |
+//! | [`yaml`] | CloudFormation's YAML, including short tags, as JSON |
 //! | [`template`] | resources, parameters and mappings, and their values for given parameters |
 //! | `conditions` | functions of conditions and rules |
-//! | [`roles`] | what each function may do, by role |
-//! | [`settings`] | stack name and parameters of a deployment, and where each is set |
+//! | [`roles`] | permissions of each function, by role |
+//! | [`settings`] | stack name and parameters of a deployment, and their sources |
 //! | [`samconfig`] | the settings of samconfig.toml |
 //! | [`overrides`] | the text of `--parameter-overrides` |
 //! | `constraint` | type, range, length, pattern and list of a parameter |
 //! | [`parameters`] | parameters that CloudFormation refuses |
 //! | [`rules`] | the template's rules |
 //! | [`binary`] | machine, size, symbols and build settings of a function's binary |
-//! | [`check`] | all that can be checked without AWS, as findings |
-//! | [`updates`] | changes of parameters that lose something |
-//! | [`quotas`] | concurrent executions: what the stack may use, and what the account has |
-//! | [`verdict`] | the result: errors, warnings, and parts that were not checked |
+//! | [`check`] | all checks that need no AWS, as findings |
+//! | [`updates`] | parameter changes that lose data |
+//! | [`quotas`] | concurrent executions: the stack's maximum, and the account's quota |
+//! | [`verdict`] | the result: errors, warnings, and skipped checks |
 
 pub mod binary;
 pub mod check;

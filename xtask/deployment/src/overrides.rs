@@ -1,13 +1,14 @@
-//! The text of `--parameter-overrides`, split as `sam deploy` splits it.
+//! Parses the text of `--parameter-overrides` as `sam deploy` does.
 
 use anyhow::{Context, Result};
 
 use crate::template::Parameters;
 
-/// Reads `A=1 B='2 3'` and `ParameterKey=A,ParameterValue=1`, any number of them in each text. The last value of a name holds.
+/// Parses `A=1 B='2 3'` and `ParameterKey=A,ParameterValue=1`, any number of pairs per text. The last value of a name
+/// wins.
 ///
 /// # Errors
-/// If a word is neither. SAM drops such a word without a message.
+/// If a word has neither form. SAM ignores such a word silently.
 pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Parameters> {
     texts.into_iter().flat_map(|text| words(text.as_ref())).map(|word| pair(&word)).collect()
 }
@@ -21,7 +22,7 @@ fn pair(word: &str) -> Result<(String, String)> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// Words, without the quotes. A quoted part may hold spaces; `\` before a space or a quote takes away its meaning.
+/// Splits a text into words and removes quotes. A quoted part may contain spaces; `\` escapes a space or a quote.
 fn words(text: &str) -> Vec<String> {
     let (mut words, mut quote) = (vec![String::new()], None);
     let mut rest = text.chars().peekable();

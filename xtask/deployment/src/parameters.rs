@@ -1,11 +1,11 @@
-//! Values of parameters against their declarations, as CloudFormation checks them.
+//! Checks parameter values against their declarations, as CloudFormation does.
 
 use crate::constraint::{pattern, refusal};
 use crate::finding::Finding;
 use crate::settings::Settings;
 use crate::template::{Parameters, Template};
 
-/// Parameters that CloudFormation refuses, and those that the template does not have.
+/// Lists parameters that CloudFormation refuses, and those that the template does not declare.
 pub fn findings(template: &Template, settings: &Settings) -> Vec<Finding> {
     let given = settings.effective(template);
     let unknown = settings.parameters.keys().filter(|name| template.declaration(name).is_null()).map(|name| {
@@ -25,7 +25,7 @@ pub fn findings(template: &Template, settings: &Settings) -> Vec<Finding> {
     unknown.chain(refused).collect()
 }
 
-/// Returns true if the template has the parameter and CloudFormation takes its value.
+/// Returns true if the template has the parameter and CloudFormation accepts its value.
 pub fn is_accepted(template: &Template, given: &Parameters, name: &str) -> bool {
     template.parameter(name, given).is_some_and(|value| refusal(template.declaration(name), &value).is_none())
 }

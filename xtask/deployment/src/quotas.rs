@@ -1,4 +1,4 @@
-//! Concurrent executions: what the queues of a stack may use, and what its account has.
+//! Concurrent executions: the maximum for the stack's queues, and the account's quota.
 
 use anyhow::{Context, Result};
 
@@ -6,15 +6,15 @@ use crate::finding::Finding;
 use crate::roles::FUNCTION;
 use crate::template::{Parameters, Template};
 
-/// What is left for the HTTP functions and the sweeper.
+/// Executions reserved for the HTTP functions and the sweeper.
 const ROOM: u64 = 50;
 /// The environment with the fewest executions.
 const SMALLEST: &str = "small";
 
-/// Functions that the queue mappings may run at once.
+/// Sums the maximum concurrency of all queue mappings.
 ///
 /// # Errors
-/// If a mapping has no limit, or one that is no literal number.
+/// If a mapping has no limit, or a limit that is not a literal number.
 pub fn mappings_at_once(template: &Template, given: &Parameters) -> Result<u64> {
     let mut sum = 0;
     for (id, function) in template.of_type(FUNCTION) {
@@ -27,7 +27,7 @@ pub fn mappings_at_once(template: &Template, given: &Parameters) -> Result<u64> 
     Ok(sum)
 }
 
-/// Findings in an account of this quota, for a deployment of this environment.
+/// Compares the mappings' concurrency with the account's quota, for a deployment of this environment.
 pub fn findings(at_once: u64, quota: u64, environment: &str) -> Vec<Finding> {
     let more = "ask for more (Service Quotas, Lambda, Concurrent executions)";
     let fix = if environment == SMALLEST {

@@ -1,4 +1,5 @@
-//! What each function may do: its role's statements, the queues that it consumes and those that it may send to.
+//! Permissions of each function: the statements of its role, the queues that it consumes, and the queues that it may
+//! send to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,22 +8,22 @@ use serde_json::Value;
 
 use crate::template::Template;
 
-/// The type of the functions.
+/// Resource type of a function.
 pub const FUNCTION: &str = "AWS::Serverless::Function";
 
-/// A statement of a policy that allows something.
+/// An `Allow` statement of a policy.
 #[derive(Clone, Debug)]
 pub struct Allowed {
     /// Actions, such as `dynamodb:GetItem`.
     pub actions: BTreeSet<String>,
-    /// Logical ids and paths of what it is about: `JobsTable`, `JobsTable/index/tenant`, `Bucket/uploads/*`.
+    /// Logical ids and paths of the resources: `JobsTable`, `JobsTable/index/tenant`, `Bucket/uploads/*`.
     pub resources: BTreeSet<String>,
-    /// Patterns of the only partition keys, if it is limited to some.
+    /// Patterns of the permitted partition keys; `None` if unrestricted.
     pub leading_keys: Option<Vec<String>>,
 }
 
 impl Allowed {
-    /// Whether it allows an action on a resource, of which `key` is the partition key's beginning.
+    /// Returns true if the statement allows an action on a resource. `key` is the prefix of the partition key.
     pub fn covers(&self, action: &str, resource: &str, key: Option<&str>) -> bool {
         let keyed = |patterns: &Vec<String>| {
             key.is_some_and(|key| patterns.iter().any(|pattern| key.starts_with(pattern.trim_end_matches('*'))))
@@ -36,26 +37,26 @@ impl Allowed {
 /// A function of the template.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Its logical id.
+    /// Logical id.
     pub id: String,
-    /// Its handler, which is the name of its folder.
+    /// Handler, which equals the name of the function's folder.
     pub name: String,
-    /// What its role allows.
+    /// Statements of the role.
     pub allowed: Vec<Allowed>,
     /// Logical ids of the queues that it consumes.
     pub consumes: BTreeSet<String>,
-    /// `RecursiveLoop`, if it is set.
+    /// Value of `RecursiveLoop`, if set.
     pub recursive_loop: Option<String>,
 }
 
 impl Function {
-    /// The queues that it may send to.
+    /// The queues that the function may send to.
     pub fn sends_to(&self) -> BTreeSet<&str> {
         let sending = self.allowed.iter().filter(|allowed| allowed.actions.contains("sqs:SendMessage"));
         sending.flat_map(|allowed| allowed.resources.iter().map(String::as_str)).collect()
     }
 
-    /// Whether its messages may lead back to it, through functions that consume them and may send others.
+    /// Returns true if the function's messages may lead back to it, also through other functions.
     pub fn leads_to_itself(&self, all: &BTreeMap<String, Function>) -> bool {
         let (mut reached, mut left) = (BTreeSet::new(), self.sends_to());
         while let Some(queue) = left.pop_first() {
@@ -71,10 +72,10 @@ impl Function {
     }
 }
 
-/// All functions, by name.
+/// Returns all functions by name.
 ///
 /// # Errors
-/// If one has no role, or a policy is not as the template writes them.
+/// If a function has no role, or a policy has a form that this template does not use.
 pub fn functions(template: &Template) -> Result<BTreeMap<String, Function>> {
     template
         .of_type(FUNCTION)
@@ -118,7 +119,7 @@ fn leading_keys(condition: &Value) -> Option<Vec<String>> {
     Some(keys.as_array()?.iter().filter_map(|key| key.as_str().map(str::to_owned)).collect())
 }
 
-/// One or many.
+/// The elements of a list, or a single value.
 fn each(value: &Value) -> impl Iterator<Item = &Value> {
     let (many, one) = match value {
         Value::Array(items) => (Some(items), None),
@@ -127,7 +128,7 @@ fn each(value: &Value) -> impl Iterator<Item = &Value> {
     many.into_iter().flatten().chain(one)
 }
 
-/// `Bucket/uploads/*` of `!Sub '${Bucket.Arn}/uploads/*'`, `Queue` of `!GetAtt Queue.Arn`.
+/// Turns `!Sub '${Bucket.Arn}/uploads/*'` into `Bucket/uploads/*`, and `!GetAtt Queue.Arn` into `Queue`.
 fn name(resource: &Value) -> Option<String> {
     let (id, rest) = match (&resource["Fn::GetAtt"], &resource["Fn::Sub"]) {
         (Value::Array(path), _) => (path.first()?.as_str()?, ""),

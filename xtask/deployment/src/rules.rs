@@ -1,4 +1,4 @@
-//! The template's `Rules`, evaluated as CloudFormation does before it changes anything.
+//! Evaluates the template's `Rules` as CloudFormation does before a deployment.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::finding::Finding;
 use crate::settings::Settings;
 use crate::template::Template;
 
-/// Assertions that do not hold, each with its `AssertDescription`.
+/// Lists the assertions that do not hold, each with its `AssertDescription`.
 pub fn findings(template: &Template, settings: &Settings) -> Vec<Finding> {
     template.section("Rules").flat_map(|rule| of_rule(template, settings, rule)).collect()
 }

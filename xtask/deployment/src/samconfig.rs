@@ -8,10 +8,10 @@ use crate::settings::Settings;
 use crate::template::Parameters;
 
 impl Settings {
-    /// Reads an environment. As in SAM, `deploy` goes before `global`, and no other environment is read.
+    /// Reads an environment. As in SAM, `deploy` takes precedence over `global`, and no other environment is read.
     ///
     /// # Errors
-    /// If the file is no TOML, has no such environment, or has parameters that are no `NAME=VALUE`.
+    /// If the file is not valid TOML, has no such environment, or has parameters that are not `NAME=VALUE`.
     pub fn read(text: &str, environment: &str) -> Result<Self> {
         let table: Table = text.parse().context("samconfig.toml is no TOML")?;
         let found =
@@ -31,7 +31,7 @@ impl Settings {
     }
 }
 
-/// `"A=1 B='2 3'"`, a table of names and values, or a list of such.
+/// Parses `"A=1 B='2 3'"`, a table of names and values, or a list of either.
 fn parameters(value: &Value) -> Result<Parameters> {
     match value {
         Value::String(text) => overrides::parse([text]),

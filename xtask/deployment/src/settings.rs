@@ -1,8 +1,8 @@
-//! Settings of a deployment, and the place where each parameter is set.
+//! Settings of a deployment, and the source of each parameter.
 
 use crate::template::{Parameters, Template};
 
-/// Source of the parameters of a deployment. SAM takes one list or the other, never both.
+/// Source of a deployment's parameters. SAM uses one source, never both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
     /// `parameter_overrides` of samconfig.toml.
@@ -26,7 +26,7 @@ impl Source {
 pub struct Settings {
     /// Name of the stack.
     pub stack: Option<String>,
-    /// Region; `None` leaves it to the shell.
+    /// Region; `None` uses the shell's region.
     pub region: Option<String>,
     /// Parameters that the deployment sets.
     pub parameters: Parameters,
@@ -37,14 +37,15 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Parameters of the stack after the deployment. SAM keeps the running value of a parameter that is not set.
+    /// Returns the parameters of the stack after the deployment. SAM keeps the running value of a parameter that is
+    /// not set.
     pub fn effective(&self, template: &Template) -> Parameters {
         let declared = |name: &str| template.section("Parameters").any(|(known, _)| known == name);
         let kept = self.running.iter().filter(|(name, _)| declared(name));
         kept.chain(&self.parameters).map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// The place where a parameter has its value.
+    /// The source of a parameter's value.
     pub fn origin(&self, name: &str) -> &'static str {
         if self.parameters.contains_key(name) {
             self.source.name()
@@ -55,12 +56,12 @@ impl Settings {
         }
     }
 
-    /// The place where a parameter has its value, with its name.
+    /// The source of a parameter's value, followed by the parameter's name.
     pub fn place(&self, name: &str) -> String {
         format!("{}: {name}", self.origin(name))
     }
 
-    /// Advice to change a parameter where it is set.
+    /// Advice to change a parameter at its source.
     pub fn change(&self, name: &str) -> String {
         let place = if self.parameters.contains_key(name) { self.source } else { Source::default() };
         format!("change {name} in {}", place.name())

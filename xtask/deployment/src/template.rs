@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{conditions, yaml};
 
-/// Parameters by name, in place of the template's defaults.
+/// Parameter values by name, which override the template's defaults.
 pub type Parameters = BTreeMap<String, String>;
 
 /// A parsed template.
@@ -15,10 +15,10 @@ pub type Parameters = BTreeMap<String, String>;
 pub struct Template(Value);
 
 impl Template {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
-    /// If it is no YAML.
+    /// If the text is not valid YAML.
     pub fn parse(text: &str) -> Result<Self> {
         yaml::parse(text).map(Self)
     }
@@ -28,7 +28,7 @@ impl Template {
         self.0[name].as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// Properties of all resources of a type, by logical id.
+    /// The properties of all resources of a type, by logical id.
     pub fn of_type<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = (&'a str, &'a Value)> {
         self.section("Resources")
             .filter(move |(_, resource)| resource["Type"] == kind)
@@ -48,13 +48,13 @@ impl Template {
         &self.0["Parameters"][name]
     }
 
-    /// The value of a parameter: as given, else the template's default.
+    /// The value of a parameter: the given value, or the template's default.
     pub fn parameter(&self, name: &str, given: &Parameters) -> Option<String> {
         given.get(name).cloned().or_else(|| plain(&self.declaration(name)["Default"]))
     }
 
-    /// An expression with every reference to parameters, mappings and conditions replaced by its value. References to
-    /// resources stay.
+    /// Replaces every reference to parameters, mappings and conditions by its value. References to resources are
+    /// kept.
     pub fn resolve(&self, expression: &Value, given: &Parameters) -> Value {
         match expression {
             Value::Array(items) => items.iter().map(|item| self.resolve(item, given)).collect(),
@@ -70,7 +70,8 @@ impl Template {
         }
     }
 
-    /// The value of an intrinsic function; none if it is none, or depends on what only a deployment knows.
+    /// Evaluates an intrinsic function; `None` if it is not one, or depends on a value that is only known at
+    /// deployment.
     fn call(&self, name: &str, argument: &Value, given: &Parameters) -> Option<Value> {
         match name {
             "Ref" => self.parameter(argument.as_str()?, given).map(Value::String),
@@ -87,7 +88,7 @@ impl Template {
         }
     }
 
-    /// Whether a condition of this name holds; none if that depends on what only a deployment knows.
+    /// Evaluates a named condition; `None` if it depends on a value that is only known at deployment.
     pub fn condition(&self, name: &str, given: &Parameters) -> Option<bool> {
         conditions::holds(self, self.0["Conditions"].get(name)?, given)
     }

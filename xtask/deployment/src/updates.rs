@@ -1,10 +1,10 @@
-//! Changes of parameters of a running stack that lose something. CloudFormation makes them without a warning.
+//! Parameter changes that lose data of a running stack. CloudFormation applies them without a warning.
 
 use crate::finding::Finding;
 use crate::settings::Settings;
 use crate::template::Template;
 
-/// A parameter whose change loses something.
+/// A parameter whose change loses data.
 struct Loss {
     name: &'static str,
     when: When,
@@ -12,11 +12,11 @@ struct Loss {
     fix: &'static str,
 }
 
-/// The changes that lose something.
+/// The kind of change that loses data.
 #[derive(Clone, Copy)]
 enum When {
     Changed,
-    /// Changed from a value that is not empty to another that is not empty.
+    /// Changed from a non-empty value to another non-empty value.
     Replaced,
     Lowered,
 }
@@ -34,7 +34,7 @@ const LOSSES: [Loss; 7] = [
         fix: KEEP,
     },
     Loss { name: "TenantClaim", when: When::Changed, what: OTHER_TENANTS, fix: KEEP },
-    // Between an issuer and none, Access changes as well.
+    // A change between an issuer and none also changes Access.
     Loss { name: "OidcIssuer", when: When::Replaced, what: OTHER_TENANTS, fix: KEEP },
     Loss {
         name: "OperatorClaim",
@@ -62,11 +62,11 @@ const LOSSES: [Loss; 7] = [
     },
 ];
 
-/// Losses of an update of the running stack.
+/// Lists the losses that an update of the running stack causes.
 pub fn findings(template: &Template, settings: &Settings) -> Vec<Finding> {
     let after = settings.effective(template);
     let lost = LOSSES.iter().filter_map(|loss| {
-        // A parameter that an older template did not have loses nothing.
+        // A parameter that the running template did not have loses nothing.
         let (old, new) = (settings.running.get(loss.name)?, template.parameter(loss.name, &after)?);
         let what = format!("from {old:?} to {new:?} means {}", loss.what);
         loss.when.is_satisfied(old, &new).then(|| Finding::error(loss.name, what, loss.fix))

@@ -4,12 +4,12 @@ use std::fmt::{self, Display};
 
 use crate::finding::{Finding, Severity};
 
-/// A part of the checks that needs AWS.
+/// A check that needs AWS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The account's quota of concurrent executions.
     Quota,
-    /// Losses of an update.
+    /// Data losses of an update.
     Losses,
 }
 
@@ -22,12 +22,12 @@ impl Display for Part {
     }
 }
 
-/// A part that was not checked.
+/// A check that was skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotChecked {
-    /// The part.
+    /// The skipped check.
     pub part: Part,
-    /// The reason; `None` if it was not to be checked.
+    /// The reason; `None` if the check was not requested.
     pub reason: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl Display for NotChecked {
     }
 }
 
-/// Counts of findings. A part that could not be checked counts as a warning.
+/// Counts of findings. A check that failed to run counts as a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     errors: usize,
@@ -46,7 +46,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Counts findings and parts that were not checked.
+    /// Counts the findings and the skipped checks.
     pub fn new(found: &[Finding], not_checked: &[NotChecked]) -> Self {
         let errors = found.iter().filter(|finding| finding.severity == Severity::Error).count();
         let failed = not_checked.iter().filter(|part| part.reason.is_some()).count();

@@ -4,10 +4,11 @@ use anyhow::{Context, Result, bail};
 use saphyr::{LoadableYamlNode, ScalarOwned, YamlOwned};
 use serde_json::{Map, Value, json};
 
-/// Returns the document as JSON.
+/// Parses the document as JSON.
 ///
 /// # Errors
-/// If the text is no YAML, or uses what templates have no use for: anchors, keys that are no strings, several documents.
+/// If the text is not valid YAML, or uses features that templates do not need: anchors, keys that are not strings,
+/// several documents.
 pub fn parse(text: &str) -> Result<Value> {
     let mut documents = YamlOwned::load_from_str(text).context("this is no YAML")?;
     match (documents.pop(), documents.is_empty()) {
@@ -45,7 +46,7 @@ fn of_scalar(scalar: ScalarOwned) -> Value {
     }
 }
 
-/// The long form of a short tag. The tagged scalar is a name or a text, whatever it looks like.
+/// Expands a short tag to its long form. The tagged scalar is always a string, even if it looks like a number.
 fn function(tag: &str, argument: Value) -> Value {
     let argument = match (tag, argument) {
         ("GetAtt", Value::String(path)) => match path.split_once('.') {

@@ -1,10 +1,10 @@
-//! The documents of the HTTP API, as far as a client looks at them.
+//! The API documents, limited to the fields that the demo reads.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How an import treats what is there.
+/// Treatment of existing records by an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Mode {
@@ -12,7 +12,7 @@ pub(crate) enum Mode {
     Upsert,
     /// The earlier row wins, the later one fails
     Insert,
-    /// Nothing is written; the report says what would fail
+    /// Writes nothing; the report lists the rows that would fail
     Validate,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct ImportOptions {
     pub(crate) mode: Mode,
 }
 
-/// The part of a job document that the demo looks at.
+/// The part of a job document that the demo reads.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Job {
@@ -49,7 +49,7 @@ pub(crate) struct Counts {
     pub(crate) succeeded: u64,
     pub(crate) failed: u64,
     pub(crate) skipped: u64,
-    /// Only in a result: rows that were never tried.
+    /// Rows that were never tried; only in a result.
     #[serde(default)]
     pub(crate) unprocessed: u64,
 }

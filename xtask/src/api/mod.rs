@@ -1,4 +1,4 @@
-//! Longshore's HTTP API as a browser uses it: four calls, and one to read records back.
+//! A client of Longshore's HTTP API as a browser uses it: four calls, and one to read records back.
 
 mod documents;
 mod upload;
@@ -17,18 +17,18 @@ use ureq::{Agent, Body, RequestBuilder};
 pub(crate) struct Api {
     base: String,
     agent: Agent,
-    /// What the API, and nobody else, is shown; empty if it is open.
+    /// The `Authorization` header, sent to the API only; empty if the API is open.
     bearer: String,
 }
 
-/// A status document and how long the API asks to wait before the next.
+/// A status document, and the delay before the next poll that the API asks for.
 pub(crate) struct Polled {
     pub(crate) job: Job,
     pub(crate) wait: Duration,
 }
 
 impl Api {
-    /// A client that shows this token, if the API wants one.
+    /// Creates a client with this token, if the API needs one.
     pub(crate) fn new(base: &str, token: Option<&str>) -> Self {
         let config = Agent::config_builder()
             .proxy(None)
@@ -40,7 +40,7 @@ impl Api {
         Self { base: base.to_owned(), agent: Agent::new_with_config(config), bearer }
     }
 
-    /// Creates the job. Returns the URL to poll, which the answer names.
+    /// Creates the job. Returns the URL to poll, from the response.
     pub(crate) fn create_job(&self, file_guid: &str, options: ImportOptions, priority: &str) -> Result<String> {
         let request = serde_json::json!({
             "jobType": "import", "fileGuid": file_guid, "priority": priority, "options": options,
@@ -51,7 +51,7 @@ impl Api {
         Ok(self.absolute(&location))
     }
 
-    /// Reads the job at `url`, as [`Api::create_job`] returned it.
+    /// Reads the job at `url`, as returned by [`Api::create_job`].
     pub(crate) fn poll(&self, url: &str) -> Result<Polled> {
         let answer = expect_status(self.get(url).call(), StatusCode::OK, "reading the job")?;
         let wait = header(&answer, "retry-after").and_then(|seconds| seconds.parse().ok());
@@ -59,14 +59,14 @@ impl Api {
         Ok(Polled { job, wait: Duration::from_secs(wait.unwrap_or(1)) })
     }
 
-    /// Asks the job at `url` to stop.
+    /// Cancels the job at `url`.
     pub(crate) fn cancel(&self, url: &str) -> Result<()> {
         let request = self.agent.post(format!("{url}/cancel"));
         let request = if self.bearer.is_empty() { request } else { request.header("authorization", &self.bearer) };
         expect_status(request.send_empty(), StatusCode::ACCEPTED, "canceling the job").map(|_| ())
     }
 
-    /// Any read of the API: its status, and the tag of what was read.
+    /// Reads any URL of the API. Returns the status and the ETag.
     pub(crate) fn read(&self, url: &str, known: Option<&str>) -> Result<(u16, String)> {
         let mut request = self.get(&self.absolute(url));
         if let Some(tag) = known {
@@ -100,7 +100,7 @@ impl Api {
         Ok(!self.records(dataset, 1, None)?.records.is_empty())
     }
 
-    /// A call of the API itself. Presigned links carry their right in themselves, and refuse a second one.
+    /// A call of the API itself. Presigned links contain their authorization, and reject a second one.
     fn get(&self, url: &str) -> RequestBuilder<WithoutBody> {
         let request = self.agent.get(url);
         if self.bearer.is_empty() { request } else { request.header("authorization", &self.bearer) }

@@ -1,4 +1,4 @@
-//! Puts a local file straight into the bucket: by one PUT or, where the API says so, part by part.
+//! Uploads a local file directly to the bucket, by one PUT or, if the API requires it, in parts.
 
 use super::{Api, expect_status, read};
 use anyhow::{Context, Result, ensure};
@@ -12,13 +12,13 @@ use std::path::Path;
 use ureq::AsSendBody;
 use ureq::http::StatusCode;
 
-/// A local file that is to be uploaded.
+/// A local file to upload.
 pub(crate) struct LocalFile<'a> {
     pub(crate) path: &'a Path,
     pub(crate) name: &'a str,
     pub(crate) content_type: &'a str,
     pub(crate) size_bytes: u64,
-    /// In hexadecimal; the bucket then takes nothing else.
+    /// Hexadecimal; the bucket then accepts no other content.
     pub(crate) sha256: Option<&'a str>,
 }
 
@@ -32,7 +32,7 @@ struct Upload {
     parts: Vec<Part>,
 }
 
-/// Where to put something.
+/// The target of an upload request.
 #[derive(Deserialize)]
 struct Target {
     url: String,
@@ -49,7 +49,7 @@ struct Part {
 }
 
 impl Api {
-    /// Asks for an upload and puts the file straight into the bucket. Returns its id.
+    /// Creates an upload and sends the file directly to the bucket. Returns the upload's id.
     pub(crate) fn upload(&self, file: &LocalFile<'_>) -> Result<String> {
         let upload = self.promise(file)?;
         let mut source = File::open(file.path)?;
@@ -60,7 +60,8 @@ impl Api {
         Ok(upload.file_guid)
     }
 
-    /// The API alone knows from which size on a file goes by parts, and that such a file has no checksum of the whole.
+    /// Creates the upload. Only the API knows the minimum size of an upload in parts, and that such a file has no
+    /// checksum of the whole.
     fn promise(&self, file: &LocalFile<'_>) -> Result<Upload> {
         let mut request = json!({ "fileName": file.name, "contentType": file.content_type, "size": file.size_bytes });
         request["sha256"] = file.sha256.into();

@@ -1,6 +1,6 @@
-//! A person's fifty rows, alone and beside a night's import: what a queue of its own is worth.
+//! A job of fifty rows, alone and beside a large import: the effect of a separate queue per priority.
 //!
-//! The large job is an upsert of a million rows at low priority, which on this emulator runs for minutes; the small ones
+//! The large job is an upsert of a million rows at low priority, which takes minutes on this emulator. The small jobs
 //! are upserts of fifty rows at high priority, one after the other.
 
 use super::run::{Input, follow};
@@ -10,36 +10,36 @@ use crate::progress;
 use anyhow::{Context, Result, ensure};
 use std::fs;
 
-/// Rows of the small jobs.
+/// Rows of each small job.
 const SMALL_ROWS: u64 = 50;
 
-/// Rows of the large one.
+/// Rows of the large job.
 const LARGE_ROWS: u64 = 1_000_000;
 
-/// Small jobs, alone and beside: a 95th percentile of thirty is the second longest.
+/// Number of small jobs, alone and beside. The 95th percentile of thirty is the second longest.
 const RUNS: usize = 30;
 
-/// Small jobs before the first that counts: processes start, and caches fill.
+/// Small jobs that warm up processes and caches, before the first that counts.
 const WARM_UP: usize = 5;
 
-/// What was measured.
+/// The measurements.
 pub(super) struct Beside {
-    /// Seconds of each small job, from the call that creates it to its `finishedAt`.
+    /// Seconds of each small job, from the create call to its `finishedAt`.
     pub(super) alone: Vec<f64>,
-    /// The same while the large job ran.
+    /// The same, while the large job ran.
     pub(super) beside: Vec<f64>,
     /// Rows of the large job that were done when the first small job beside it began, and when the last had ended.
     pub(super) large_rows: (u64, u64),
 }
 
-/// A large job that runs.
+/// A running large job.
 pub(super) struct Large {
     pub(super) url: String,
     input: Input,
 }
 
-/// Runs small jobs alone, begins the large one, and runs as many beside it. The large job goes on: what reads of it cost
-/// is still to be measured.
+/// Runs small jobs alone, starts the large job, and runs the same number beside it. The large job keeps running, so
+/// that the cost of reading it can be measured.
 pub(super) fn measure(bench: &Bench<'_>, api: &Api) -> Result<(Beside, Large)> {
     let step = progress::step("50 rows, high, alone");
     let small = input(bench, SMALL_ROWS, "small")?;
@@ -62,7 +62,7 @@ pub(super) fn measure(bench: &Bench<'_>, api: &Api) -> Result<(Beside, Large)> {
 }
 
 impl Large {
-    /// Stops the job and waits for its end.
+    /// Stops the job and waits until it has ended.
     pub(super) fn stop(&self, api: &Api) -> Result<()> {
         api.cancel(&self.url)?;
         while !matches!(api.poll(&self.url)?.job.status.as_str(), "canceled" | "completed") {
@@ -73,7 +73,7 @@ impl Large {
     }
 }
 
-/// Until every chunk of the large job waits in its queue and some are done.
+/// Waits until every chunk of the large job is in its queue and some are done.
 fn wait_for_queue(api: &Api, url: &str) -> Result<u64> {
     loop {
         let job = api.poll(url)?.job;
@@ -108,7 +108,8 @@ fn options(input: &Input) -> ImportOptions {
     ImportOptions { dataset, key, schema: Some(rows::schema()), mode: input.mode }
 }
 
-/// One small job, from create to `finishedAt`; the upload before it is the client's time.
+/// Runs one small job and returns the seconds from the create call to `finishedAt`. The upload before it is not
+/// counted.
 fn seconds(api: &Api, small: &Input) -> Result<f64> {
     let guid = upload(api, small)?;
     let (seconds, ended) = follow(api, || api.create_job(&guid, options(small), "high"))?;

@@ -1,4 +1,4 @@
-//! What is measured, in which order: small first, since a process keeps the memory of its largest job.
+//! The benchmark's cases, smallest first, because a process keeps the memory of its largest job.
 
 use crate::api::Mode;
 
@@ -7,7 +7,7 @@ use crate::api::Mode;
 pub(super) struct Case {
     pub(super) mode: Mode,
     pub(super) rows: u64,
-    /// Every how many rows one fails; 0 for none.
+    /// One of this many rows fails; 0 for none.
     pub(super) bad_every: u64,
     pub(super) runs: usize,
 }
@@ -29,13 +29,13 @@ const QUICK: [Case; 5] = [
 
 const LONG: [Case; 2] = [case(Mode::Validate, 1_000_000, 0, 5), case(Mode::Validate, MEMORY_ROWS, 0, 1)];
 
-/// All cases, or those that take a minute.
+/// All cases, or only those that take about a minute.
 pub(super) fn all(quick: bool) -> Vec<Case> {
     if quick { QUICK.to_vec() } else { QUICK.into_iter().chain(LONG).collect() }
 }
 
 impl Case {
-    /// As people read it.
+    /// A readable name.
     pub(super) fn name(&self) -> String {
         let mode = match self.mode {
             Mode::Validate => "validate",
@@ -51,7 +51,7 @@ impl Case {
         format!("{mode} {rows}{bad}")
     }
 
-    /// Whether it is the one in that mode with so many rows, all of them good.
+    /// Returns true for the case with this mode and number of rows, and no bad rows.
     pub(super) fn is(&self, mode: Mode, rows: u64) -> bool {
         self.mode == mode && self.rows == rows && self.bad_every == 0
     }

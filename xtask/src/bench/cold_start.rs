@@ -1,7 +1,7 @@
-//! Cold starts: how long a new process takes, beside the emptiest function that can be written.
+//! Cold starts: the startup time of a new process, compared with the smallest possible function.
 //!
-//! The runs are paired - baseline and functions in turn - so that whatever else the machine does weighs on all alike.
-//! The first poll is timed without any endpoint set, as on AWS: getting ready for TLS is part of a start there, and the
+//! The runs are paired (baseline and functions in turn), so that other load on the machine affects all equally. The
+//! first poll is timed without any endpoint set, as on AWS: preparing TLS is part of a start there, and the
 //! emulator's plain endpoint would hide it. The first answer comes from the emulator.
 
 use super::runtime_api;
@@ -15,21 +15,21 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The empty function's package.
+/// Package of the baseline, an empty function.
 pub(super) const BASELINE: &str = "cold-start-baseline";
 
-/// Runs of each; odd, so that there is a middle one.
+/// Runs of each function; odd, so that there is a middle one.
 pub(super) const RUNS: usize = 21;
 
-/// A job that there is not: looking it up is the whole answer.
+/// Id of a job that does not exist: the lookup is the whole answer.
 const ABSENT_JOB: &str = "0199a0f0-0000-7000-8000-000000000000";
 
 /// Medians of one function, in milliseconds.
 pub(super) struct Median {
     pub(super) function: &'static str,
-    /// Spawn to first poll.
+    /// Time from spawn to first poll.
     pub(super) poll_ms: f64,
-    /// Spawn to first answer; the baseline's needs nothing, the others' needs DynamoDB.
+    /// Time from spawn to first answer. The baseline needs no service for it, the others need DynamoDB.
     pub(super) answer_ms: f64,
 }
 
@@ -42,7 +42,7 @@ struct Subject {
     answers: Vec<Duration>,
 }
 
-/// Medians, the baseline's first.
+/// Measures the medians, the baseline's first.
 pub(super) fn measure(project: &Project, stack: &Stack<'_>, state: &State) -> Result<Vec<Median>> {
     let built = cargo::build_binaries(project, &[BASELINE.to_owned()])?;
     let baseline = built.get(BASELINE).context("the baseline has no binary")?;
@@ -51,7 +51,7 @@ pub(super) fn measure(project: &Project, stack: &Stack<'_>, state: &State) -> Re
         function(project, stack, state, "jobs-api", http_event())?,
         function(project, stack, state, "process-item", queue_event())?,
     ];
-    // The first round warms the disk's cache, and is not counted.
+    // The first round warms the disk cache and is not counted.
     for round in 0..=RUNS {
         for subject in &mut subjects {
             let (poll, answer) = subject.start().with_context(|| format!("cold start of {}", subject.function))?;
@@ -70,7 +70,7 @@ fn function(project: &Project, stack: &Stack<'_>, state: &State, name: &'static 
     Ok(subject(name, project.bootstrap(name), environment, event))
 }
 
-/// With what Lambda itself sets.
+/// Builds a subject with the variables that Lambda itself sets.
 fn subject(
     function: &'static str,
     bootstrap: PathBuf,
@@ -125,7 +125,7 @@ fn http_event() -> String {
     .to_string()
 }
 
-/// A chunk of that job as the queue's mapping sends it.
+/// A chunk of that job as the queue's event source mapping sends it.
 fn queue_event() -> String {
     let plan = json!({ "first": 1, "items": 1, "start": 0, "end": 1, "oversize": false });
     let chunk = json!({ "jobId": ABSENT_JOB, "tenant": "default", "group": 0, "chunk": 0, "plan": plan });

@@ -1,4 +1,4 @@
-//! The goals, each met or not. One that could not be measured is not met.
+//! The goals, each met or missed. A goal that could not be measured is missed.
 
 use super::cases::MEMORY_ROWS;
 use super::cold_start::{BASELINE, Median};
@@ -6,7 +6,7 @@ use super::price;
 use super::{Measured, Results};
 use crate::api::Mode;
 
-/// A goal and what came of it.
+/// A goal and its result.
 pub(super) struct Goal {
     pub(super) what: &'static str,
     pub(super) measured: String,
@@ -19,10 +19,10 @@ const DOLLARS_PER_MILLION: f64 = 0.002;
 const PEAK_KIB: u64 = 64 * 1024;
 const FIRST_PROGRESS_S: f64 = 1.0;
 const COLD_START_RATIO: f64 = 3.0;
-/// Two measurements of one thing differ by this much.
+/// Maximum ratio of two measurements that count as equal.
 const FLAT: f64 = 1.05;
 
-/// All goals; those of a million rows only where they were measured.
+/// Evaluates all goals. Those of a million rows are only included if they were measured.
 pub(super) fn judge(results: &Results) -> Vec<Goal> {
     let mut goals = Vec::new();
     if let Some(million) = results.case(Mode::Validate, 1_000_000) {

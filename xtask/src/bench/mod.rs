@@ -1,7 +1,7 @@
-//! `bench`: speed, price, memory, cold start and size of release builds on a stack of their own, and the goals met or not.
+//! `bench`: measures speed, price, memory, cold starts and package sizes of release builds on a separate stack, and
+//! compares them with the goals.
 //!
-//! A figure is only worth something with the way it was made: `infra/bench/README.md` tells that, `results.md` beside it
-//! is what this command wrote last.
+//! The method is described in `infra/bench/README.md`; `results.md` beside it has the latest results of this command.
 
 mod beside;
 mod cases;
@@ -27,13 +27,13 @@ use run::{Input, Run};
 use std::collections::BTreeMap;
 use std::fs;
 
-/// What `bench` can be told.
+/// Options of `bench`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Leave out the million rows and the gigabyte, and print the results without recording them
+    /// Leave out the million rows and the gigabyte (about a minute), and print the results without recording them
     #[arg(long)]
     quick: bool,
-    /// Only measure a small job beside a large one, and what reads cost
+    /// Only measure a small job beside a large one, and the cost of reads
     #[arg(long, conflicts_with = "quick")]
     beside: bool,
     /// Leave the benchmark's stack running, for another run
@@ -41,13 +41,13 @@ pub(crate) struct Options {
     keep: bool,
 }
 
-/// Everything that was measured.
+/// All measurements.
 struct Results {
     machine: Vec<(&'static str, String)>,
     cases: Vec<Measured>,
     cold_starts: Vec<cold_start::Median>,
     sizes: Vec<sizes::Size>,
-    /// By function.
+    /// Configured memory by function.
     memory_mb: BTreeMap<String, u32>,
 }
 
@@ -55,7 +55,7 @@ struct Results {
 struct Measured {
     case: Case,
     runs: Vec<Run>,
-    /// Processes that wanted a core when it began, beyond these jobs.
+    /// Load average at the start, without these jobs.
     load: Option<f64>,
 }
 
@@ -66,7 +66,7 @@ impl Results {
 }
 
 impl Measured {
-    /// The run in the middle by its duration: what it called and cost belongs to that duration.
+    /// The run with the median duration; its calls and cost belong to that duration.
     fn middle(&self) -> &Run {
         self.middle_of(|run| run.seconds)
     }
@@ -77,7 +77,7 @@ impl Measured {
         runs[runs.len() / 2]
     }
 
-    /// Of any run, by function.
+    /// Peak memory over all runs, by function.
     fn peak_kib(&self) -> BTreeMap<&str, u64> {
         let mut peaks = BTreeMap::new();
         for (function, usage) in self.runs.iter().flat_map(|run| &run.functions) {
@@ -88,7 +88,7 @@ impl Measured {
     }
 }
 
-/// The command.
+/// Runs the command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let project = project.with(Build::Release);
     let guard = guard::post(&project)?;
@@ -115,7 +115,7 @@ fn record(project: &Project, name: &str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// A small job beside a large one, and what reads of both cost.
+/// A small job beside a large one, and the cost of reading both.
 struct BesideResults {
     machine: Vec<(&'static str, String)>,
     beside: beside::Beside,
@@ -138,7 +138,7 @@ fn measure(project: &Project, options: &Options) -> Result<Results> {
     let tools = tools::ensure(project)?;
     let stack = Stack { project, tools: &tools, endpoint: &state.emulator_url };
     let mut memory_mb = BTreeMap::new();
-    // The sweeper comes once a minute, whatever runs.
+    // The sweeper runs once a minute, independent of the jobs.
     for function in functions::names(project)?.into_iter().filter(|name| name != "sweep") {
         let config = stack.config(state.physical_name(&function)?)?;
         memory_mb.insert(function, config.memory_mb);
@@ -158,12 +158,12 @@ fn measure(project: &Project, options: &Options) -> Result<Results> {
     })
 }
 
-/// What the cases are run on.
+/// The environment of the cases.
 struct Bench<'a> {
     project: &'a Project,
     stack: &'a Stack<'a>,
     state: &'a State,
-    /// All but the sweeper.
+    /// All functions except the sweeper.
     functions: Vec<String>,
 }
 
@@ -191,7 +191,7 @@ impl Bench<'_> {
         Ok(measured)
     }
 
-    /// A call of DynamoDB's own API.
+    /// Calls DynamoDB's own API.
     fn dynamodb(&self, operation: &str, request: &serde_json::Value) -> Result<serde_json::Value> {
         let config = ureq::Agent::config_builder().proxy(None).build();
         let answer = ureq::Agent::new_with_config(config)
@@ -208,7 +208,8 @@ impl Bench<'_> {
         run::run(api, input, self.state, &self.functions)
     }
 
-    /// A process keeps the memory of its largest job: each case begins with new ones.
+    /// Replaces the functions' processes. A process keeps the memory of its largest job, so each case starts with new
+    /// ones.
     fn renew_processes(&self) -> Result<()> {
         for function in &self.functions {
             self.stack.update_code(self.state.physical_name(function)?, &self.project.bootstrap(function))?;
@@ -225,7 +226,7 @@ fn input(project: &Project, case: Case, suffix: &str) -> Result<Input> {
     Ok(Input { path, rows: case.rows, bad_rows, size_bytes, mode: case.mode, dataset })
 }
 
-/// The smallest figure that so large a share of them does not exceed.
+/// The smallest value that at least this share of the values does not exceed.
 fn percentile(figures: &[f64], share: f64) -> f64 {
     let mut sorted = figures.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -233,7 +234,7 @@ fn percentile(figures: &[f64], share: f64) -> f64 {
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
 
-/// The middle one of a few figures; an even number of them has two, of which this is the greater.
+/// The median; for an even number of values, the greater of the two in the middle.
 fn median(figures: &[f64]) -> f64 {
     let mut sorted = figures.to_vec();
     sorted.sort_by(f64::total_cmp);

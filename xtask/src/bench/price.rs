@@ -1,10 +1,11 @@
-//! What a job costs at list prices: us-east-1, on demand, from AWS's public price pages in November 2026.
+//! The cost of a job at list prices: us-east-1, on demand, from AWS's public price pages in November 2026.
 //!
-//! Counted: every call that the functions made, their GB-seconds, the mappings' receives and deletes, the client's own
-//! requests. Not counted: storage, logs, traffic, and what an idle stack costs (the queues' empty receives, the
-//! sweeper). DynamoDB bills by item size; the bench counts one unit for each item that a call touches, which is right
-//! for items under 1 KB (writes) and 4 KB (reads): groups are kept below that, manifests and rows of 100 bytes are. A
-//! presigned URL is counted by the function that signs it as the call that its holder then makes.
+//! Counted: every call that the functions made, their GB-seconds, the receives and deletes of the event source
+//! mappings, and the client's own requests. Not counted: storage, logs, traffic, and the cost of an idle stack (empty
+//! receives of the queues, the sweeper). DynamoDB bills by item size. The benchmark counts one unit for each item of
+//! a call, which is exact for items up to 1 KB (writes) and 4 KB (reads): groups are kept below that, and manifests
+//! and rows of 100 bytes are smaller. A presigned URL counts as the call that it permits, for the function that signs
+//! it.
 
 use super::run::Run;
 use super::usage::Calls;
@@ -19,10 +20,10 @@ const INVOCATION: f64 = 0.20e-6;
 const WRITE_UNIT: f64 = 0.625e-6;
 /// Per read request unit, which is one strongly consistent read.
 const READ_UNIT: f64 = 0.125e-6;
-/// Per request of 64 KB to a standard queue, of messages with a group (aws.amazon.com/sqs/pricing): the request, and
-/// the surcharge for fair queues. Charged here for sends, receives and deletes alike, which is the most that it can be.
+/// Per request of 64 KB to a standard queue, for messages with a group (aws.amazon.com/sqs/pricing): the request,
+/// plus the surcharge for fair queues. Sends, receives and deletes are all charged this way, which is an upper bound.
 const FAIR_REQUEST: f64 = 0.40e-6 + 0.10e-6;
-/// The same, FIFO.
+/// Per request of 64 KB to a FIFO queue.
 const FIFO_REQUEST: f64 = 0.50e-6;
 /// Per PUT, POST or LIST (aws.amazon.com/s3/pricing).
 const S3_WRITE: f64 = 5.0e-6;
@@ -36,10 +37,10 @@ const SQS_UNIT_BYTES: u64 = 64 * 1024;
 /// Rows of a file up to this size travel inside their messages (32 chunks of 48 KiB).
 const INLINE_FILE_BYTES: u64 = 32 * 48 * 1024;
 
-/// Dollars by what they are for.
+/// Dollars by service.
 pub(super) type Price = BTreeMap<&'static str, f64>;
 
-/// The price of a run.
+/// Computes the price of a run.
 pub(super) fn run_price(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Price {
     let mut price = Price::new();
     let mut add = |what, dollars: f64| *price.entry(what).or_default() += dollars;
@@ -52,7 +53,7 @@ pub(super) fn run_price(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Price {
             add(what, *count as f64 * dollars);
         }
     }
-    // Each message is received once and deleted once; the body is billed on its way in and on its way out.
+    // Each message is received once and deleted once; the body is billed when sent and when received.
     let control = run.invocations("create-job") + run.invocations("complete-job");
     let carried = if run.size_bytes <= INLINE_FILE_BYTES { run.size_bytes / SQS_UNIT_BYTES } else { 0 };
     add("SQS mappings", 2.0 * (run.chunks() as f64 * FAIR_REQUEST + control as f64 * FIFO_REQUEST));
@@ -64,7 +65,7 @@ pub(super) fn run_price(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Price {
     price
 }
 
-/// What a call of a function costs, and under which head.
+/// The price of a function's call, and its service.
 fn of_call(call: &str) -> (&'static str, f64) {
     match call {
         "DynamoDB.GetItem" | "DynamoDB.Query" => ("DynamoDB", READ_UNIT),
@@ -73,7 +74,7 @@ fn of_call(call: &str) -> (&'static str, f64) {
         "DynamoDB.UpdateItem" | "DynamoDB.PutItem" | "DynamoDB.DeleteItem" => ("DynamoDB", WRITE_UNIT),
         // Three items - group, manifest, job; or job, definition, key - at twice the price of a plain write.
         "DynamoDB.TransactWriteItems" => ("DynamoDB", 6.0 * WRITE_UNIT),
-        // Billed by statement, so by row; see below.
+        // Billed by statement, thus by row; see above.
         "DynamoDB.BatchExecuteStatement" => ("DynamoDB", 0.0),
         "SQS.SendMessageBatch" => ("SQS", FAIR_REQUEST),
         "SQS.SendMessage" => ("SQS", FIFO_REQUEST),
@@ -83,12 +84,12 @@ fn of_call(call: &str) -> (&'static str, f64) {
     }
 }
 
-/// Calls that have no price above; there should be none.
+/// Calls without a price; there should be none.
 pub(super) fn unknown(calls: &Calls) -> Vec<&str> {
     calls.keys().map(String::as_str).filter(|call| of_call(call).0 == "other").collect()
 }
 
-/// Dollars in all.
+/// The total in dollars.
 pub(super) fn total(price: &Price) -> f64 {
     price.values().sum()
 }
@@ -97,8 +98,8 @@ pub(super) fn total(price: &Price) -> f64 {
 mod tests {
     use super::of_call;
 
-    /// A message with a message group costs a surcharge in a standard queue (fair queues: $0.10 a million, in addition
-    /// to $0.40), and none in a FIFO queue. Source: <https://aws.amazon.com/sqs/pricing/>.
+    /// Messages with a message group cost a surcharge in a standard queue (fair queues: $0.10 per million, in
+    /// addition to $0.40), and none in a FIFO queue. Source: <https://aws.amazon.com/sqs/pricing/>.
     #[test]
     fn calls_to_the_chunk_queues_have_the_surcharge_for_fair_queues() {
         let per_million = |call| (of_call(call).1 * 1e8).round();

@@ -1,5 +1,5 @@
-//! What it costs to look: a status, a 304, a page of the list. Calls are counted by the function that makes them, units
-//! computed from the stored items by DynamoDB's rules.
+//! The cost of reads: a status, a 304, a page of the list. Calls are counted by the function that makes them. Read
+//! units are computed from the stored items by DynamoDB's rules.
 
 use super::Bench;
 use super::beside::Large;
@@ -9,26 +9,27 @@ use crate::progress;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-/// Reads of each kind, so that the count of their calls is no accident.
+/// Reads of each kind, so that the count of their calls is representative.
 const READS: u64 = 10;
 
-/// A read unit of a consistent read.
+/// Bytes of one read unit, strongly consistent.
 const UNIT_BYTES: u64 = 4_096;
 
-/// Jobs on a page.
+/// Jobs per page.
 const PAGE: usize = 20;
 
 /// One kind of read.
 pub(super) struct Read {
     pub(super) what: &'static str,
-    /// Of all reads together.
+    /// Calls of all reads together.
     pub(super) calls: Calls,
     pub(super) reads: u64,
-    /// Read units of one.
+    /// Read units of one read.
     pub(super) units: f64,
 }
 
-/// Measures each kind on the large job, which still runs and is stopped half-way, and on the small ones before it.
+/// Measures each kind of read: on the large job while it runs and after it is stopped half-way, and on the completed
+/// small jobs.
 pub(super) fn measure(bench: &Bench<'_>, api: &Api, large: &Large) -> Result<Vec<Read>> {
     let step = progress::step("Reads");
     let id = large.url.rsplit('/').next().context("a job's URL ends with its id")?;
@@ -48,12 +49,12 @@ pub(super) fn measure(bench: &Bench<'_>, api: &Api, large: &Large) -> Result<Vec
     Ok(vec![
         read("status of the running job of 1 M rows", running, status),
         read("304 of the same job, stopped half-way", unchanged, stopped),
-        // The index answers some 115 bytes a job, read eventually; each job is below a unit.
+        // The index returns about 115 bytes per job, eventually consistent; each job is smaller than a unit.
         read("a page of 20 completed jobs", list, 0.5 + PAGE as f64),
     ])
 }
 
-/// What jobs-api calls for so many of these.
+/// Counts the calls of jobs-api for `READS` reads.
 fn count(bench: &Bench<'_>, read: impl Fn() -> Result<()>) -> Result<Calls> {
     let logs = Logs::from_now(bench.state)?;
     for _ in 0..READS {
@@ -63,14 +64,14 @@ fn count(bench: &Bench<'_>, read: impl Fn() -> Result<()>) -> Result<Calls> {
     Ok(usage.into_values().next().map(|usage| usage.calls).unwrap_or_default())
 }
 
-/// A job alone, then its groups and the job again.
+/// Read units of a status: the job alone, then its groups and the job again.
 fn units(items: &[Value]) -> f64 {
     let all: u64 = items.iter().map(size).sum();
     let job = items.last().map_or(0, size);
     (job.div_ceil(UNIT_BYTES) + all.div_ceil(UNIT_BYTES)) as f64
 }
 
-/// The groups of a job, and the job last.
+/// The groups of a job, followed by the job.
 fn job_items(bench: &Bench<'_>, id: &str) -> Result<Vec<Value>> {
     let (mut items, mut from) = (Vec::new(), Value::Null);
     loop {
@@ -92,8 +93,8 @@ fn job_items(bench: &Bench<'_>, id: &str) -> Result<Vec<Value>> {
     }
 }
 
-/// Bytes of an item: names and strings in UTF-8, a number one byte per two digits and one more, a map or list three and
-/// one per entry.
+/// Size of an item in bytes: names and strings in UTF-8; a number takes one byte per two digits plus one; a map or
+/// list takes three bytes plus one per entry.
 fn size(item: &Value) -> u64 {
     let attributes = item.as_object().into_iter().flatten();
     attributes.map(|(name, value)| name.len() as u64 + size_of_value(value)).sum()

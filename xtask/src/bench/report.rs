@@ -1,4 +1,4 @@
-//! The results as a document that reads well on a terminal too.
+//! The results as a Markdown document that is also readable in a terminal.
 
 use super::cold_start::{BASELINE, RUNS};
 use super::goals::{Goal, judge};
@@ -7,7 +7,7 @@ use super::{BesideResults, Measured, Results, percentile, price, usage};
 use crate::markdown::table;
 use std::fmt::Write;
 
-/// The whole document.
+/// Writes the whole document.
 pub(super) fn write(results: &Results) -> String {
     let mut text = String::from(
         "# Results of `cargo xtask bench`\n\nHow they were made, and how to make them again: [README.md](README.md).\n\n",
@@ -43,7 +43,7 @@ pub(super) fn write(results: &Results) -> String {
     text
 }
 
-/// The document of a small job beside a large one.
+/// Writes the document of a small job beside a large one.
 pub(super) fn write_beside(results: &BesideResults) -> String {
     let mut text = String::from(
         "# Results of `cargo xtask bench --beside`\n\nHow they were made, and how to make them again: [README.md](README.md).\n\n",

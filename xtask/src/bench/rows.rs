@@ -1,7 +1,7 @@
-//! The files that are measured with: rows of five columns and exactly 100 bytes, the same ones in every run.
+//! The benchmark's input files: rows of five columns and exactly 100 bytes, identical in every run.
 //!
-//! They are neither easy nor hard: an integer, two texts, a decimal and a time, each checked by the schema for its type
-//! and one thing more - a limit, a pattern, a format. Nothing is quoted.
+//! The rows are of average difficulty: an integer, two strings, a decimal and a time. The schema checks the type of
+//! each, and one limit, pattern or format. No field is quoted.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -9,13 +9,13 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// The header.
+/// The header row.
 pub(super) const COLUMNS: &str = "id,name,email,amount,created";
 
-/// Bytes of a row, its line break included.
+/// Bytes of a row, including its line break.
 pub(super) const ROW_BYTES: usize = 100;
 
-/// What every row is checked against.
+/// The schema of every row.
 pub(super) fn schema() -> Value {
     json!({
         "type": "object",
@@ -30,7 +30,8 @@ pub(super) fn schema() -> Value {
     })
 }
 
-/// Writes a header and `rows` rows, of which every `bad_every`th (none if 0) fails its check. Returns the size.
+/// Writes a header and `rows` rows, of which every `bad_every`th fails validation (none if 0). Returns the size in
+/// bytes.
 pub(super) fn write(path: &Path, rows: u64, bad_every: u64) -> Result<u64> {
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
@@ -43,7 +44,7 @@ pub(super) fn write(path: &Path, rows: u64, bad_every: u64) -> Result<u64> {
     Ok(file.metadata()?.len())
 }
 
-/// Row `n`, from 1. A bad one has a negative amount.
+/// Row `n`, from 1. A bad row has a negative amount.
 fn row(n: u64, bad: bool) -> String {
     let mixed = n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     let (cents, minute) = (mixed % 9_999_999, mixed % 1_440);
@@ -55,7 +56,7 @@ fn row(n: u64, bad: bool) -> String {
         10 + cents / 100,
         cents % 100
     );
-    // The name takes up what the decimal leaves.
+    // The name fills the space that the decimal leaves.
     let filling = ROW_BYTES.saturating_sub(first.len() + rest.len());
     format!("{first}{:x>filling$}{rest}", "")
 }

@@ -1,7 +1,7 @@
-//! One job from upload to result, with a stopwatch.
+//! Measures one job from upload to result.
 //!
-//! The client polls every 50 ms until rows are done, to see when that is, and from then on as often as the API asks it
-//! to: polls are not free, neither here nor on AWS. The end is the job's own `finishedAt`; client and stack share a clock.
+//! The client polls every 50 ms until it sees progress, and then as often as the API asks, because polls have a cost,
+//! here and on AWS. The end is the job's own `finishedAt`; client and stack share a clock.
 
 use super::usage::{ByFunction, Logs};
 use crate::api::{Api, ImportOptions, LocalFile, Mode};
@@ -13,12 +13,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const FIRST_POLLS: Duration = Duration::from_millis(50);
 
-/// A job that is hung is an error, not a slow run.
+/// Timeout of a run; a job that hangs is an error, not a slow run.
 const PATIENCE: Duration = Duration::from_secs(900);
 
 const DAY_S: f64 = 86_400.0;
 
-/// A file, and what to do with it.
+/// A file, and the options of its import.
 pub(super) struct Input {
     pub(super) path: PathBuf,
     pub(super) rows: u64,
@@ -28,15 +28,15 @@ pub(super) struct Input {
     pub(super) dataset: String,
 }
 
-/// What was measured.
+/// The measurements of one run.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) rows: u64,
     pub(super) mode: Mode,
     pub(super) size_bytes: u64,
-    /// From the call that creates the job to `finishedAt`.
+    /// Time from the create call to `finishedAt`.
     pub(super) seconds: f64,
-    /// From the same call to the first answer with progress.
+    /// Time from the create call to the first answer with progress.
     pub(super) first_progress_s: f64,
     pub(super) polls: u64,
     pub(super) functions: ByFunction,
@@ -51,7 +51,7 @@ impl Run {
         self.functions.get(function).map_or(0, |usage| usage.invocations)
     }
 
-    /// One message each, and one invocation: the mapping's batch size is 1.
+    /// The number of chunks: each is one message and one invocation, because the mapping's batch size is 1.
     pub(super) fn chunks(&self) -> u64 {
         self.invocations("process-item")
     }
@@ -61,13 +61,13 @@ impl Run {
         calls as f64 / self.chunks().max(1) as f64
     }
 
-    /// Asking for the upload, creating the job, the polls, reading the result.
+    /// Counts the calls to the API: the polls, and one each to create the upload, create the job and read the result.
     pub(super) fn api_calls(&self) -> u64 {
         self.polls + 3
     }
 }
 
-/// Runs a job to its end, and adds up what these functions did for it.
+/// Runs a job to its end, and sums the usage of these functions.
 pub(super) fn run<'f>(
     api: &Api,
     input: &Input,
@@ -105,7 +105,7 @@ pub(super) fn run<'f>(
     })
 }
 
-/// A job that has completed.
+/// A completed job.
 pub(super) struct Ended {
     job_id: String,
     pub(super) succeeded: u64,
@@ -115,7 +115,7 @@ pub(super) struct Ended {
     polls: u64,
 }
 
-/// Creates a job and follows it to its end: seconds from the call to `finishedAt`.
+/// Creates a job and follows it to its end. Returns the seconds from the create call to `finishedAt`.
 pub(super) fn follow(api: &Api, create: impl FnOnce() -> Result<String>) -> Result<(f64, Ended)> {
     let (began, began_s) = (Instant::now(), second_of_day_now()?);
     let url = create()?;
@@ -150,7 +150,7 @@ fn until_completed(api: &Api, url: &str, began: Instant) -> Result<Ended> {
     }
 }
 
-/// A fast answer that is wrong is no result.
+/// Verifies the counts: a fast but wrong answer is not a result.
 fn check(input: &Input, ended: &Ended) -> Result<()> {
     let expected = (input.rows - input.bad_rows, input.bad_rows);
     let counted = (ended.succeeded, ended.failed);
@@ -166,7 +166,7 @@ fn second_of_day_now() -> Result<f64> {
     Ok(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64().rem_euclid(DAY_S))
 }
 
-/// Of `2026-11-21T21:37:14.205Z`.
+/// Seconds since midnight of a time such as `2026-11-21T21:37:14.205Z`.
 fn second_of_day(time: &str) -> Result<f64> {
     let parse = || {
         let time = time.split_once('T')?.1.strip_suffix('Z')?;

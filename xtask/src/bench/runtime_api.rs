@@ -1,4 +1,4 @@
-//! Just enough of Lambda's runtime API to give one process one event, and to see how long it took over it.
+//! A minimal Lambda runtime API, which gives one process one event and measures its response time.
 
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A process that is silent for so long never answers.
+/// Timeout for a process's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Time from the spawn of `bootstrap` until it asks for its first event.
@@ -16,7 +16,7 @@ pub(super) fn first_poll(bootstrap: &Path, environment: &BTreeMap<String, String
     measure(bootstrap, environment, None)
 }
 
-/// Time from the spawn of `bootstrap` until it has answered its first event, which is `event`.
+/// Time from the spawn of `bootstrap` until it has answered its first event, `event`.
 pub(super) fn first_answer(bootstrap: &Path, environment: &BTreeMap<String, String>, event: &str) -> Result<Duration> {
     measure(bootstrap, environment, Some(event))
 }
@@ -80,7 +80,7 @@ fn give(stream: &mut TcpStream, event: &str) -> Result<()> {
     Ok(stream.write_all(answer.as_bytes())?)
 }
 
-/// The first line of the next request, whose body has been read too; none at the end of the connection.
+/// Reads a request and returns its first line; `None` at the end of the connection. The body is consumed.
 fn read(reader: &mut BufReader<TcpStream>) -> Result<Option<String>> {
     let mut first = String::new();
     if reader.read_line(&mut first)? == 0 {
@@ -112,7 +112,7 @@ fn skip_chunks(reader: &mut BufReader<TcpStream>) -> Result<()> {
         let mut line = String::new();
         reader.read_line(&mut line)?;
         let size = u64::from_str_radix(line.trim(), 16).context("a chunk without a size")?;
-        // Each chunk, the last and empty one too, ends with a line break.
+        // Each chunk ends with a line break, including the last, empty one.
         std::io::copy(&mut reader.by_ref().take(size + 2), &mut std::io::sink())?;
         if size == 0 {
             return Ok(());

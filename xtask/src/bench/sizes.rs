@@ -1,4 +1,4 @@
-//! The size of each function's package: what Lambda unpacks at a cold start.
+//! Package sizes: the bytes that Lambda unpacks at a cold start.
 
 use crate::functions;
 use crate::project::Project;
@@ -6,21 +6,21 @@ use crate::tools::Tools;
 use anyhow::{Context, Result, ensure};
 use std::fs;
 
-/// Zips the way SAM does; prints the archive's size.
+/// Zips as SAM does, and prints the archive's size.
 const ZIP: &str = "import io, sys, zipfile
 archive = io.BytesIO()
 with zipfile.ZipFile(archive, 'w', zipfile.ZIP_DEFLATED) as file:
     file.write(sys.argv[1], 'bootstrap')
 print(len(archive.getvalue()))";
 
-/// Bytes of a function.
+/// Package size of a function, in bytes.
 pub(super) struct Size {
     pub(super) function: String,
     pub(super) bootstrap: u64,
     pub(super) zipped: u64,
 }
 
-/// Of every function, by name.
+/// Measures every function, by name.
 pub(super) fn measure(project: &Project, tools: &Tools) -> Result<Vec<Size>> {
     let names = functions::names(project)?;
     names.into_iter().map(|function| size(project, tools, function)).collect()

@@ -1,4 +1,5 @@
-//! What the functions say they cost: the line that each invocation ends with, read from CloudWatch Logs after the job.
+//! Resource usage of the functions, from the last log line of each invocation, read from CloudWatch Logs after the
+//! job.
 
 use crate::state::State;
 use anyhow::{Context, Result};
@@ -11,10 +12,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Attempts at AWS calls by service and operation, such as `DynamoDB.UpdateItem`.
 pub(super) type Calls = BTreeMap<String, u64>;
 
-/// After a job has ended its last functions still write their lines.
+/// Pause between two reads of the logs: after a job has ended, its last functions still write their lines.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// Looks at the logs of a function until nothing is added any more.
+/// Maximum number of reads of a function's log until nothing is added any more.
 const LOOKS: usize = 20;
 
 #[derive(Deserialize)]
@@ -33,9 +34,9 @@ struct Line {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Usage {
     pub(super) invocations: u64,
-    /// Handlers' time, and the set-up of new processes: both are billed.
+    /// Handler time plus the initialization of new processes; both are billed.
     pub(super) duration_ms: f64,
-    /// Of the largest process.
+    /// Peak memory of the largest process.
     pub(super) max_rss_kib: u64,
     pub(super) calls: Calls,
 }
@@ -49,7 +50,7 @@ impl Usage {
 /// Usage by function.
 pub(super) type ByFunction = BTreeMap<String, Usage>;
 
-/// The functions' logs, from a moment on.
+/// The functions' logs from a start time on.
 pub(super) struct Logs<'a> {
     state: &'a State,
     from_ms: u64,
@@ -68,13 +69,13 @@ struct Event {
 }
 
 impl<'a> Logs<'a> {
-    /// Everything from now on.
+    /// Reads all log events from now on.
     pub(super) fn from_now(state: &'a State) -> Result<Self> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
         Ok(Self { state, from_ms: now.as_millis().try_into()? })
     }
 
-    /// Waits until nothing is written any more, then adds up what was by these functions.
+    /// Waits until nothing more is written, then sums the usage of these functions.
     pub(super) fn usage<'f>(&self, functions: impl IntoIterator<Item = &'f String>) -> Result<ByFunction> {
         let mut all = ByFunction::new();
         for function in functions {
@@ -96,7 +97,7 @@ impl<'a> Logs<'a> {
         Ok(all)
     }
 
-    /// FilterLogEvents, page after page. No log group is no event: the function has never run.
+    /// Reads all pages of FilterLogEvents. A missing log group means that the function has never run.
     fn read(&self, group: &str) -> Result<Usage> {
         let (mut usage, mut token) = (Usage::default(), None);
         loop {

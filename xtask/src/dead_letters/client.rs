@@ -1,4 +1,4 @@
-//! The calls about dead letters.
+//! The API's calls for dead letters.
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -14,7 +14,7 @@ pub(super) struct Client {
     agent: Agent,
 }
 
-/// A letter of a list.
+/// A dead letter in a list.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListedDeadLetter {
@@ -37,7 +37,7 @@ struct Page {
     next_cursor: Option<String>,
 }
 
-/// What a replay did.
+/// The result of a replay.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Replayed {
@@ -55,7 +55,7 @@ impl Client {
         Self { base: base.trim_end_matches('/').to_owned(), bearer: format!("Bearer {token}"), agent }
     }
 
-    /// All open letters, page by page.
+    /// Lists all open dead letters, page by page.
     pub(super) fn list(&self, queue: Option<&str>, job: Option<&str>) -> Result<Vec<ListedDeadLetter>> {
         let (mut dead_letters, mut cursor) = (Vec::new(), None::<String>);
         loop {
@@ -88,7 +88,7 @@ impl Client {
         self.call("DELETE", &format!("/{dead_letter}"), "").map(|_| ())
     }
 
-    /// A call that is answered as it should be.
+    /// Sends a call. Fails unless it succeeds.
     fn call(&self, method: &str, path: &str, body: &str) -> Result<Response<Body>> {
         let url = format!("{}/api/dead-letters{path}", self.base);
         let request = Request::builder().method(method).uri(&url).header("authorization", &self.bearer);
@@ -102,7 +102,7 @@ impl Client {
     }
 }
 
-/// What the API says, in its own words.
+/// Turns an error response into an error with the API's own message.
 fn refused<T>(mut answer: Response<Body>) -> Result<T> {
     let status = answer.status();
     let text = answer.body_mut().read_to_string().unwrap_or_default();

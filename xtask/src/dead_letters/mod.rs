@@ -1,7 +1,7 @@
-//! `dead-letters`: what an operator does about messages that were received too often, on the command line.
+//! `dead-letters`: an operator's commands for messages that were received too often.
 //!
-//! A thin client of the API: whatever is decided, the API decides. Exit codes: 0 done, 1 refused or failed (the reason and the
-//! way out on stderr), 2 a command line that makes no sense.
+//! A thin client; all decisions are the API's. Exit codes: 0 done, 1 refused or failed (the reason and the remedy on
+//! stderr), 2 wrong usage.
 
 mod client;
 mod table;
@@ -14,20 +14,20 @@ use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use client::{Client, ListedDeadLetter, Replayed};
 
-/// Where a token is looked for when none is named.
+/// Environment variable of the token, if none is given.
 const TOKEN: &str = "LONGSHORE_TOKEN";
 
-/// What `dead-letters` can be told.
+/// Options of `dead-letters`.
 #[derive(clap::Args)]
 #[command(
     after_help = "Without --api-url it is the running local stack, and its user `operator`. Exit codes: 0 done, \
                         1 refused or failed, 2 wrong usage."
 )]
 pub(crate) struct Options {
-    /// Root of the API of a deployment, its output ApiUrl [default: the local stack]
+    /// Root URL of a deployment's API, its output ApiUrl [default: the local stack]
     #[arg(long, value_name = "URL", global = true)]
     api_url: Option<String>,
-    /// An operator's token for it [default: the variable LONGSHORE_TOKEN]
+    /// An operator's token for --api-url [default: the variable LONGSHORE_TOKEN]
     #[arg(long, value_name = "TOKEN", global = true, requires = "api_url")]
     token: Option<String>,
     #[command(subcommand)]
@@ -36,36 +36,36 @@ pub(crate) struct Options {
 
 #[derive(Subcommand)]
 enum Action {
-    /// List the open letters, newest first
+    /// List the open dead letters, newest first
     List {
-        /// Only letters that died in this queue
+        /// Only dead letters of this queue
         #[arg(long, value_parser = ["create", "chunk", "complete"])]
         queue: Option<String>,
-        /// Only letters about this job
+        /// Only dead letters of this job
         #[arg(long, value_name = "JOB")]
         job: Option<String>,
     },
-    /// Print a letter as the API tells it, with its body, which may hold rows
+    /// Print a dead letter as the API returns it, with its message body, which may contain rows
     Show {
         #[arg(value_name = "LETTER")]
         dead_letter: String,
     },
-    /// Replay letters: their message again, or their job opened again for what failed with them
+    /// Replay dead letters: resend the message, or retry the job for the items that failed with it
     Replay {
         #[arg(value_name = "LETTER", required_unless_present = "job")]
         dead_letters: Vec<String>,
-        /// All open letters of this job, in one generation
+        /// All open dead letters of this job, in one retry
         #[arg(long, value_name = "JOB", conflicts_with = "letters")]
         job: Option<String>,
     },
-    /// Discard letters; rows that were counted as failed with them stay failed
+    /// Discard dead letters; rows that were counted as failed with them stay failed
     Discard {
         #[arg(value_name = "LETTER", required = true)]
         dead_letters: Vec<String>,
     },
 }
 
-/// The command.
+/// Runs the command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let client = client(project, options)?;
     match &options.action {
@@ -124,7 +124,7 @@ fn list(client: &Client, queue: Option<&str>, job: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Does something about each letter; what is refused of one does not keep the others waiting.
+/// Applies `act` to each dead letter; a failure does not stop the others.
 fn each(dead_letters: &[String], act: impl Fn(&str) -> Result<String>) -> Result<()> {
     let mut failures = 0;
     for dead_letter in dead_letters {
@@ -142,7 +142,7 @@ fn each(dead_letters: &[String], act: impl Fn(&str) -> Result<String>) -> Result
     Ok(())
 }
 
-/// What a replay did, in a sentence.
+/// Describes a replay in a sentence.
 fn described(replayed: &Replayed) -> String {
     let (dead_letters, job) = (replayed.replayed.join(", "), replayed.job_id.as_deref().unwrap_or("-"));
     let did = match replayed.effect.as_str() {

@@ -1,8 +1,8 @@
-//! Letters as a table that fits what it holds.
+//! Dead letters as a table with fitted columns.
 
 use super::ListedDeadLetter;
 
-/// One line for each letter, under a heading.
+/// Renders one line per dead letter, below a heading.
 pub(super) fn render(dead_letters: &[ListedDeadLetter]) -> String {
     let heading = ["letter", "queue", "about", "tenant", "seen", "a replay would"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(heading).chain(dead_letters.iter().map(row)).collect();

@@ -1,12 +1,12 @@
-//! Shows the demo's job on the page, in the browser of this machine.
+//! Opens the demo's job on the page, in the local browser.
 
 use crate::state::State;
 use crate::up;
 use std::process::{Command, Stdio};
 
-/// Opens the page of the job at `url` of the API, or says where it is if there is no browser to be opened.
+/// Opens the page of the job at `url` of the API; without a browser, only prints its URL.
 pub(super) fn show_job(state: &State, url: &str) {
-    // `/api/jobs/ID` is the job for programs, `/jobs/ID` for people.
+    // `/api/jobs/ID` is the job's JSON, `/jobs/ID` its page.
     let page = url.replacen("/api/jobs/", "/jobs/", 1);
     println!("\n  page      {page}");
     up::show_sign_in(state);
@@ -16,7 +16,7 @@ pub(super) fn show_job(state: &State, url: &str) {
         "windows" => ("cmd", &["/C", "start"]),
         _ => ("xdg-open", &[]),
     };
-    // Its own messages are about the desktop, not about the demo.
+    // The browser's own messages are about the desktop, not about the demo.
     let mut browser = Command::new(program);
     browser.args(arguments).arg(&page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if browser.spawn().is_err() {

@@ -1,4 +1,4 @@
-//! The second opinion: which rows are valid, by Python's csv and jsonschema.
+//! The independent check: Python's csv and jsonschema decide which rows are valid.
 
 use super::Plan;
 use crate::api::Mode;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// What an import of the file must come to.
+/// The expected result of an import.
 #[derive(Deserialize)]
 pub(super) struct Expected {
     items: u64,
@@ -19,7 +19,7 @@ pub(super) struct Expected {
     pub(super) keys: BTreeSet<String>,
 }
 
-/// Reads the file once more, elsewhere.
+/// Reads and checks the file again, in Python.
 pub(super) fn ask(project: &Project, tools: &Tools, plan: &Plan) -> Result<Expected> {
     let step = progress::step("Checking every row by other means");
     let mut python = tools.command("python");

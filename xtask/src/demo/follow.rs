@@ -1,5 +1,5 @@
-//! Polls a job to its end: shows its messages with a bar and an ETA, and holds every answer against the promise
-//! that progress is exact and never goes backwards.
+//! Polls a job until it ends: shows its messages with a bar and an ETA, and verifies in every answer that progress is
+//! exact and never decreases.
 
 use crate::api::{Api, Job};
 use crate::progress::style;
@@ -8,7 +8,7 @@ use indicatif::ProgressBar;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Returns the final document.
+/// Follows the job and returns its final document.
 pub(super) fn to_its_end(api: &Api, url: &str) -> Result<Job> {
     let bar = ProgressBar::no_length();
     bar.set_style(style("  {bar:32} {pos} of {len} rows  {msg}").progress_chars("█▌░"));
@@ -24,12 +24,12 @@ pub(super) fn to_its_end(api: &Api, url: &str) -> Result<Job> {
             return Ok(job);
         }
         last = Some(job);
-        // A server that asks for no pause still gets one.
+        // At least 100 ms, even if the server asks for less.
         sleep(polled.wait.max(Duration::from_millis(100)));
     }
 }
 
-/// What holds in every answer ever given, and between two that follow each other.
+/// Checks the invariants of one answer, and of two consecutive ones.
 fn check(before: Option<&Job>, now: &Job) -> Result<()> {
     let counts = now.counts;
     let (done, all) = (now.item_progress, now.item_count);
@@ -51,10 +51,10 @@ fn check(before: Option<&Job>, now: &Job) -> Result<()> {
     Ok(())
 }
 
-/// The three messages of a job are lines; what changes within "Job running" is the bar. Without a terminal there is no
-/// bar, and every change is a line.
+/// Shows the job's three messages as lines, and the progress within "Job running" as a bar. Without a terminal there
+/// is no bar, and every change is a line.
 fn show(bar: &ProgressBar, job: &Job, printed: &mut String) {
-    // A bar of length 0 would be full.
+    // A bar of length 0 would be shown as full.
     if job.item_count > 0 {
         bar.set_length(job.item_count);
     }

@@ -1,7 +1,7 @@
-//! `demo`: a real file through the deployed stack, as a browser would send it, and proof that every row is accounted for.
+//! `demo`: imports a real file through the deployed stack, as a browser would, and verifies every row.
 //!
-//! It believes nothing that the stack says of itself: rows are counted here with the csv crate, their validity is
-//! decided by another implementation in another language, and the records are read back one by one.
+//! The checks are independent of the stack: rows are counted here with the csv crate, another implementation in
+//! another language decides their validity, and the records are read back one by one.
 
 mod browser;
 mod expect;
@@ -23,46 +23,47 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// What the demo imports when no file is named.
+/// The default file and schema.
 const DEFAULT_FILE: &str = "examples/data/airports.csv";
 const DEFAULT_SCHEMA: &str = "examples/data/airports.schema.json";
 const DEFAULT_KEY: &str = "icao";
 
-/// What `demo` can be told.
+/// Options of `demo`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// A CSV or JSON Lines file [default: 28,298 airports of examples/data]
     file: Option<PathBuf>,
-    /// JSON Schema (2020-12) that every row must meet
+    /// JSON Schema (2020-12) that every row must satisfy [default: the airports' schema; none with a file of your
+    /// own]
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
     /// Dataset to import into [default: the file's name]
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
-    /// Column that tells rows apart; needed with a file of your own
+    /// Column that identifies a row; required with a file of your own
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
-    /// What to do with a row whose key is there already
+    /// Treatment of a row whose key exists already
     #[arg(long, value_enum, default_value = "upsert")]
     mode: Mode,
-    /// Use the AWS emulator that runs at this URL in place of starting one
+    /// Use the AWS emulator at this URL instead of starting one
     #[arg(long, value_name = "URL")]
     endpoint: Option<String>,
     /// Open the job in a browser while it runs, and leave the stack running
     #[arg(long)]
     open: bool,
-    /// Leave the stack running afterwards, also if the demo started it
+    /// Leave the stack running afterwards, even if the demo started it
     #[arg(long)]
     keep: bool,
 }
 
-/// The command.
+/// Runs the command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let started = Instant::now();
     let plan = Plan::new(project, options)?;
     let tools = tools::ensure(project)?;
     let was_up = state::read(project)?.is_up();
-    // Before anything is started, so that nothing stays behind even if this process is killed.
+    // Before anything is started, so that nothing is left behind even if this process is killed.
     let guard = if was_up { None } else { Some(guard::post(project)?) };
     let up = up::Options { endpoint: options.endpoint.clone(), port: None };
     let outcome = up::bring_up(project, &up).and_then(|state| {
@@ -84,7 +85,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What is imported, and how.
+/// An import: its file and options.
 pub(crate) struct Plan {
     source: Source,
     schema: Option<PathBuf>,
@@ -109,7 +110,7 @@ impl Plan {
         Ok(Self { source, schema, dataset, key, mode: options.mode })
     }
 
-    /// A plan for a file with a schema, whose rows `id` tells apart, into a dataset of its own.
+    /// A plan for a file with a schema and the key column `id`, into its own dataset.
     pub(crate) fn for_dataset(dataset: &str, file: &Path, schema: &Path) -> Result<Self> {
         Ok(Self {
             source: Source::read(file)?,
@@ -131,13 +132,13 @@ fn read_schema(path: &Path) -> Result<serde_json::Value> {
     serde_json::from_str(&text).with_context(|| format!("{} is not JSON", path.display()))
 }
 
-/// The file's name without its extension, in letters that are safe in a URL.
+/// The file's name without its extension, restricted to characters that are safe in a URL.
 fn dataset_name(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect()
 }
 
-/// What a deployment has been made to hold, told as soon as it is there.
+/// Something that the import created in a deployment, reported as soon as it exists.
 pub(crate) enum Made<'a> {
     /// The id of an upload.
     Upload(&'a str),
@@ -145,20 +146,20 @@ pub(crate) enum Made<'a> {
     Job(&'a str),
 }
 
-/// An import through a deployment, of which every row is checked.
+/// An import through a deployment that verifies every row.
 pub(crate) struct Import<'a> {
-    /// Whose scripts check the rows.
+    /// The checkout whose scripts check the rows.
     pub(crate) project: &'a Project,
-    /// With what these are run.
+    /// The tools that run the scripts.
     pub(crate) tools: &'a Tools,
-    /// What is imported.
+    /// The import.
     pub(crate) plan: &'a Plan,
-    /// Where reports and receipt are saved.
+    /// Folder for reports and receipt.
     pub(crate) folder: PathBuf,
 }
 
 impl Import<'_> {
-    /// Imports, and fails if a row is not accounted for.
+    /// Runs the import. Fails if a row is not accounted for.
     pub(crate) fn run(&self, api: &Api, made: &mut dyn FnMut(Made<'_>) -> Result<()>) -> Result<()> {
         let Self { project, tools, plan, folder } = self;
         let had_records = api.has_records(&plan.dataset)?;

@@ -1,4 +1,4 @@
-//! The last line of the demo: the receipt is that of the file that went in and of those that came out.
+//! The demo's last check: the receipt matches the input file and the report files.
 
 use crate::api::{Api, Output};
 use crate::receipt::{Places, verify};
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Fetches the receipt into the folder of the report, and holds it against the files.
+/// Downloads the receipt into the report's folder, and verifies it against the files.
 pub(super) fn check(api: &Api, output: &Output, input: &Path, folder: &Path) -> Result<()> {
     let link = output.receipt.as_ref().context("the result has no receipt")?;
     let receipt = folder.join("receipt.json");

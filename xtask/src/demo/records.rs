@@ -5,10 +5,10 @@ use crate::progress;
 use anyhow::{Result, ensure};
 use std::collections::BTreeSet;
 
-/// As many as the API gives at once.
+/// The API's maximum page size.
 const PAGE: u32 = 500;
 
-/// All keys in the dataset. A key that comes twice is an error: pages must not overlap.
+/// Returns all keys in the dataset. Fails if a key occurs twice: pages must not overlap.
 pub(super) fn keys(api: &Api, dataset: &str) -> Result<BTreeSet<String>> {
     let step = progress::step("Reading all records back");
     let (mut keys, mut cursor) = (BTreeSet::new(), None::<String>);

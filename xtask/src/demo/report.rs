@@ -1,4 +1,4 @@
-//! Fetches the report files of a result and reads `failed.csv`.
+//! Downloads the report files of a result and parses `failed.csv`.
 
 use crate::api::{Api, Output};
 use anyhow::{Context, Result, ensure};
@@ -6,21 +6,21 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How many failures are kept to be shown.
+/// Number of failures that are kept for display.
 const SHOWN: usize = 5;
 
-/// What `failed.csv` says.
+/// Contents of `failed.csv`.
 #[derive(Default)]
 pub(super) struct Failed {
-    /// Where it was saved; none if nothing failed.
+    /// Path of the saved file; `None` if nothing failed.
     pub(super) path: Option<PathBuf>,
     /// Numbers of all failed rows, in the file's order.
     pub(super) rows: Vec<u64>,
-    /// The first few.
+    /// The first failures, at most `SHOWN`.
     pub(super) first: Vec<Failure>,
 }
 
-/// One failed row.
+/// A failed row.
 pub(super) struct Failure {
     pub(super) row: u64,
     pub(super) code: String,
@@ -28,7 +28,7 @@ pub(super) struct Failure {
     pub(super) message: String,
 }
 
-/// Saves every report file into `dir`, in place of those of an earlier demo.
+/// Saves every report file into `dir`, replacing those of an earlier demo.
 pub(super) fn fetch(api: &Api, output: &Output, dir: &Path) -> Result<Failed> {
     if dir.exists() {
         fs::remove_dir_all(dir)?;
@@ -44,7 +44,8 @@ pub(super) fn fetch(api: &Api, output: &Output, dir: &Path) -> Result<Failed> {
     if path.exists() { read(path) } else { Ok(Failed::default()) }
 }
 
-/// The first column is the row's number and the last three say why; the row's own columns are between them.
+/// Parses the file. The first column is the row number and the last three are the error; the row's own columns are in
+/// between.
 fn read(path: PathBuf) -> Result<Failed> {
     let mut reader = csv::Reader::from_path(&path)?;
     let header = reader.headers()?.clone();

@@ -1,10 +1,10 @@
-//! What a person sees of the outcome.
+//! The outcome as shown to the user.
 
 use super::report::Failed;
 use crate::api::{Job, Output};
 use crate::project::Project;
 
-/// Counts, the first failures, and where the report lies.
+/// Prints the counts, the first failures, and the path of the report.
 pub(super) fn outcome(project: &Project, job: &Job, output: &Output, failed: &Failed) {
     let counts = output.counts;
     println!();
@@ -33,7 +33,7 @@ pub(super) fn outcome(project: &Project, job: &Job, output: &Output, failed: &Fa
     println!();
 }
 
-/// A time of the result in seconds.
+/// A duration of the result, in seconds.
 fn seconds(output: &Output, name: &str) -> Option<String> {
     Some(format!("{:.1} s", output.timings.get(name)?.as_f64()? / 1000.0))
 }
@@ -42,7 +42,7 @@ fn speed(job: &Job) -> String {
     job.items_per_second.map_or_else(String::new, |rate| format!(" at {} rows/s", number(rate as u64)))
 }
 
-/// 28298 as 28,298.
+/// Formats 28298 as 28,298.
 pub(super) fn number(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -55,7 +55,7 @@ pub(super) fn number(number: u64) -> String {
     text
 }
 
-/// 3120 as 3.1 KB; from a million bytes on in MB.
+/// Formats 3120 as 3.1 KB; from a million bytes on in MB.
 pub(super) fn size(bytes: u64) -> String {
     if bytes < 1_000_000 { format!("{:.1} KB", bytes as f64 / 1e3) } else { format!("{:.1} MB", bytes as f64 / 1e6) }
 }

@@ -1,4 +1,4 @@
-//! The file to import: what an upload must know of it, and how many rows it has by an independent count.
+//! The file to import: the properties that an upload needs, and an independent row count.
 
 use crate::api::LocalFile;
 use anyhow::{Context, Result};
@@ -13,7 +13,7 @@ pub(super) struct Source {
     pub(super) name: String,
     pub(super) content_type: &'static str,
     pub(super) size_bytes: u64,
-    /// In hexadecimal.
+    /// Hexadecimal.
     pub(super) sha256: String,
     /// Rows by the csv crate, or lines that are not blank.
     pub(super) items: u64,
@@ -33,7 +33,7 @@ impl Source {
         Ok(Self { path: path.to_owned(), name, content_type, size_bytes, sha256, items })
     }
 
-    /// What an upload must know.
+    /// The properties that an upload needs.
     pub(super) fn file(&self) -> LocalFile<'_> {
         LocalFile {
             path: &self.path,
@@ -45,7 +45,7 @@ impl Source {
     }
 }
 
-/// Rows below the header. Rows of the wrong length count: they are items, and fail.
+/// Counts the rows below the header. Rows of the wrong length count too: they are items, and fail.
 fn count_rows(file: impl Read) -> Result<u64> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file);
     let mut record = csv::ByteRecord::new();

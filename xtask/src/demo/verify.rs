@@ -1,4 +1,4 @@
-//! The verdict: three claims of the stack, each held against what was found without its help.
+//! The verdict: three claims of the stack, each compared with independent findings.
 
 use super::expect::Expected;
 use super::report::Failed;
@@ -8,10 +8,10 @@ use crate::api::{Api, Mode, Output};
 use anyhow::{Result, bail, ensure};
 use std::collections::BTreeSet;
 
-/// Names shown of a long list of differences.
+/// Maximum number of names shown of a list of differences.
 const SHOWN: usize = 5;
 
-/// Fails with everything that is wrong. `had_records`: the dataset was not empty before.
+/// Fails with all differences. `had_records` means that the dataset was not empty before.
 pub(super) fn all(
     api: &Api,
     plan: &Plan,
@@ -62,7 +62,7 @@ fn report(plan: &Plan, expected: &Expected, failed: &Failed, had_records: bool) 
     let missed = difference(&expected.invalid, &named);
     ensure!(missed.is_empty(), "these rows are invalid and not named: {}", listed(&missed));
     let wronged = difference(&named, &expected.invalid);
-    // What was there before makes rows fail that are in themselves valid.
+    // Existing records make rows fail that are valid in themselves.
     let may_collide = plan.mode == Mode::Insert && had_records;
     ensure!(wronged.is_empty() || may_collide, "these rows are valid and named: {}", listed(&wronged));
     Ok(number(named.len() as u64))

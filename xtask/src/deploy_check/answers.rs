@@ -1,4 +1,4 @@
-//! Questions of `deploy-check` to AWS or to an emulator.
+//! Queries of `deploy-check` to AWS or to an emulator.
 
 use crate::account::{Account, SessionState};
 use crate::project::Project;
@@ -12,26 +12,26 @@ use deployment::{parameters, quotas, updates};
 
 const ENVIRONMENT: &str = "Environment";
 
-/// Answers of an account. `Err` is the reason why there is none; `None` if it was not asked.
+/// Answers of an account. `Err` is the reason of a failed query; `None` means not queried.
 pub(super) struct Answers {
     quota: Option<Result<u64, String>>,
-    /// Parameters of the stack; `None` within if there is no such stack.
+    /// Parameters of the stack; the inner `None` means that there is no such stack.
     stack: Option<Result<Option<Parameters>, String>>,
 }
 
-/// Findings that need the answers, and what could not be checked.
+/// Findings that depend on the answers, and the checks that were skipped.
 pub(super) struct Asked {
     pub(super) found: Vec<Finding>,
     pub(super) not_checked: Vec<NotChecked>,
 }
 
 impl Answers {
-    /// No answers, because of `--offline`.
+    /// No answers, for `--offline`.
     pub(super) fn none() -> Self {
         Self { quota: None, stack: None }
     }
 
-    /// Asks AWS, or the emulator at `endpoint`.
+    /// Queries AWS, or the emulator at `endpoint`.
     pub(super) fn ask(project: &Project, endpoint: Option<&str>, stack: Option<&str>) -> Self {
         let session_state = tools::ensure(project).and_then(|tools| {
             Account { project, tools: &tools, emulator: endpoint }.session_state(stack.unwrap_or_default())
@@ -49,7 +49,7 @@ impl Answers {
         }
     }
 
-    /// Parameters of the running stack; `None` if there is none, or none is known of.
+    /// Parameters of the running stack; `None` if there is no stack, or its existence is unknown.
     pub(super) fn running(&self) -> Option<&Parameters> {
         self.stack.as_ref()?.as_ref().ok()?.as_ref()
     }
@@ -59,7 +59,7 @@ impl Answers {
         matches!(self.stack, Some(Ok(None)))
     }
 
-    /// Checks these settings, which have the parameters of the running stack.
+    /// Checks these settings, which include the parameters of the running stack.
     pub(super) fn check(&self, template: &Template, settings: &Settings) -> Result<Asked> {
         let given = settings.effective(template);
         let mut asked = Asked { found: Vec::new(), not_checked: Vec::new() };

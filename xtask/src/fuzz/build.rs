@@ -1,8 +1,8 @@
-//! Builds libFuzzer, and the targets with it.
+//! Builds libFuzzer and the targets.
 //!
-//! Only the packages of the workspace are instrumented: cargo calls `tests/fuzz/rustc.sh` in place of the compiler for
-//! them alone, so the AWS SDK is the one that everything else is linked with. libFuzzer is built by itself first, for
-//! in one build with the SDK it would have that built anew.
+//! Only the packages of the workspace are instrumented: cargo calls `tests/fuzz/rustc.sh` instead of the compiler for
+//! these packages, so the AWS SDK is shared with all other builds. libFuzzer is built separately first, because a
+//! common build with the SDK would rebuild the SDK.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::cargo;
 use crate::project::Project;
 
-/// The binary.
+/// Builds the fuzzer's binary and returns its path.
 pub(super) fn binary(project: &Project) -> Result<PathBuf> {
     let engine = ["build", "--package", "fuzz-engine", "--features", "libfuzzer"];
     let built = messages(project, &engine, &[])?;
@@ -30,7 +30,8 @@ pub(super) fn binary(project: &Project) -> Result<PathBuf> {
     Ok(binary.context("cargo built no binary for libFuzzer")?.into())
 }
 
-/// Runs cargo, instrumenting what it compiles if it links; its messages.
+/// Runs cargo and returns its messages. If `link` is not empty, the code is instrumented and linked with these
+/// arguments.
 fn messages(project: &Project, cargo: &[&str], link: &[&str]) -> Result<Vec<Value>> {
     let mut command = cargo::command(project);
     command.args(cargo).arg("--message-format=json-render-diagnostics");

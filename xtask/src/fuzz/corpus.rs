@@ -1,4 +1,4 @@
-//! The committed inputs of a target: named seeds, a file each, and one packed corpus.
+//! The committed inputs of a target: named seeds, one file each, and one packed corpus.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -43,7 +43,7 @@ impl Corpus {
         Ok((before, self.replace(inputs)?))
     }
 
-    /// Makes these the packed inputs, without those that are seeds. Returns their number.
+    /// Replaces the packed inputs by these, except those that are seeds. Returns their number.
     pub(super) fn replace(&self, mut inputs: BTreeSet<Vec<u8>>) -> Result<usize> {
         for seed in read_files(&self.seeds)? {
             inputs.remove(&seed);
@@ -54,7 +54,7 @@ impl Corpus {
         Ok(count)
     }
 
-    /// The packed inputs; none if there is no file yet.
+    /// Reads the packed inputs; empty if there is no file yet.
     fn inputs(&self) -> Result<BTreeSet<Vec<u8>>> {
         if !self.packed.exists() {
             return Ok(BTreeSet::new());
@@ -71,7 +71,7 @@ pub(super) fn replace_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))
 }
 
-/// The content of a file, or of each file in a folder.
+/// Reads a file, or each file in a folder.
 pub(super) fn read_files(path: &Path) -> Result<Vec<Vec<u8>>> {
     let read = |path: &Path| fs::read(path).with_context(|| format!("cannot read {}", path.display()));
     if !path.is_dir() {

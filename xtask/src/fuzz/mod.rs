@@ -1,8 +1,8 @@
-//! `fuzz`: seeks inputs that break a promise, guided by the code that each input reaches.
+//! `fuzz`: finds inputs that break a guarantee, guided by code coverage.
 //!
-//! The targets are functions of `tests/fuzz`, which plain tests call, too; here they are instrumented and linked with
-//! libFuzzer, on the stable compiler. What is found beyond the committed corpus is kept under `target/fuzz`, so that the
-//! next run goes on from there. The committed corpus of a target is named seeds and one packed file.
+//! The targets are functions of `tests/fuzz`, which plain tests call too. Here they are instrumented and linked with
+//! libFuzzer, on the stable compiler. New inputs beyond the committed corpus are kept in `target/fuzz`, and the next
+//! run continues with them. The committed corpus of a target consists of named seeds and one packed file.
 
 mod build;
 mod corpus;
@@ -20,33 +20,33 @@ use crate::project::Project;
 use corpus::Corpus;
 use run::{Fuzzer, Outcome};
 
-/// What `fuzz` can be told.
+/// Options of `fuzz`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Only these targets: splitter, rows, messages, requests
+    /// Only these targets: splitter, rows, messages, requests [default: all]
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
-    /// How long each target is fuzzed
+    /// Seconds to fuzz each target
     #[arg(long, value_name = "N", default_value_t = 60)]
     seconds: u32,
-    /// Begin with this number: without it each run tries other inputs
+    /// Random seed, from 1; without it, each run tries other inputs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     seed: Option<u32>,
-    /// Call the one target named once with this file, to see a crash again
+    /// Run the one named target once with this file, to reproduce a crash
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seconds", "seed", "minimise"])]
     input: Option<PathBuf>,
-    /// Put what was found into the packed corpus, and take out of it what reaches nothing new
+    /// Add new inputs to the packed corpus, and remove inputs from it that reach nothing new
     #[arg(long)]
     minimise: bool,
-    /// Add these files, or the files in these folders, to the packed corpus of the one target named; no fuzzing
+    /// Add these files, or the files in these folders, to the packed corpus of the one named target; no fuzzing
     #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with_all = ["seconds", "seed", "input", "minimise"])]
     pack: Vec<PathBuf>,
-    /// Write the packed corpus of the one target named to this new folder, a file each; no fuzzing
+    /// Unpack the corpus of the one named target into this new folder, one file per input; no fuzzing
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["seconds", "seed", "input", "minimise", "pack"])]
     unpack: Option<PathBuf>,
 }
 
-/// The command.
+/// Runs the command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let targets = wanted(project, &options.targets)?;
     if options.unpack.is_some() || !options.pack.is_empty() {
@@ -80,7 +80,7 @@ fn repack(corpus: &Corpus, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Each folder of seeds is a target's.
+/// The targets to run: each folder of seeds belongs to a target.
 fn wanted(project: &Project, named: &[String]) -> Result<Vec<String>> {
     let folder = project.root.join("tests/fuzz/seeds");
     let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -96,7 +96,7 @@ fn wanted(project: &Project, named: &[String]) -> Result<Vec<String>> {
     Ok(if named.is_empty() { known } else { named.to_vec() })
 }
 
-/// Fuzzes the targets, one on each core.
+/// Fuzzes the targets in parallel, one per core.
 fn at_once(fuzzer: &Fuzzer<'_>, targets: &[String], (seconds, seed): (u32, Option<u32>)) -> Result<Vec<Outcome>> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let step = progress::step(&format!("fuzzing {} for {seconds} s each", targets.join(", ")));

@@ -1,4 +1,4 @@
-//! Runs libFuzzer on one target, and reads what it prints.
+//! Runs libFuzzer on one target, and parses its output.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::corpus::{Corpus, read_files, replace_folder};
 use crate::project::Project;
 
-/// Seconds after which one input is taken for one that never ends: a thousand times what the slowest takes.
+/// Timeout of one input, in seconds: a thousand times the slowest input.
 const INPUT_TIMEOUT_S: u32 = 20;
 
 /// The binary with all targets.
@@ -19,19 +19,19 @@ pub(super) struct Fuzzer<'a> {
     pub(super) project: &'a Project,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     executions: String,
     per_second: String,
-    /// The last line of figures: coverage, and the size of the corpus.
+    /// The last status line: coverage and corpus size.
     pulse: String,
-    /// The input that breaks a promise, and the end of what was said of it.
+    /// The input that breaks a guarantee, and the end of its error output.
     pub(super) crash: Option<(PathBuf, Vec<String>)>,
 }
 
 impl Outcome {
-    /// For the person who waits.
+    /// Describes the result for the user.
     pub(super) fn described(&self, project: &Project, target: &str) -> String {
         let Self { executions, per_second, pulse, crash } = self;
         let figures = format!("{executions} executions, {per_second}/s, {pulse}");
@@ -54,7 +54,7 @@ impl Outcome {
     }
 }
 
-/// `#1024 NEW cov: 512 ft: 600 corp: 20/3Kb lim: 4 exec/s: 512 …`, as far as it means something here.
+/// Extracts the relevant part of `#1024 NEW cov: 512 ft: 600 corp: 20/3Kb lim: 4 exec/s: 512 …`.
 fn pulse(line: &str) -> Option<String> {
     let rest = line.strip_prefix('#').and(line.split_once(" cov: "))?.1;
     let mut words = rest.split_whitespace();
@@ -85,7 +85,7 @@ impl Fuzzer<'_> {
         Ok(folder)
     }
 
-    /// Fuzzes a target; `watch` is told how far it is.
+    /// Fuzzes a target; `watch` is called with the progress.
     pub(super) fn fuzz(
         &self,
         target: &str,
@@ -96,7 +96,7 @@ impl Fuzzer<'_> {
         fs::create_dir_all(&artifacts).with_context(|| format!("cannot create {}", artifacts.display()))?;
         let mut command = self.command(target);
         command.arg(format!("-max_total_time={seconds}")).arg(format!("-timeout={INPUT_TIMEOUT_S}"));
-        // Zero is libFuzzer's word for any.
+        // For libFuzzer, zero means a random seed.
         command.arg(format!("-seed={}", seed.unwrap_or_default()));
         command.arg(format!("-artifact_prefix={}/{target}-", artifacts.display())).arg("-print_final_stats=1");
         let mut child =
@@ -113,7 +113,7 @@ impl Fuzzer<'_> {
             }
         }
         if child.wait()?.success() {
-            // A slow input is written, too, and breaks nothing.
+            // A slow input is written too, and breaks nothing.
             outcome.crash = None;
         } else {
             let (path, _) = outcome
@@ -125,7 +125,7 @@ impl Fuzzer<'_> {
         Ok(outcome)
     }
 
-    /// Calls a target once; libFuzzer says what happened.
+    /// Runs a target once; libFuzzer prints the result.
     pub(super) fn call(&self, target: &str, input: &Path) -> Result<()> {
         let input = input.canonicalize().with_context(|| format!("cannot find {}", input.display()))?;
         if !self.command(target).arg(input).status()?.success() {
@@ -134,7 +134,7 @@ impl Fuzzer<'_> {
         Ok(())
     }
 
-    /// Reduces the packed corpus to the fewest inputs that, with the seeds, reach all that it and what was found reach.
+    /// Minimises the packed corpus to the fewest inputs that, with the seeds, keep the coverage of all inputs.
     pub(super) fn minimise(&self, target: &str) -> Result<()> {
         let fresh = self.project.root.join("target/fuzz/minimised").join(target);
         replace_folder(&fresh)?;

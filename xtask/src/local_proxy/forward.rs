@@ -1,4 +1,4 @@
-//! Passes a request on and brings the answer back: method, path, query, headers, body, status, unchanged.
+//! Forwards a request and returns the answer unchanged: method, path, query, headers, body, status.
 
 use super::request::Request;
 use anyhow::Result;
@@ -7,26 +7,26 @@ use std::time::Duration;
 use ureq::http::{self, HeaderMap, HeaderName, Response, StatusCode};
 use ureq::{Agent, Body};
 
-/// API Gateway gives up after this, whatever the function does.
+/// Timeout of API Gateway, whatever the function does.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// More than any answer that Lambda would let through (6 MB).
+/// Limit of an answer, above Lambda's own (6 MB).
 const ANSWER_LIMIT: u64 = 64 * 1024 * 1024;
 
-/// Headers that belong to one connection and not to the message; both sides make their own.
+/// Hop-by-hop headers, which are not forwarded; each connection has its own.
 const HOP_BY_HOP: [&str; 8] =
     ["connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade"];
 
-/// Where requests go.
+/// The destination of requests.
 pub(crate) struct Upstream {
     base: String,
-    /// Routes that go elsewhere, most particular first: see [`Upstream::with_route`].
+    /// Routes with another destination, the most specific first: see [`Upstream::with_route`].
     routes: Vec<(String, String)>,
     agent: Agent,
 }
 
 impl Upstream {
-    /// Everything goes below `base`, and must be answered within `patience`.
+    /// Forwards everything below `base`. Each answer must arrive within `patience`.
     pub(crate) fn new(base: String, patience: Duration) -> Self {
         let config = Agent::config_builder()
             .proxy(None)
@@ -43,15 +43,16 @@ impl Upstream {
         Self { base, routes: Vec::new(), agent: Agent::new_with_config(config) }
     }
 
-    /// Sends what `pattern` (`GET /api/jobs/{jobId}`, as in template.yaml) matches below `base` in place of the default.
+    /// Forwards requests that match `pattern` (`GET /api/jobs/{jobId}`, as in template.yaml) below `base` instead of
+    /// the default.
     pub(crate) fn with_route(mut self, pattern: &str, base: String) -> Self {
         self.routes.push((pattern.to_owned(), base));
-        // A literal segment before a variable one, as API Gateway has it.
+        // A literal segment takes precedence over a variable one, as in API Gateway.
         self.routes.sort_by_key(|(pattern, _)| (pattern == "$default", pattern.matches('{').count()));
         self
     }
 
-    /// Makes the whole answer to a request; `502` if there was none to be had.
+    /// Returns the complete answer to a request; `502` if the upstream does not answer.
     pub(super) fn forward(&self, request: &Request) -> Vec<u8> {
         self.try_forward(request).unwrap_or_else(|error| {
             eprintln!("{} {}: {error:#}", request.method, request.target);
@@ -79,7 +80,7 @@ impl Upstream {
         write_answer(answer.status(), answer.headers(), &body)
     }
 
-    /// Only methods that are made for a body carry theirs: no call of our API has one with another.
+    /// Sends a body only with methods that have one. No call of our API has a body with another method.
     fn send(&self, request: &Request, outgoing: http::request::Builder) -> Result<Response<Body>> {
         if matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
             return Ok(self.agent.run(outgoing.body(request.body.as_slice())?)?);
@@ -94,7 +95,8 @@ impl Upstream {
     }
 }
 
-/// Whether `POST /api/jobs/7` is of the pattern `POST /api/jobs/{jobId}`. `$default` matches what nothing else does.
+/// Returns true if a call matches a pattern, as `POST /api/jobs/7` matches `POST /api/jobs/{jobId}`. `$default`
+/// matches only calls without another match.
 fn matches(pattern: &str, call: &str) -> bool {
     if pattern == "$default" {
         return true;

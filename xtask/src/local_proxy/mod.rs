@@ -1,8 +1,8 @@
-//! The front door: gives the local API the root-level URLs that it has on AWS.
+//! The local proxy: serves the local API at the root-level URLs that it has on AWS.
 //!
 //! The emulator serves an HTTP API below `/_aws/execute-api/ID/STAGE/`; clients, the page and every `Location` header
-//! expect it at `/`. This reverse proxy on 127.0.0.1 maps the one to the other. It reads a request whole before it
-//! passes it on, as API Gateway does, and has the same limit. A thread per connection is plenty for one developer.
+//! expect it at `/`. This reverse proxy on 127.0.0.1 maps one to the other. It reads a whole request before it
+//! forwards it, with the same size limit as API Gateway. One thread per connection is enough for one developer.
 
 mod forward;
 mod request;
@@ -21,42 +21,42 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Answered by the proxy itself: tells that it is there.
+/// Path that the proxy answers itself, to signal that it is ready.
 pub(crate) const READY: &str = "/_local_proxy/ready";
 
-/// How long a client may keep a connection without a word.
+/// Idle timeout of a connection.
 const IDLE: Duration = Duration::from_secs(75);
 
-/// How the hidden command is started.
+/// Options of the hidden command.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Port on 127.0.0.1
     #[arg(long)]
     port: u16,
-    /// URL that stands for `/`
+    /// URL that `/` is mapped to
     #[arg(long)]
     upstream: String,
 }
 
-/// The hidden command: serves until it is killed.
+/// Runs the hidden command: serves until it is killed.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let upstream = Upstream::new(options.upstream.clone(), PATIENCE);
     serve(&listen(options.port)?, &Arc::new(upstream))
 }
 
-/// Opens the port, or says who could not have it.
+/// Opens the port. The error names the port and the conflict.
 pub(crate) fn listen(port: u16) -> Result<TcpListener> {
     TcpListener::bind(("127.0.0.1", port)).with_context(|| {
         format!("port {port} on 127.0.0.1 is taken: name another with --port, or none to get a free one")
     })
 }
 
-/// Serves every connection in a thread of its own.
+/// Serves every connection in its own thread.
 pub(crate) fn serve(listener: &TcpListener, upstream: &Arc<Upstream>) -> Result<()> {
     for stream in listener.incoming() {
         let stream = stream?;
         let upstream = Arc::clone(upstream);
-        // A client that hangs up in the middle is its own affair.
+        // A client that hangs up early is not an error of the proxy.
         thread::spawn(move || converse(&stream, &upstream));
     }
     Ok(())
@@ -64,7 +64,7 @@ pub(crate) fn serve(listener: &TcpListener, upstream: &Arc<Upstream>) -> Result<
 
 /// Starts the proxy as a background process and waits until it listens.
 pub(crate) fn spawn(project: &Project, port: u16, upstream: &str) -> Result<Background> {
-    // For the good message: the same attempt in the background would end in a log.
+    // For a clear error message: in the background, the same failure would only reach a log.
     drop(listen(port)?);
     let log = project.log("front-door")?;
     let mut command = Command::new(process::this_program()?);
@@ -80,12 +80,12 @@ pub(crate) fn spawn(project: &Project, port: u16, upstream: &str) -> Result<Back
     Ok(process)
 }
 
-/// The port of a URL that ends with one.
+/// The port at the end of a URL.
 pub(crate) fn port_of(url: &str) -> Option<u16> {
     url.rsplit_once(':')?.1.parse().ok()
 }
 
-/// Requests of one connection, one after the other, until the client or an error ends it.
+/// Serves the requests of one connection, one after the other, until the client or an error ends it.
 fn converse(stream: &TcpStream, upstream: &Upstream) -> Result<()> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(IDLE))?;

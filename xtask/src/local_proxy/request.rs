@@ -2,24 +2,24 @@
 
 use std::io::{self, BufRead, Read, Write};
 
-/// API Gateway's limit of a payload.
+/// API Gateway's payload limit.
 const BODY_LIMIT: u64 = 10 * 1024 * 1024;
 
-/// API Gateway's limit of request line and headers together is 10,240 bytes; browsers on localhost carry the cookies
-/// of every other local project along, so this is wider.
+/// Limit of request line and headers. API Gateway's is 10,240 bytes; this one is larger, because browsers on
+/// localhost send the cookies of every other local project.
 const HEAD_LIMIT: u64 = 64 * 1024;
 
-/// What came next on a connection.
+/// The next event of a connection.
 pub(super) enum Incoming {
-    /// A whole request.
+    /// A complete request.
     Request(Request),
-    /// The client has hung up, or said nothing for long.
+    /// The client has closed the connection, or was idle for too long.
     End,
-    /// Something that gets an answer but no hearing; the connection cannot be used further.
+    /// A request that is refused; the connection must be closed.
     Refused(Refusal),
 }
 
-/// Why a request is not passed on.
+/// The reason why a request is not forwarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     Malformed,
@@ -27,16 +27,16 @@ pub(super) enum Refusal {
     HeadersTooLarge,
 }
 
-/// A request, read whole.
+/// A complete request.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) method: String,
-    /// Path and query as sent, still encoded.
+    /// Path and query as sent, still percent-encoded.
     pub(super) target: String,
     /// Names in lower case, in the order sent.
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
-    /// Whether the client waits for more on this connection.
+    /// True if the client keeps the connection open for more requests.
     pub(super) keep_alive: bool,
 }
 
@@ -46,7 +46,7 @@ impl Request {
     }
 }
 
-/// Reads one request. `writer` is for the `100 Continue` that some clients wait for before they send a body.
+/// Reads one request. `writer` is for the `100 Continue` that some clients expect before they send a body.
 pub(super) fn read(reader: &mut impl BufRead, writer: &mut impl Write) -> io::Result<Incoming> {
     let Some(head) = read_head(reader)? else {
         return Ok(Incoming::End);
@@ -77,7 +77,7 @@ pub(super) fn read(reader: &mut impl BufRead, writer: &mut impl Write) -> io::Re
     })
 }
 
-/// Everything up to the empty line. None if there is nothing, or the connection ends or times out before that line.
+/// Reads everything up to the empty line. `None` if the connection ends or times out before that line.
 fn read_head(reader: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut head = Vec::new();
     let mut limited = reader.take(HEAD_LIMIT);
@@ -85,7 +85,7 @@ fn read_head(reader: &mut impl BufRead) -> io::Result<Option<String>> {
         match limited.read_until(b'\n', &mut head) {
             Ok(0) if head.len() as u64 >= HEAD_LIMIT => break,
             Ok(0) | Err(_) => return Ok(None),
-            // Empty lines before a request are to be ignored.
+            // Empty lines before a request are ignored.
             Ok(_) if matches!(head.as_slice(), b"\r\n" | b"\n") => head.clear(),
             Ok(_) if head.ends_with(b"\r\n\r\n") || head.ends_with(b"\n\n") => break,
             Ok(_) => {}
@@ -122,7 +122,7 @@ fn read_exactly(reader: &mut impl BufRead, length: u64) -> io::Result<Vec<u8>> {
     if body.len() as u64 == length { Ok(body) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// A body of unknown length, chunk by chunk; trailers are dropped.
+/// Reads a chunked body; trailers are dropped.
 fn read_chunks(reader: &mut impl BufRead) -> io::Result<Result<Vec<u8>, Refusal>> {
     let mut body = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! How requests are read.
+//! Tests of request parsing.
 
 use super::*;
 

@@ -1,15 +1,15 @@
-//! Compares each committed version of the document with the one that followed it: what was published stays a promise,
-//! also where a later commit has written the document anew.
+//! Compares each committed version of the document with the next one. A published document stays binding, even if a
+//! later commit has rewritten it.
 
 use super::{parse, refuse_breaking};
 use crate::project::Project;
 use anyhow::{Context, Result, ensure};
 use std::process::Command;
 
-/// Every two versions that follow each other in the history that is there; a shallow clone has less of it.
+/// Compares every two consecutive versions in the available history; a shallow clone has fewer.
 ///
 /// # Errors
-/// If one breaks clients of the one before under the same version.
+/// If a version breaks clients of the previous one without a version change.
 pub(super) fn check(project: &Project, document: &str) -> Result<()> {
     let log = git(project, &["log", "--first-parent", "--reverse", "--format=%h", "--diff-filter=AM", "--", document])?;
     let commits: Vec<_> = log.lines().collect();

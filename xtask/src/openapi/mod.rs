@@ -1,7 +1,7 @@
-//! `openapi`: writes the API's document anew from the code, and the page that is made of it.
+//! `openapi`: generates the API's document, and the page made from it, from the code.
 //!
-//! A change that breaks clients is refused until the version of the workspace says that they may break; `breaking` knows
-//! which do. CI asks the same of every two versions of the document that follow each other in the history.
+//! A change that breaks clients is refused unless the workspace's version permits it; the crate `breaking` finds such
+//! changes. CI checks every two consecutive versions of the document in the history in the same way.
 
 mod history;
 mod page;
@@ -15,18 +15,19 @@ use std::fs;
 /// The document within the checkout. `jobs-api` serves it.
 const DOCUMENT: &str = "docs/openapi.json";
 
-/// The page within the checkout, served too.
+/// The page within the checkout, also served.
 const PAGE: &str = "docs/api/page.html";
 
-/// What `openapi` can be told.
+/// Options of `openapi`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Write nothing: fail if the document is not that of the code, or if any version of it in the history broke clients
+    /// Write nothing; fail if the document differs from the code, or if any version of it in the history broke
+    /// clients
     #[arg(long)]
     check: bool,
 }
 
-/// The command.
+/// Runs the command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let made = generate(project)?;
     let place = project.root.join(DOCUMENT);
@@ -44,7 +45,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The document as the functions describe it.
+/// Generates the document from the functions' descriptions.
 fn generate(project: &Project) -> Result<String> {
     let mut cargo = cargo::command(project);
     let output = cargo.args(["run", "--quiet", "--package", "jobs-api", "--example", "openapi"]).output()?;
@@ -58,7 +59,7 @@ fn parse(document: &str) -> Result<Value> {
     serde_json::from_str(document).with_context(|| format!("{DOCUMENT} is no JSON"))
 }
 
-/// Says what changes for clients, and refuses what breaks them under the same version.
+/// Prints the changes, and refuses those that break clients without a version change.
 fn refuse_breaking(old: &Value, new: &Value) -> Result<()> {
     let changes = breaking::changes(old, new);
     for change in &changes {

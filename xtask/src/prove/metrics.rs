@@ -1,4 +1,4 @@
-//! The figures that tests left: a file per table, a line per row.
+//! The measurements that tests write: a file per table, a line per row.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// The column that must sum to nothing.
+/// The column whose sum must be zero.
 const VIOLATIONS: &str = "violations";
 
-/// A table: its columns in the order in which rows first named them, and its rows.
+/// A table: its columns in order of first use, and its rows.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Table {
     pub(super) columns: Vec<String>,
@@ -32,13 +32,13 @@ impl Table {
 
     fn violations(&self) -> u64 {
         let column = self.columns.iter().position(|column| column == VIOLATIONS);
-        // What is no number is no proof.
+        // A value that is not a number counts as a violation.
         let cells = self.rows.iter().filter_map(|row| row.get(column?));
         cells.filter(|cell| !cell.is_empty()).map(|cell| cell.parse().unwrap_or(1)).sum()
     }
 }
 
-/// All tables of a folder, by name. Tests run beside each other, so rows are sorted.
+/// Reads all tables of a folder, by name. Tests run in parallel, so the rows are sorted.
 pub(super) fn read(folder: &Path) -> Result<BTreeMap<String, Table>> {
     let mut tables = BTreeMap::new();
     for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
@@ -63,7 +63,7 @@ fn parse(text: &str) -> Result<Table> {
     Ok(table)
 }
 
-/// What all tables say was violated.
+/// Sums the violations of all tables.
 pub(super) fn violations(tables: &BTreeMap<String, Table>) -> u64 {
     tables.values().map(Table::violations).sum()
 }

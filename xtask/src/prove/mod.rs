@@ -1,8 +1,9 @@
-//! `prove`: nothing lost, nothing counted twice, nothing stuck - shown at length, with the figures in one document.
+//! `prove`: verifies at length that nothing is lost, counted twice or stuck, and writes the measurements into one
+//! document.
 //!
-//! Each part is tests that a plain test run has too, in a reduced set. Here they run whole, and leave figures that
-//! become tables. With a condition taken out the proof must fail, and with a redundant layer taken out it must not:
-//! else it would prove nothing.
+//! Each part runs tests that a plain test run includes too, there in a reduced set. Here they run completely, and
+//! leave measurements that become tables. With a condition removed the run must fail, and with a redundant layer
+//! removed it must not; otherwise it would verify nothing.
 
 mod metrics;
 mod part;
@@ -21,22 +22,22 @@ use crate::project::Project;
 use crate::{cargo, functions, machine, tools};
 use part::{Outcome, Part};
 
-/// Where the document goes, below the checkout.
+/// Path of the document, below the checkout.
 const DOCUMENT: &str = "infra/proof/results.md";
 
-/// What `prove` can be told.
+/// Options of `prove`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Only these parts; nothing is recorded then
+    /// Only these parts, without recording the results [default: all]
     #[arg(value_enum, value_name = "PART")]
     parts: Vec<Part>,
-    /// Take this condition or layer out of model and simulation: without a condition the proof must fail, without a
-    /// layer it must hold
+    /// Remove this condition or layer from the model and the simulation. Without a condition the run must fail;
+    /// without a redundant layer it must pass
     #[arg(long, value_name = "NAME", value_parser = removable())]
     without: Option<String>,
 }
 
-/// The conditions and layers by name, with what each of them says.
+/// The conditions and layers by name, each with its description.
 pub(crate) fn removable() -> impl clap::builder::TypedValueParser<Value = String> {
     use clap::builder::TypedValueParser;
     let all = ::measurements::CONDITIONS.iter().chain(&::measurements::LAYERS);
@@ -45,7 +46,7 @@ pub(crate) fn removable() -> impl clap::builder::TypedValueParser<Value = String
 }
 
 impl Options {
-    /// The parts to run. Only two of them can do without something.
+    /// The parts to run. Only the model and the simulation support removals.
     fn parts(&self) -> Vec<Part> {
         match (&self.without, self.parts.is_empty()) {
             (_, false) => self.parts.clone(),
@@ -54,13 +55,13 @@ impl Options {
         }
     }
 
-    /// Whether the document is of the whole proof.
+    /// Returns true if all parts run and nothing is removed; only then is the document written.
     fn is_whole(&self) -> bool {
         self.parts.is_empty() && self.without.is_none()
     }
 }
 
-/// The command.
+/// Runs the command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let parts = options.parts();
     let needs_emulator = parts.iter().any(|part| part.needs_emulator());
@@ -86,7 +87,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     complete(&parts, &tables, options.without.as_deref())
 }
 
-/// What the emulator's parts need: its tools, the functions, and the one that stands in for them.
+/// Prepares the parts on the emulator: its tools, the functions, and the probe that replaces some of them.
 fn set_up(project: &Project) -> Result<std::path::PathBuf> {
     let tools = tools::ensure(project)?;
     functions::build_all(project)?;
@@ -94,7 +95,7 @@ fn set_up(project: &Project) -> Result<std::path::PathBuf> {
     Ok(tools.venv)
 }
 
-/// An empty folder: figures of an earlier run are no figures of this one.
+/// Empties the folder, so that no measurements of an earlier run are left.
 fn clear(folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
@@ -110,7 +111,8 @@ fn record(project: &Project, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// What left no figures proved nothing. Without something, the tests of what is taken out have nothing to do.
+/// Fails if a part left no measurements, unless something is removed: then the tests of the removed condition have
+/// nothing to do.
 fn complete(parts: &[Part], tables: &BTreeMap<String, metrics::Table>, without: Option<&str>) -> Result<()> {
     let missing: Vec<&str> =
         parts.iter().flat_map(|part| part.tables()).copied().filter(|name| !tables.contains_key(*name)).collect();

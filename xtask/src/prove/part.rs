@@ -1,4 +1,4 @@
-//! One part of the proof: a run of tests that leaves figures.
+//! One part of the verification: a run of tests that leaves measurements.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -13,32 +13,32 @@ use crate::cargo;
 use crate::progress;
 use crate::project::Project;
 
-/// Lines of a failed run that are shown; all of them are in its log.
+/// Number of lines of a failed run that are shown; the log has all of them.
 const TAIL: usize = 60;
 
-/// The parts, in their order: the cheap ones first.
+/// The parts in order of execution, the cheap ones first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum Part {
     /// Every interleaving of small configurations of the protocol, and random walks through larger ones
     Model,
-    /// The real functions over in-memory services, one seed a run, with faults at any step
+    /// The real functions over in-memory services, one run per seed, with faults at any step
     Simulation,
-    /// Completion of large jobs over in-memory services, in invocations of the deployed time-out
+    /// Completion of large jobs over in-memory services, in invocations with the deployed timeout
     Completion,
     /// The deployed stack while calls fail, functions are killed, and the emulator restarts
     Faults,
-    /// Nasty files through the deployed stack
+    /// Malformed and unusual files through the deployed stack
     Corpus,
-    /// Many jobs of several tenants at once, and a large one that is canceled
+    /// Many jobs of several tenants in parallel, and a large job that is canceled
     Load,
     /// The conformance suite's DynamoDB topics on another engine than the emulator's, built once into the cache
     SecondEngine,
-    /// A row that panics, in a binary that `cargo lambda build --release` made, as for AWS
+    /// A row that panics, in a binary built by `cargo lambda build --release`, as for AWS
     Release,
 }
 
 impl Part {
-    /// All of them.
+    /// All parts.
     pub(crate) const ALL: [Self; 8] = [
         Self::Model,
         Self::Simulation,
@@ -63,12 +63,12 @@ impl Part {
         }
     }
 
-    /// Whether it runs the deployed stack.
+    /// Returns true if the part runs the deployed stack.
     pub(crate) fn needs_emulator(self) -> bool {
         matches!(self, Self::Faults | Self::Corpus | Self::Load | Self::Release)
     }
 
-    /// The tables that it leaves. A test that was renamed, or runs nothing, leaves none.
+    /// The tables that the part writes. A renamed test, or one that runs nothing, writes none.
     pub(super) fn tables(self) -> &'static [&'static str] {
         match self {
             Self::Model => &["model", "model-walks", "model-broken", "model-layers"],
@@ -84,7 +84,7 @@ impl Part {
         }
     }
 
-    /// Package, test target and test filter. A script runs those of the second engine.
+    /// Package, test target and test filter. The second engine's tests are run by a script.
     fn tests(self) -> [&'static str; 3] {
         match self {
             Self::Model => ["longshore-domain", "model", ""],
@@ -99,7 +99,7 @@ impl Part {
     }
 }
 
-/// How a part ended.
+/// The result of a part.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) part: Part,
@@ -107,21 +107,21 @@ pub(crate) struct Outcome {
     pub(crate) took: Duration,
 }
 
-/// What all parts of one proof share.
+/// Settings that all parts of a run share.
 pub(crate) struct Run<'a> {
     pub(crate) project: &'a Project,
-    /// Figures and logs go here.
+    /// Folder for measurements and logs.
     pub(crate) folder: &'a Path,
-    /// The binary of a release, if a part needs it.
+    /// Path of a release binary, if a part needs it.
     pub(crate) probe: Option<&'a Path>,
-    /// The tools of the emulator, if a part needs it.
+    /// Folder of the emulator's tools, if a part needs it.
     pub(crate) venv: Option<&'a Path>,
-    /// What is taken out.
+    /// The removed condition or layer.
     pub(crate) without: Option<&'a str>,
 }
 
 impl Run<'_> {
-    /// Runs a part to its end. Tests that fail are an outcome, not an error.
+    /// Runs a part to its end. Failed tests are a result, not an error.
     pub(crate) fn part(&self, part: Part) -> Result<Outcome> {
         let step = progress::step(&format!("Part: {}", part.name()));
         let started = Instant::now();
@@ -148,7 +148,7 @@ impl Run<'_> {
         let mut tests = cargo::command(self.project);
         tests.args(["test", "--package", package, "--test", target, "--", "--test-threads", "2", filter]);
         tests.env(measurements::FOLDER, self.folder).env("LONGSHORE_FUNCTIONS_DIR", self.project.functions_dir());
-        // What narrows a run by hand would narrow the proof.
+        // Variables that narrow a test run would narrow this one too.
         for name in [
             measurements::WITHOUT,
             "LONGSHORE_SEED",
@@ -166,13 +166,14 @@ impl Run<'_> {
     }
 }
 
-/// Runs a command to its end and says whether it went well. Its output goes to the log, line by line to `each` as well.
+/// Runs a command to its end and returns true if it succeeded. Its output goes to the log, and line by line to
+/// `each`.
 fn watch(command: &mut Command, log: &PathBuf, mut each: impl FnMut(&str)) -> Result<bool> {
     let mut file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
     let (reader, writer) = std::io::pipe().context("no pipe")?;
     let mut child =
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).spawn().context("cannot run cargo")?;
-    // The command holds the pipe's other end, too, and the reader would wait for ever.
+    // The command also holds the pipe's write end, so the reader would wait forever.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     for line in BufReader::new(reader).split(b'\n') {
         let line = line?;

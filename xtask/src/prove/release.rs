@@ -1,5 +1,5 @@
-//! The binary of a release, built as README says it for AWS, but for this machine: cargo-lambda has flags of its own, such as the
-//! strategy of panics, that plain cargo has not.
+//! A release binary, built as the README describes for AWS, but for this machine: cargo-lambda has flags of its own,
+//! such as the panic strategy, that plain cargo does not set.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,8 +10,8 @@ use deployment::binary::Binary;
 use crate::project::Project;
 use crate::{cargo, progress, tools};
 
-/// Builds the probe by `cargo lambda build --release`, and checks it as `deploy-check` does. For another machine it would be built
-/// by zig's linker; the profile and the code are the same.
+/// Builds the probe by `cargo lambda build --release`, and checks it as `deploy-check` does. For another machine, zig
+/// would link it; the profile and the code are the same.
 pub(super) fn build_probe(project: &Project) -> Result<PathBuf> {
     let tools = tools::ensure(project)?;
     let folder = project.home_dir().join("release");

@@ -1,4 +1,4 @@
-//! The document of the proof.
+//! The document of `prove`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::metrics::Table;
 use super::part::Outcome;
 use crate::markdown::table;
 
-/// The titles of tables.
+/// Titles of the tables.
 const TITLES: [(&str, &str); 17] = [
     ("model", "Model: every interleaving of small configurations"),
     ("model-walks", "Model: random walks through larger configurations"),
@@ -27,7 +27,7 @@ const TITLES: [(&str, &str); 17] = [
     ("release", "A release by cargo lambda: a row that panics"),
 ];
 
-/// The whole document.
+/// Writes the whole document.
 pub(super) fn write(
     machine: &[(&'static str, String)],
     outcomes: &[Outcome],

@@ -1,6 +1,6 @@
-//! The second engine of DynamoDB: `tests/second-engine.sh` builds and starts it, and runs the conformance suite's
-//! topics on it. A test that passes on the emulator and fails here is a difference between the engines; AWS's documents
-//! decide which one is right.
+//! The second DynamoDB engine: `tests/second-engine.sh` builds and starts it, and runs the conformance suite's topics
+//! on it. A test that passes on the emulator and fails here shows a difference between the engines; the AWS
+//! documentation decides which one is right.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use crate::emulator::free_port;
 use crate::project::Project;
 
-/// Name of the table with the results.
+/// Name of the results table.
 pub(super) const TABLE: &str = "second-engine";
 
 /// The tests of one topic.
@@ -21,7 +21,7 @@ struct Topic {
     differing: Vec<String>,
 }
 
-/// The script, with a port of its own. The engine is cached in `LONGSHORE_CACHE_DIR`.
+/// The script, with its own port. The engine is cached in `LONGSHORE_CACHE_DIR`.
 pub(super) fn command(project: &Project) -> Result<Command> {
     let mut script = Command::new("bash");
     script.current_dir(&project.root).arg("tests/second-engine.sh");
@@ -29,7 +29,7 @@ pub(super) fn command(project: &Project) -> Result<Command> {
     Ok(script)
 }
 
-/// Writes a row for each topic that the script's output names.
+/// Writes a row for each topic in the script's output.
 pub(super) fn leave_metrics(folder: &Path, log: &Path) -> Result<()> {
     let text = std::fs::read_to_string(log).with_context(|| format!("cannot read {}", log.display()))?;
     let mut lines = String::new();
@@ -52,7 +52,7 @@ pub(super) fn leave_metrics(folder: &Path, log: &Path) -> Result<()> {
     }
 }
 
-/// Tests by topic, from lines such as `test topic::on_dynamodb::name ... ok`.
+/// Groups tests by topic, from lines such as `test topic::on_dynamodb::name ... ok`.
 fn topics(output: &str) -> BTreeMap<String, Topic> {
     let mut topics = BTreeMap::<String, Topic>::new();
     for line in output.lines() {

@@ -1,4 +1,4 @@
-//! Holds each file of a receipt against the file on this machine.
+//! Compares each file of a receipt with the local file.
 
 use super::Places;
 use super::document::{Input, Output, Receipt};
@@ -6,16 +6,16 @@ use super::measure::{Measured, measure, measure_rows};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
-/// What one file of a receipt was found to be.
+/// The result for one file of a receipt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// Its name.
+    /// File name.
     pub(crate) name: String,
-    /// How it fits, or what differs.
+    /// A description of the match, or of the difference.
     pub(crate) found: Result<String, String>,
 }
 
-/// A line for each file that the receipt names, inputs first.
+/// One line for each file that the receipt names, inputs first.
 pub(super) fn lines(receipt: &Receipt, places: &Places) -> Vec<Line> {
     let inputs = [(&receipt.input, &places.input, "--input"), (&receipt.corrected, &places.corrected, "--corrected")];
     let mut lines = Vec::new();
@@ -38,7 +38,7 @@ fn line(
     (given, option): (&Option<PathBuf>, &str),
     check: impl FnOnce(&Path) -> Result<Result<String, String>>,
 ) -> Line {
-    // A name is somebody else's text: only its last part is a file of this folder.
+    // A name in a receipt is untrusted: only its last path segment is used, within this folder.
     let own = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let path = given.clone().unwrap_or_else(|| places.folder.join(own));
     let found = if path.is_file() {

@@ -1,4 +1,4 @@
-//! The receipt, as far as it can be held against files. Written apart from the code that writes it.
+//! The receipt, limited to the fields that can be verified. It shares no code with the writer of receipts.
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
@@ -24,7 +24,7 @@ pub(super) struct Counts {
     unprocessed: u64,
 }
 
-/// A file that went in.
+/// An input file.
 #[derive(Deserialize)]
 pub(super) struct Input {
     pub(super) name: String,
@@ -33,7 +33,7 @@ pub(super) struct Input {
     pub(super) basis: String,
 }
 
-/// A file that came out.
+/// A report file.
 #[derive(Deserialize)]
 pub(super) struct Output {
     pub(super) name: String,
@@ -43,7 +43,7 @@ pub(super) struct Output {
 }
 
 impl Receipt {
-    /// Reads a receipt, and holds it against itself.
+    /// Reads a receipt, and checks that its own numbers are consistent.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
         let receipt: Self = serde_json::from_str(&text)
@@ -65,7 +65,7 @@ impl Receipt {
 }
 
 impl Output {
-    /// Whether it is the file of failed, skipped or unprocessed items.
+    /// Returns true if this is the file of failed, skipped or unprocessed items.
     pub(super) fn is(&self, kind: &str) -> bool {
         self.name.strip_suffix(".csv").is_some_and(|stem| stem.rsplit('-').next() == Some(kind))
     }

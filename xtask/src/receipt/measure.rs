@@ -1,4 +1,4 @@
-//! What a file on this machine is: its size, its SHA-256, and the rows of a CSV file, in one read.
+//! Measures a local file in one read: its size, its SHA-256, and the rows of a CSV file.
 
 use crate::progress::{self, Step};
 use anyhow::{Context, Result};
@@ -8,26 +8,26 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A reading that takes longer is shown.
+/// Progress is shown if reading takes longer than this.
 const SHOWN_AFTER: Duration = Duration::from_secs(2);
 
-/// What a file is.
+/// Measurements of a file.
 pub(super) struct Measured {
     pub(super) size: u64,
-    /// In hexadecimal.
+    /// Hexadecimal.
     pub(super) sha256: String,
-    /// Rows below the header; only counted of a file that came out.
+    /// Rows below the header; counted for report files only.
     pub(super) rows: u64,
 }
 
-/// Reads a file that went in.
+/// Measures an input file.
 pub(super) fn measure(path: &Path) -> Result<Measured> {
     let mut file = Hashed::open(path)?;
     io::copy(&mut file, &mut io::sink()).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(file.measured(0))
 }
 
-/// Reads a file that came out, row by row. A row that is cut off counts as a row.
+/// Measures a report file, row by row. A truncated row counts as a row.
 pub(super) fn measure_rows(path: &Path) -> Result<Measured> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(Hashed::open(path)?);
     let (mut row, mut rows) = (csv::ByteRecord::new(), 0);

@@ -1,10 +1,10 @@
-//! `verify-receipt`: holds a job's receipt against the files that it names, on this machine alone.
+//! `verify-receipt`: verifies a job's receipt against the files that it names, offline.
 //!
-//! | file | holds |
+//! | file | content |
 //! | --- | --- |
 //! | `document` | the receipt |
-//! | `measure` | what a file on this machine is |
-//! | `check` | the one held against the other |
+//! | `measure` | measurements of a local file |
+//! | `check` | the comparison of both |
 
 mod check;
 mod document;
@@ -16,32 +16,32 @@ use anyhow::{Result, bail};
 use document::Receipt;
 use std::path::{Path, PathBuf};
 
-/// What `verify-receipt` can be told.
+/// Options of `verify-receipt`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// The receipt of a job: `receipt.json`, or the name that it was downloaded under
     receipt: PathBuf,
-    /// Folder of the files that are not named here [default: that of the receipt]
+    /// Folder of the files that have no option here [default: the receipt's folder]
     #[arg(long = "in", value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// The file that went in
+    /// The input file
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
     /// The corrected failures file of the retry
     #[arg(long, value_name = "FILE")]
     corrected: Option<PathBuf>,
-    /// The items that failed
+    /// The file of failed items
     #[arg(long, value_name = "FILE")]
     failed: Option<PathBuf>,
-    /// The items that were skipped
+    /// The file of skipped items
     #[arg(long, value_name = "FILE")]
     skipped: Option<PathBuf>,
-    /// The items that were not processed
+    /// The file of unprocessed items
     #[arg(long, value_name = "FILE")]
     unprocessed: Option<PathBuf>,
 }
 
-/// Where the files are: each that is named, and the folder of all others.
+/// Locations of the files: explicit paths, and the folder of all others.
 #[derive(Default)]
 pub(crate) struct Places {
     pub(crate) folder: PathBuf,
@@ -52,7 +52,7 @@ pub(crate) struct Places {
     pub(crate) unprocessed: Option<PathBuf>,
 }
 
-/// The command: a line for each file, and an error if one of them differs.
+/// Runs the command: prints a line for each file, and fails if one of them differs.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let here = options.receipt.parent().unwrap_or(Path::new("")).to_owned();
     let places = Places {
@@ -80,10 +80,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Holds a receipt against the files: a line for each.
+/// Verifies a receipt against the files. Returns a line for each.
 ///
 /// # Errors
-/// If it is no receipt, or contradicts itself.
+/// If the file is not a receipt, or its numbers are inconsistent.
 pub(crate) fn verify(receipt: &Path, places: &Places) -> Result<Vec<check::Line>> {
     Ok(check::lines(&Receipt::read(receipt)?, places))
 }

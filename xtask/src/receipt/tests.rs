@@ -1,4 +1,4 @@
-//! A folder as a person has it after downloading, with one thing changed at a time.
+//! A folder of downloaded files, with one thing changed at a time.
 
 use super::{Places, verify};
 use anyhow::Result;
@@ -32,7 +32,7 @@ impl Folder {
         Ok(fs::write(self.path(name), text)?)
     }
 
-    /// The names of the files that fit, and what is said of those that do not.
+    /// Returns the names of the matching files, and the differences of the others.
     fn verified(&self) -> Result<(Vec<String>, Vec<String>)> {
         let places = Places { folder: self.0.path().to_owned(), ..Places::default() };
         let (mut fit, mut differ) = (Vec::new(), Vec::new());

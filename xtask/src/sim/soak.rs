@@ -1,7 +1,7 @@
-//! A soak: very many seeds, with how far it is, how to go on from there, and a record of what it found.
+//! A soak: a very long run of seeds, with progress, a command to continue it, and a record of its findings.
 //!
-//! A violation does not end it. The record is a row of a table below `infra/proof`, written anew every minute: what was
-//! stopped half-way is recorded as far as it came.
+//! A violation does not stop a soak. The record is a row of a table in `infra/proof`, rewritten every minute, so that
+//! an interrupted soak is recorded up to that point.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -16,7 +16,7 @@ use super::stop::Caught;
 use crate::project::Project;
 use crate::{machine, progress};
 
-/// Where the records go, below the checkout.
+/// Path of the record, below the checkout.
 const RECORD: &str = "infra/proof/soaks.md";
 
 const HEADER: &str = "# Soaks
@@ -27,10 +27,10 @@ Runs of the simulation over very many seeds, by `cargo xtask sim --soak`: see [R
 | ---- | ------ | ---- | ----- | ---------- | ------- | ------- |
 ";
 
-/// How often it says how to go on, and records how far it came.
+/// Interval at which progress is printed and recorded.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// How far the tests say that they are: seeds done, the first one that is not, violations.
+/// Progress as the tests report it: seeds done, first seed not yet done, violations.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
 struct Reached {
     done: u64,
@@ -39,7 +39,7 @@ struct Reached {
 }
 
 impl Reached {
-    /// Reads `soak DONE NEXT VIOLATIONS`; none if the line is another.
+    /// Parses `soak DONE NEXT VIOLATIONS`; `None` for any other line.
     fn read(line: &str) -> Option<Self> {
         let mut words = line.strip_prefix("soak ")?.split(' ').map(str::parse);
         let mut number = || words.next()?.ok();
@@ -47,16 +47,16 @@ impl Reached {
     }
 }
 
-/// A stretch of seeds.
+/// A range of seeds.
 pub(super) struct Soak<'a> {
     pub(super) project: &'a Project,
     pub(super) from: u64,
     pub(super) seeds: u64,
-    /// What is taken out. Such a soak is not recorded: its violations are no news.
+    /// The removed condition or layer. Such a soak is not recorded, because its violations are expected.
     pub(super) without: Option<&'a str>,
 }
 
-/// What a soak has come to.
+/// The state of a running soak.
 struct Course<'a> {
     soak: &'a Soak<'a>,
     bar: ProgressBar,
@@ -69,10 +69,10 @@ struct Course<'a> {
 }
 
 impl Soak<'_> {
-    /// Runs the tests, and shows what they say of how far they are. A signal stops them; what they did is told and recorded.
+    /// Runs the tests, and shows their progress. A signal stops them; the progress so far is printed and recorded.
     pub(super) fn run(&self, mut tests: Command) -> Result<()> {
         let mut course = self.begin();
-        // Before the tests are started: their group would outlive a signal that ends this process.
+        // Before the tests are started: their process group would outlive a signal that ends this process.
         let caught = Caught::new()?;
         let mut child = tests.stdout(Stdio::piped()).process_group(0).spawn().context("cannot run cargo")?;
         let stopped = caught.stop(child.id());
@@ -107,7 +107,7 @@ impl Soak<'_> {
         }
     }
 
-    /// How far it is; and how to go on, if it is not at its end.
+    /// Describes the progress, with the command to continue if the soak has not ended.
     fn described(&self, reached: Reached, time: Duration) -> String {
         let rate = reached.done as f64 / time.as_secs_f64().max(0.001);
         let left = self.seeds.saturating_sub(reached.done);
@@ -125,7 +125,7 @@ impl Soak<'_> {
     }
 
     fn row(&self, reached: Reached, time: Duration, (date, commit): &(String, String)) -> String {
-        // Of seeds that are done some may be behind one that is not: they are run again, and not recorded.
+        // Seeds that are done after one that is not done are run again, and not recorded.
         let (seeds, seconds) = (reached.next.saturating_sub(self.from), time.as_secs());
         let rate = reached.done / seconds.max(1);
         format!("| {date} | {commit} | {} | {seeds} | {} | {seconds} | {rate} |\n", self.from, reached.violations)
@@ -133,7 +133,7 @@ impl Soak<'_> {
 }
 
 impl Course<'_> {
-    /// Reads a line of the tests, and tells and records how far they are every minute.
+    /// Parses a line of the tests, and prints and records the progress every minute.
     fn read(&mut self, line: &str) -> Result<()> {
         let Some(reached) = Reached::read(line) else {
             if line.starts_with("seed ") {
@@ -204,7 +204,8 @@ mod tests {
         );
     }
 
-    /// What a soak that is stopped records, and its error. The tests are a shell that signals this process.
+    /// Runs a soak that is stopped. Returns its record and its error. A shell that signals this process stands for
+    /// the tests.
     fn stopped(without: Option<&str>) -> (Option<String>, String) {
         let folder = tempfile::tempdir().unwrap();
         let project = Project { root: folder.path().to_owned(), build: Build::Dev };
@@ -218,7 +219,7 @@ mod tests {
         (fs::read_to_string(folder.path().join(RECORD)).ok(), error)
     }
 
-    /// One test: a signal reaches every soak of this process.
+    /// Only one test, because a signal reaches every soak of this process.
     #[test]
     fn a_soak_that_is_stopped_records_what_was_done_unless_a_condition_is_taken_out() {
         let (record, error) = stopped(None);

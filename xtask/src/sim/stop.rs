@@ -1,4 +1,5 @@
-//! Ctrl-C, a closed terminal or a request to end: stops the processes that work, and not the one that tells what they did.
+//! Ctrl-C, a closed terminal or a request to terminate: stops the test processes, but not this one, which reports the
+//! results.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,10 +11,10 @@ use signal_hook::iterator::Signals;
 
 use crate::process::signal_group;
 
-/// Signals that are caught, from when this is made.
+/// Signals that are caught, from construction on.
 pub(super) struct Caught(Signals);
 
-/// Set once a signal came.
+/// A flag that is set once a signal has arrived.
 pub(super) struct Stopped(Arc<AtomicBool>);
 
 impl Caught {
@@ -21,14 +22,15 @@ impl Caught {
         Ok(Self(Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot catch signals")?))
     }
 
-    /// Ends this group of processes at each signal, also at those that came before. Ctrl-C does not reach it by itself.
+    /// Terminates this process group at each signal, including earlier ones. Ctrl-C does not reach the group by
+    /// itself.
     pub(super) fn stop(mut self, group: u32) -> Stopped {
         let stopped = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stopped);
         thread::spawn(move || {
             for _ in self.0.forever() {
                 flag.store(true, Ordering::Relaxed);
-                // It can only fail where there is no shell; then the group ends when nobody reads its output.
+                // Fails only if there is no shell; the group then ends when nothing reads its output.
                 let _ = signal_group("TERM", group);
             }
         });

@@ -1,4 +1,4 @@
-//! Removes what was made, also when this process is gone: a process of its own waits for the end of a pipe.
+//! Removes the test data, even if this process has ended: a separate process waits for the end of a pipe.
 
 use super::target::Target;
 use anyhow::{Context, Result, bail};
@@ -7,20 +7,21 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 
-/// The waiting process. It removes what it was told of when this is dropped, or this process has ended.
+/// The waiting process. It removes everything that was registered when this value is dropped, or when this process
+/// has ended.
 pub(super) struct Cleanup(Child);
 
 impl Cleanup {
-    /// Starts it, before anything is made.
+    /// Starts the process. Must be called before anything is created.
     pub(super) fn post(target: &Target<'_>) -> Result<Self> {
-        // A group of its own: Ctrl-C does not reach it.
+        // Its own process group: Ctrl-C does not reach it.
         let child = target.cleanup().stdin(Stdio::piped()).process_group(0).spawn();
         let mut cleanup = Self(child.context("cannot start the process that cleans up")?);
         cleanup.deployment(target, None)?;
         Ok(cleanup)
     }
 
-    /// Says how the deployment is called; the last word holds.
+    /// Describes the deployment; the last call wins.
     pub(super) fn deployment(&mut self, target: &Target<'_>, token: Option<&str>) -> Result<()> {
         let claim = target.outputs.get("TenantClaim").map_or("sub", String::as_str);
         self.tell(&json!({
@@ -28,12 +29,12 @@ impl Cleanup {
         }))
     }
 
-    /// Names something that is to be removed.
+    /// Registers something for removal.
     pub(super) fn add(&mut self, kind: &str, id: &str) -> Result<()> {
         self.tell(&json!({ kind: id }))
     }
 
-    /// Removes all of it now. It says itself what it removes.
+    /// Removes everything now. The process prints what it removes.
     pub(super) fn run(mut self) -> Result<()> {
         if !self.end()? {
             bail!("not everything was removed: see above");
@@ -43,7 +44,7 @@ impl Cleanup {
 
     fn tell(&mut self, line: &serde_json::Value) -> Result<()> {
         let pipe = self.0.stdin.as_mut().context("the process that cleans up has ended")?;
-        // By one write: were this process killed between two, the other would read half a line.
+        // One write: if this process were killed between two, the other would read half a line.
         pipe.write_all(format!("{line}\n").as_bytes()).context("the process that cleans up has ended")
     }
 
@@ -55,7 +56,7 @@ impl Cleanup {
 
 impl Drop for Cleanup {
     fn drop(&mut self) {
-        // It has said itself what failed.
+        // The process has printed its own errors.
         let _ = self.end();
     }
 }

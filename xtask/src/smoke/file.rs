@@ -1,4 +1,4 @@
-//! The file of the smoke test: people, of whom some have an age that is no number.
+//! The file of the smoke test: people, some with an age that is not a number.
 
 use anyhow::Result;
 use serde_json::json;
@@ -7,12 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Rows of the file.
+/// Number of rows.
 pub(super) const ROWS: u32 = 200;
-/// Every such row is invalid.
+/// Every `BAD`th row is invalid.
 const BAD: u32 = 20;
 
-/// A name that no other run has, for dataset and user.
+/// A unique name for dataset and user.
 pub(super) fn fresh_name() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_millis()).unwrap_or_default();
     format!("smoke-{now}-{}", std::process::id())

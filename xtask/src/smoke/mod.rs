@@ -1,7 +1,7 @@
-//! `smoke`: the demo's checks with a small file, against a stack that is deployed: on AWS, or on an emulator.
+//! `smoke`: runs the demo's checks with a small file against a deployed stack, on AWS or on an emulator.
 //!
-//! It says first what it will make and what that costs, and asks. What it has made it removes, however it ends: by an
-//! error, by Ctrl-C, by a kill, or because its terminal is closed.
+//! It first prints what it will create and the cost, and asks for confirmation. It removes everything that it
+//! created, no matter how it ends: by an error, by Ctrl-C, by a kill, or because its terminal was closed.
 
 mod cleanup;
 mod file;
@@ -16,27 +16,27 @@ use cleanup::Cleanup;
 use std::io::{IsTerminal, Write, stdin, stdout};
 use target::Target;
 
-/// What `smoke` can be told.
+/// Options of `smoke`.
 #[derive(clap::Args)]
 #[command(after_help = "Environment:
   LONGSHORE_TOKEN  Token to call the API with, of a user who is there; without it a user of the stack's pool is made,
                    or with --local the first user of the local stack is signed in")]
 pub(crate) struct Options {
-    /// Name of the stack, on AWS by the shell's region and credentials
+    /// Name of the stack, on AWS in the shell's region and with its credentials
     #[arg(long, value_name = "NAME", default_value = crate::stack::NAME, conflicts_with = "local")]
     pub(crate) stack: String,
-    /// The stack is on the emulator at this URL
+    /// URL of an emulator that has the stack
     #[arg(long, value_name = "URL", conflicts_with = "local")]
     pub(crate) endpoint: Option<String>,
-    /// The stack of `cargo xtask up`
+    /// Test the stack of `cargo xtask up`
     #[arg(long)]
     pub(crate) local: bool,
-    /// Ask nothing
+    /// Skip the confirmation
     #[arg(long)]
     pub(crate) yes: bool,
 }
 
-/// The command.
+/// Runs the command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let tools = tools::ensure(project)?;
     let mut target = Target::find(project, &tools, options)?;
@@ -57,7 +57,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         let outcome = import.run(&api, &mut |made| match made {
             Made::Upload(id) => {
                 cleanup.add("upload", id)?;
-                // Only a job makes it, and there is none before its upload.
+                // Only a job creates the dataset, and there is no job before its upload.
                 cleanup.add("dataset", &name)
             }
             Made::Job(url) => {
@@ -75,7 +75,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The outcome, unless it or the removal failed. An error of the removal never hides the error of the test.
+/// Combines the outcome with the result of the removal. An error of the removal never hides the error of the test.
 fn both<T>(outcome: Result<T>, removed: Result<()>) -> Result<T> {
     match (outcome, removed) {
         (Err(failed), Err(left)) => bail!("{failed:#}\nerror: {left:#}"),

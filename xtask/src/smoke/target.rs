@@ -1,4 +1,4 @@
-//! The stack that is tested: where its API is, and as whom it is called.
+//! The tested stack: the location of its API, and the user who calls it.
 
 use super::Options;
 use crate::account::Account;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// A token that the caller has already.
+/// Environment variable of an existing token.
 const TOKEN: &str = "LONGSHORE_TOKEN";
 
 /// A deployed stack.
@@ -18,17 +18,17 @@ pub(super) struct Target<'a> {
     project: &'a Project,
     tools: &'a Tools,
     emulator: Option<String>,
-    /// The stack's outputs.
+    /// Outputs of the stack.
     pub(super) outputs: BTreeMap<String, String>,
-    /// Root of its API.
+    /// Root URL of the API.
     pub(super) api_url: String,
-    /// What a person calls it.
+    /// Display name.
     pub(super) place: String,
     token: Option<String>,
 }
 
 impl<'a> Target<'a> {
-    /// Looks the stack up.
+    /// Looks up the stack.
     pub(super) fn find(project: &'a Project, tools: &'a Tools, options: &Options) -> Result<Self> {
         let token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
         if options.local {
@@ -49,19 +49,20 @@ impl<'a> Target<'a> {
         let outputs = described.outputs;
         let output = |name: &str| outputs.get(name).cloned().with_context(|| format!("{place} has no output {name}"));
         let api_url = match &emulator {
-            // Its host names are no hosts here.
+            // An emulator's host names do not resolve here.
             Some(endpoint) => format!("{endpoint}/_aws/execute-api/{}/$default", output("ApiId")?),
             None => output("ApiUrl")?,
         };
         Ok(Self { project, tools, emulator, outputs, api_url, place, token })
     }
 
-    /// Whether a user has to be made: the API wants a token, there is none, and the users are the stack's own.
+    /// Returns true if a user must be created: the API needs a token, none is given, and the stack has its own user
+    /// pool.
     pub(super) fn needs_user(&self) -> bool {
         self.token.is_none() && self.outputs.contains_key("UserPoolId")
     }
 
-    /// The token to call the API with; none if it is open.
+    /// Returns the token for the API; `None` if it is open.
     pub(super) fn sign_in(&mut self, user: Option<&str>) -> Result<Option<String>> {
         let access = self.outputs.get("Access").map_or("cognito", String::as_str);
         let Some(user) = user else {
@@ -71,12 +72,12 @@ impl<'a> Target<'a> {
         let output = |name: &str| self.outputs.get(name).with_context(|| format!("the stack has no output {name}"));
         let credentials = Credentials { name: user.to_owned(), password: String::new(), groups: Vec::new() };
         let signed_in = self.account().sign_in(output("UserPoolId")?, output("UserPoolClientId")?, credentials)?;
-        // Attributes of the pool, such as custom:tenant, are in ID tokens only.
+        // Custom attributes, such as custom:tenant, are in ID tokens only.
         let by_sub = self.outputs.get("TenantClaim").is_none_or(|claim| claim == "sub");
         Ok(Some(if by_sub { signed_in.access_token } else { signed_in.id_token }))
     }
 
-    /// The script that removes what was made.
+    /// The script that removes the test data.
     pub(super) fn cleanup(&self) -> Command {
         self.account().script("cleanup.py")
     }

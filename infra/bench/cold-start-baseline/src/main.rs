@@ -1,4 +1,4 @@
-//! The least that a Lambda function in Rust can be: the yardstick of `cargo xtask bench` for cold starts.
+//! The smallest possible Lambda function in Rust: the baseline of `cargo xtask bench` for cold starts.
 
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-"""Stands in for boto3: appends each call to the file of `CALLS`, a line each, and finds no users called `nobody`."""
+"""Stub of boto3: appends each call as a line to the file named by `CALLS`, and finds no user called `nobody`."""
 
 import os
 

@@ -1,4 +1,4 @@
-//! The checks before a deployment, over this repository's own template and settings.
+//! Runs the pre-deployment checks over this repository's own template and settings.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ fn the_mappings_leave_room_in_the_quota_that_each_environment_is_for() {
     assert!(sums["small"] <= 10, "the executions of a new account: {sums:?}");
 }
 
-/// KMS bills each call to a key of the account's; a key of DynamoDB's own costs nothing and encrypts as well.
+/// KMS bills each call to a customer-managed key. DynamoDB's own key costs nothing and encrypts as well.
 #[test]
 fn tables_are_encrypted_by_a_key_without_charge() {
     let template = template();
@@ -70,7 +70,7 @@ fn tables_are_encrypted_by_a_key_without_charge() {
     assert!(tables.iter().all(|(_, table)| table.get("SSESpecification").is_none()), "{tables:?}");
 }
 
-/// A first deployment that fails must not leave a bucket or a table that nobody knows of.
+/// A failed first deployment must not leave an orphaned bucket or table.
 #[test]
 fn what_is_kept_is_not_kept_by_a_first_deployment_that_fails() {
     let template = template();
@@ -96,7 +96,7 @@ fn binaries_are_not_checked_for_a_machine_that_is_not_there() {
     assert_eq!(check::binaries(&template(), &settings, std::path::Path::new("/nowhere")), []);
 }
 
-/// The text by which a binary says how it was built.
+/// The embedded text that describes a binary's build settings.
 #[test]
 fn binaries_say_what_the_check_looks_for() {
     let telemetry = include_str!("../../../../shared/src/telemetry.rs");

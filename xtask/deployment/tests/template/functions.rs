@@ -1,11 +1,11 @@
-//! Chains of messages that lead back to the function that began them.
+//! Chains of messages that lead back to their first function.
 
 use deployment::roles::functions;
 use deployment::template::Template;
 
 use super::TEMPLATE;
 
-/// Functions that may lead to themselves by messages, and do not say that this is meant.
+/// Lists the functions whose messages may lead back to them and that do not set `RecursiveLoop: Allow`.
 fn stopped_by_lambda(template: &str) -> Vec<String> {
     let functions = functions(&Template::parse(template).unwrap()).unwrap();
     let stopped = functions.values().filter(|function| function.leads_to_itself(&functions));
@@ -25,7 +25,7 @@ fn a_function_that_does_not_say_so_is_found() {
     assert!(["CreateJob", "ProcessItem"].iter().all(|id| found.iter().any(|found| found == id)), "{found:?}");
 }
 
-/// A loop through another function's queue is one, too.
+/// A loop through another function's queue also counts.
 #[test]
 fn a_loop_through_another_function_is_found() {
     let statement = "              # To its own queue too: continuations.\n";

@@ -1,11 +1,11 @@
-//! What API Gateway is told in places where CloudFormation knows no types.
+//! API Gateway settings that CloudFormation does not type-check.
 
 use deployment::template::Parameters;
 use serde_json::Value;
 
 use super::template;
 
-/// CloudFormation passes `RouteSettings` on as they are: a reference to a parameter, which is a string, stays one.
+/// CloudFormation passes `RouteSettings` on unchanged: a reference to a parameter, which is a string, stays a string.
 #[test]
 fn settings_of_routes_are_literal_numbers() {
     let template = template();
@@ -21,7 +21,7 @@ fn settings_of_routes_are_literal_numbers() {
     }
 }
 
-/// `Fn::Select` of the parts of an empty text fails when the stack is made, and fails for everybody.
+/// `Fn::Select` on an empty split fails at creation, and thus breaks every open deployment.
 #[test]
 fn an_open_deployment_splits_no_empty_list() {
     let template = template();

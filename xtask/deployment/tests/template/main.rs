@@ -1,4 +1,4 @@
-//! Promises of template.yaml that only AWS would break.
+//! Properties of template.yaml whose violation would only show on AWS.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -18,7 +18,7 @@ use deployment::template::{Parameters, Template};
 
 const TEMPLATE: &str = include_str!("../../../../template.yaml");
 
-/// Parameters of these names and values.
+/// Builds parameters from names and values.
 fn given(pairs: &[(&str, &str)]) -> Parameters {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }

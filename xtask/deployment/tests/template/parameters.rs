@@ -1,8 +1,8 @@
-//! Parameters: defaults that arrive as they are written.
+//! Parameter defaults that must reach the functions unchanged.
 
 use super::template;
 
-/// A YAML number of ten digits or more may be passed on as `5.36870912E9`, which no function can read.
+/// A YAML number of ten digits or more may be passed on as `5.36870912E9`, which no function can parse.
 #[test]
 fn defaults_of_many_digits_are_quoted() {
     let unquoted: Vec<_> = template()
@@ -13,7 +13,7 @@ fn defaults_of_many_digits_are_quoted() {
     assert_eq!(unquoted, [""; 0]);
 }
 
-/// An ARN begins with another word in China and in GovCloud.
+/// ARNs have another partition prefix in China and GovCloud.
 #[test]
 fn no_name_of_a_resource_is_bound_to_one_partition() {
     let bound: Vec<_> = super::TEMPLATE.lines().filter(|line| line.contains("arn:aws:")).collect();

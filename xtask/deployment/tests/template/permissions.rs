@@ -8,7 +8,7 @@ use deployment::template::Template;
 use super::port_calls::{CALLS, Need};
 use super::{TEMPLATE, reach};
 
-/// Files in which ports are declared.
+/// Files that declare ports.
 const PORTS: [&str; 9] = [
     "shared/domain/src/ports.rs",
     "shared/domain/src/ports/dead_letters.rs",
@@ -21,7 +21,7 @@ const PORTS: [&str; 9] = [
     "functions/upload/src/places.rs",
 ];
 
-/// Methods of what a port returns, which its own method's row covers.
+/// Methods of values that a port returns; the row of the port's own method covers them.
 const OF_STREAMS: [&str; 2] = ["next", "finish"];
 
 fn permits(function: &Function, (action, resource, key): Need) -> bool {
@@ -34,7 +34,7 @@ fn permits(function: &Function, (action, resource, key): Need) -> bool {
     })
 }
 
-/// What functions call and their roles do not permit.
+/// Lists the calls of functions that their roles do not permit.
 fn refused(template: &str) -> Vec<String> {
     let functions = functions(&Template::parse(template).unwrap()).unwrap();
     let mut refused = Vec::new();

@@ -1,10 +1,10 @@
-//! Ports, their methods, and the actions that each method's calls need on AWS.
+//! Ports, their methods, and the IAM actions that each method needs.
 //!
-//! A call is permitted by an action that often has another name: HeadObject by `s3:GetObject`, a batch by the action of its
-//! parts, a transaction by PutItem and UpdateItem. See the service authorization reference,
+//! The action often has another name than the call: HeadObject needs `s3:GetObject`, a batch needs the action of its
+//! parts, and a transaction needs PutItem and UpdateItem. See the service authorization reference,
 //! <https://docs.aws.amazon.com/service-authorization/latest/reference/>.
 
-/// An action, what it is about, and the beginning of the only partition key, if there is one.
+/// An action, its resource, and the prefix of the permitted partition key, if restricted.
 pub(super) type Need = (&'static str, &'static str, Option<&'static str>);
 
 const READ: Need = ("dynamodb:GetItem", "JobsTable", None);
@@ -12,7 +12,7 @@ const READ_MANY: Need = ("dynamodb:BatchGetItem", "JobsTable", None);
 const FIND: Need = ("dynamodb:Query", "JobsTable", None);
 const UPDATE: Need = ("dynamodb:UpdateItem", "JobsTable", None);
 const PUT: Need = ("dynamodb:PutItem", "JobsTable", None);
-/// The note that a job uses an upload.
+/// The record that a job uses an upload.
 const PUT_USE: Need = ("dynamodb:PutItem", "JobsTable", Some("UPLOAD#"));
 const DELETE: Need = ("dynamodb:DeleteItem", "JobsTable", None);
 const DELETE_PARKED: Need = ("dynamodb:DeleteItem", "JobsTable", Some("GATE#"));
@@ -23,9 +23,9 @@ const FIND_RECORDS: Need = ("dynamodb:Query", "RecordsTable", None);
 const INSERT_RECORD: Need = ("dynamodb:PartiQLInsert", "RecordsTable", None);
 const UPDATE_RECORD: Need = ("dynamodb:PartiQLUpdate", "RecordsTable", None);
 const PUT_DATASET: Need = ("dynamodb:PutItem", "RecordsTable", Some("DATASETS#"));
-/// Objects: which of the two folders is not known here. The flows show that, with policies enforced.
+/// Objects. The table does not know which of the two folders is used; the flow tests run with policies enforced.
 const GET: Need = ("s3:GetObject", "Bucket/*", None);
-/// Without it a key that is absent is answered 403.
+/// Without this permission, S3 answers 403 for an absent key.
 const LIST: Need = ("s3:ListBucket", "Bucket", None);
 const STORE: Need = ("s3:PutObject", "Bucket/*", None);
 const ABORT: Need = ("s3:AbortMultipartUpload", "Bucket/*", None);
@@ -40,7 +40,7 @@ const DEPTH: Need = ("sqs:GetQueueAttributes", "ChunkQueue", None);
 const DEPTH_HIGH: Need = ("sqs:GetQueueAttributes", "HighChunkQueue", None);
 const DEPTH_LOW: Need = ("sqs:GetQueueAttributes", "LowChunkQueue", None);
 
-/// Who calls it in the code (`store.job(…)`), the method, and what it needs.
+/// The receivers in the code (`store.job(…)`), the method, and the actions that it needs.
 pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "create_upload", &[PUT, UPDATE, READ]),
     (STORES, "upload", &[READ]),
@@ -120,7 +120,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (PLACES, "abort", &[ABORT]),
 ];
 
-/// Names of what calls go to, in the code of the functions.
+/// Receivers of port calls in the functions' code.
 pub(super) const STORES: &[&str] = &["store", "limiters", "uploads"];
 const QUEUES: &[&str] = &["queues", "dead_letters"];
 const FILES: &[&str] = &["files"];

@@ -1,14 +1,14 @@
-//! Calls of ports that a function's code makes: its own sources and the parts of `shared` that it uses.
+//! Port calls in a function's code: its own sources and the parts of `shared` that it uses.
 //!
-//! Found by text: `store.job(` is a call of the port's method `job`. What a function has and never runs is found as well, and
-//! a port under another name is not; the flows run with policies enforced.
+//! Calls are found by text: `store.job(` is a call of the port's method `job`. The search also finds code that a
+//! function contains and never runs, and misses a port under another name; the flow tests run with policies enforced.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Parts of `shared/src` with calls of ports, by the functions that run them.
+/// Parts of `shared/src` that call ports, and the functions that run them.
 const SHARED: [(&str, &[&str]); 8] = [
     ("process-item", &["chunk", "job_types"]),
     ("sweep", &["chunk"]),
@@ -43,7 +43,7 @@ fn code(path: &Path) -> String {
     all
 }
 
-/// What a function can run, by its name.
+/// The code that a function can run, by function name.
 fn code_of(function: &str) -> &'static str {
     static CODE: OnceLock<BTreeMap<&'static str, String>> = OnceLock::new();
     let all = CODE.get_or_init(|| SHARED.iter().map(|(name, parts)| (*name, read(name, parts))).collect());
@@ -67,7 +67,7 @@ fn read(function: &str, parts: &[&str]) -> String {
     own + &shared.collect::<String>()
 }
 
-/// Whether a function's code calls `receiver.method(` of one of the receivers.
+/// Returns true if a function's code calls `receiver.method(` on one of the receivers.
 pub(super) fn calls(function: &str, receivers: &[&str], method: &str) -> bool {
     let code = code_of(function);
     receivers.iter().any(|receiver| {
@@ -78,10 +78,10 @@ pub(super) fn calls(function: &str, receivers: &[&str], method: &str) -> bool {
     })
 }
 
-/// White space is gone, so these stand right before a name.
+/// White space is removed, so these keywords directly precede a name.
 const KEYWORDS: [&str; 5] = ["match", "return", "if", "in", "await"];
 
-/// Methods of the ports of a trait's file.
+/// The methods of the ports that a file declares.
 pub(super) fn methods(path: &str) -> Vec<String> {
     let text = fs::read_to_string(root().join(path)).unwrap();
     let traits = text.split("\npub trait ").skip(1).filter_map(|rest| rest.split("\n}").next());

@@ -8,7 +8,7 @@ use deployment::template::Parameters;
 
 use super::{given, template};
 
-/// Errors under these parameters of the command line, over a running stack.
+/// Returns the errors for these command-line parameters, over a running stack.
 fn errors(parameters: &str, running: Parameters) -> Vec<String> {
     let parameters = overrides::parse([parameters]).unwrap();
     let settings = Settings {
@@ -85,7 +85,7 @@ fn a_parameter_that_the_template_no_longer_has_is_refused_unless_only_the_runnin
     assert!(found.len() == 1 && found[0].contains("WorkerVisibilitySeconds"), "{found:?}");
 }
 
-/// Else the check would be a warning for everybody.
+/// Otherwise every deployment would get a warning.
 #[test]
 fn every_pattern_and_every_rule_of_the_template_can_be_checked() {
     let settings = Settings { stack: Some("longshore".to_owned()), ..Settings::default() };

@@ -1,9 +1,9 @@
-//! The profile of what goes to AWS.
+//! The release profile.
 
 const MANIFEST: &str = include_str!("../../../../Cargo.toml");
 
-/// cargo-lambda compiles `--release` with `abort` unless the profile names a strategy, and with it one panicking row would take
-/// its whole chunk along.
+/// cargo-lambda compiles `--release` with `panic = "abort"` unless the profile names a strategy. With `abort`, one
+/// panicking row would fail its whole chunk.
 #[test]
 fn panics_unwind_in_a_release() {
     let manifest: toml::Table = MANIFEST.parse().unwrap();

@@ -1,11 +1,11 @@
-//! Updates of a running stack that lose something.
+//! Updates of a running stack that lose data.
 
 use deployment::settings::Settings;
 use deployment::updates;
 
 use super::{given, template};
 
-/// Parameters of the findings, for one parameter that changes on a stack with all the others.
+/// Returns the parameters that have findings when one parameter changes on a fully configured stack.
 fn lost(name: &str, old: &str, new: &str) -> Vec<String> {
     let mut running = given(&[
         ("Access", "cognito"),

@@ -1,11 +1,11 @@
-//! Times of deliveries: a message is hidden for longer than its function runs, whatever timeout is allowed.
+//! Visibility timeouts: a message is hidden for longer than its function runs, for all allowed timeouts.
 
 use deployment::template::{Parameters, Template, plain};
 use serde_json::Value;
 
 use super::{TEMPLATE, given};
 
-/// Seconds beyond the timeout of a function, at least: see `FRESH_MS` and `SPARE_S` of the batches.
+/// Minimum margin over a function's timeout, in seconds: see `FRESH_MS` and `SPARE_S` of the batches.
 const SPARE_S: i64 = 10;
 
 /// Queues of the workers.
@@ -15,7 +15,7 @@ fn seconds(template: &Template, value: &Value, given: &Parameters) -> Option<i64
     plain(&template.resolve(value, given)).and_then(|seconds| seconds.parse().ok())
 }
 
-/// Visibility timeouts of the queues and the stall time, under this timeout of the workers.
+/// Visibility timeouts of the queues, and the stall time, for this timeout of the workers.
 fn times(template: &Template, timeout: &str) -> (Vec<Option<i64>>, Option<i64>) {
     let given = given(&[("WorkerTimeoutSeconds", timeout)]);
     let visibility = |queue| seconds(template, &template.properties(queue).unwrap()["VisibilityTimeout"], &given);
@@ -23,7 +23,7 @@ fn times(template: &Template, timeout: &str) -> (Vec<Option<i64>>, Option<i64>) 
     (QUEUES.map(visibility).to_vec(), seconds(template, &variables["LONGSHORE_STALL_SECONDS"], &given))
 }
 
-/// Faults in the times of a template.
+/// Lists the timeouts of a template that violate the margin.
 fn faults(template: &str) -> Vec<String> {
     let template = Template::parse(template).unwrap();
     let (_, parameter) = template.section("Parameters").find(|(name, _)| *name == "WorkerTimeoutSeconds").unwrap();

@@ -1,13 +1,13 @@
-//! A call as a command that can be pasted into a shell, with `$API` and `$TOKEN` set as the README says.
+//! A call as a shell command, with `$API` and `$TOKEN` set as in the README.
 
 use serde_json::Value;
 
 use super::{Call, array, text};
 
-/// In the place of an id that nobody has.
+/// Placeholder of an id.
 const ID: &str = "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e";
 
-/// The command, an option a line.
+/// The command, one option per line.
 pub(super) fn command(call: &Call<'_>) -> String {
     let method = call.method.to_uppercase();
     let way = if method == "GET" { "curl -s".to_owned() } else { format!("curl -sX {method}") };
@@ -36,7 +36,7 @@ fn path(call: &Call<'_>) -> String {
     })
 }
 
-/// JSON within single quotes of a shell.
+/// JSON for use within single quotes of a shell.
 fn quoted(body: &Value) -> String {
     body.to_string().replace('\'', "'\\''")
 }

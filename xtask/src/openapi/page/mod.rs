@@ -1,7 +1,7 @@
-//! The page made of the API's document: every call with what it takes and answers, readable without a script, without a
-//! network, in light and dark, on a phone and on paper.
+//! The page made from the API's document: every call with its parameters and responses, readable without scripts or
+//! network, in light and dark mode, on a phone and on paper.
 //!
-//! It is made here and served as bytes, for a page that changes with the code alone need not be made at each call.
+//! The page is generated here and served as static bytes, because it only changes with the code.
 
 mod curl;
 mod shape;
@@ -10,10 +10,10 @@ mod words;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;
 
-/// The same as that of the pages about problems, whose policy allows no other.
+/// Shared with the problem pages, whose content security policy allows no other style.
 const STYLE: &str = include_str!("../../../../docs/api/style.css");
 
-/// The whole page.
+/// Renders the whole page.
 pub(super) fn page(document: &Value) -> String {
     let page = html! {
         (DOCTYPE)
@@ -180,17 +180,17 @@ fn example(media_type: &str, content: &Value) -> Markup {
     html! { details { summary { "Example of " (media_type) } pre { code { (reported) } } } }
 }
 
-/// The items of an array; none of anything else.
+/// The items of an array; empty for any other value.
 fn array(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// A text; empty if it is none.
+/// The string; empty for any other value.
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// What a reference leads to, or the value itself.
+/// Resolves a `$ref`, or returns the value itself.
 fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     match value["$ref"].as_str() {
         Some(to) => document.pointer(to.trim_start_matches('#')).unwrap_or(&Value::Null),

@@ -1,11 +1,11 @@
-//! Schemas for people: what a value may be, in a line; and the properties of an object, in a table.
+//! Schemas in readable form: a value's type in a line, and an object's properties in a table.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{array, resolved, text, words};
 
-/// Every schema that has a name, each with an anchor for those that refer to it.
+/// Renders every named schema, each with an anchor for references.
 pub(super) fn all(document: &Value) -> Markup {
     let schemas = document["components"]["schemas"].as_object();
     html! {
@@ -21,7 +21,7 @@ pub(super) fn all(document: &Value) -> Markup {
     }
 }
 
-/// The properties of an object; required ones first, in the order in which answers have them.
+/// Renders the properties of an object, required ones first, in the order of the responses.
 pub(super) fn properties(document: &Value, schema: &Value) -> Markup {
     let schema = resolved(document, schema);
     let required = array(&schema["required"]);
@@ -44,13 +44,13 @@ pub(super) fn properties(document: &Value, schema: &Value) -> Markup {
     }
 }
 
-/// What is said of a property; of one that may be null it stands with the other form.
+/// The description of a property. For a nullable property it is at the other alternative.
 fn meaning(property: &Value) -> &str {
     let forms = array(&property["oneOf"]).iter().map(|form| text(&form["description"]));
     [text(&property["description"])].into_iter().chain(forms).find(|reported| !reported.is_empty()).unwrap_or_default()
 }
 
-/// What a value may be, in a line.
+/// The type of a value, in a line.
 pub(super) fn schema_shape(schema: &Value) -> Markup {
     if let Some(name) = schema["$ref"].as_str().and_then(|to| to.rsplit('/').next()) {
         return html! { a href={ "#shape-" (name) } { (name) } (default(schema)) };

@@ -1,8 +1,8 @@
-//! The little Markdown that descriptions use: paragraphs, numbered lists, and code in backticks.
+//! The Markdown subset of descriptions: paragraphs, numbered lists, and code in backticks.
 
 use maud::{Markup, html};
 
-/// A text as paragraphs and lists.
+/// Renders a text as paragraphs and lists.
 pub(super) fn paragraphs(text: &str) -> Markup {
     html! {
         @for block in text.split("\n\n").map(str::trim).filter(|block| !block.is_empty()) {
@@ -15,7 +15,7 @@ pub(super) fn paragraphs(text: &str) -> Markup {
     }
 }
 
-/// The items of a numbered list; a line without a number goes on with the item above.
+/// The items of a numbered list; a line without a number continues the item above.
 fn items(block: &str) -> Vec<String> {
     block.lines().fold(Vec::new(), |mut items: Vec<String>, line| {
         match (line.split_once(". "), items.last_mut()) {
@@ -27,7 +27,7 @@ fn items(block: &str) -> Vec<String> {
     })
 }
 
-/// A line; every other piece between backticks is code.
+/// Renders a line; text between backticks is code.
 fn line(text: &str) -> Markup {
     html! {
         @for (i, piece) in text.split('`').enumerate() {

@@ -1,1 +1,1 @@
-"""A package, as botocore is one."""
+"""Stub of the package botocore."""

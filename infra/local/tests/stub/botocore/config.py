@@ -1,4 +1,4 @@
-"""Stands in for botocore's module of that name."""
+"""Stub of `botocore.config`."""
 
 
 class Config:
