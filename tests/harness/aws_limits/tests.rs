@@ -1,4 +1,4 @@
-//! What the proxy refuses, and what it lets through.
+//! Requests that the proxy refuses, and requests that it forwards.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn head(text: &str) -> Head {
     Head::read(&mut text.as_bytes()).unwrap().unwrap()
 }
 
-/// The answer to a call of a service that speaks JSON; none if it is passed on.
+/// The response to a call of a service that speaks JSON. `None` if the call is forwarded.
 fn json_call(target: &str, call: &Value) -> Option<String> {
     let head = head(&format!("POST / HTTP/1.1\r\nX-Amz-Target: {target}\r\ncontent-length: 1\r\n\r\n"));
     let refused = Checks::default().pass(&head, call.to_string().as_bytes()).err();
