@@ -1,4 +1,5 @@
-//! A release as it goes to AWS: `cargo xtask prove release` builds it by cargo-lambda, whose flags are not those of plain cargo.
+//! A release as deployed to AWS: `cargo xtask prove release` builds it with cargo-lambda, whose flags differ from
+//! those of plain cargo.
 
 use longshore_tests::harness::report::{Report, csv_rows};
 use longshore_tests::harness::stack::{Stack, StackOptions};

@@ -1,6 +1,7 @@
-//! Every call of AWS meets every kind of fault: wave by wave, each with a few operations and one kind for each.
+//! Injection of every kind of fault into every call of AWS. The test runs in waves, each with a few operations and
+//! one kind of fault for each.
 //!
-//! The whole set is one wave for every few operations of every kind. The reduced one is a single wave in which the kinds
+//! The complete set has waves for all operations with every kind. The reduced set is a single wave in which the kinds
 //! take turns, so that every operation meets one.
 
 use std::fmt::Display;
@@ -17,13 +18,13 @@ use super::kinds::{KINDS, Kind};
 use super::operations::{OPERATIONS, Operation};
 use super::stacks::faulty;
 
-/// A run again of what this names, `Query` or `Query 500` or `500`.
+/// Environment variable that selects the faults of a run: `Query` or `Query 500` or `500`.
 const ONLY: &str = "LONGSHORE_FAULT";
 
-/// Operations that meet their faults in one wave.
+/// Number of operations with faults in one wave.
 const AT_ONCE: usize = 6;
 
-/// What meets what.
+/// An operation and the fault that is injected into it.
 type Meeting = (Operation, Kind);
 
 #[test]
@@ -53,7 +54,7 @@ fn waves() -> Vec<Vec<Meeting>> {
     vec![OPERATIONS.into_iter().zip(KINDS.into_iter().cycle()).collect()]
 }
 
-/// Its rows are written whatever comes of it.
+/// Runs a wave. Its measurements are recorded even if it fails.
 fn run(stack: &Stack, wave: &[Meeting]) -> Outcome {
     let began = Instant::now();
     let mut outcome = Outcome::default();
@@ -87,11 +88,11 @@ fn write(operation: Operation, kind: Kind, [fired, jobs, rows, violations]: [&dy
     measurements::row("faults", &[&names[..], &numbers].concat());
 }
 
-/// How the jobs ended, and how often each fault struck.
+/// The outcome of the jobs, and how often each fault was injected.
 fn meet(stack: &Stack, wave: &[Meeting]) -> Result<(Outcome, Vec<u64>)> {
     let faults = stack.faults()?;
     faults.set(&[])?;
-    // No client repeats this refusal: the completion that puts the part fails, and its message is delivered again.
+    // No client retries this refusal: the completion that uploads the part fails, and its message is delivered again.
     let fails = wave.iter().any(|(operation, _)| operation.is_of_failed_deliveries());
     if fails {
         faults.add(&json!({ "service": "s3", "operation": "UploadPart", "times": 1,

@@ -1,4 +1,4 @@
-//! Processes of functions are killed at random moments, as the kernel kills them when memory runs out.
+//! Kills of function processes at random moments, as the kernel kills them when memory runs out.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use longshore_tests::harness::stack::Stack;
 use super::jobs::{Course, work};
 use super::stacks::{faulty, tell};
 
-/// A run again with the moments of an earlier one, as far as the machine lets it.
+/// Environment variable with the seed of an earlier run. Its moments are repeated as far as the machine allows.
 const SEED: &str = "LONGSHORE_SEED";
 
-/// Workers twice: they have most to lose.
+/// Outputs of the functions that are killed. Workers are listed twice, because they have the most state in progress.
 const VICTIMS: [&str; 7] = [
     "UploadFunctionName",
     "JobsApiFunctionName",
@@ -25,10 +25,11 @@ const VICTIMS: [&str; 7] = [
     "SweepFunctionName",
 ];
 
-/// Between two deaths at most.
+/// Maximum interval between two kills.
 const INTERVAL_MS: u64 = 300;
 
-/// What a killed function held comes back after half a minute: deaths for longer than this would only make jobs longer.
+/// Maximum time in which processes are killed. A killed function's message is redelivered after half a minute, so
+/// more kills would only prolong the jobs.
 const SEASON: Duration = Duration::from_secs(45);
 
 #[test]
@@ -65,7 +66,7 @@ fn fresh_seed() -> u64 {
     nonce().bytes().fold(0, |seed, byte| seed << 5 | u64::from(byte & 31))
 }
 
-/// SplitMix64: every seed is a good one.
+/// The random generator SplitMix64, for which every seed is good.
 struct Chance(u64);
 
 impl Chance {
