@@ -1,4 +1,4 @@
-//! A job type of which two chunks may run at once: never more do, and every job ends all the same.
+//! A job type with a concurrency limit of two chunks: never more run, and every job ends.
 
 use longshore_domain::job::Status;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use crate::world::World;
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// No sweep helps: chunks that wait are called in by those that leave, and by nobody else.
+    /// No sweep runs: only workers that release a permit wake parked chunks.
     #[test]
     fn where_nobody_dies_nobody_waits_for_the_sweeper(turns in prop::collection::vec(0..64_usize, 0..2_000)) {
         let rows = [0; 40];
@@ -27,7 +27,7 @@ fn as_many_chunks_run_at_once_as_may() {
     assert_eq!(most_at_once(), AT_ONCE);
 }
 
-/// A worker of the limited type dies at each of its steps in turn: what it held ends by itself, and somebody is called.
+/// A worker of the limited type dies at each of its steps in turn. Its permit expires, and a parked chunk is woken.
 #[test]
 fn a_worker_that_dies_at_any_step_keeps_nobody_from_the_concurrency_limit() {
     for victim in 0..14 {
@@ -58,7 +58,7 @@ fn chunks_that_wait_for_a_day_are_neither_pushed_nor_given_up() {
     assert_eq!((world.job().status, world.failed_count()), (Status::Completed, 0));
 }
 
-/// Each time it waits it comes back in a new message, whose receives the queue counts from nothing.
+/// A parked chunk comes back in a new message, so the queue's receive count starts again at zero.
 #[test]
 fn a_chunk_that_failed_too_often_does_not_wait_again() {
     for (failures, status, failed) in [(0, Status::Running, 0), (9, Status::Running, 0), (10, Status::Completed, 40)] {

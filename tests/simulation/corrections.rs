@@ -1,5 +1,5 @@
-//! Retries with a corrected file: what stands in it runs as it stands there, what does not stays failed, and a retry that
-//! is canceled, or loses its file, loses nothing else.
+//! Retries with a corrected file. A row in the file runs with its corrected values, and a row that is not in the file
+//! stays failed. A retry that is canceled, or loses its file, loses nothing else.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::plan::Manners;
 use crate::rng::Rng;
 use crate::world::World;
 
-/// Events before all is well again.
+/// Random events before the faults end.
 const EVENTS: usize = 150;
 
-/// What a person does with a row of the failures file: leaves it out, or writes an action into it.
+/// Treatment of a row of the failures file: removed (`None`), or given an action.
 type Edit = Option<usize>;
 
 fn rows() -> impl Strategy<Value = Vec<usize>> {
@@ -25,8 +25,8 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     prop::collection::vec(prop::option::weighted(0.7, 0..ACTIONS.len() - 1), 40)
 }
 
-/// The rows that have failed, as the person leaves them: in another order, with other delimiters, and with rows that are
-/// no item's, or stand there twice.
+/// The corrected failures file: in another order, with another delimiter, with rows that belong to no item, and
+/// optionally with a repeated row.
 fn corrected(failed: &BTreeMap<usize, usize>, doubled: Option<usize>) -> String {
     let row = |(n, action): (&usize, &usize)| format!("x;{n};{n};{};;\r\n", ACTIONS[*action]);
     let rows: String = failed.iter().rev().map(row).collect();
@@ -34,7 +34,7 @@ fn corrected(failed: &BTreeMap<usize, usize>, doubled: Option<usize>) -> String 
     format!("\u{feff}message;row;id;action;;\r\n{rows};999;1;ok;;\r\n;;;;;\r\n{double}")
 }
 
-/// What becomes of a row with this action.
+/// Expected outcome of a row with this action.
 fn end_of(action: usize) -> &'static str {
     match ACTIONS[action] {
         "ok" | "retry" => "succeeded",
@@ -43,7 +43,7 @@ fn end_of(action: usize) -> &'static str {
     }
 }
 
-/// A job that has ended; the rows of its failures file as the person corrects them, and the one that stands there twice.
+/// A job that has ended, with the corrected rows of its failures file and the repeated row.
 fn failed_job(
     rows: &[usize],
     seed: u64,
@@ -59,7 +59,7 @@ fn failed_job(
     (world, kept, doubled)
 }
 
-/// The rows as the file has them from now on, for the check of a report.
+/// The rows with their corrections, for the check of a report.
 fn with(rows: &[usize], kept: &BTreeMap<usize, usize>, doubled: Option<usize>) -> Vec<usize> {
     let mut rows = rows.to_vec();
     kept.iter().filter(|(n, _)| Some(**n) != doubled).for_each(|(n, action)| rows[n - 1] = *action);
@@ -112,12 +112,13 @@ proptest! {
         world.shake(EVENTS - at);
         world.run_to_the_end();
         let before = world.job();
-        // Canceled at the very end it has left nothing, and stays canceled.
+        // A job that is canceled just before its end has no remaining items, and stays canceled.
         let status = if before.has_remaining() { Status::Completed } else { before.status };
         prop_assert!(before.status != Status::Failed || before.error.unwrap().code == "corrected_file_gone");
         world.retry();
         world.run_to_the_end();
-        // A row that had been filed runs as it was corrected, and one that had not as it stood in the file.
+        // A row that had been replanned runs with its corrected values, any other row with those of the original
+        // file.
         let named = |name| world.reported(name);
         let (failed, skipped) = (named("failed.csv"), named("skipped.csv"));
         prop_assert_eq!((world.job().status, named("unprocessed.csv").len()), (status, 0));

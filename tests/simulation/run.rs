@@ -1,4 +1,4 @@
-//! One seed, one run: the same every time.
+//! The run of one seed, which is deterministic.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,27 +15,27 @@ use crate::trace::{self, Voice};
 use crate::unguarded::{take_out, without};
 use crate::world::World;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Ran {
-    /// Steps of functions, by their calls.
+    /// Number of steps that functions took in calls of services.
     pub(crate) calls: u64,
-    /// Faults by kind.
+    /// Number of faults by kind.
     pub(crate) tally: Tally,
-    /// How the jobs ended each time.
+    /// End of each job in each generation.
     pub(crate) ends: Vec<&'static str>,
-    /// What was special about the run.
+    /// Special traits of the run.
     pub(crate) traits: Vec<&'static str>,
-    /// Lines of the trace, and the hash of them and of everything that is left.
+    /// Number of lines of the trace, and the hash of these lines and of the final state.
     pub(crate) digest: (u64, u64),
 }
 
 thread_local!(static QUIET: Cell<bool> = const { Cell::new(false) });
 
-/// Runs a seed without a condition or a layer, or with all of them.
+/// Runs a seed with all conditions, or without the one named (or without a layer).
 ///
 /// # Errors
-/// What was violated.
+/// The violation.
 pub(crate) fn run(seed: u64, taken_out: Option<&str>, voice: Voice) -> Result<Ran, String> {
     caught(voice == Voice::Loud, || whole(seed, taken_out, voice))
 }
@@ -78,7 +78,7 @@ fn whole(seed: u64, taken_out: Option<&str>, voice: Voice) -> Ran {
     take_out(taken_out);
     faults::begin(Rng::of(rng.number()), Rates::default());
     let mut plan = Plan::of(&mut rng);
-    // Without the sweeper only what is well must end, so every second run is.
+    // Without the sweeper only healthy runs must end, so every second run is healthy.
     let pushed = !without("sweeper");
     if !pushed && seed.is_multiple_of(2) {
         plan = plan.healthy();

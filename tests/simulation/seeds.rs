@@ -1,6 +1,6 @@
-//! Thousands of seeds: none violates anything, unless a condition is taken out.
+//! Thousands of seeds: none shows a violation, unless a condition is removed.
 //!
-//! `cargo xtask sim` says by environment variables which ones are run; a test run takes the first ten thousand.
+//! `cargo xtask sim` selects the seeds by environment variables. A test run takes the first ten thousand.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -17,20 +17,20 @@ use crate::soak::soak;
 use crate::stories::SHOWN_BY_STORIES;
 use crate::trace::Voice;
 
-/// Seeds of a test run.
+/// Number of seeds in a test run.
 const SEEDS: u64 = 10_000;
-/// Seeds of a proof.
+/// Number of seeds in a complete run.
 const WHOLE: u64 = 100_000;
-/// Seeds within which the lack of every condition shows.
+/// Number of seeds within which every missing condition must cause a violation.
 const SHOWN_WITHIN: u64 = 20_000;
-/// Seeds of a layer that is taken out, in a test run.
+/// Number of seeds for a missing layer in a test run.
 const LAYER_SEEDS: u64 = 500;
 
 fn number(name: &str) -> Option<u64> {
     env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// Many runs, as one figure.
+/// Totals of many runs.
 #[derive(Clone, Debug, Default)]
 struct Sum {
     seeds: u64,
@@ -54,7 +54,7 @@ impl Sum {
     }
 }
 
-/// Runs seeds on all processors, until one of them violates something: then the first that did.
+/// Runs seeds on all processors until one of them shows a violation. Returns the lowest seed with a violation.
 fn all(from: u64, count: u64, taken_out: Option<&str>) -> Result<Sum, (u64, String)> {
     let (next, failed, begun) = (AtomicU64::new(from), AtomicBool::new(false), Instant::now());
     let sum = Mutex::new((Sum::default(), None::<(u64, String)>));
@@ -93,7 +93,7 @@ fn all(from: u64, count: u64, taken_out: Option<&str>) -> Result<Sum, (u64, Stri
     first.map_or(Ok(sum), Err)
 }
 
-/// The command is what a person types to see the same run.
+/// Describes a violation, with the command that repeats the run.
 fn reported((seed, violation): (u64, String), taken_out: Option<&str>) -> String {
     let without = taken_out.map(|name| format!(" --without {name}")).unwrap_or_default();
     format!("seed {seed}: {violation}\n\n    cargo xtask sim --seed {seed}{without}\n")
@@ -144,7 +144,8 @@ fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reporte
     }
 }
 
-/// A fault that never strikes any more, or an end that no job comes to, would go unnoticed.
+/// Checks that every kind of fault and every kind of end has occurred. Otherwise a fault that no longer happens would
+/// go unnoticed.
 fn must_have_struck(sum: &Sum) {
     let fault_kinds = [
         "buried",

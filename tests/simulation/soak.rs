@@ -1,4 +1,4 @@
-//! Very many seeds: a violation is told and does not end them, and every second it is said how far they are.
+//! Millions of seeds. A violation is reported and does not end the run. Progress is reported every second.
 //!
 //! A line `soak DONE NEXT VIOLATIONS` is for `cargo xtask sim --soak`: every seed before NEXT is done.
 
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use crate::run::run;
 use crate::trace::Voice;
 
-/// How often it is said how far it is.
+/// Interval of the progress reports.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Seeds from `next` to `end`, of which some are under way.
+/// Seeds from `next` to `end`, of which some are running.
 struct Course {
     next: u64,
     end: u64,
@@ -54,7 +54,7 @@ impl Course {
     }
 }
 
-/// Runs so many seeds on all processors; how many of them violate something.
+/// Runs `count` seeds on all processors. Returns the number of seeds with a violation.
 pub(crate) fn soak(from: u64, count: u64, taken_out: Option<&str>) -> u64 {
     let course = Mutex::new(Course::of(from, count));
     let work = || {

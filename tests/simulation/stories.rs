@@ -1,4 +1,4 @@
-//! Jobs that are given up, jobs that take too long, and splitters that overtake each other.
+//! Jobs that are given up, jobs that exceed their time limit, and splitters that overtake each other.
 
 use longshore_domain::job::Status;
 
@@ -8,7 +8,7 @@ use crate::plan::JobPlan;
 use crate::run::violation_of;
 use crate::world::World;
 
-/// Conditions that random runs hardly ever need, each with the story that fails without it.
+/// Conditions that random runs rarely need, each with the story that fails without it.
 pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 1] = [("place-of-the-split", one_splitter_overtakes_another)];
 
 /// Two splitters of a retry: one has written its group and has not yet read the job again; the other reads the job and

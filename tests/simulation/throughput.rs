@@ -1,8 +1,8 @@
-//! Services that together take a limited number of calls per second, and a burst of messages that makes more, again and again
-//! for many minutes. No message reaches a dead-letter queue, and every row succeeds.
+//! Services with a limited number of calls per second, and a burst of messages that exceeds it repeatedly for many
+//! minutes. No message reaches a dead-letter queue, and every row succeeds.
 //!
-//! The stories run the real functions, with ten deliveries of a message as in the template, and its base of the delays between
-//! them. The SDK would repeat a refused call; here it fails the delivery.
+//! The stories run the real functions. A message has ten deliveries, with the template's base of the delays between
+//! them. The SDK would retry a refused call; here the call fails the delivery.
 
 use longshore_domain::job::Status;
 
@@ -16,14 +16,14 @@ use crate::world::{Turns, World};
 /// Rows per job; each row is a chunk.
 const ROWS: usize = 300;
 const JOBS: usize = 4;
-/// Calls that the services take in a second.
+/// Calls per second that the services accept.
 const CALLS_PER_S: i64 = 20;
 /// Base of the delays between deliveries in the template, in seconds.
 const TEMPLATE_BASE_S: i64 = 30;
 /// Time within which all jobs end, in seconds.
 const BOUND_S: i64 = 3_600;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 struct Ran {
     ended: bool,
@@ -34,7 +34,7 @@ struct Ran {
     seconds: i64,
 }
 
-/// Runs jobs at once under a limit of calls.
+/// Runs concurrent jobs under a limit of calls.
 fn ran(redelivery_base_s: i64) -> Ran {
     let manners = Manners { stall_s: 165, mortal: true, redelivery_base_s: Some(redelivery_base_s), ..Manners::PLAIN };
     let job = |upload| JobPlan { upload, ..JobPlan::plain(&[OK; ROWS], Kind::Fine) };

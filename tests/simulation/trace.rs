@@ -16,7 +16,7 @@ pub(crate) enum Voice {
 }
 
 struct Trace {
-    /// The same in every run of one build: it has no key.
+    /// A hasher without a key, so the hash is the same in every run of one build.
     hash: DefaultHasher,
     lines: u64,
     voice: Voice,
@@ -27,7 +27,7 @@ thread_local! {
     static SPEAKER: Cell<(&'static str, u64)> = const { Cell::new(("world", 0)) };
 }
 
-/// A run begins.
+/// Begins a run.
 pub(crate) fn begin(voice: Voice) {
     speaker("world", 0);
     let trace = Trace { hash: DefaultHasher::new(), lines: 0, voice };
@@ -39,7 +39,7 @@ pub(crate) fn is_heard() -> bool {
     TRACE.with_borrow(Option::is_some)
 }
 
-/// Who speaks from here on: a function, and which one of them.
+/// Sets the function of the following lines: its name and number.
 pub(crate) fn speaker(name: &'static str, number: u64) {
     SPEAKER.set((name, number));
 }
@@ -49,7 +49,7 @@ pub(crate) fn speaking() -> u64 {
     SPEAKER.get().1
 }
 
-/// Something has happened.
+/// Appends an event to the trace.
 pub(crate) fn say(what: Arguments<'_>) {
     TRACE.with_borrow_mut(|trace| {
         let Some(trace) = trace else { return };
@@ -63,7 +63,7 @@ pub(crate) fn say(what: Arguments<'_>) {
     });
 }
 
-/// Lines so far, and the hash of all of them.
+/// Number of lines so far, and the hash of all of them.
 pub(crate) fn digest() -> (u64, u64) {
     TRACE.with_borrow(|trace| trace.as_ref().map_or((0, 0), |trace| (trace.lines, trace.hash.finish())))
 }

@@ -1,4 +1,4 @@
-//! What happens next, as the dice have it: deliveries, steps, deaths, losses, sweeps, waits, and a client.
+//! Random events: deliveries, steps, deaths, losses, sweeps, waits, and client requests.
 
 use super::acts::Act;
 use super::{CLOCK, Work, World};
@@ -8,7 +8,7 @@ use crate::faults;
 const REPLAYS: u32 = 5_000;
 
 impl World {
-    /// So many events, in the weather of this world. What is under way then goes on as it will.
+    /// Runs `events` random events with this world's fault rates. Functions in progress stay so afterwards.
     pub(crate) fn shake(&mut self, events: usize) {
         faults::return_to(self.manners.rates);
         for _ in 0..events {
@@ -39,7 +39,7 @@ impl World {
         }
     }
 
-    /// Milliseconds until the next event: mostly few.
+    /// Milliseconds until the next event, mostly few.
     fn while_it_passes(&mut self) -> i64 {
         let [short, long] = if self.manners.nobody_dies { [20, 20] } else { [1_500, 100_000] };
         match self.rng.weighted(&[700, 280, 20]) {
@@ -135,7 +135,7 @@ impl World {
         }
     }
 
-    /// A client makes a call.
+    /// Begins a client's call.
     pub(super) fn ask(&mut self, act: Act) {
         self.begin(Work::Client(self.customer().id, act), None);
     }

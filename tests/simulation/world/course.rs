@@ -1,14 +1,15 @@
-//! How a world goes on: to its end, or to the moment that a story is about.
+//! The continuation of a world: to its end, or to the moment that a story is about.
 
 use super::dead_letters::Message;
 use super::{CLOCK, STALL_S, Work, World};
 use crate::trace;
 
-/// Minutes after which a job that is well should have ended: rounds wait for hours, and pushes double.
+/// Maximum number of minutes until healthy jobs end: rounds wait for hours, and the intervals between pushes double.
 const MINUTES: usize = 600;
 
 impl World {
-    /// Everything healthy from now on: every message delivered, every function run, a sweep whenever all is still.
+    /// Runs without faults: every message is delivered, every function runs, and a sweep follows whenever nothing
+    /// else is left to do. Panics if a job does not end.
     pub(crate) fn run_to_the_end(&mut self) {
         let ended = self.ends();
         self.each(|world| assert!(ended || world.has_ended(), "the job did not end: {:?}", world.stored()));
@@ -19,7 +20,7 @@ impl World {
         self.stored().is_none_or(|job| job.status.is_final())
     }
 
-    /// The same; false if not every job has ended by then.
+    /// Runs without faults. Returns false if not every job has ended in time.
     pub(crate) fn ends(&mut self) -> bool {
         trace::speaker("world", 0);
         trace::say(format_args!("all is well from here on"));
@@ -51,7 +52,7 @@ impl World {
         }
     }
 
-    /// Every message of a chunk is lost, whoever sends it.
+    /// Loses every chunk message, from any sender.
     pub(crate) fn run_without_chunks(&mut self) {
         for _ in 0..64 {
             self.collect();
@@ -68,13 +69,13 @@ impl World {
         panic!("the job did not end: {:?}", self.job());
     }
 
-    /// The job may not go on any more, and the sweeper sees it.
+    /// Advances the clock to the job's deadline and sweeps.
     pub(crate) fn pass_the_deadline(&mut self) {
         CLOCK.set(self.job().deadline_at.0);
         self.sweep();
     }
 
-    /// Delivers everything but what asks for completion, until only that is left.
+    /// Delivers all messages except those to completion, until only these are left.
     fn run_until_completion(&mut self) {
         loop {
             self.collect();
@@ -89,8 +90,7 @@ impl World {
         }
     }
 
-    /// Delivers the completion, runs `steps` steps of it, has the client cancel in `turns` steps, and runs the rest to
-    /// the end.
+    /// Delivers the completion and runs `steps` steps of it. Then the client cancels in `turns` steps.
     pub(crate) fn cancel_within_completion(&mut self, steps: usize, turns: usize) {
         self.run_until_completion();
         self.deliver_all();
@@ -109,7 +109,7 @@ impl World {
         }
     }
 
-    /// Functions run and sweeps sweep until every deleted job is gone.
+    /// Runs functions and sweeps until every deleted job is removed.
     pub(crate) fn run_until_all_are_removed(&mut self) {
         for _ in 0..MINUTES {
             self.run_until_still();
@@ -123,8 +123,8 @@ impl World {
         panic!("a deleted job is not removed");
     }
 
-    /// Functions run and sweeps sweep until the job is gone; the first sweep that would remove it dies after so many
-    /// steps. What is left then: files, and records.
+    /// Runs functions and sweeps until the job is removed. The first sweep that would remove it dies after `steps`
+    /// steps. Returns the names of the files that are left.
     pub(crate) fn run_until_removed(&mut self, steps: usize) -> Vec<String> {
         let mut dies = true;
         for _ in 0..MINUTES {
@@ -148,7 +148,7 @@ impl World {
         panic!("the job is not removed: {:?}", self.job());
     }
 
-    /// Names of all files that there are.
+    /// Names of all existing files.
     pub(super) fn left(&self) -> Vec<String> {
         self.files.keys()
     }
@@ -159,7 +159,7 @@ impl World {
         }
     }
 
-    /// One function after the other, each to its end.
+    /// Runs one function after the other, each to its end.
     pub(super) fn run_tasks(&mut self) {
         while !self.tasks.is_empty() {
             self.step(0);

@@ -1,4 +1,4 @@
-//! Messages in their queues: delivered, invisible for a while, deleted, lost, or buried after too many deliveries.
+//! Messages in their queues: visible, in flight, deleted, lost, or dead-lettered after too many deliveries.
 
 use std::cell::Cell;
 
@@ -14,7 +14,7 @@ use super::{CLOCK, MAX_RECEIVES, MOST_HOPS, TEMPLATE_RECEIVES, Work, World};
 use crate::{faults, trace};
 
 thread_local! {
-    /// Chunk messages by priority, now and a while ago.
+    /// Number of chunk messages by priority, now and a while ago.
     static DEPTHS: Cell<[[u64; 3]; 2]> = const { Cell::new([[0; 3]; 2]) };
 }
 
@@ -23,7 +23,7 @@ pub(super) fn begin() {
     DEPTHS.set([[0; 3]; 2]);
 }
 
-/// How many chunk messages of this priority there are, or were a while ago.
+/// Number of chunk messages of this priority, now or a while ago.
 pub(crate) fn depth(priority: Priority, behind: bool) -> u64 {
     DEPTHS.get()[usize::from(behind)][place(priority)]
 }
@@ -40,7 +40,7 @@ pub(super) enum Message {
 }
 
 impl Message {
-    /// Which chunk of which job it is about.
+    /// The chunk that the message is about.
     pub(super) fn place(&self) -> Option<(JobId, u32, u32)> {
         match self {
             Self::Chunk(message) => Some((message.job_id, message.group, message.chunk)),
@@ -48,7 +48,7 @@ impl Message {
         }
     }
 
-    /// The group within which a FIFO queue keeps the order.
+    /// The message group in a FIFO queue.
     fn group(&self) -> Option<(&'static str, String)> {
         match self {
             Self::Create(message) => Some(("create", message.group_id())),
@@ -66,7 +66,7 @@ impl Message {
         }
     }
 
-    /// The function that it invokes, as a place in [`Hops`].
+    /// Index of the function that the message invokes in [`Hops`].
     fn function(&self) -> usize {
         match self {
             Self::Create(_) => 0,
@@ -76,7 +76,7 @@ impl Message {
     }
 }
 
-/// How often a chain of messages has invoked splitter, worker and completion.
+/// Invocations of splitter, worker and completion in a chain of messages.
 pub(super) type Hops = [u32; 3];
 
 /// A message in its queue.
@@ -86,19 +86,19 @@ pub(super) struct QueuedMessage {
     pub(super) receives: u32,
     sent_at: i64,
     pub(super) visible_at: i64,
-    /// Invocations in the chain that has led to it, its own among them.
+    /// Invocations in the chain that led to the message, including its own.
     pub(super) hops: Hops,
 }
 
 impl World {
-    /// Messages that a function behind so many hops has sent.
+    /// Takes the messages that a function after these hops has sent.
     pub(super) fn take_sent(&mut self, hops: Hops) {
         for message in self.queues.take_creates() {
             self.put(Message::Create(message), 0, hops);
         }
         for sent in self.queues.take_chunks() {
             let message = Message::Chunk(sent.message);
-            // A push in vain: the chunk's message is there, and nobody has come to it.
+            // A push without effect: the chunk's message exists, and no function has received it yet.
             self.troubles +=
                 u32::from(self.dead_letters.values().any(|dead_letter| dead_letter.message.place() == message.place()));
             self.put(message, sent.delay_s, hops);
@@ -108,7 +108,7 @@ impl World {
         }
     }
 
-    /// Messages that clients have sent since; and how long the queues are.
+    /// Takes the messages that clients have sent, and updates the queue depths.
     pub(super) fn collect(&mut self) {
         self.take_sent([0; 3]);
         let mut depths = [0; 3];
@@ -136,7 +136,7 @@ impl World {
         self.put(message, 0, [0; 3]);
     }
 
-    /// Messages that may be delivered now.
+    /// Numbers of the messages that may be delivered now.
     pub(super) fn visible(&self) -> Vec<u64> {
         let visible = self.dead_letters.iter().filter(|(_, dead_letter)| dead_letter.visible_at <= CLOCK.get());
         visible
@@ -150,7 +150,8 @@ impl World {
         self.dead_letters.range(..number).any(|(_, before)| before.message.group().as_ref() == Some(&group))
     }
 
-    /// Delivers a message, unless it was delivered too often. One that is delivered twice at once stays visible.
+    /// Delivers a message, unless it has reached the maximum number of deliveries. A message that is delivered twice
+    /// at once stays visible.
     pub(super) fn deliver(&mut self, number: u64, twice: bool) {
         let visible_at = CLOCK.get() + self.manners.visibility_s * 1000;
         let Some(dead_letter) = self.dead_letters.get_mut(&number) else { return };
@@ -167,7 +168,7 @@ impl World {
         self.begin(work, Some(number));
     }
 
-    /// A delivery returned an error: the function sets the time of the next one.
+    /// Sets the time of a message's next delivery after an error, as the function does.
     pub(super) fn deliver_later(&mut self, number: u64) {
         let Some(base_s) = self.manners.redelivery_base_s else { return };
         let fraction = self.rng.below(1_000) as f64 / 1_000.0;
@@ -210,7 +211,7 @@ impl World {
         self.dead_letters.remove(&number);
     }
 
-    /// Takes the messages that are visible and begins their functions; false if there was none.
+    /// Delivers all visible messages and begins their functions. Returns false if there was none.
     pub(super) fn deliver_all(&mut self) -> bool {
         self.collect();
         let visible = self.visible();

@@ -19,7 +19,7 @@ impl World {
         }
         let may_pass = self.rng.often(20) && (self.tasks.is_empty() || !self.manners.nobody_dies);
         if may_pass && self.all(|world| world.stored().is_none_or(|job| job.status.is_final())) {
-            // A job ends an hour before its expiry, and nothing runs for so long.
+            // A job ends an hour before its expiry, and no function runs that long.
             while !self.tasks.is_empty() {
                 self.kill(0);
             }

@@ -28,7 +28,7 @@ pub(super) struct LeftOut {
 }
 
 impl World {
-    /// Lets operators replay the dead letters of ended jobs. Returns false if nobody does.
+    /// Lets operators replay the dead letters of ended jobs. Returns false if none is replayed.
     pub(crate) fn operators_ask(&mut self) -> bool {
         let mut any = false;
         self.each(|world| any |= world.is_replayed());
@@ -41,14 +41,14 @@ impl World {
             return false;
         }
         self.ask(Act::Replay);
-        // Another operator, or the same one after a lost answer.
+        // Another operator, or the same one after a lost response.
         if self.rng.often(300) {
             self.ask(Act::Replay);
         }
         true
     }
 
-    /// Checks that, after a sweep without faults, each dead letter in a queue is noted and still open.
+    /// Checks that, after a sweep without faults, each dead letter in a queue is recorded and still open.
     pub(super) fn check_dead_letters(&self) {
         if without("sweeper") {
             return;

@@ -13,7 +13,7 @@ use crate::{faults, trace};
 pub(super) struct Task {
     pub(super) number: u64,
     pub(super) work: Work,
-    /// The message that it processes, if that is still there.
+    /// Number of the message that it processes, if that message still exists.
     pub(super) dead_letter: Option<u64>,
     /// Number of invocations of each function in the chain of messages that led here.
     pub(super) hops: Hops,
