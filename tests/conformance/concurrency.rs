@@ -1,4 +1,4 @@
-//! The gates: never more holders than slots, and nobody who waits is lost or called twice.
+//! Concurrency limits: never more holders than permits, and no parked chunk is lost or woken twice.
 
 use longshore_domain::concurrency::{ParkedChunk, Permit, free_permits};
 use longshore_domain::group::ChunkPlan;
@@ -112,7 +112,8 @@ async fn a_call_that_is_made_twice_is_made(store: impl Store) {
     }
 }
 
-/// Called and sent; before its caller forgets it, it comes, finds no slot and is put down again.
+/// A chunk is woken and its message sent. Before its caller removes the parked chunk, the chunk's worker finds no
+/// permit and parks it again.
 async fn one_who_was_put_down_again_is_not_forgotten(store: impl Store) {
     let seen = parked(&waiting_job(), 0);
     store.park("limited", &seen).await.unwrap();

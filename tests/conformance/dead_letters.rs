@@ -1,4 +1,4 @@
-//! Notes of dead letters: noted once, settled once, listed newest first.
+//! Dead-letter records: recorded once, resolved once, listed newest first.
 
 use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue, Resolution, Settlement};
 use longshore_domain::group::ChunkPlan;

@@ -58,7 +58,7 @@ async fn a_stream_begins_and_ends_where_it_should(files: impl Files) {
     }
 }
 
-/// All parts but the last have at least 5 MiB.
+/// Minimum size of all parts but the last.
 const PART_BYTES: usize = 5 << 20;
 
 async fn a_file_of_parts_appears_when_it_is_completed(files: impl Files + MultipartFiles) {
@@ -66,7 +66,7 @@ async fn a_file_of_parts_appears_when_it_is_completed(files: impl Files + Multip
     let upload = files.create_multipart("big", "text/csv").await.unwrap();
     let mut etags = Vec::new();
     for (number, part) in (1..).zip(bytes.chunks(PART_BYTES)) {
-        // A part that is put twice is the same part.
+        // A part that is uploaded twice is the same part.
         for _ in 0..2 {
             let etag = files.upload_part(&upload, number, part.to_vec()).await.unwrap().unwrap();
             etags.truncate(number as usize - 1);
@@ -77,7 +77,7 @@ async fn a_file_of_parts_appears_when_it_is_completed(files: impl Files + Multip
     assert!(files.complete_multipart(&upload, &etags).await.unwrap());
     let Read::Found(read) = files.read("big", None, None).await.unwrap() else { panic!("there is no file") };
     assert!(read == bytes, "{} bytes came back as {} others", bytes.len(), read.len());
-    // S3 may answer the second call like the first, or that the upload is gone.
+    // S3 may answer the second call like the first, or that the upload does not exist.
     files.complete_multipart(&upload, &etags).await.unwrap();
     assert_eq!(files.upload_part(&upload, 1, b"x".to_vec()).await.unwrap(), None);
     assert_eq!(files.info("big").await.unwrap().unwrap().size_bytes, bytes.len() as u64);

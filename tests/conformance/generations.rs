@@ -1,4 +1,4 @@
-//! A job that is opened again: the new generation's first writes, and what the old one's late calls meet.
+//! A retried job: the new generation's first writes, and the results of the old generation's late calls.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ async fn a_job_that_ended_is_opened_again_once(store: impl Store) {
     assert_eq!(store.reopen(&before, &later).await.unwrap(), Reopened::Refused);
 }
 
-/// A corrected file in a row of its own.
+/// A corrected file as source.
 fn corrected(upload: FileGuid) -> SourceFile {
     let source = waiting_job().source.unwrap();
     SourceFile { key: format!("uploads/default/{upload}"), name: "failed.csv".into(), ..source }
@@ -81,7 +81,7 @@ async fn a_retry_has_its_own_corrected_file_and_its_uploads_stay_until_the_job_g
 async fn a_job_that_has_not_ended_is_not_opened_again(store: impl Store) {
     let job = split(&store, 1).await;
     assert_eq!(store.reopen(&job, &REOPEN).await.unwrap(), Reopened::Refused);
-    // Neither is one that somebody believes to have ended.
+    // A job that a caller wrongly takes for ended cannot be opened either.
     let believed = Job { status: Status::Failed, stage: Stage::Done, ..job.clone() };
     assert_eq!(store.reopen(&believed, &REOPEN).await.unwrap(), Reopened::Refused);
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(job));

@@ -1,4 +1,4 @@
-//! The ledger of groups: a commit counts once, whoever sends it, however often.
+//! The ledger of groups: a commit counts once, regardless of its sender and of repetitions.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, Group};

@@ -1,4 +1,4 @@
-//! The queues: what is sent arrives as it was, control messages once, dead letters stay.
+//! The queues: messages arrive unchanged, control messages once, and dead letters stay.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ fn chunk(number: u32, bytes: usize) -> ChunkMessage {
     }
 }
 
-/// Bodies of what a queue holds, each received once.
+/// Bodies of a queue's messages, each received once.
 async fn receive(local: &Local, url: &str) -> Vec<String> {
     let mut bodies = Vec::new();
     loop {
@@ -89,7 +89,7 @@ async fn each_priority_has_a_queue_and_a_backlog_of_its_own() {
     }
 }
 
-/// Create and complete messages that are the same for deduplication but for the last of each.
+/// Create and complete messages with the same deduplication id, except for the last of each.
 fn control() -> ([CreateMessage; 4], [CompleteMessage; 3]) {
     let job_id = JobId::generate();
     let create = |position, resend| CreateMessage {
@@ -126,7 +126,7 @@ async fn a_control_message_that_is_sent_twice_arrives_once_and_a_resend_arrives_
     assert_eq!(receive(&local, created.urls.complete.as_ref().unwrap()).await.len(), 2);
 }
 
-/// How many messages of a queue can be received now, and how many cannot.
+/// Number of a queue's receivable messages, and number of those in flight.
 async fn depth(local: &Local, url: &str) -> (String, String) {
     use aws_sdk_sqs::types::QueueAttributeName as Name;
     let ask = local.aws.sqs().get_queue_attributes().queue_url(url).attribute_names(Name::All);

@@ -1,4 +1,4 @@
-//! Uploads and jobs as a whole.
+//! Complete uploads and jobs.
 
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Status;
@@ -69,7 +69,7 @@ async fn a_job_that_is_created_again_is_still_there_once(store: impl Store) {
     assert_eq!(store.job(job.job_id).await.unwrap().unwrap().status, Status::Running);
 }
 
-/// A client's key with the hash of what came with it.
+/// A client's idempotency key with the hash of its request.
 pub(crate) fn key(key: &str, request_hash: &str) -> IdempotencyKey {
     IdempotencyKey { key: key.into(), request_hash: request_hash.into(), at: at(0) }
 }

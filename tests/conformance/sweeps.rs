@@ -1,4 +1,4 @@
-//! What sweeps and workers leave for the next sweep.
+//! Records of sweeps and workers for the next sweep.
 
 use longshore_domain::deliveries::{Deliveries, INTERVAL_S, INTERVALS};
 use longshore_domain::ids::JobId;

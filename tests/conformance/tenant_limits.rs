@@ -1,4 +1,4 @@
-//! What one tenant may take: exactly the limit is let in, whoever comes at once, and the end of a job makes room.
+//! Limits of one tenant: exactly the limit is admitted, for any concurrent calls, and a job's end makes room.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ on_both_stores! {
     starts_and_retries_count_the_bytes_of_the_file_again,
 }
 
-/// A store that can be told how much room there is.
+/// A store whose limits can be set.
 pub(crate) trait Limited: Store + TenantCounts + Sized {
     fn limited(self, limits: TenantLimits) -> Self;
 }
@@ -65,7 +65,7 @@ async fn create(store: &impl Store, key: Option<&IdempotencyKey>) -> (JobId, Cre
     (job.job_id, store.create_job(&job, &definition(), key).await.unwrap())
 }
 
-/// A new job that was taken.
+/// A new job that was accepted.
 async fn taken(store: &impl Store) -> JobId {
     let (id, observed) = create(store, None).await;
     assert_eq!(observed, Created::New);
@@ -234,7 +234,7 @@ async fn creates_retries_and_ends_at_once_keep_to_the_limit(store: impl Limited)
         }
         let active = known.values().filter(|job| !job.status.is_final()).count();
         assert!(active <= LIMIT, "round {round}: {active} jobs are active");
-        // What there is room for is taken: no place is lost.
+        // All free places can be used: none is lost.
         for _ in active..LIMIT {
             let id = taken(&store).await;
             known.extend(store.job(id).await.unwrap().map(|job| (id, job)));

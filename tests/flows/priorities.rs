@@ -1,4 +1,4 @@
-//! Jobs of each priority have a queue of their own: none waits behind another's backlog.
+//! A queue for each priority: no job waits behind the queue of another priority.
 
 use anyhow::ensure;
 use longshore_domain::job::Priority;
@@ -21,7 +21,7 @@ fn a_high_job_ends_while_a_low_one_has_a_backlog() -> Story {
         ensure!(behind["status"] == "running", "the low job was not in the way: {behind}");
         ensure!(behind["counts"]["pending"].as_u64() > Some(500), "the low job has no backlog: {behind}");
     }
-    // It is not starved either, and keeps its counts exact when it is stopped.
+    // The low-priority job is not starved either, and its counts are exact when it is stopped.
     stack.client.cancel(&low)?.expect(202)?;
     let (job, report) = finish(stack, &low, &long)?;
     ensure!(counts(&job)[0] > 0 && !report.unprocessed.is_empty(), "{job}");
