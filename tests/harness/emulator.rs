@@ -70,7 +70,7 @@ impl Emulator {
     pub fn restart(&mut self) -> Result<()> {
         let functions = self.process.children();
         self.process.stop()?;
-        // Without the runtime API the functions would wait for ever.
+        // Without the runtime API the functions would wait indefinitely.
         functions.into_iter().for_each(|function| drop(kill(function)));
         self.process = run(&self.endpoint, &self.variables)?;
         Ok(())
