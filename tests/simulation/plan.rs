@@ -12,8 +12,8 @@ use crate::world::STALL_S;
 /// Behavior of a run's environment.
 #[derive(Clone, Debug)]
 pub(crate) struct Manners {
-    /// Functions die at their timeout. Otherwise they stay slow indefinitely, which only affects an exact concurrency limit
-    /// and a removal.
+    /// Functions die at their timeout. Otherwise they stay slow indefinitely, which only affects an exact concurrency
+    /// limit and a removal.
     pub(crate) mortal: bool,
     /// Messages of a FIFO queue's group are delivered in order, one at a time.
     pub(crate) fifo: bool,
