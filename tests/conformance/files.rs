@@ -5,12 +5,12 @@ use longshore_domain::ports::{FileStream, Files, MultipartFiles, Read};
 
 on_both_files! {
     a_file_is_read_as_it_was_written,
-    what_is_absent_or_changed_is_named,
+    absent_and_changed_files_are_reported,
     a_stream_begins_and_ends_where_it_should,
     a_file_of_parts_appears_when_it_is_completed,
     an_upload_with_other_parts_than_its_caller_put_is_not_completed,
     a_file_that_is_removed_is_gone,
-    files_are_removed_by_what_their_keys_begin_with,
+    files_are_removed_by_the_prefix_of_their_keys,
 }
 
 async fn a_file_is_read_as_it_was_written(files: impl Files) {
@@ -21,7 +21,7 @@ async fn a_file_is_read_as_it_was_written(files: impl Files) {
     }
 }
 
-async fn what_is_absent_or_changed_is_named(files: impl Files) {
+async fn absent_and_changed_files_are_reported(files: impl Files) {
     assert_eq!(files.info("no").await.unwrap(), None);
     assert_eq!(files.read("no", None, None).await.unwrap(), Read::Absent);
     assert!(matches!(files.open("no", Some("\"x\""), 5, None).await.unwrap(), Read::Absent));
@@ -106,7 +106,7 @@ async fn a_file_that_is_removed_is_gone(files: impl Files) {
     assert!(files.info("jobs/1/ab").await.unwrap().is_some());
 }
 
-async fn files_are_removed_by_what_their_keys_begin_with(files: impl Files) {
+async fn files_are_removed_by_the_prefix_of_their_keys(files: impl Files) {
     for n in 0..1_005 {
         files.write(&format!("jobs/1/{n}"), "text/csv", b"x".to_vec()).await.unwrap();
     }

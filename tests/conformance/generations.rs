@@ -13,7 +13,7 @@ use crate::fixtures::{at, cursor, finish, made, manifest, opened, plan, split, s
 on_both_stores! {
     a_job_that_ended_is_opened_again_once,
     a_job_that_has_not_ended_is_not_opened_again,
-    a_generation_that_has_passed_writes_nothing,
+    an_earlier_generation_writes_nothing,
     a_group_that_is_recorded_again_begins_with_its_cursors_and_failures,
     a_retry_has_its_own_corrected_file_and_its_uploads_stay_until_the_job_goes,
 }
@@ -87,7 +87,7 @@ async fn a_job_that_has_not_ended_is_not_opened_again(store: impl Store) {
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(job));
 }
 
-async fn a_generation_that_has_passed_writes_nothing(store: impl Store) {
+async fn an_earlier_generation_writes_nothing(store: impl Store) {
     let before = ended(&store).await;
     opened(store.reopen(&before, &REOPEN).await.unwrap());
     let begun = made(store.begin(before.job_id, at(60)).await.unwrap());

@@ -26,7 +26,7 @@ on_both_stores! {
     a_job_larger_than_an_item_is_refused,
     an_update_that_makes_an_item_too_large_is_refused,
     issues_that_would_be_larger_than_an_item_end_a_split,
-    a_note_larger_than_an_item_is_refused,
+    a_dead_letter_record_larger_than_an_item_is_refused,
 }
 
 async fn a_job_larger_than_an_item_is_refused(store: impl Store) {
@@ -57,7 +57,7 @@ async fn issues_that_would_be_larger_than_an_item_end_a_split(store: impl Store)
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(ended));
 }
 
-async fn a_note_larger_than_an_item_is_refused(store: impl Store + DeadLetterRecords) {
+async fn a_dead_letter_record_larger_than_an_item_is_refused(store: impl Store + DeadLetterRecords) {
     accepted(&store).await;
     let dead_letter = DeadLetterRecord {
         id: "1700000000000-m".into(),

@@ -48,7 +48,7 @@ async fn receive(local: &Local, url: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn chunks_arrive_as_they_were_sent_and_count_as_backlog() {
+async fn chunks_arrive_unchanged_and_count_in_the_queue_depth() {
     let (local, created, queues) = sqs().await;
     let mut sent: Vec<_> = (0..25).map(|number| chunk(number, 60_000)).collect();
     queues.send_chunks(&sent, 0).await.unwrap();
@@ -62,7 +62,7 @@ async fn chunks_arrive_as_they_were_sent_and_count_as_backlog() {
 }
 
 #[tokio::test]
-async fn a_delayed_chunk_is_backlog_before_it_can_be_received() {
+async fn a_delayed_chunk_counts_in_the_queue_depth_before_it_can_be_received() {
     let (local, created, queues) = sqs().await;
     queues.send_chunks(&[chunk(0, 9)], 900).await.unwrap();
     assert_eq!(receive(&local, &created.urls.chunks[&Priority::Normal]).await, [""; 0]);
@@ -70,7 +70,7 @@ async fn a_delayed_chunk_is_backlog_before_it_can_be_received() {
 }
 
 #[tokio::test]
-async fn each_priority_has_a_queue_and_a_backlog_of_its_own() {
+async fn each_priority_has_its_own_queue_and_queue_depth() {
     let (local, created, queues) = sqs().await;
     let memory = MemoryQueues::default();
     let numbered = (0..).zip([Priority::Low, Priority::High, Priority::Normal, Priority::Low]);

@@ -38,9 +38,9 @@ on_both_records!(
     an_upsert_keeps_the_latest_writer_in_any_order,
     an_insert_keeps_the_first_writer_and_knows_it_again,
     a_list_shows_every_record_once,
-    datasets_and_tenants_are_apart,
+    datasets_and_tenants_are_separate,
     a_tenants_datasets_are_listed_once_each,
-    a_cursor_of_nobody_is_refused,
+    an_invalid_cursor_is_refused,
 );
 
 /// A records table. The jobs table has the same keys, and its index does no harm.
@@ -145,7 +145,7 @@ async fn a_list_shows_every_record_once(records: impl RecordStore) {
     }
 }
 
-async fn datasets_and_tenants_are_apart(records: impl RecordStore) {
+async fn datasets_and_tenants_are_separate(records: impl RecordStore) {
     let job = JobId::generate();
     let places = [("default", "d"), ("default", "d2"), ("other", "d")];
     for (row, (tenant, name)) in (1..).zip(places) {
@@ -180,7 +180,7 @@ async fn a_tenants_datasets_are_listed_once_each(records: impl RecordStore) {
     }
 }
 
-async fn a_cursor_of_nobody_is_refused(records: impl RecordStore) {
+async fn an_invalid_cursor_is_refused(records: impl RecordStore) {
     // Shard and key as a page has them, but with a key longer than any in the table.
     let key = "k".repeat(MAX_KEY_BYTES + 1);
     let forged = [&Sha256::digest(&key)[..1], key.as_bytes()].concat();

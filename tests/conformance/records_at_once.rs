@@ -91,7 +91,7 @@ async fn a_table_without_capacity_says_so_and_one_that_fails_leaves_the_records_
 }
 
 #[tokio::test]
-async fn a_record_of_another_hand_stays_as_it_is() {
+async fn a_record_that_no_import_wrote_stays_unchanged() {
     use aws_sdk_dynamodb::types::AttributeValue;
     let local = Local::start().await;
     let records = table(&local).await;

@@ -18,11 +18,11 @@ use crate::stored_jobs::key;
 on_both_stores! {
     of_many_jobs_at_once_exactly_the_limit_is_taken,
     the_end_of_a_job_makes_room_and_its_deletion_does_not,
-    a_loop_of_creates_and_deletes_comes_to_the_limit_until_jobs_are_removed,
+    a_loop_of_creates_and_deletes_reaches_the_limit_until_jobs_are_removed,
     a_retry_needs_room_too,
     a_start_needs_room_too,
-    a_job_whose_place_nobody_took_is_opened_again,
-    who_comes_again_with_a_key_needs_no_room,
+    a_job_whose_place_is_still_free_is_opened_again,
+    a_repeated_request_with_its_key_needs_no_room,
     a_key_is_asked_for_without_making_anything,
     tenants_do_not_share_their_room,
     jobs_that_are_gone_take_no_room,
@@ -114,7 +114,7 @@ async fn the_end_of_a_job_makes_room_and_its_deletion_does_not(store: impl Limit
     assert_eq!(create(&store, None).await.1, Created::OverLimit(2), "it is not removed yet");
 }
 
-async fn a_loop_of_creates_and_deletes_comes_to_the_limit_until_jobs_are_removed(store: impl Limited + Removal) {
+async fn a_loop_of_creates_and_deletes_reaches_the_limit_until_jobs_are_removed(store: impl Limited + Removal) {
     const LIMIT: u64 = 4;
     let store = store.limited(jobs(LIMIT));
     let mut deleted = Vec::new();
@@ -162,7 +162,7 @@ async fn a_start_needs_room_too(store: impl Limited) {
     assert_eq!(observed, Started::Before(job.job_id), "who comes again needs no room");
 }
 
-async fn a_job_whose_place_nobody_took_is_opened_again(store: impl Limited) {
+async fn a_job_whose_place_is_still_free_is_opened_again(store: impl Limited) {
     let store = store.limited(jobs(1));
     let first = taken(&store).await;
     let ended = end(&store, first).await;
@@ -170,7 +170,7 @@ async fn a_job_whose_place_nobody_took_is_opened_again(store: impl Limited) {
     assert_eq!(create(&store, None).await.1, Created::OverLimit(1));
 }
 
-async fn who_comes_again_with_a_key_needs_no_room(store: impl Limited) {
+async fn a_repeated_request_with_its_key_needs_no_room(store: impl Limited) {
     let store = store.limited(jobs(1));
     let (first, observed) = create(&store, Some(&key("k", "h"))).await;
     assert_eq!(observed, Created::New);

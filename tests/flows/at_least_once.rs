@@ -60,7 +60,7 @@ fn chunk_messages_whose_reply_was_lost_are_enqueued_twice_and_count_once() -> St
 }
 
 #[test]
-fn chunks_that_come_in_reverse_leave_what_order_leaves() -> Story {
+fn chunks_in_reverse_order_have_the_same_result() -> Story {
     let stack = stack();
     let row = |n: u32| format!("{},{n}", if n % 10 == 1 { "same".to_owned() } else { format!("k{n}") });
     let file = lines(["id,n".to_owned()].into_iter().chain((1..=91).map(row)));
@@ -79,7 +79,7 @@ fn chunks_that_come_in_reverse_leave_what_order_leaves() -> Story {
 
 /// A worker that receives a chunk before its next round is due delays the message for the remaining time.
 #[test]
-fn a_round_that_is_called_too_early_waits_and_each_row_is_worked_once_a_round() -> Story {
+fn a_round_that_is_delivered_too_early_waits_and_each_row_runs_in_each_round() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let file = probe_file((1..=4).map(|_| format!("retry,0,2,{}", marks.path().display())));

@@ -103,7 +103,7 @@ fn worked(stack: &Stack) -> Result<Tampered<'_>> {
 }
 
 #[test]
-fn an_audit_of_a_job_that_nobody_has_touched_is_equal() -> Story {
+fn an_audit_of_an_unchanged_job_is_equal() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let job = worked(stack)?;
     let audit = job.audit()?;

@@ -57,7 +57,7 @@ fn a_bad_request_is_refused_with_the_field_that_is_wrong() -> Story {
 }
 
 #[test]
-fn an_upload_that_can_never_be_worked_is_refused_before_it_is_sent() -> Story {
+fn an_upload_that_can_never_be_processed_is_refused_before_it_is_sent() -> Story {
     let client = &stack().client;
     let ask =
         |size: Value| client.post("/api/uploads", &json!({ "fileName": "f", "contentType": "text/csv", "size": size }));

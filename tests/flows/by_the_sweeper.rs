@@ -31,7 +31,7 @@ fn chunks_whose_messages_are_lost_are_sent_again() -> Story {
 }
 
 #[test]
-fn a_job_whose_completion_nobody_asked_for_is_completed() -> Story {
+fn a_job_whose_completion_was_never_requested_is_completed() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let file = probe_file((1..=60).map(|_| "ok,,,"));
     let (job, messages) = unsent_chunks(stack, "probe", &file, &json!({}), 20)?;

@@ -75,7 +75,7 @@ fn a_cancel_whose_message_was_never_sent_is_completed_by_the_sweeper() -> Story 
 }
 
 #[test]
-fn a_job_that_asks_for_little_time_is_stopped_when_it_is_over() -> Story {
+fn a_job_with_a_short_time_limit_is_stopped_at_its_end() -> Story {
     let stack = stack();
     let file = probe_file((1..=400).map(|_| "ok,250,,"));
     let upload = stack.client.upload("file.csv", &file)?;

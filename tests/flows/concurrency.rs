@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::shared::{Marks, Story, counts, end, own, probe_file, work};
 
 #[test]
-fn no_more_chunks_of_a_limited_type_run_at_once_than_may() -> Story {
+fn a_limited_type_runs_no_more_chunks_than_its_limit() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let mark = marks.path().display();
@@ -43,7 +43,7 @@ fn no_more_chunks_of_a_limited_type_run_at_once_than_may() -> Story {
 }
 
 #[test]
-fn a_worker_that_is_killed_behind_the_concurrency_limit_keeps_nobody_out_for_long() -> Story {
+fn a_killed_worker_does_not_hold_its_permit_for_long() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let mark = marks.path().display();

@@ -115,7 +115,7 @@ fn completion_killed_before_its_last_write_completes_at_the_next_delivery() -> S
 }
 
 #[test]
-fn throttled_commits_are_tried_again_and_count_once() -> Story {
+fn throttled_commits_are_retried_and_count_once() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let file = probe_file((1..=30).map(|_| "ok,60,,"));
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;

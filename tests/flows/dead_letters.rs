@@ -150,7 +150,7 @@ fn a_discarded_dead_letter_leaves_its_queue_and_its_job_stays_as_it_was() -> Sto
 }
 
 #[test]
-fn dead_letters_of_all_three_queues_are_noted_and_unreadable_ones_go_back_and_die_again() -> Story {
+fn dead_letters_of_all_three_queues_are_recorded_and_unreadable_ones_are_redriven_and_die_again() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let operator = operator(stack)?;
     for (queue, word) in [("CreateJobDlqUrl", "create"), ("ChunkDlqUrl", "chunk"), ("CompleteJobDlqUrl", "complete")] {

@@ -14,7 +14,7 @@ use crate::shared::{Story, dataset, stack};
 const SEED: &str = "20260701";
 
 #[test]
-fn the_api_is_as_its_document_says() -> Story {
+fn the_api_conforms_to_its_document() -> Story {
     let stack = stack();
     let user = stack.users.add("fuzz")?;
     let client = stack.client.clone().with_token(&user.token);

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::shared::{Marks, Story, counts, end, error_code, own, probe_file, stack, work};
 
 #[test]
-fn rows_that_fail_for_a_passing_reason_go_round_again_alone() -> Story {
+fn rows_with_transient_errors_are_retried_alone() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let mark = marks.path().display();

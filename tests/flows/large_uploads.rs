@@ -72,7 +72,7 @@ fn a_large_file_is_put_in_parts_goes_on_after_half_of_them_and_is_imported() -> 
 }
 
 #[test]
-fn who_knows_the_checksums_of_all_parts_has_all_urls_by_one_call() -> Story {
+fn a_client_with_the_checksums_of_all_parts_gets_all_urls_by_one_call() -> Story {
     let Some(stack) = wide() else { return Ok(()) };
     let (client, file) = (&stack.client, people(20_000));
     let wanted = |(number, bytes): (usize, &[u8])| json!({ "partNumber": number, "sha256": sha256(bytes) });

@@ -91,7 +91,7 @@ fn slow(client: &Client) -> Result<Answer> {
 }
 
 #[test]
-fn rfc_6585_429_a_tenant_is_promised_so_many_bytes_a_day() -> Story {
+fn rfc_6585_429_a_tenant_has_a_limit_of_upload_bytes_per_day() -> Story {
     let Some(stack) = narrow() else { return Ok(()) };
     let (client, other) = (tenant(stack, "dave")?, tenant(stack, "erin")?);
     let ask = |client: &Client, size: u32| {

@@ -74,7 +74,7 @@ const CASES: [Case; 46] = [
 ];
 
 #[test]
-fn a_malformed_create_is_reported_everything_that_is_wrong_with_it() -> Story {
+fn every_error_of_a_malformed_create_is_reported() -> Story {
     let client = &stack().client;
     let file = client.upload("file.csv", b"id\n1\n")?;
     for (body, status, kind, faults) in CASES {

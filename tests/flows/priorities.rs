@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::shared::{Story, counts, finish, probe_file, stack};
 
 #[test]
-fn a_high_job_ends_while_a_low_one_has_a_backlog() -> Story {
+fn a_high_priority_job_ends_while_the_low_priority_queue_is_deep() -> Story {
     let stack = stack();
     // Sixty chunks of four seconds, two at a time: two minutes of work.
     let long = probe_file((1..=3_000).map(|_| "ok,80,,"));
@@ -29,7 +29,7 @@ fn a_high_job_ends_while_a_low_one_has_a_backlog() -> Story {
 }
 
 #[test]
-fn a_low_job_ends_as_exactly_as_any_other() -> Story {
+fn a_low_priority_job_ends_with_exact_counts() -> Story {
     let stack = stack();
     let file = probe_file((1..=130).map(|n| ["ok,,,", "reject,,,", "skip,,,", "retry,,1,"][n % 4]));
     let id = stack.client.start_at(Priority::Low, "probe", &file, &json!({}))?;

@@ -106,7 +106,7 @@ fn json_lines_fail_with_their_values() -> Story {
 }
 
 #[test]
-fn an_upload_tells_its_state_and_gets_another_url_until_it_is_used() -> Story {
+fn an_upload_shows_its_state_and_gets_another_url_until_it_is_used() -> Story {
     let client = &stack().client;
     let sha256 = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(b"id\n1\n"));
     let upload = client.promise("file.csv", 5, Some(&sha256))?;

@@ -38,7 +38,7 @@ fn of_a_hundred_thousand_rows_only_the_thousand_that_failed_run_again() -> Story
 }
 
 #[test]
-fn what_a_failed_job_never_came_to_is_processed_by_its_retry() -> Story {
+fn rows_that_a_failed_job_did_not_process_are_processed_by_its_retry() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let mark = marks.path().display();

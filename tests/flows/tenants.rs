@@ -113,7 +113,7 @@ fn every_route_has_a_row() {
 }
 
 #[test]
-fn what_is_anothers_is_answered_as_what_never_was() -> Story {
+fn data_of_another_tenant_is_answered_like_absent_data() -> Story {
     let (alice, bob) = (&stack().client, bobs());
     let name = dataset("alices");
     let file = lines(["id,name", "1,Ann", ",no key"]);
@@ -214,7 +214,7 @@ fn bob_tenant() -> &'static str {
 }
 
 #[test]
-fn a_token_that_is_not_good_opens_nothing() -> Story {
+fn an_invalid_token_allows_nothing() -> Story {
     let good = bob().token.as_str();
     let [header, claims, signature] = parts(good)?;
     let elevated = changed(claims, |claims| claims["sub"] = stack().tenant.as_str().into())?;
@@ -256,7 +256,7 @@ fn a_token_that_is_not_good_opens_nothing() -> Story {
 }
 
 #[test]
-fn an_id_token_is_as_good_as_an_access_token() -> Story {
+fn an_id_token_is_accepted_like_an_access_token() -> Story {
     bob();
     let token = stack().users.sign_in("bob", "IdToken")?;
     let client = stack().client.clone().with_token(&token);

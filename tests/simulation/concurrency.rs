@@ -11,7 +11,7 @@ proptest! {
 
     /// No sweep runs: only workers that release a permit wake parked chunks.
     #[test]
-    fn where_nobody_dies_nobody_waits_for_the_sweeper(turns in prop::collection::vec(0..64_usize, 0..2_000)) {
+    fn without_deaths_no_parked_chunk_waits_for_the_sweeper(turns in prop::collection::vec(0..64_usize, 0..2_000)) {
         let rows = [0; 40];
         let mut world = World::limited(&rows);
         world.run_in_turns(turns);
@@ -21,7 +21,7 @@ proptest! {
 }
 
 #[test]
-fn as_many_chunks_run_at_once_as_may() {
+fn chunks_run_up_to_the_concurrency_limit() {
     let mut world = World::limited(&[0; 40]);
     world.run_in_turns((0..64).collect());
     assert_eq!(most_at_once(), AT_ONCE);
@@ -29,7 +29,7 @@ fn as_many_chunks_run_at_once_as_may() {
 
 /// A worker of the limited type dies at each of its steps in turn. Its permit expires, and a parked chunk is woken.
 #[test]
-fn a_worker_that_dies_at_any_step_keeps_nobody_from_the_concurrency_limit() {
+fn a_worker_that_dies_at_any_step_does_not_block_the_concurrency_limit() {
     for victim in 0..14 {
         for steps in 1..40 {
             let mut world = World::limited(&[0; 40]);
@@ -50,7 +50,7 @@ fn a_slow_worker_keeps_its_permit_until_it_is_dead() {
 }
 
 #[test]
-fn chunks_that_wait_for_a_day_are_neither_pushed_nor_given_up() {
+fn chunks_that_are_parked_for_a_day_are_neither_pushed_nor_given_up() {
     let mut world = World::limited(&[0; 40]);
     world.hold_the_limit(24 * 60);
     world.call_in_unheard();
@@ -60,7 +60,7 @@ fn chunks_that_wait_for_a_day_are_neither_pushed_nor_given_up() {
 
 /// A parked chunk comes back in a new message, so the queue's receive count starts again at zero.
 #[test]
-fn a_chunk_that_failed_too_often_does_not_wait_again() {
+fn a_chunk_that_failed_too_often_is_not_parked_again() {
     for (failures, status, failed) in [(0, Status::Running, 0), (9, Status::Running, 0), (10, Status::Completed, 40)] {
         let mut world = World::limited(&[0; 40]);
         world.deliver_after(failures);

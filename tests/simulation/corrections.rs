@@ -70,7 +70,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 4_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_corrected_runs_so_and_what_is_not_stays_failed(
+    fn corrected_rows_run_as_corrected_and_other_rows_stay_failed(
         rows in rows(), edits in edits(), doubles in any::<bool>(), seed in any::<u64>()
     ) {
         let (mut world, kept, doubled) = failed_job(&rows, seed, &edits, doubles);
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn with_the_job_go_all_its_corrected_files(rows in rows(), edits in edits(), steps in 0..80_usize) {
+    fn a_removed_job_leaves_no_corrected_file(rows in rows(), edits in edits(), steps in 0..80_usize) {
         let (mut world, mut kept, _) = failed_job(&rows, 0, &edits, false);
         for _ in 0..2 {
             if world.job().has_remaining() {

@@ -59,7 +59,7 @@ const FLOWS: [Flow; 6] = [
 ];
 
 #[test]
-fn these_flows_and_no_others_depend_on_loops_that_are_allowed() {
+fn only_these_flows_depend_on_recursive_loops() {
     #[allow(clippy::disallowed_methods, reason = "who is called in first is left to chance")]
     longshore_domain::chance::seed(1);
     for Flow { name, job, run, loops } in FLOWS {

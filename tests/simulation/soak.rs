@@ -80,7 +80,7 @@ pub(crate) fn soak(from: u64, count: u64, taken_out: Option<&str>) -> u64 {
 }
 
 #[test]
-fn a_soak_goes_on_where_every_seed_before_is_done() {
+fn a_soak_resumes_at_the_first_seed_that_is_not_done() {
     let mut course = Course::of(7, 3);
     assert_eq!([course.take(), course.take()], [Some(7), Some(8)]);
     course.end(8, Some("a violation\nmore of it"));

@@ -59,7 +59,7 @@ fn ran(redelivery_base_s: i64) -> Ran {
 }
 
 #[test]
-fn no_row_fails_for_calls_that_are_refused_for_their_rate() {
+fn no_row_fails_because_of_throttled_calls() {
     let ran = ran(TEMPLATE_BASE_S);
     println!("{ran:?}");
     assert!(ran.ended && ran.seconds < BOUND_S && (ran.failed, ran.buried) == (0, 0), "{ran:?}");

@@ -25,7 +25,7 @@ fn item(sk: &str) -> Value {
 }
 
 #[test]
-fn a_head_is_read_with_what_follows_it() {
+fn a_head_is_read_with_the_kind_of_its_body() {
     let first = "PUT /b/k?partNumber=2&uploadId=u HTTP/1.1\r\nHost: h\r\nContent-Length: 7\r\n\r\nrest";
     let put = head(first);
     assert_eq!((put.query("uploadId"), put.query("partNumber"), put.body()), (Some("u"), Some("2"), Body::Passed(7)));
@@ -37,7 +37,7 @@ fn a_head_is_read_with_what_follows_it() {
 }
 
 #[test]
-fn calls_within_the_limits_are_passed_on() {
+fn calls_within_the_limits_are_forwarded() {
     let put = |sk: &str| json!({ "Put": { "TableName": "t", "Item": item(sk) } });
     let insert = "INSERT INTO \"t\" VALUE {'PK': ?, 'SK': ?, 'data': ?}";
     let parameters = |sk: &str| json!([{ "S": "p" }, { "S": sk }, { "M": {} }]);

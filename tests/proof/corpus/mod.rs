@@ -137,7 +137,7 @@ fn described(run: &Run<'_>, error: &anyhow::Error) -> String {
 }
 
 #[test]
-fn no_two_files_of_the_corpus_have_one_name() {
+fn file_names_of_the_corpus_are_unique() {
     let files = crafted();
     let names: BTreeSet<_> = files.iter().map(|file| &file.name).collect();
     assert_eq!(names.len(), files.len());

@@ -112,7 +112,7 @@ mod tests {
 
     /// A call outside the scanned folders would be missing from the list above.
     #[test]
-    fn nothing_is_called_elsewhere() {
+    fn the_sdk_is_called_in_no_other_folder() {
         let elsewhere =
             ["functions", "shared/src/chunk", "shared/src/handler", "shared/src/http", "shared/src/job_types"];
         for folder in elsewhere {

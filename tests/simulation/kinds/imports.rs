@@ -162,6 +162,6 @@ impl RecordStore for Unguarded<MemoryRecords> {
 }
 
 #[test]
-fn a_table_that_does_not_keep_the_rule_of_an_insert_is_found_out() {
+fn a_table_without_the_condition_of_an_insert_is_detected() {
     assert!((0..500).any(|seed| run(seed, Some(CARELESS), Voice::Silent).is_err()));
 }

@@ -82,7 +82,7 @@ impl World {
 }
 
 #[test]
-fn a_replay_that_runs_more_than_was_given_up_is_found_out() {
+fn a_replay_that_runs_more_than_was_given_up_is_detected() {
     let found = |seed| run(seed, Some("replay-of-what-was-given-up"), Voice::Silent).is_err();
     assert!((0..SEEDS).any(found), "nothing misses it");
 }
