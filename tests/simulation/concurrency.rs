@@ -3,7 +3,7 @@
 use longshore_domain::job::Status;
 use proptest::prelude::*;
 
-use crate::handler::{AT_ONCE, most_at_once};
+use crate::handler::{CONCURRENCY_LIMIT, most_at_once};
 use crate::world::World;
 
 proptest! {
@@ -24,7 +24,7 @@ proptest! {
 fn chunks_run_up_to_the_concurrency_limit() {
     let mut world = World::limited(&[0; 40]);
     world.run_in_turns((0..64).collect());
-    assert_eq!(most_at_once(), AT_ONCE);
+    assert_eq!(most_at_once(), CONCURRENCY_LIMIT);
 }
 
 /// A worker of the limited type dies at each of its steps in turn. Its permit expires, and a parked chunk is woken.
@@ -43,8 +43,8 @@ fn a_worker_that_dies_at_any_step_does_not_block_the_concurrency_limit() {
 #[test]
 fn a_slow_worker_keeps_its_permit_until_it_is_dead() {
     let mut world = World::limited(&[0; 40]);
-    world.linger_inside();
-    assert_eq!(most_at_once(), AT_ONCE);
+    world.exceed_the_permits();
+    assert_eq!(most_at_once(), CONCURRENCY_LIMIT);
     world.run_to_the_end();
     assert_eq!((world.job().status, world.failed_count()), (Status::Completed, 0));
 }
@@ -53,7 +53,7 @@ fn a_slow_worker_keeps_its_permit_until_it_is_dead() {
 fn chunks_that_are_parked_for_a_day_are_neither_pushed_nor_given_up() {
     let mut world = World::limited(&[0; 40]);
     world.hold_the_limit(24 * 60);
-    world.call_in_unheard();
+    world.wake_without_deliveries();
     world.run_to_the_end();
     assert_eq!((world.job().status, world.failed_count()), (Status::Completed, 0));
 }

@@ -7,7 +7,7 @@ use longshore_domain::job::Status;
 use proptest::prelude::*;
 
 use crate::handler::ACTIONS;
-use crate::plan::Manners;
+use crate::plan::Environment;
 use crate::rng::Rng;
 use crate::world::World;
 
@@ -50,8 +50,8 @@ fn failed_job(
     edits: &[Edit],
     doubles: bool,
 ) -> (World, BTreeMap<usize, usize>, Option<usize>) {
-    let mut world = World::new(rows, None).thrown_by(Rng::of(seed), Manners::PLAIN);
-    world.shake(EVENTS);
+    let mut world = World::new(rows, None).with_environment(Rng::of(seed), Environment::PLAIN);
+    world.run_events(EVENTS);
     world.run_to_the_end();
     let failed = world.reported("failed.csv");
     let kept: BTreeMap<_, _> = failed.keys().filter_map(|n| Some((*n, edits[n - 1]?))).collect();
@@ -78,7 +78,7 @@ proptest! {
             return Ok(());
         }
         world.retry_with(&corrected(&kept, doubled));
-        world.shake(EVENTS);
+        world.run_events(EVENTS);
         world.run_to_the_end();
         let rows = with(&rows, &kept, doubled);
         world.check_report(&rows);
@@ -105,11 +105,11 @@ proptest! {
             return Ok(());
         }
         world.retry_with(&corrected(&kept, None));
-        world.shake(at);
+        world.run_events(at);
         if world.job().generation == 1 && !world.job().status.is_final() {
             if lost { world.lose_corrected() } else { world.cancel() }
         }
-        world.shake(EVENTS - at);
+        world.run_events(EVENTS - at);
         world.run_to_the_end();
         let before = world.job();
         // A job that is canceled just before its end has no remaining items, and stays canceled.

@@ -107,7 +107,7 @@ const WHOLE: Scale = Scale {
 
 /// A job in progress.
 #[derive(Clone)]
-struct Course {
+struct JobState {
     tenant: usize,
     create: CreateMessage,
     asked_at: i64,
@@ -145,7 +145,7 @@ struct World {
     rng: Rng,
     now: i64,
     sent: u64,
-    jobs: Vec<Course>,
+    jobs: Vec<JobState>,
     instances: Vec<Instance>,
     calls: VecDeque<Call>,
     later: BTreeMap<i64, Vec<Call>>,
@@ -209,15 +209,15 @@ impl World {
 
     /// Queues a client's request for a job at this time.
     fn ask(&mut self, tenant: usize, at: i64, size: (i64, u64), chunk_ms: i64) {
-        let job = self.course(tenant, at, size, chunk_ms);
+        let job = self.add_job(tenant, at, size, chunk_ms);
         self.later.entry(at).or_default().push(Call::Create(job));
     }
 
-    fn course(&mut self, tenant: usize, at: i64, (split_left, chunks_left): (i64, u64), chunk_ms: i64) -> usize {
+    fn add_job(&mut self, tenant: usize, at: i64, (split_left, chunks_left): (i64, u64), chunk_ms: i64) -> usize {
         let id = JobId::parse(&format!("{:016x}{:016x}", self.rng.number(), self.rng.number())).unwrap();
         let job = Job::waiting(id, format!("tenant-{tenant}"), "import", Timestamp(at));
         let create = CreateMessage::of(&job);
-        self.jobs.push(Course {
+        self.jobs.push(JobState {
             tenant,
             create,
             asked_at: at,
@@ -258,11 +258,11 @@ impl World {
 
     /// Records the begin of a job's split, or of its first row.
     fn begins(&mut self, job: usize, what: usize) {
-        let course = &mut self.jobs[job];
-        if course.tenant > HEAVY && !course.began[what] {
-            course.began[what] = true;
+        let state = &mut self.jobs[job];
+        if state.tenant > HEAVY && !state.began[what] {
+            state.began[what] = true;
             self.begun += what;
-            self.worst[what] = self.worst[what].max(self.now - course.asked_at);
+            self.worst[what] = self.worst[what].max(self.now - state.asked_at);
         }
     }
 
@@ -356,14 +356,14 @@ impl World {
     /// Sends the chunks of a turn, and a continuation. Then the message is deleted and the next one of its group may
     /// be delivered.
     fn end_turn(&mut self, job: usize, took: i64) {
-        let course = &mut self.jobs[job];
-        if course.is_deleted {
-            (course.chunks_left, course.split_left) = (0, took);
+        let state = &mut self.jobs[job];
+        if state.is_deleted {
+            (state.chunks_left, state.split_left) = (0, took);
         }
-        let made = (course.chunks_left as i64 * took / course.split_left.max(1)) as u64;
-        course.split_left -= took;
-        course.chunks_left -= made;
-        let (tenant, chunk_ms, left) = (course.tenant, course.chunk_ms, course.split_left);
+        let made = (state.chunks_left as i64 * took / state.split_left.max(1)) as u64;
+        state.split_left -= took;
+        state.chunks_left -= made;
+        let (tenant, chunk_ms, left) = (state.tenant, state.chunk_ms, state.split_left);
         for _ in 0..made {
             self.sent += 1;
             self.chunks.entry(tenant).or_default().push_back((self.sent, job, chunk_ms));
@@ -412,10 +412,10 @@ impl World {
             return;
         }
         self.depth -= 1;
-        let course = &mut self.jobs[job];
-        course.open -= 1;
+        let state = &mut self.jobs[job];
+        state.open -= 1;
         // A deleted job counts until the sweeper has removed it.
-        if course.open == 0 && !course.is_deleted {
+        if state.open == 0 && !state.is_deleted {
             self.active[tenant] -= 1;
             self.abuser.live.retain(|live| *live != job);
         }

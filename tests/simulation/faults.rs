@@ -81,7 +81,7 @@ pub(crate) fn clear() {
 }
 
 /// Starts random faults again.
-pub(crate) fn return_to(rates: Rates) {
+pub(crate) fn set_rates(rates: Rates) {
     SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.rates = rates));
 }
 
@@ -117,11 +117,11 @@ pub(crate) async fn before(call: &'static str) -> PortResult<Fault> {
         None => Ok(Fault::None),
         Some(Err(())) => {
             note("throttled");
-            trace::say(format_args!("{call}: refused"));
+            trace::append(format_args!("{call}: refused"));
             Err(failed(call))
         }
         Some(Ok(fault)) => {
-            trace::say(format_args!("{call}"));
+            trace::append(format_args!("{call}"));
             Ok(fault)
         }
     }
@@ -131,7 +131,7 @@ pub(crate) async fn before(call: &'static str) -> PortResult<Fault> {
 pub(crate) async fn again(call: &'static str) {
     note("sent twice");
     Step(false).await;
-    trace::say(format_args!("{call}: again"));
+    trace::append(format_args!("{call}: again"));
 }
 
 /// Time of a transaction's second execution: immediately, or sometimes after its request token has expired.
@@ -149,7 +149,7 @@ pub(crate) async fn after(call: &'static str, fault: Fault) -> PortResult<()> {
     }
     note("reply dropped");
     SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.errors += 1));
-    trace::say(format_args!("{call}: the reply is dropped"));
+    trace::append(format_args!("{call}: the reply is dropped"));
     Err(failed(call))
 }
 

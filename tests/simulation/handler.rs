@@ -41,7 +41,7 @@ pub(crate) struct Row {
 }
 
 /// Concurrency limit of the limited type.
-pub(crate) const AT_ONCE: u32 = 2;
+pub(crate) const CONCURRENCY_LIMIT: u32 = 2;
 
 const LIMITS: TypeLimits = TypeLimits { chunk_items: 3, batch_items: 2, item_retries: 2, ..TypeLimits::DEFAULT };
 
@@ -78,13 +78,13 @@ macro_rules! job_type {
 }
 
 job_type!(Simulated, "simulated", LIMITS);
-job_type!(Limited, "limited", TypeLimits { chunks_at_once: Some(AT_ONCE), ..LIMITS });
+job_type!(Limited, "limited", TypeLimits { chunks_at_once: Some(CONCURRENCY_LIMIT), ..LIMITS });
 job_type!(Fine, "fine", TypeLimits { chunk_items: 1, batch_items: 1, ..LIMITS });
 job_type!(Coarse, "coarse", TypeLimits { chunk_items: 60, batch_items: 4, ..LIMITS });
 
 async fn process(job: &JobContext, key: ItemKey, row: &Row) -> Outcome {
     Step(false).await;
-    OFFERED.with_borrow_mut(|offered| offered.insert((key.job_id, key.number), trace::speaking()));
+    OFFERED.with_borrow_mut(|offered| offered.insert((key.job_id, key.number), trace::function_number()));
     if row.action == "ok" || (row.action == "retry" && job.round > 0) {
         DONE.with_borrow_mut(|done| done.insert((key.job_id, key.number)));
     }

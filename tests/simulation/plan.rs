@@ -11,7 +11,7 @@ use crate::world::STALL_S;
 
 /// Behavior of a run's environment.
 #[derive(Clone, Debug)]
-pub(crate) struct Manners {
+pub(crate) struct Environment {
     /// Functions die at their timeout. Otherwise they stay slow indefinitely, which only affects an exact concurrency
     /// limit and a removal.
     pub(crate) mortal: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Manners {
     pub(crate) rates: Rates,
 }
 
-impl Manners {
+impl Environment {
     /// Functions die, and messages are delivered twice, late, in any order or not at all. Calls of services have no
     /// faults.
     pub(crate) const PLAIN: Self = Self {
@@ -64,7 +64,7 @@ impl Manners {
 
 /// Frequency of the client's actions, per ten thousand events.
 #[derive(Copy, Clone, Debug, Default)]
-pub(crate) struct Habits {
+pub(crate) struct ActionRates {
     pub(crate) cancels: u32,
     pub(crate) retries: u32,
     pub(crate) corrects: u32,
@@ -78,7 +78,7 @@ pub(crate) struct Habits {
 pub(crate) struct Plan {
     /// The run's jobs, over the same services.
     pub(crate) jobs: Vec<JobPlan>,
-    pub(crate) manners: Manners,
+    pub(crate) environment: Environment,
     /// Number of events in each phase with faults. After each phase everything is healthy until the jobs have ended.
     pub(crate) stretches: Vec<usize>,
 }
@@ -99,7 +99,7 @@ pub(crate) struct JobPlan {
     pub(crate) time_limit_s: i64,
     /// Seconds from the job's creation to its expiry.
     pub(crate) kept_s: Option<i64>,
-    pub(crate) habits: Habits,
+    pub(crate) action_rates: ActionRates,
 }
 
 /// Time limit in seconds of a job that is not expected to exceed it.
@@ -121,7 +121,7 @@ impl JobPlan {
             priority: Priority::default(),
             time_limit_s: TEN_DAYS_S,
             kept_s: None,
-            habits: Habits::default(),
+            action_rates: ActionRates::default(),
         }
     }
 }
@@ -148,19 +148,20 @@ impl Plan {
             let another = job(rng, 15);
             jobs.push(beside(rng, &jobs[0], JobPlan { upload: number, ..another }));
         }
-        let exact = jobs.iter().any(|job| job.kind == Kind::Limited || job.habits.deletes > 0);
-        let (manners, most) = (manners(rng, exact), 300 + 100 * jobs.len());
+        let exact = jobs.iter().any(|job| job.kind == Kind::Limited || job.action_rates.deletes > 0);
+        let (environment, most) = (environment(rng, exact), 300 + 100 * jobs.len());
         let stretches = 1 + rng.weighted(&[6, 3, 1]);
-        Self { jobs, manners, stretches: (0..stretches).map(|_| rng.below(most)).collect() }
+        Self { jobs, environment, stretches: (0..stretches).map(|_| rng.below(most)).collect() }
     }
 
     /// The same files and jobs without faults, deaths, losses and client actions: all jobs end without a sweeper.
     pub(crate) fn healthy(self) -> Self {
-        let manners =
-            Manners { nobody_dies: true, losses: 0, rates: Rates::default(), retry_base_s: 0, ..self.manners };
+        let environment =
+            Environment { nobody_dies: true, losses: 0, rates: Rates::default(), retry_base_s: 0, ..self.environment };
         // Only the sweeper repeats a client's stop that coincides with the job's end.
-        let well = |job| JobPlan { habits: Habits::default(), time_limit_s: TEN_DAYS_S, kept_s: None, ..job };
-        Self { manners, jobs: self.jobs.into_iter().map(well).collect(), ..self }
+        let well =
+            |job| JobPlan { action_rates: ActionRates::default(), time_limit_s: TEN_DAYS_S, kept_s: None, ..job };
+        Self { environment, jobs: self.jobs.into_iter().map(well).collect(), ..self }
     }
 
     /// Special traits of the run.
@@ -209,7 +210,7 @@ fn job(rng: &mut Rng, most: usize) -> JobPlan {
         time_limit_s: if rng.often(60) { rng.pick(&[20, 120, 900]) } else { TEN_DAYS_S },
         // The hour leaves time for the job to end.
         kept_s: if rng.often(60) { Some(3_600 + rng.pick(&[120, 900])) } else { None },
-        habits: Habits {
+        action_rates: ActionRates {
             cancels: rng.pick(&[0, 0, 30, 150]),
             retries: rng.pick(&[0, 200]),
             corrects: rng.pick(&[0, 0, 100]),
@@ -237,10 +238,10 @@ fn rows(rng: &mut Rng, most: usize) -> Vec<usize> {
     (0..count).map(|_| if rng.often(570) { 0 } else { rng.below(last) }).collect()
 }
 
-fn manners(rng: &mut Rng, exact: bool) -> Manners {
+fn environment(rng: &mut Rng, exact: bool) -> Environment {
     let bad = |rng: &mut Rng, most: usize| if rng.often(600) { rng.below(most) as u32 } else { 0 };
     let mortal = exact || rng.often(500);
-    Manners {
+    Environment {
         mortal,
         fifo: rng.often(300),
         // If functions outlive the visibility timeout, two of them process one message.

@@ -8,13 +8,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::run::run;
-use crate::trace::Voice;
+use crate::trace::TraceMode;
 
 /// Interval of the progress reports.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Seeds from `next` to `end`, of which some are running.
-struct Course {
+struct Progress {
     next: u64,
     end: u64,
     under_way: BTreeSet<u64>,
@@ -23,7 +23,7 @@ struct Course {
     reported_at: Instant,
 }
 
-impl Course {
+impl Progress {
     fn of(from: u64, count: u64) -> Self {
         let under_way = BTreeSet::new();
         Self { next: from, end: from + count, under_way, done: 0, violations: 0, reported_at: Instant::now() }
@@ -55,17 +55,17 @@ impl Course {
 }
 
 /// Runs `count` seeds on all processors. Returns the number of seeds with a violation.
-pub(crate) fn soak(from: u64, count: u64, taken_out: Option<&str>) -> u64 {
-    let course = Mutex::new(Course::of(from, count));
+pub(crate) fn soak(from: u64, count: u64, removed_condition: Option<&str>) -> u64 {
+    let progress = Mutex::new(Progress::of(from, count));
     let work = || {
         loop {
-            let Some(seed) = course.lock().unwrap().take() else { return };
-            let violation = run(seed, taken_out, Voice::Silent).err();
-            let mut course = course.lock().unwrap();
-            course.end(seed, violation.as_deref());
-            if course.reported_at.elapsed() >= EVERY {
-                course.reported_at = Instant::now();
-                println!("{}", course.described());
+            let Some(seed) = progress.lock().unwrap().take() else { return };
+            let violation = run(seed, removed_condition, TraceMode::Off).err();
+            let mut progress = progress.lock().unwrap();
+            progress.end(seed, violation.as_deref());
+            if progress.reported_at.elapsed() >= EVERY {
+                progress.reported_at = Instant::now();
+                println!("{}", progress.described());
             }
         }
     };
@@ -74,20 +74,20 @@ pub(crate) fn soak(from: u64, count: u64, taken_out: Option<&str>) -> u64 {
             scope.spawn(work);
         })
     });
-    let course = course.into_inner().unwrap();
-    println!("{}", course.described());
-    course.violations
+    let progress = progress.into_inner().unwrap();
+    println!("{}", progress.described());
+    progress.violations
 }
 
 #[test]
 fn a_soak_resumes_at_the_first_seed_that_is_not_done() {
-    let mut course = Course::of(7, 3);
-    assert_eq!([course.take(), course.take()], [Some(7), Some(8)]);
-    course.end(8, Some("a violation\nmore of it"));
-    assert_eq!(course.described(), "soak 1 7 1");
-    course.end(7, None);
-    assert_eq!(course.described(), "soak 2 9 1");
-    assert_eq!((course.take(), course.take()), (Some(9), None));
-    course.end(9, None);
-    assert_eq!(course.described(), "soak 3 10 1");
+    let mut progress = Progress::of(7, 3);
+    assert_eq!([progress.take(), progress.take()], [Some(7), Some(8)]);
+    progress.end(8, Some("a violation\nmore of it"));
+    assert_eq!(progress.described(), "soak 1 7 1");
+    progress.end(7, None);
+    assert_eq!(progress.described(), "soak 2 9 1");
+    assert_eq!((progress.take(), progress.take()), (Some(9), None));
+    progress.end(9, None);
+    assert_eq!(progress.described(), "soak 3 10 1");
 }

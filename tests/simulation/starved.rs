@@ -10,7 +10,7 @@ use longshore_domain::job::{Priority, Status};
 
 use crate::handler::OK;
 use crate::kinds::Kind;
-use crate::plan::{JobPlan, Manners, Plan};
+use crate::plan::{Environment, JobPlan, Plan};
 use crate::rng::Rng;
 use crate::world::{Turns, World};
 
@@ -34,8 +34,8 @@ fn job(tenant: &'static str, upload: usize) -> JobPlan {
 }
 
 fn world() -> World {
-    let manners = Manners { stall_s: STALL_S, mortal: true, ..Manners::PLAIN };
-    World::of(&Plan { jobs: vec![job(QUIET, 0)], manners, stretches: Vec::new() }, Rng::of(5))
+    let environment = Environment { stall_s: STALL_S, mortal: true, ..Environment::PLAIN };
+    World::of(&Plan { jobs: vec![job(QUIET, 0)], environment, stretches: Vec::new() }, Rng::of(5))
 }
 
 /// Keeps the queue full of the other tenant's messages.

@@ -9,7 +9,7 @@ use longshore_domain::job::Status;
 use crate::faults::{self, Rates};
 use crate::handler::OK;
 use crate::kinds::Kind;
-use crate::plan::{JobPlan, Manners, Plan};
+use crate::plan::{Environment, JobPlan, Plan};
 use crate::rng::Rng;
 use crate::world::{Turns, World};
 
@@ -25,21 +25,23 @@ const BOUND_S: i64 = 3_600;
 
 /// The result of a run.
 #[derive(Debug)]
-struct Ran {
+struct RunResult {
     ended: bool,
     failed: u64,
-    buried: u64,
+    dead_lettered: u64,
     refused: u64,
     calls: u64,
     seconds: i64,
 }
 
 /// Runs concurrent jobs under a limit of calls.
-fn ran(redelivery_base_s: i64) -> Ran {
-    let manners = Manners { stall_s: 165, mortal: true, redelivery_base_s: Some(redelivery_base_s), ..Manners::PLAIN };
+fn run_jobs(redelivery_base_s: i64) -> RunResult {
+    let environment =
+        Environment { stall_s: 165, mortal: true, redelivery_base_s: Some(redelivery_base_s), ..Environment::PLAIN };
     let job = |upload| JobPlan { upload, ..JobPlan::plain(&[OK; ROWS], Kind::Fine) };
     faults::begin(Rng::of(1), Rates::default());
-    let mut world = World::of(&Plan { jobs: (0..JOBS).map(job).collect(), manners, stretches: Vec::new() }, Rng::of(2));
+    let mut world =
+        World::of(&Plan { jobs: (0..JOBS).map(job).collect(), environment, stretches: Vec::new() }, Rng::of(2));
     faults::limit_calls(CALLS_PER_S);
     let turns = Turns { at_once: Some("default"), slowly: "nobody" };
     let mut seconds = 0;
@@ -55,20 +57,20 @@ fn ran(redelivery_base_s: i64) -> Ran {
     }
     let (tally, calls) = faults::tally();
     let count = |kind: &str| tally.get(kind).copied().unwrap_or(0);
-    Ran { ended, failed, buried: count("buried"), refused: count("throttled"), calls, seconds }
+    RunResult { ended, failed, dead_lettered: count("buried"), refused: count("throttled"), calls, seconds }
 }
 
 #[test]
 fn no_row_fails_because_of_throttled_calls() {
-    let ran = ran(TEMPLATE_BASE_S);
+    let ran = run_jobs(TEMPLATE_BASE_S);
     println!("{ran:?}");
-    assert!(ran.ended && ran.seconds < BOUND_S && (ran.failed, ran.buried) == (0, 0), "{ran:?}");
+    assert!(ran.ended && ran.seconds < BOUND_S && (ran.failed, ran.dead_lettered) == (0, 0), "{ran:?}");
     assert!(ran.refused * 4 > ran.calls, "too few calls were refused: {ran:?}");
 }
 
 #[test]
 fn messages_that_are_delivered_again_each_second_reach_the_dead_letter_queue() {
-    let ran = ran(0);
+    let ran = run_jobs(0);
     println!("{ran:?}");
-    assert!(!ran.ended && ran.buried > 100, "{ran:?}");
+    assert!(!ran.ended && ran.dead_lettered > 100, "{ran:?}");
 }

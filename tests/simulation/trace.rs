@@ -9,55 +9,55 @@ use super::world::true_time;
 
 /// Destination of the lines. Building them takes a tenth of a run's time.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub(crate) enum Voice {
-    Silent,
+pub(crate) enum TraceMode {
+    Off,
     Hashed,
-    Loud,
+    Printed,
 }
 
 struct Trace {
     /// A hasher without a key, so the hash is the same in every run of one build.
     hash: DefaultHasher,
     lines: u64,
-    voice: Voice,
+    trace_mode: TraceMode,
 }
 
 thread_local! {
     static TRACE: RefCell<Option<Trace>> = const { RefCell::new(None) };
-    static SPEAKER: Cell<(&'static str, u64)> = const { Cell::new(("world", 0)) };
+    static FUNCTION: Cell<(&'static str, u64)> = const { Cell::new(("world", 0)) };
 }
 
 /// Begins a run.
-pub(crate) fn begin(voice: Voice) {
-    speaker("world", 0);
-    let trace = Trace { hash: DefaultHasher::new(), lines: 0, voice };
-    TRACE.set(Some(trace).filter(|_| voice != Voice::Silent));
+pub(crate) fn begin(trace_mode: TraceMode) {
+    set_function("world", 0);
+    let trace = Trace { hash: DefaultHasher::new(), lines: 0, trace_mode };
+    TRACE.set(Some(trace).filter(|_| trace_mode != TraceMode::Off));
 }
 
 /// Returns true if the lines are hashed or printed.
-pub(crate) fn is_heard() -> bool {
+pub(crate) fn is_on() -> bool {
     TRACE.with_borrow(Option::is_some)
 }
 
 /// Sets the function of the following lines: its name and number.
-pub(crate) fn speaker(name: &'static str, number: u64) {
-    SPEAKER.set((name, number));
+pub(crate) fn set_function(name: &'static str, number: u64) {
+    FUNCTION.set((name, number));
 }
 
 /// Number of the current function. A later function has a greater number.
-pub(crate) fn speaking() -> u64 {
-    SPEAKER.get().1
+pub(crate) fn function_number() -> u64 {
+    FUNCTION.get().1
 }
 
 /// Appends an event to the trace.
-pub(crate) fn say(what: Arguments<'_>) {
+pub(crate) fn append(what: Arguments<'_>) {
     TRACE.with_borrow_mut(|trace| {
         let Some(trace) = trace else { return };
-        let (name, number) = SPEAKER.get();
+        let (name, number) = FUNCTION.get();
         let line = format!("{:>9} {name:>8}-{number:<3} {what}", true_time().0);
         line.hash(&mut trace.hash);
         trace.lines += 1;
-        if trace.voice == Voice::Loud {
+        if trace.trace_mode == TraceMode::Printed {
             println!("{line}");
         }
     });

@@ -22,7 +22,7 @@ use longshore_domain::time_stamp::Timestamp;
 thread_local!(static WITHOUT: RefCell<Option<String>> = const { RefCell::new(None) });
 
 /// Removes this condition or layer for this thread.
-pub(crate) fn take_out(name: Option<&str>) {
+pub(crate) fn remove_condition(name: Option<&str>) {
     WITHOUT.set(name.map(str::to_owned));
 }
 

@@ -31,7 +31,7 @@ use longshore_domain::ports::JobStore;
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::kinds::{Kind, Kinds};
-use crate::plan::{JobPlan, Manners, Plan};
+use crate::plan::{Environment, JobPlan, Plan};
 use crate::rng::Rng;
 use crate::stepwise::Stepwise;
 use crate::unguarded::Unguarded;
@@ -95,9 +95,9 @@ pub(crate) struct World {
     customers: Vec<Customer>,
     /// Index of the current job.
     at: usize,
-    manners: Manners,
+    environment: Environment,
     rng: Rng,
-    dead_letters: BTreeMap<u64, QueuedMessage>,
+    messages: BTreeMap<u64, QueuedMessage>,
     tasks: Vec<Task>,
     /// Requests that clients will repeat, because they received no response.
     requests: Vec<(JobId, Act)>,
@@ -106,7 +106,7 @@ pub(crate) struct World {
     forgot_at: i64,
     losses: u32,
     /// Number of events that justify a push without effect.
-    troubles: u32,
+    disturbances: u32,
     /// Number of dead-lettered chunk messages, and of other dead-lettered messages.
     buried: (u32, u32),
     /// Maximum invocations of each function in a chain.
@@ -128,8 +128,8 @@ impl World {
 
     /// The world of one job, without faults.
     pub(crate) fn alone(job: JobPlan) -> Self {
-        let manners = Manners { mortal: job.kind == Kind::Limited, ..Manners::PLAIN };
-        Self::of(&Plan { jobs: vec![job], manners, stretches: Vec::new() }, Rng::of(0))
+        let environment = Environment { mortal: job.kind == Kind::Limited, ..Environment::PLAIN };
+        Self::of(&Plan { jobs: vec![job], environment, stretches: Vec::new() }, Rng::of(0))
     }
 
     /// The world of a plan. The random generator decides all events.
@@ -152,8 +152,8 @@ impl World {
             dead_letters: Stepwise(queues.clone()),
             registry: kinds.registry(),
             known: KnownJobs::default(),
-            retry_base_s: plan.manners.retry_base_s,
-            stall_s: plan.manners.stall_s,
+            retry_base_s: plan.environment.retry_base_s,
+            stall_s: plan.environment.stall_s,
             canceled: Default::default(),
         };
         let mut world = Self {
@@ -164,15 +164,15 @@ impl World {
             kinds,
             customers: Vec::new(),
             at: 0,
-            manners: plan.manners.clone(),
+            environment: plan.environment.clone(),
             rng,
-            dead_letters: BTreeMap::new(),
+            messages: BTreeMap::new(),
             tasks: Vec::new(),
             requests: Vec::new(),
             numbers: 0,
             forgot_at: CLOCK.get(),
             losses: 0,
-            troubles: 0,
+            disturbances: 0,
             buried: (0, 0),
             most_hops: [0; 3],
             refuses_loops: false,
@@ -182,8 +182,8 @@ impl World {
     }
 
     /// The same world with another random generator and environment from now on.
-    pub(crate) fn thrown_by(self, rng: Rng, manners: Manners) -> Self {
-        Self { rng, manners, ..self }
+    pub(crate) fn with_environment(self, rng: Rng, environment: Environment) -> Self {
+        Self { rng, environment, ..self }
     }
 
     /// The job, or `None` once it is removed.

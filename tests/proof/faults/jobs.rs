@@ -32,7 +32,7 @@ const SWEEPS: Duration = Duration::from_millis(700);
 
 /// Variant of a job's work.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub(crate) enum Course {
+pub(crate) enum Variant {
     /// The rows are imported with upsert.
     Plain,
     /// Rows are imported with insert. Finally the job is deleted, and the sweeper removes it.
@@ -73,14 +73,14 @@ impl Outcome {
 /// `meanwhile` that the jobs have ended.
 pub(crate) fn work<T: Send>(
     stack: &Stack,
-    courses: &[Course],
+    variants: &[Variant],
     meanwhile: impl FnOnce(&AtomicBool) -> Result<T> + Send,
 ) -> Result<(Outcome, T)> {
     let over = AtomicBool::new(false);
     sweeping(stack, || {
         thread::scope(|scope| {
             let meanwhile = scope.spawn(|| meanwhile(&over));
-            let jobs: Vec<_> = courses.iter().map(|course| scope.spawn(|| run(stack, *course))).collect();
+            let jobs: Vec<_> = variants.iter().map(|variant| scope.spawn(|| run(stack, *variant))).collect();
             let mut all = Outcome::default();
             for job in jobs {
                 all.add(Outcome::of(job.join().unwrap_or_else(|_| bail!("a job's thread has panicked"))));
@@ -108,20 +108,20 @@ pub(crate) fn sweeping<T>(stack: &Stack, act: impl FnOnce() -> T) -> T {
     })
 }
 
-fn run(stack: &Stack, course: Course) -> Result<Vec<String>> {
-    let dataset = format!("{course:?}-{}", nonce());
-    let sample = match course {
-        Course::Plain => Sample::upsert(&dataset, ROWS),
-        Course::Deleted => Sample::insert(&dataset, ROWS),
-        Course::Wide => Sample::wide(&dataset, ROWS),
+fn run(stack: &Stack, variant: Variant) -> Result<Vec<String>> {
+    let dataset = format!("{variant:?}-{}", nonce());
+    let sample = match variant {
+        Variant::Plain => Sample::upsert(&dataset, ROWS),
+        Variant::Deleted => Sample::insert(&dataset, ROWS),
+        Variant::Wide => Sample::wide(&dataset, ROWS),
     };
     let client = patient(stack);
     let id = client.start_once("import", &sample.file, &sample.options())?;
-    if course == Course::Wide {
+    if variant == Variant::Wide {
         begin_too_much(&client)?;
     }
     let violations = finish(stack, &client, (&id, &sample))?;
-    if course == Course::Deleted {
+    if variant == Variant::Deleted {
         delete(stack, &client, &id)?;
         ensure!(client.records(&dataset)?.len() > 1, "job {id}: its records went with it");
     }

@@ -8,8 +8,8 @@ use longshore_domain::ids::nonce;
 use longshore_tests::harness::children::kill;
 use longshore_tests::harness::stack::Stack;
 
-use super::jobs::{Course, work};
-use super::stacks::{faulty, tell};
+use super::jobs::{Variant, work};
+use super::stacks::{faulty, record_outcome};
 
 /// Environment variable with the seed of an earlier run. Its moments are repeated as far as the machine allows.
 const SEED: &str = "LONGSHORE_SEED";
@@ -37,15 +37,15 @@ fn functions_killed_at_random_lose_no_row() {
     let Some(stack) = faulty() else { return };
     let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(fresh_seed);
     eprintln!("{SEED}={seed}");
-    let courses = [Course::Plain, Course::Deleted].repeat(if measurements::is_whole() { 6 } else { 2 });
+    let variants = [Variant::Plain, Variant::Deleted].repeat(if measurements::is_whole() { 6 } else { 2 });
     let deaths = if measurements::is_whole() { 60 } else { 15 };
-    let killed = work(&stack, &courses, |over| kill_some(&stack, over, (seed, deaths)));
+    let killed = work(&stack, &variants, |over| kill_some(&stack, over, (seed, deaths)));
     let (mut outcome, killed) = killed.unwrap_or_else(|error| panic!("{error:?}"));
     if killed == 0 {
         outcome.violations.push("no process was killed".into());
     }
     let again = format!("{SEED}={seed} cargo test -p longshore-tests --test proof functions_killed_at_random");
-    tell("function processes killed", &killed, &outcome, &again);
+    record_outcome("function processes killed", &killed, &outcome, &again);
 }
 
 fn kill_some(stack: &Stack, over: &AtomicBool, (seed, deaths): (u64, u64)) -> Result<u64> {

@@ -14,7 +14,7 @@ use longshore_tests::harness::stack::Stack;
 use serde_json::{Value, json};
 
 use super::jobs::{Outcome, ROWS, finish, patient, sweeping};
-use super::stacks::{own, tell};
+use super::stacks::{own, record_outcome};
 use crate::sample::Sample;
 
 /// The queues of the template by output name, each with its dead-letter queue.
@@ -33,7 +33,12 @@ const BURIED: Duration = Duration::from_secs(400);
 fn poison_in_every_queue_harms_no_job_and_is_kept() {
     let Some(stack) = own(false, &[("MaxReceiveCount", "2")]) else { return };
     let (outcome, count) = poisoned(&stack).unwrap_or_else(|error| panic!("{error:?}"));
-    tell("poisoned messages", &count, &outcome, "cargo test -p longshore-tests --test proof poison_in_every_queue");
+    record_outcome(
+        "poisoned messages",
+        &count,
+        &outcome,
+        "cargo test -p longshore-tests --test proof poison_in_every_queue",
+    );
 }
 
 /// A flag that is true if the message is readable, and its body.

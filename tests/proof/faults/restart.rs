@@ -7,7 +7,7 @@ use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::{Watch, is_final};
 
 use super::jobs::{Outcome, ROWS, finish, patient, sweeping};
-use super::stacks::{own, tell};
+use super::stacks::{own, record_outcome};
 use crate::sample::Sample;
 
 /// Restarts in the complete set. The jobs have progressed further at each.
@@ -19,7 +19,7 @@ fn an_emulator_restarted_in_the_middle_of_jobs_loses_no_row() {
     let restarts = if measurements::is_whole() { RESTARTS } else { 1 };
     let outcome = jobs_through(&mut stack, restarts).unwrap_or_else(|error| panic!("{error:?}"));
     let again = "cargo test -p longshore-tests --test proof an_emulator_restarted";
-    tell("emulator restarted in the middle of jobs", &restarts, &outcome, again);
+    record_outcome("emulator restarted in the middle of jobs", &restarts, &outcome, again);
 }
 
 /// Runs jobs through restarts. New jobs begin before each restart, and the restart comes when some of their rows are

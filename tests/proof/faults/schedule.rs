@@ -10,7 +10,7 @@ use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 
 use super::jobs::{Outcome, ROWS, finish, patient};
-use super::stacks::{own, tell};
+use super::stacks::{own, record_outcome};
 use crate::sample::Sample;
 
 /// Time without progress: three times the sweeper's stall time.
@@ -31,7 +31,7 @@ fn jobs_whose_messages_were_lost_wait_while_the_schedule_is_stopped_and_end_once
         outcome.add(stopped_and_started(&stack, *still).unwrap_or_else(|error| panic!("{error:?}")));
     }
     let again = "cargo test -p longshore-tests --test proof jobs_whose_messages_were_lost";
-    tell("schedule stopped and started", &times.len(), &outcome, again);
+    record_outcome("schedule stopped and started", &times.len(), &outcome, again);
 }
 
 fn stopped_and_started(stack: &Stack, still: Duration) -> Result<Outcome> {

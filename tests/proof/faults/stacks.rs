@@ -38,7 +38,7 @@ pub(crate) fn own(persists: bool, parameters: &[(&'static str, &'static str)]) -
 }
 
 /// Records a row about faults other than those of calls, and panics on a violation.
-pub(crate) fn tell(what: &str, count: &dyn Display, outcome: &Outcome, again: &str) {
+pub(crate) fn record_outcome(what: &str, count: &dyn Display, outcome: &Outcome, again: &str) {
     measurements::row(
         "faults-other",
         &[

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use longshore_domain::ports::CallWindow;
 use longshore_domain::time_stamp::Timestamp;
 
-use super::{ABUSER, CALL, Call, Course, Guard, STEP, World};
+use super::{ABUSER, CALL, Call, Guard, JobState, STEP, World};
 
 /// Calls per second that the gateway allows: creates, deletes and reads.
 const CREATES: i64 = 100;
@@ -34,7 +34,7 @@ pub(super) struct Abuser {
     counted: u64,
 }
 
-impl Course {
+impl JobState {
     /// Remaining milliseconds of work, which are few if the job is deleted.
     pub(super) fn left(&self, left: i64) -> i64 {
         if self.is_deleted { left.min(PASSED_OVER) } else { left }
@@ -58,7 +58,7 @@ impl World {
             return COUNTED;
         }
         if self.admits(ABUSER) {
-            let job = self.course(ABUSER, self.now, self.scale.large, 100_000);
+            let job = self.add_job(ABUSER, self.now, self.scale.large, 100_000);
             self.active[ABUSER] += 1;
             self.abuser.live.push_back(job);
             self.send(job);

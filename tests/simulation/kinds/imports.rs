@@ -19,7 +19,7 @@ use crate::faults::{Fault, after, again, before};
 use crate::handler::{ACTIONS, bit};
 use crate::run::run;
 use crate::stepwise::Stepwise;
-use crate::trace::Voice;
+use crate::trace::TraceMode;
 use crate::unguarded::{Unguarded, without};
 
 /// Records whose single writes can be interrupted, refused and made twice.
@@ -163,5 +163,5 @@ impl RecordStore for Unguarded<MemoryRecords> {
 
 #[test]
 fn a_table_without_the_condition_of_an_insert_is_detected() {
-    assert!((0..500).any(|seed| run(seed, Some(CARELESS), Voice::Silent).is_err()));
+    assert!((0..500).any(|seed| run(seed, Some(CARELESS), TraceMode::Off).is_err()));
 }

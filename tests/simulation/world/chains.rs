@@ -32,7 +32,7 @@ impl World {
     }
 
     fn run_with_slow(&mut self, is_slow: fn(&Work) -> bool, millis: i64) {
-        self.manners.visibility_s = i64::from(i32::MAX);
+        self.environment.visibility_s = i64::from(i32::MAX);
         while self.deliver_all() || !self.tasks.is_empty() {
             if let Some(task) = self.tasks.first() {
                 let millis = if is_slow(&task.work) { millis } else { 0 };

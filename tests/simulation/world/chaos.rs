@@ -9,8 +9,8 @@ const REPLAYS: u32 = 5_000;
 
 impl World {
     /// Runs `events` random events with this world's fault rates. Functions in progress stay so afterwards.
-    pub(crate) fn shake(&mut self, events: usize) {
-        faults::return_to(self.manners.rates);
+    pub(crate) fn run_events(&mut self, events: usize) {
+        faults::set_rates(self.environment.rates);
         for _ in 0..events {
             self.event();
             self.answer();
@@ -32,8 +32,8 @@ impl World {
             (0, _) => self.deliver_one(false),
             (1, _) => self.deliver_one(true),
             (2, Some(task)) => self.advance(task),
-            (3, Some(task)) if !self.manners.nobody_dies => self.kill(task),
-            (4, _) if self.losses < self.manners.losses => self.lose_one(),
+            (3, Some(task)) if !self.environment.nobody_dies => self.kill(task),
+            (4, _) if self.losses < self.environment.losses => self.lose_one(),
             (5, _) => self.sweep_some(),
             _ => {}
         }
@@ -41,7 +41,7 @@ impl World {
 
     /// Milliseconds until the next event, mostly few.
     fn while_it_passes(&mut self) -> i64 {
-        let [short, long] = if self.manners.nobody_dies { [20, 20] } else { [1_500, 100_000] };
+        let [short, long] = if self.environment.nobody_dies { [20, 20] } else { [1_500, 100_000] };
         match self.rng.weighted(&[700, 280, 20]) {
             0 => self.rng.between(0, 20),
             1 => self.rng.between(0, short),
@@ -53,7 +53,7 @@ impl World {
         if self.tasks[task].slow && !self.rng.often(50) {
             return faults::note("slow");
         }
-        for _ in 0..=self.rng.below(self.manners.stride) {
+        for _ in 0..=self.rng.below(self.environment.stride) {
             if self.step(task) {
                 return;
             }
@@ -70,12 +70,12 @@ impl World {
             faults::note("reordered");
         }
         let number = visible[at];
-        let dead_letter = &self.dead_letters[&number];
-        if dead_letter.receives > 0 {
-            let alive = self.tasks.iter().any(|task| task.dead_letter == Some(number));
+        let queued = &self.messages[&number];
+        if queued.receives > 0 {
+            let alive = self.tasks.iter().any(|task| task.message == Some(number));
             faults::note(if alive { "zombie" } else { "delivered again" });
         }
-        if CLOCK.get() - dead_letter.visible_at > 30_000 {
+        if CLOCK.get() - queued.visible_at > 30_000 {
             faults::note("delayed");
         }
         if twice {
@@ -85,7 +85,7 @@ impl World {
     }
 
     fn lose_one(&mut self) {
-        let numbers: Vec<_> = self.dead_letters.keys().copied().collect();
+        let numbers: Vec<_> = self.messages.keys().copied().collect();
         if !numbers.is_empty() {
             let number = self.rng.pick(&numbers);
             self.lose(number);
@@ -93,10 +93,10 @@ impl World {
     }
 
     fn sweep_some(&mut self) {
-        if self.manners.sweeps_at_once {
+        if self.environment.sweeps_at_once {
             faults::clear();
             self.sweep();
-            faults::return_to(self.manners.rates);
+            faults::set_rates(self.environment.rates);
         } else if !crate::unguarded::without("sweeper") {
             self.begin(Work::Sweep, None);
         }
@@ -114,23 +114,23 @@ impl World {
     }
 
     fn client_asks(&mut self) {
-        let (habits, rng) = (self.customer().habits, self.rng.below(10_000) as u32);
-        if (REPLAYS..REPLAYS + habits.replays).contains(&rng) && self.buried != (0, 0) {
+        let (action_rates, rng) = (self.customer().action_rates, self.rng.below(10_000) as u32);
+        if (REPLAYS..REPLAYS + action_rates.replays).contains(&rng) && self.buried != (0, 0) {
             return self.ask(Act::Replay);
         }
-        let most = habits.cancels.max(habits.retries + habits.corrects);
-        if (most..10_000 - habits.deletes).contains(&rng) {
+        let most = action_rates.cancels.max(action_rates.retries + action_rates.corrects);
+        if (most..10_000 - action_rates.deletes).contains(&rng) {
             return;
         }
         let Some(job) = self.stored() else { return };
         let open = !job.status.is_final();
-        if rng < habits.cancels && open {
+        if rng < action_rates.cancels && open {
             self.ask(Act::Cancel);
-        } else if rng < habits.retries && !open {
+        } else if rng < action_rates.retries && !open {
             self.ask(Act::Retry { generation: job.generation, corrected: None });
-        } else if rng < habits.retries + habits.corrects && !open {
+        } else if rng < action_rates.retries + action_rates.corrects && !open {
             self.correct();
-        } else if rng >= 10_000 - habits.deletes {
+        } else if rng >= 10_000 - action_rates.deletes {
             self.ask(Act::Delete);
         }
     }

@@ -15,21 +15,21 @@ use crate::plan::Dialect;
 
 impl World {
     /// Retries the remaining items of the jobs. Returns false if there are none.
-    pub(crate) fn open_again(&mut self) -> bool {
+    pub(crate) fn retry_remaining(&mut self) -> bool {
         let mut any = false;
-        self.each(|world| any |= world.opens_again());
+        self.each(|world| any |= world.retries_remaining());
         any
     }
 
     /// Retries the remaining items of a job, with or without a corrected file. Returns false if there are none.
-    fn opens_again(&mut self) -> bool {
+    fn retries_remaining(&mut self) -> bool {
         if !self.stored().is_some_and(|job| job.has_remaining()) {
             return false;
         }
         if self.rng.often(500) && self.is_replayed() {
             return true;
         }
-        if self.customer().habits.corrects > 0 && self.rng.often(500) {
+        if self.customer().action_rates.corrects > 0 && self.rng.often(500) {
             self.correct()
         } else {
             self.retry()

@@ -6,7 +6,7 @@ use longshore_domain::time_stamp::Timestamp;
 
 use super::dead_letters::Message;
 use super::{PATIENCE_S, RESERVE_S, World, clock, now};
-use crate::handler::{AT_ONCE, running};
+use crate::handler::{CONCURRENCY_LIMIT, running};
 
 impl World {
     /// Delivers every message immediately. `turns` chooses the function that takes the next step. No sweep runs, and
@@ -52,7 +52,7 @@ impl World {
     /// Holds all permits for `minutes`, with a sweep each minute: all chunks stay parked.
     pub(crate) fn hold_the_limit(&mut self, minutes: i64) {
         let until = Timestamp(clock().0 + minutes * 60_000);
-        for number in 0..AT_ONCE {
+        for number in 0..CONCURRENCY_LIMIT {
             let permit = Permit { number, holder: format!("other {number}"), until };
             assert!(now(self.store.acquire("limited", &permit, clock())).unwrap());
         }
@@ -62,7 +62,7 @@ impl World {
             self.sweep();
             self.collect();
             if clock() < until {
-                assert!(self.dead_letters.is_empty(), "a chunk that waits was pushed");
+                assert!(self.messages.is_empty(), "a chunk that waits was pushed");
                 let parked = now(self.store.parked("limited", 99)).unwrap();
                 assert_eq!(parked.len(), 14, "every chunk waits");
             }
@@ -71,13 +71,13 @@ impl World {
 
     /// Fills the concurrency limit with workers that stay in the handler a little longer than allowed, and delivers
     /// all other messages.
-    pub(crate) fn linger_inside(&mut self) {
+    pub(crate) fn exceed_the_permits(&mut self) {
         self.run_the_split();
         let others = self.visible();
-        let (first, others) = others.split_at(AT_ONCE as usize);
+        let (first, others) = others.split_at(CONCURRENCY_LIMIT as usize);
         first.iter().for_each(|number| self.deliver(*number, false));
-        while running() < AT_ONCE {
-            (0..AT_ONCE as usize).for_each(|task| assert!(!self.step(task)));
+        while running() < CONCURRENCY_LIMIT {
+            (0..CONCURRENCY_LIMIT as usize).for_each(|task| assert!(!self.step(task)));
         }
         self.pass((PATIENCE_S + RESERVE_S - 1) * 1000);
         for number in others {
@@ -91,13 +91,13 @@ impl World {
 
     /// Holds all permits while every chunk is delivered, after `failures` failed deliveries.
     pub(crate) fn deliver_after(&mut self, failures: u32) {
-        for number in 0..AT_ONCE {
+        for number in 0..CONCURRENCY_LIMIT {
             let permit = Permit { number, holder: format!("other {number}"), until: Timestamp(i64::MAX) };
             assert!(now(self.store.acquire("limited", &permit, clock())).unwrap());
         }
         self.run_the_split();
-        for dead_letter in self.dead_letters.values_mut() {
-            if let Message::Chunk(message) = &mut dead_letter.message {
+        for queued in self.messages.values_mut() {
+            if let Message::Chunk(message) = &mut queued.message {
                 message.failures = failures;
             }
         }
@@ -106,16 +106,15 @@ impl World {
 
     /// Runs sweeps just after permits were released: they wake parked chunks, and no message is delivered. No chunk
     /// is sent twice.
-    pub(crate) fn call_in_unheard(&mut self) {
+    pub(crate) fn wake_without_deliveries(&mut self) {
         for _ in 0..3 {
             self.pass(20_000);
             self.sweep();
         }
         self.collect();
-        let mut sent: Vec<_> =
-            self.dead_letters.values().filter_map(|dead_letter| dead_letter.message.place()).collect();
+        let mut sent: Vec<_> = self.messages.values().filter_map(|queued| queued.message.place()).collect();
         let count = sent.len();
-        assert!(count >= AT_ONCE as usize, "nobody was called in");
+        assert!(count >= CONCURRENCY_LIMIT as usize, "nobody was called in");
         sent.sort_unstable();
         sent.dedup();
         assert_eq!(sent.len(), count, "a chunk that was called in was pushed at once");

@@ -22,8 +22,8 @@ impl World {
 
     /// Runs without faults. Returns false if not every job has ended in time.
     pub(crate) fn ends(&mut self) -> bool {
-        trace::speaker("world", 0);
-        trace::say(format_args!("all is well from here on"));
+        trace::set_function("world", 0);
+        trace::append(format_args!("all is well from here on"));
         for _ in 0..MINUTES {
             self.run_until_still();
             if self.all(|world| world.has_ended()) {
@@ -41,8 +41,8 @@ impl World {
     pub(crate) fn overtake_the_split(&mut self) {
         self.collect();
         let Some(create) = self.visible().pop() else { return };
-        self.put_again(self.dead_letters[&create].message.clone());
-        let again = self.dead_letters.keys().next_back().copied().unwrap_or(create);
+        self.put_again(self.messages[&create].message.clone());
+        let again = self.messages.keys().next_back().copied().unwrap_or(create);
         for (splitter, message) in [create, again].into_iter().enumerate() {
             self.deliver(message, true);
             let groups = self.job().groups;
@@ -56,14 +56,14 @@ impl World {
     pub(crate) fn run_without_chunks(&mut self) {
         for _ in 0..64 {
             self.collect();
-            self.dead_letters.retain(|_, dead_letter| !matches!(dead_letter.message, Message::Chunk(_)));
+            self.messages.retain(|_, queued| !matches!(queued.message, Message::Chunk(_)));
             self.deliver_all();
             self.run_tasks();
             if self.job().status.is_final() {
                 return;
             }
             self.pass(STALL_S * 1000);
-            self.troubles += 1;
+            self.disturbances += 1;
             self.sweep();
         }
         panic!("the job did not end: {:?}", self.job());
@@ -80,7 +80,7 @@ impl World {
         loop {
             self.collect();
             let others = self.visible();
-            let others = others.into_iter().filter(|n| !matches!(self.dead_letters[n].message, Message::Complete(_)));
+            let others = others.into_iter().filter(|n| !matches!(self.messages[n].message, Message::Complete(_)));
             let others: Vec<_> = others.collect();
             if others.is_empty() {
                 return;

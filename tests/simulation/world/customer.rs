@@ -13,7 +13,7 @@ use super::oracle::Seen;
 use super::{World, clock, now};
 use crate::handler::{file_of, only};
 use crate::kinds::Kind;
-use crate::plan::{Dialect, Habits, JobPlan};
+use crate::plan::{ActionRates, Dialect, JobPlan};
 
 /// A job, and its client.
 pub(super) struct Customer {
@@ -21,7 +21,7 @@ pub(super) struct Customer {
     pub(super) tenant: &'static str,
     pub(super) kind: Kind,
     pub(super) dialect: Dialect,
-    pub(super) habits: Habits,
+    pub(super) action_rates: ActionRates,
     pub(super) seen: Seen,
     /// Set once the job begins to expire. The inner value is the last function that had begun when the job itself was
     /// removed.
@@ -81,7 +81,7 @@ impl World {
             tenant: plan.tenant,
             kind: plan.kind,
             dialect: plan.dialect,
-            habits: plan.habits,
+            action_rates: plan.action_rates,
             seen: Seen::default(),
             expired: None,
             expires: plan.kept_s.is_some(),

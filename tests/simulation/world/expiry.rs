@@ -17,7 +17,7 @@ impl World {
         if self.customers.iter().all(|customer| !customer.expires) {
             return;
         }
-        let may_pass = self.rng.often(20) && (self.tasks.is_empty() || !self.manners.nobody_dies);
+        let may_pass = self.rng.often(20) && (self.tasks.is_empty() || !self.environment.nobody_dies);
         if may_pass && self.all(|world| world.stored().is_none_or(|job| job.status.is_final())) {
             // A job ends an hour before its expiry, and no function runs that long.
             while !self.tasks.is_empty() {

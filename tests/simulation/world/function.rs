@@ -68,7 +68,7 @@ pub(super) enum FunctionEnd {
     Failed(String),
 }
 
-/// Environment that all functions of a world share.
+/// Services and state that all functions of a world share.
 pub(super) struct Shared {
     pub(super) ports: Services,
     pub(super) dead_letters: Stepwise<MemoryQueues>,

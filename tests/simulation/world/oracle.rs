@@ -15,7 +15,7 @@ use super::function::Work;
 use super::replays::LeftOut;
 use super::{Task, World, clock, now};
 use crate::faults;
-use crate::handler::{self, ACTIONS, AT_ONCE, bit, only};
+use crate::handler::{self, ACTIONS, CONCURRENCY_LIMIT, bit, only};
 use crate::kinds::Ended;
 use crate::report;
 use crate::trace;
@@ -53,7 +53,7 @@ impl World {
         let progress = Progress::of(&job, &groups, clock());
         assert!(progress.item_progress() <= progress.item_count, "{progress:?}");
         assert!(progress.item_count <= possible.len() as u64, "rows are invented: {progress:?}");
-        assert!(handler::most_at_once() <= AT_ONCE, "more chunks run at once than may");
+        assert!(handler::most_at_once() <= CONCURRENCY_LIMIT, "more chunks run at once than may");
         let apart = Progress::of(&job, &seen.groups, clock());
         assert!(apart.item_progress() <= apart.item_count, "groups that were read before the job: {apart:?}");
         let now = (progress.item_progress(), progress.percent);
@@ -141,7 +141,7 @@ impl World {
             return;
         }
         let code = job.error.as_ref().map(|error| error.code.as_str());
-        trace::say(format_args!("the job: {:?} {code:?} {:?}", job.status, job.totals));
+        trace::append(format_args!("the job: {:?} {code:?} {:?}", job.status, job.totals));
         match (job.status, code) {
             (Status::Completed, None) => {}
             (Status::Canceled, Some("canceled" | "deleted")) => {
@@ -161,7 +161,7 @@ impl World {
             (Status::Failed, Some("time_limit")) => {
                 faults::note("time limit met");
                 // The clock of a sweep may be ahead.
-                let late = clock().millis_since(job.deadline_at) + self.manners.skew_ms;
+                let late = clock().millis_since(job.deadline_at) + self.environment.skew_ms;
                 assert!(late >= 0, "stopped before its time: {job:?}");
             }
             // Errors and deaths explain both codes. Only functions that die too often lead to this case.
@@ -234,7 +234,7 @@ impl World {
         match (action, code) {
             ("reject", "asked_to") | ("never", "retries_exhausted") | ("fatal", "fatal") => {}
             (_, "dead_lettered") => {
-                let explained = self.buried.0 > 0 || self.troubles >= PUSHES;
+                let explained = self.buried.0 > 0 || self.disturbances >= PUSHES;
                 assert!(explained, "row {row} was given up, and nothing explains it");
             }
             (_, code) if self.customer().kind.explains(code) => {}
@@ -298,17 +298,17 @@ fn follows(before: &Job, job: &Job) {
 impl World {
     /// Appends all stored data to the trace.
     pub(crate) fn trace_what_is_left(&self) {
-        if !trace::is_heard() {
+        if !trace::is_on() {
             return;
         }
-        trace::speaker("left", 0);
+        trace::set_function("left", 0);
         for Customer { id, .. } in &self.customers {
             let (groups, job) = now(self.store.progress(*id)).unwrap().unzip();
-            trace::say(format_args!("{job:?}"));
-            trace::say(format_args!("{groups:?}"));
+            trace::append(format_args!("{job:?}"));
+            trace::append(format_args!("{groups:?}"));
         }
         for key in self.files.keys() {
-            trace::say(format_args!(
+            trace::append(format_args!(
                 "{key}: {} bytes, {:?}",
                 self.files.get(&key).map_or(0, |bytes| bytes.len()),
                 now(self.files.info(&key)).unwrap().map(|info| info.etag)

@@ -8,7 +8,7 @@ use longshore_domain::ports::DeadLetterRecords;
 use super::acts::Act;
 use super::{World, now};
 use crate::run::run;
-use crate::trace::Voice;
+use crate::trace::TraceMode;
 use crate::unguarded::without;
 use crate::{handler, report};
 
@@ -37,7 +37,7 @@ impl World {
 
     /// Lets an operator replay the job's dead letters. Returns false if there can be none.
     pub(super) fn is_replayed(&mut self) -> bool {
-        if self.customer().habits.replays == 0 || self.buried == (0, 0) {
+        if self.customer().action_rates.replays == 0 || self.buried == (0, 0) {
             return false;
         }
         self.ask(Act::Replay);
@@ -83,6 +83,6 @@ impl World {
 
 #[test]
 fn a_replay_that_runs_more_than_was_given_up_is_detected() {
-    let found = |seed| run(seed, Some("replay-of-what-was-given-up"), Voice::Silent).is_err();
+    let found = |seed| run(seed, Some("replay-of-what-was-given-up"), TraceMode::Off).is_err();
     assert!((0..SEEDS).any(found), "nothing misses it");
 }
