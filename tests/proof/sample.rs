@@ -132,10 +132,10 @@ fn compare<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
     let differs = |key: &&K| wanted.get(key) != observed.get(key);
     let keys: Vec<_> =
         wanted.keys().chain(observed.keys().filter(|key| !wanted.contains_key(key))).filter(differs).collect();
-    let tell = |key: &K| format!("{what} {key} is {:?}, not {:?}", observed.get(key), wanted.get(key));
-    let mut described: Vec<_> = keys.iter().take(REPORTED).map(|key| tell(key)).collect();
+    let describe = |key: &K| format!("{what} {key} is {:?}, not {:?}", observed.get(key), wanted.get(key));
+    let mut differences: Vec<_> = keys.iter().take(REPORTED).map(|key| describe(key)).collect();
     if keys.len() > REPORTED {
-        described.push(format!("{what}: {} more", keys.len() - REPORTED));
+        differences.push(format!("{what}: {} more", keys.len() - REPORTED));
     }
-    described
+    differences
 }

@@ -29,7 +29,7 @@ pub(crate) struct Rates {
     /// The call is executed, its reply is lost, and the client sends it again.
     pub(crate) sent_twice: u32,
     /// An eventually consistent read returns old data.
-    pub(crate) behind: u32,
+    pub(crate) stale: u32,
 }
 
 /// The fault of one call.
@@ -40,7 +40,7 @@ pub(crate) enum Fault {
     SentTwice,
 }
 
-struct Sky {
+struct FaultState {
     rng: Rng,
     rates: Rates,
     tally: Tally,
@@ -59,64 +59,64 @@ struct Capacity {
     filled_at: Timestamp,
 }
 
-thread_local!(static SKY: RefCell<Option<Sky>> = const { RefCell::new(None) });
+thread_local!(static STATE: RefCell<Option<FaultState>> = const { RefCell::new(None) });
 
 /// Begins a run. This random generator decides all its faults.
 pub(crate) fn begin(rng: Rng, rates: Rates) {
     let storm_until = Timestamp(0);
-    SKY.set(Some(Sky { rng, rates, tally: Tally::new(), calls: 0, errors: 0, storm_until, capacity: None }));
+    STATE.set(Some(FaultState { rng, rates, tally: Tally::new(), calls: 0, errors: 0, storm_until, capacity: None }));
 }
 
 /// Sets the limit of calls per second from now on. The services refuse all others.
 pub(crate) fn limit_calls(per_s: i64) {
     let filled_at = true_time();
-    SKY.with_borrow_mut(|sky| {
-        sky.iter_mut().for_each(|sky| sky.capacity = Some(Capacity { calls_per_s: per_s, left: 0, filled_at }));
+    STATE.with_borrow_mut(|state| {
+        state.iter_mut().for_each(|state| state.capacity = Some(Capacity { calls_per_s: per_s, left: 0, filled_at }));
     });
 }
 
 /// Ends all random faults.
 pub(crate) fn clear() {
-    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.rates = Rates::default()));
+    STATE.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.rates = Rates::default()));
 }
 
 /// Starts random faults again.
 pub(crate) fn set_rates(rates: Rates) {
-    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.rates = rates));
+    STATE.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.rates = rates));
 }
 
 /// Counts a fault of this kind.
-pub(crate) fn note(kind: &'static str) {
-    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| *sky.tally.entry(kind).or_default() += 1));
+pub(crate) fn count_fault(kind: &'static str) {
+    STATE.with_borrow_mut(|state| state.iter_mut().for_each(|state| *state.tally.entry(kind).or_default() += 1));
 }
 
 /// Faults so far, and the number of calls.
 pub(crate) fn tally() -> (Tally, u64) {
-    SKY.with_borrow(|sky| sky.as_ref().map(|sky| (sky.tally.clone(), sky.calls)).unwrap_or_default())
+    STATE.with_borrow(|state| state.as_ref().map(|state| (state.tally.clone(), state.calls)).unwrap_or_default())
 }
 
 /// Number of calls that have failed since the last query.
 pub(crate) fn take_errors() -> u32 {
-    SKY.with_borrow_mut(|sky| sky.as_mut().map_or(0, |sky| std::mem::take(&mut sky.errors)))
+    STATE.with_borrow_mut(|state| state.as_mut().map_or(0, |state| std::mem::take(&mut state.errors)))
 }
 
 /// Returns true if an eventually consistent read returns old data.
-pub(crate) fn is_behind() -> bool {
-    let behind = SKY.with_borrow_mut(|sky| sky.as_mut().is_some_and(|sky| sky.rng.often(sky.rates.behind)));
-    if behind {
-        note("read behind");
+pub(crate) fn is_stale() -> bool {
+    let stale = STATE.with_borrow_mut(|state| state.as_mut().is_some_and(|state| state.rng.often(state.rates.stale)));
+    if stale {
+        count_fault("read behind");
     }
-    behind
+    stale
 }
 
 /// Takes a step before a call and picks its fault. Returns an error if the service refuses the call.
 pub(crate) async fn before(call: &'static str) -> PortResult<Fault> {
     Step(false).await;
-    let fault = SKY.with_borrow_mut(|sky| sky.as_mut().map(|sky| sky.strike()));
+    let fault = STATE.with_borrow_mut(|state| state.as_mut().map(|state| state.strike()));
     match fault {
         None => Ok(Fault::None),
         Some(Err(())) => {
-            note("throttled");
+            count_fault("throttled");
             trace::append(format_args!("{call}: refused"));
             Err(failed(call))
         }
@@ -129,15 +129,15 @@ pub(crate) async fn before(call: &'static str) -> PortResult<Fault> {
 
 /// Takes a step between the two executions of a call whose first reply was lost.
 pub(crate) async fn again(call: &'static str) {
-    note("sent twice");
+    count_fault("sent twice");
     Step(false).await;
     trace::append(format_args!("{call}: again"));
 }
 
 /// Time of a transaction's second execution: immediately, or sometimes after its request token has expired.
 pub(crate) fn asked_again_at(now: Timestamp) -> Timestamp {
-    let late = SKY.with_borrow_mut(|sky| sky.as_mut().is_some_and(|sky| sky.rng.often(250)));
-    note(if late { "token forgotten" } else { "token known" });
+    let late = STATE.with_borrow_mut(|state| state.as_mut().is_some_and(|state| state.rng.often(250)));
+    count_fault(if late { "token forgotten" } else { "token known" });
     if late { now.plus_seconds(601) } else { now }
 }
 
@@ -147,8 +147,8 @@ pub(crate) async fn after(call: &'static str, fault: Fault) -> PortResult<()> {
     if fault != Fault::ReplyDropped {
         return Ok(());
     }
-    note("reply dropped");
-    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.errors += 1));
+    count_fault("reply dropped");
+    STATE.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.errors += 1));
     trace::append(format_args!("{call}: the reply is dropped"));
     Err(failed(call))
 }
@@ -167,7 +167,7 @@ impl Capacity {
     }
 }
 
-impl Sky {
+impl FaultState {
     fn strike(&mut self) -> Result<Fault, ()> {
         self.calls += 1;
         if self.capacity.as_mut().is_some_and(|capacity| !capacity.takes_one(true_time())) {

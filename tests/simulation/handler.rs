@@ -121,7 +121,7 @@ pub(crate) fn has_succeeded(id: JobId, number: u64) -> bool {
 }
 
 /// Returns true if an item was offered to a function that began after function number `function`.
-pub(crate) fn was_offered_behind(id: JobId, number: u64, function: u64) -> bool {
+pub(crate) fn was_offered_after(id: JobId, number: u64, function: u64) -> bool {
     OFFERED.with_borrow(|offered| offered.get(&(id, number)).is_some_and(|last| *last > function))
 }
 

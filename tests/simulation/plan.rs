@@ -58,7 +58,7 @@ impl Environment {
         slow_ones: false,
         sweeps_at_once: true,
         nobody_dies: false,
-        rates: Rates { throttled: 0, reply_dropped: 0, sent_twice: 0, behind: 0 },
+        rates: Rates { throttled: 0, reply_dropped: 0, sent_twice: 0, stale: 0 },
     };
 }
 
@@ -259,7 +259,7 @@ fn environment(rng: &mut Rng, exact: bool) -> Environment {
             throttled: bad(rng, 60),
             reply_dropped: bad(rng, 60),
             sent_twice: bad(rng, 80),
-            behind: bad(rng, 200),
+            stale: bad(rng, 200),
         },
     }
 }

@@ -42,11 +42,11 @@ pub(crate) fn run(seed: u64, removed_condition: Option<&str>, trace_mode: TraceM
 
 /// Runs a story with all conditions, or without the one named. Returns the violation, if any.
 pub(crate) fn violation_of(removed_condition: Option<&str>, story: fn()) -> Option<String> {
-    let described = || {
+    let run_story = || {
         remove_condition(removed_condition);
         story();
     };
-    caught(removed_condition.is_none(), described).err()
+    caught(removed_condition.is_none(), run_story).err()
 }
 
 /// Runs `run` and returns the message of its panic as an error. The panic is printed only if `is_printed`.

@@ -58,7 +58,7 @@ impl Totals {
 fn all(from: u64, count: u64, removed_condition: Option<&str>) -> Result<Totals, (u64, String)> {
     let (next, failed, begun) = (AtomicU64::new(from), AtomicBool::new(false), Instant::now());
     let totals = Mutex::new((Totals::default(), None::<(u64, String)>));
-    let (end, described) = (from + count, number("LONGSHORE_PROGRESS").is_some());
+    let (end, shows_progress) = (from + count, number("LONGSHORE_PROGRESS").is_some());
     let take = |next: u64| (next < end).then(|| next + 1);
     let work = || {
         while !failed.load(Ordering::Relaxed) {
@@ -73,7 +73,7 @@ fn all(from: u64, count: u64, removed_condition: Option<&str>) -> Result<Totals,
                 }
                 Err(_) => {}
             }
-            if described && totals.seeds.is_multiple_of(1_000) {
+            if shows_progress && totals.seeds.is_multiple_of(1_000) {
                 let rate = totals.seeds as f64 / begun.elapsed().as_secs_f64();
                 eprint!("\r{} of {count} seeds, {rate:.0}/s ", totals.seeds);
             }
@@ -85,7 +85,7 @@ fn all(from: u64, count: u64, removed_condition: Option<&str>) -> Result<Totals,
         })
     });
     let (totals, first) = totals.into_inner().unwrap();
-    if described {
+    if shows_progress {
         let seconds = begun.elapsed().as_secs_f64();
         eprintln!(
             "\r{} seeds in {seconds:.1} s, {:.0}/s, {} calls",

@@ -20,7 +20,7 @@ use longshore_domain::ports::{
 };
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::faults::{self, Fault, after, again, before, is_behind};
+use crate::faults::{self, Fault, after, again, before, is_stale};
 use crate::tokens::{Asked, Tokens};
 use crate::unguarded::Unguarded;
 use crate::world::{depth, true_time};
@@ -83,7 +83,7 @@ impl<T: JobStore> JobStore for Stepwise<T> {
         before("unfinished").await?;
         let page = self.0.unfinished(after, order).await?;
         Step(false).await;
-        Ok(if is_behind() { Vec::new() } else { page })
+        Ok(if is_stale() { Vec::new() } else { page })
     }
 }
 
@@ -142,7 +142,7 @@ impl<T: Ledger + JobStore> Ledger for Stepwise<T> {
         let second = self.0.chunk_state(id, group).await?;
         Step(false).await;
         Ok(match (first, second) {
-            (Some(first), Some(second)) if is_behind() => Some(ChunkState { job: first.job, group: second.group }),
+            (Some(first), Some(second)) if is_stale() => Some(ChunkState { job: first.job, group: second.group }),
             (Some(first), Some(second)) => Some(ChunkState { job: second.job, group: first.group }),
             _ => None,
         })
@@ -211,7 +211,7 @@ impl QueueDepth for Stepwise<Unguarded<MemoryQueues>> {
     /// An approximate number, some seconds old.
     async fn chunks(&self, priority: Priority) -> PortResult<u64> {
         before("backlog").await?;
-        let depth = depth(priority, is_behind());
+        let depth = depth(priority, is_stale());
         Step(false).await;
         Ok(depth)
     }

@@ -92,7 +92,7 @@ fn worked(stack: &Stack, set: &str, files: &[File]) -> Vec<String> {
     let runs: Vec<_> = files.iter().enumerate().flat_map(|(n, file)| file.runs(n)).collect();
     let results = run::all(stack, &runs);
     let violations: Vec<_> =
-        runs.iter().zip(&results).filter_map(|(run, result)| Some(described(run, result.as_ref().err()?))).collect();
+        runs.iter().zip(&results).filter_map(|(run, result)| Some(describe(run, result.as_ref().err()?))).collect();
     let counts = results.iter().flatten().fold([0; 4], sum);
     let bytes: usize = runs.iter().map(|run| run.file.bytes.len()).sum();
     let rows: usize = counts.iter().sum();
@@ -126,7 +126,7 @@ fn sum(sum: Counts, counts: &Counts) -> Counts {
 }
 
 /// Describes a difference, its location and the command that reproduces it.
-fn described(run: &Run<'_>, error: &anyhow::Error) -> String {
+fn describe(run: &Run<'_>, error: &anyhow::Error) -> String {
     let Run { file, work, end } = run;
     format!(
         "{:?} ({work:?}, {end:?}): {error:?}\n  again: LONGSHORE_SEED={} LONGSHORE_FILE={:?} cargo xtask test every_row_of_every_nasty_file",

@@ -43,10 +43,10 @@ impl Partition {
             (take(&report.failed)?, take(&report.skipped)?, take(&report.unprocessed)?);
         let partition = Self { succeeded: rest, failed, skipped, unprocessed };
         for (name, rows) in partition.named() {
-            let described = report.count(name)?;
+            let reported = report.count(name)?;
             ensure!(
-                described == rows.len() as u64,
-                "{name}: {described} are counted, and {} are there: {rows:?}",
+                reported == rows.len() as u64,
+                "{name}: {reported} are counted, and {} are there: {rows:?}",
                 rows.len()
             );
         }

@@ -86,8 +86,8 @@ pub(crate) fn work<T: Send>(
                 all.add(Outcome::of(job.join().unwrap_or_else(|_| bail!("a job's thread has panicked"))));
             }
             over.store(true, Ordering::Relaxed);
-            let described = meanwhile.join().unwrap_or_else(|_| bail!("what went on meanwhile has panicked"))?;
-            Ok((all, described))
+            let result = meanwhile.join().unwrap_or_else(|_| bail!("what went on meanwhile has panicked"))?;
+            Ok((all, result))
         })
     })
 }

@@ -71,11 +71,8 @@ fn many_jobs_of_four_tenants_at_once_are_all_exact() {
             ("violations", &violations.len()),
         ],
     );
-    let described = violations.join("\n");
-    assert!(
-        violations.is_empty(),
-        "{described}\nto see it again: cargo test -p longshore-tests --test proof many_jobs"
-    );
+    let listed = violations.join("\n");
+    assert!(violations.is_empty(), "{listed}\nto see it again: cargo test -p longshore-tests --test proof many_jobs");
     assert!(emulator_mib > 0 && function_mib > 0, "nobody says how much memory it took");
 }
 

@@ -107,8 +107,8 @@ pub(super) fn check(records: &MemoryRecords, rule: Rule, ended: &Ended<'_>) {
         let action = ACTIONS.iter().position(|name| name == key).expect("a key is an action");
         assert!((1..=possible.len()).contains(&row) && asked(row, action), "row {row} never had the key {key}");
         // A corrected row may have left a record under its earlier key.
-        let described = duplicate(&row) && possible[row - 1].count_ones() == 1;
-        assert!(!described, "the record {key} is of row {row}, which was told that it is another's");
+        let was_reported_as_duplicate = duplicate(&row) && possible[row - 1].count_ones() == 1;
+        assert!(!was_reported_as_duplicate, "the record {key} is of row {row}, which was told that it is another's");
     }
 }
 

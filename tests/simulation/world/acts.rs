@@ -63,7 +63,7 @@ async fn replay(shared: &Shared, id: JobId) -> PortResult<&'static str> {
     let function = DeadLetters { ports: Ports { store, queues, files: () }, access: Access::Open, operators, clock };
     match function.replay_all(&Operator("operator".into()), id).await {
         Ok(replayed) => {
-            faults::note(match replayed.effect {
+            faults::count_fault(match replayed.effect {
                 Effect::Generation => "replay of what was given up",
                 Effect::Message => "replay of a completion",
                 Effect::RedriveToSource | Effect::Later | Effect::Nothing => "replay of nothing",
@@ -71,7 +71,7 @@ async fn replay(shared: &Shared, id: JobId) -> PortResult<&'static str> {
             Ok("202")
         }
         Err(Failure::Problem(_)) => {
-            faults::note("replay refused");
+            faults::count_fault("replay refused");
             Ok("409")
         }
         Err(Failure::Ours(source)) => Err(PortError { service: "simulated", operation: "replay", source }),

@@ -51,7 +51,7 @@ impl World {
 
     fn advance(&mut self, task: usize) {
         if self.tasks[task].slow && !self.rng.often(50) {
-            return faults::note("slow");
+            return faults::count_fault("slow");
         }
         for _ in 0..=self.rng.below(self.environment.stride) {
             if self.step(task) {
@@ -67,19 +67,19 @@ impl World {
         }
         let at = self.rng.below(visible.len());
         if at > 0 {
-            faults::note("reordered");
+            faults::count_fault("reordered");
         }
         let number = visible[at];
         let queued = &self.messages[&number];
         if queued.receives > 0 {
             let alive = self.tasks.iter().any(|task| task.message == Some(number));
-            faults::note(if alive { "zombie" } else { "delivered again" });
+            faults::count_fault(if alive { "zombie" } else { "delivered again" });
         }
         if CLOCK.get() - queued.visible_at > 30_000 {
-            faults::note("delayed");
+            faults::count_fault("delayed");
         }
         if twice {
-            faults::note("duplicate");
+            faults::count_fault("duplicate");
         }
         self.deliver(number, twice);
     }

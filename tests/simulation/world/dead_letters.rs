@@ -24,8 +24,8 @@ pub(super) fn begin() {
 }
 
 /// Number of chunk messages of this priority, now or a while ago.
-pub(crate) fn depth(priority: Priority, behind: bool) -> u64 {
-    DEPTHS.get()[usize::from(behind)][place(priority)]
+pub(crate) fn depth(priority: Priority, stale: bool) -> u64 {
+    DEPTHS.get()[usize::from(stale)][place(priority)]
 }
 
 fn place(priority: Priority) -> usize {
@@ -180,7 +180,7 @@ impl World {
         let Some(queued) = self.messages.remove(&number) else { return };
         trace::set_function("queue", number);
         trace::append(format_args!("buried: {:?}", queued.message));
-        faults::note("buried");
+        faults::count_fault("buried");
         let (queue, body) = queued.message.dead();
         if queue == Queue::Chunk {
             self.buried.0 += 1;
@@ -203,7 +203,7 @@ impl World {
     pub(super) fn lose(&mut self, number: u64) {
         trace::set_function("queue", number);
         trace::append(format_args!("lost"));
-        faults::note("lost");
+        faults::count_fault("lost");
         self.losses += 1;
         self.disturbances += 1;
         self.messages.remove(&number);

@@ -48,7 +48,7 @@ impl World {
             (false, false) => JobItem::Manifest(self.rng.below(job.groups as usize + 1) as u32),
         };
         self.store.expire(job.job_id, item);
-        faults::note("expired");
+        faults::count_fault("expired");
         if item == JobItem::Job {
             self.customer_mut().expired = Some(Some(self.numbers));
         }
@@ -59,8 +59,8 @@ impl World {
         let customer = self.customer();
         let Some(Some(gone)) = customer.expired else { return };
         for row in 1..=customer.possible.len() {
-            let retried_groups = handler::was_offered_behind(customer.id, row as u64, gone);
-            assert!(!retried_groups, "row {row} of a job that is gone has run");
+            let was_offered = handler::was_offered_after(customer.id, row as u64, gone);
+            assert!(!was_offered, "row {row} of a job that is gone has run");
         }
     }
 }

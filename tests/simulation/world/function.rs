@@ -90,19 +90,19 @@ pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Out
             Work::Message(Message::Create(message), failures, sent_at) => {
                 let splitter = Splitter { ports, registry, clock };
                 let delivery = Delivery { deadline: late, failures, sent_at: Some(sent_at) };
-                described(splitter.deliver(&message, delivery).await)
+                function_end(splitter.deliver(&message, delivery).await)
             }
             Work::Message(Message::Chunk(message), failures, sent_at) => {
                 let worker = Worker { ports, registry, known, retry_base_s: *retry_base_s, clock };
                 let delivery = Delivery { deadline: late, failures, sent_at: Some(sent_at) };
                 // Each worker is a process of its own, so every receipt is stored.
-                described(worker.deliver(&Receipts::default(), message, delivery).await)
+                function_end(worker.deliver(&Receipts::default(), message, delivery).await)
             }
             Work::Message(Message::Complete(message), failures, _) => {
                 let completer = Completer { ports, stop_grace_ms: 0, deadline: late, part_bytes: PART_BYTES, clock };
-                described(completer.deliver(&message, failures).await)
+                function_end(completer.deliver(&message, failures).await)
             }
-            Work::Client(id, request) => described(act(&shared, id, request).await),
+            Work::Client(id, request) => function_end(act(&shared, id, request).await),
             Work::Sweep => sweep(&shared, clock().plus_seconds(SWEEP_S - 5)).await,
         }
     })
@@ -121,7 +121,7 @@ async fn sweep(shared: &Shared, deadline: Timestamp) -> FunctionEnd {
     }
 }
 
-fn described<T: Debug, E: Error>(result: Result<T, E>) -> FunctionEnd {
+fn function_end<T: Debug, E: Error>(result: Result<T, E>) -> FunctionEnd {
     match result {
         Ok(end) => FunctionEnd::Done(format!("{end:?}")),
         Err(error) => FunctionEnd::Failed(longshore::telemetry::chain(&error)),

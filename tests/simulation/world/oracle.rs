@@ -82,7 +82,7 @@ impl World {
     /// Checks the end that a function reports.
     pub(super) fn check_end(&self, task: &Task, end: &str) {
         if end == "HandedOver" {
-            faults::note("report handed over");
+            faults::count_fault("report handed over");
         }
         let Work::Message(Message::Chunk(message), ..) = &task.work else { return };
         let Some((groups, job)) = now(self.store.progress(message.job_id)).unwrap() else { return };
@@ -159,7 +159,7 @@ impl World {
                 assert!(dialect.json_lines && possible.is_empty(), "the file has rows: {job:?}");
             }
             (Status::Failed, Some("time_limit")) => {
-                faults::note("time limit met");
+                faults::count_fault("time limit met");
                 // The clock of a sweep may be ahead.
                 let late = clock().millis_since(job.deadline_at) + self.environment.skew_ms;
                 assert!(late >= 0, "stopped before its time: {job:?}");

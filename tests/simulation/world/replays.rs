@@ -75,8 +75,8 @@ impl World {
     pub(super) fn check_left_out(&self, job: &Job) {
         let LeftOut { generation, behind, failed } = &self.customer().seen.left_out;
         for row in failed.iter().filter(|_| *generation == job.generation) {
-            let retried_groups = handler::was_offered_behind(job.job_id, *row as u64, *behind);
-            assert!(!retried_groups, "row {row} had failed by itself, and a replay has run it");
+            let was_offered = handler::was_offered_after(job.job_id, *row as u64, *behind);
+            assert!(!was_offered, "row {row} had failed by itself, and a replay has run it");
         }
     }
 }

@@ -40,7 +40,7 @@ impl World {
             self.queues.show_all();
         }
         if skew_ms != 0 {
-            faults::note("clock skew");
+            faults::count_fault("clock skew");
         }
         let slow = self.environment.slow_ones && self.rng.often(150);
         let limit_s = if matches!(work, Work::Sweep) { SWEEP_S } else { PATIENCE_S + RESERVE_S };
@@ -66,18 +66,18 @@ impl World {
         SKEW.set(0);
         let hops = running.hops;
         self.take_sent(hops);
-        let Poll::Ready(described) = polled else { return false };
+        let Poll::Ready(end) = polled else { return false };
         let task = self.tasks.swap_remove(task);
-        self.ended(task, described);
+        self.ended(task, end);
         true
     }
 
-    fn ended(&mut self, task: Task, described: FunctionEnd) {
-        match &described {
+    fn ended(&mut self, task: Task, end: FunctionEnd) {
+        match &end {
             FunctionEnd::Done(end) => trace::append(format_args!("ends: {end}")),
             FunctionEnd::Failed(error) => trace::append(format_args!("fails: {error}")),
         }
-        let failed = match described {
+        let failed = match end {
             FunctionEnd::Done(end) => {
                 self.check_end(&task, &end);
                 self.messages.remove(&task.message.unwrap_or(0));
@@ -101,7 +101,7 @@ impl World {
         let Task { number, work, .. } = self.tasks.swap_remove(task);
         trace::set_function(work.name(), number);
         trace::append(format_args!("dies"));
-        faults::note("crash");
+        faults::count_fault("crash");
         match work {
             Work::Sweep => self.disturbances += 1,
             Work::Client(id, act) => self.request(id, act),
