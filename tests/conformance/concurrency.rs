@@ -1,4 +1,4 @@
-//! The gates: never more holders than slots, and nobody who waits is lost or called twice.
+//! Concurrency limits: never more holders than permits, and no parked chunk is lost or woken twice.
 
 use longshore_domain::concurrency::{ParkedChunk, Permit, free_permits};
 use longshore_domain::group::ChunkPlan;
@@ -11,15 +11,15 @@ use crate::fixtures::{at, split, waiting_job};
 
 on_both_stores! {
     a_permit_has_one_holder,
-    a_lease_that_has_ended_is_replaced_and_its_holder_gives_nothing_back,
-    a_permit_that_is_taken_twice_by_one_holder_is_held_once,
-    of_many_that_take_at_once_as_many_get_a_permit_as_there_are,
-    those_who_wait_are_found_by_their_turn_and_wait_once,
-    of_two_callers_one_calls,
-    a_call_that_is_made_twice_is_made,
-    one_who_was_put_down_again_is_not_forgotten,
-    the_gates_of_two_types_are_apart,
-    a_group_that_is_called_is_not_still_and_nothing_else_changes,
+    an_expired_permit_is_replaced_and_its_holder_releases_nothing,
+    a_permit_that_one_holder_acquires_twice_is_held_once,
+    of_many_concurrent_acquires_as_many_succeed_as_there_are_permits,
+    parked_chunks_are_listed_in_order_and_once_each,
+    of_two_concurrent_wakes_one_succeeds,
+    a_repeated_wake_succeeds,
+    a_chunk_that_was_parked_again_is_not_forgotten,
+    the_concurrency_limits_of_two_types_are_separate,
+    waking_a_chunk_is_progress_of_its_group_and_changes_nothing_else,
 }
 
 fn permit(number: u32, holder: &str, until: i64) -> Permit {
@@ -41,7 +41,7 @@ async fn a_permit_has_one_holder(store: impl Store) {
     assert_eq!(store.permits("limited").await.unwrap(), [second]);
 }
 
-async fn a_lease_that_has_ended_is_replaced_and_its_holder_gives_nothing_back(store: impl Store) {
+async fn an_expired_permit_is_replaced_and_its_holder_releases_nothing(store: impl Store) {
     let (dead, next) = (permit(3, "dead", 100), permit(3, "next", 300));
     assert!(store.acquire("limited", &dead, at(0)).await.unwrap());
     assert!(store.acquire("limited", &next, at(101)).await.unwrap());
@@ -49,7 +49,7 @@ async fn a_lease_that_has_ended_is_replaced_and_its_holder_gives_nothing_back(st
     assert_eq!(store.permits("limited").await.unwrap(), [next]);
 }
 
-async fn a_permit_that_is_taken_twice_by_one_holder_is_held_once(store: impl Store) {
+async fn a_permit_that_one_holder_acquires_twice_is_held_once(store: impl Store) {
     let permit = permit(0, "a", 100);
     for _ in 0..2 {
         assert!(store.acquire("limited", &permit, at(0)).await.unwrap());
@@ -57,7 +57,7 @@ async fn a_permit_that_is_taken_twice_by_one_holder_is_held_once(store: impl Sto
     assert_eq!(store.permits("limited").await.unwrap(), [permit]);
 }
 
-async fn of_many_that_take_at_once_as_many_get_a_permit_as_there_are(store: impl Store) {
+async fn of_many_concurrent_acquires_as_many_succeed_as_there_are_permits(store: impl Store) {
     let take = async |n: u32| {
         for number in 0..3 {
             if store.acquire("limited", &permit(number, &format!("worker {n}"), 100), at(0)).await.unwrap() {
@@ -77,7 +77,7 @@ fn parked(job: &Job, chunk: u32) -> ParkedChunk {
     ParkedChunk::new(job, &ChunkMessage { failures: 2, ..ChunkMessage::new(job, (0, chunk), &plan) }, 2)
 }
 
-async fn those_who_wait_are_found_by_their_turn_and_wait_once(store: impl Store) {
+async fn parked_chunks_are_listed_in_order_and_once_each(store: impl Store) {
     let early = waiting_job();
     let late = Job {
         job_id: JobId::generate(),
@@ -96,7 +96,7 @@ async fn those_who_wait_are_found_by_their_turn_and_wait_once(store: impl Store)
     assert_eq!(store.parked("limited", usize::MAX).await.unwrap(), all[1..]);
 }
 
-async fn of_two_callers_one_calls(store: impl Store) {
+async fn of_two_concurrent_wakes_one_succeeds(store: impl Store) {
     let seen = parked(&waiting_job(), 0);
     assert!(!store.mark_woken("limited", &seen, at(1)).await.unwrap(), "nobody waits");
     assert_eq!(store.parked("limited", 9).await.unwrap(), [], "a call makes nobody wait");
@@ -108,7 +108,7 @@ async fn of_two_callers_one_calls(store: impl Store) {
     assert!(store.mark_woken("limited", &woken, at(40_000)).await.unwrap(), "whoever called first is dead");
 }
 
-async fn a_call_that_is_made_twice_is_made(store: impl Store) {
+async fn a_repeated_wake_succeeds(store: impl Store) {
     let seen = parked(&waiting_job(), 0);
     store.park("limited", &seen).await.unwrap();
     for _ in 0..2 {
@@ -116,8 +116,9 @@ async fn a_call_that_is_made_twice_is_made(store: impl Store) {
     }
 }
 
-/// Called and sent; before its caller forgets it, it comes, finds no slot and is put down again.
-async fn one_who_was_put_down_again_is_not_forgotten(store: impl Store) {
+/// A chunk is woken and its message sent. Before its caller removes the parked chunk, the chunk's worker finds no
+/// permit and parks it again.
+async fn a_chunk_that_was_parked_again_is_not_forgotten(store: impl Store) {
     let seen = parked(&waiting_job(), 0);
     store.park("limited", &seen).await.unwrap();
     assert!(store.mark_woken("limited", &seen, at(1)).await.unwrap());
@@ -126,7 +127,7 @@ async fn one_who_was_put_down_again_is_not_forgotten(store: impl Store) {
     assert_eq!(store.parked("limited", 9).await.unwrap(), [seen]);
 }
 
-async fn the_gates_of_two_types_are_apart(store: impl Store) {
+async fn the_concurrency_limits_of_two_types_are_separate(store: impl Store) {
     let seen = parked(&waiting_job(), 0);
     store.park("limited", &seen).await.unwrap();
     assert!(store.acquire("limited", &permit(0, "a", 100), at(0)).await.unwrap());
@@ -136,7 +137,7 @@ async fn the_gates_of_two_types_are_apart(store: impl Store) {
     }
 }
 
-async fn a_group_that_is_called_is_not_still_and_nothing_else_changes(store: impl Store) {
+async fn waking_a_chunk_is_progress_of_its_group_and_changes_nothing_else(store: impl Store) {
     let id = split(&store, 1).await.job_id;
     assert!(store.count_group_resend(id, 0, 0, at(7)).await.unwrap());
     let (mut groups, job) = store.progress(id).await.unwrap().unwrap();

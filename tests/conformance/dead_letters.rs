@@ -1,4 +1,4 @@
-//! Notes of dead letters: noted once, settled once, listed newest first.
+//! Dead-letter records: recorded once, resolved once, listed newest first.
 
 use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue, Resolution, Settlement};
 use longshore_domain::group::ChunkPlan;
@@ -9,10 +9,10 @@ use longshore_domain::ports::{DeadLetterRecords, Removal, Store};
 use crate::fixtures::{accepted, at, finish, made, opened, split};
 
 on_both_stores! {
-    a_dead_letter_is_noted_once_and_reads_back_with_its_body,
-    of_two_who_settle_a_dead_letter_the_first_one_counts,
+    a_dead_letter_is_recorded_once_and_reads_back_with_its_body,
+    of_two_resolutions_of_a_dead_letter_the_first_one_counts,
     dead_letters_are_listed_newest_first_page_by_page,
-    a_body_goes_with_its_job_and_the_note_stays,
+    a_body_is_removed_with_its_job_and_the_record_stays,
     a_job_is_opened_again_for_its_dead_letters_and_forgets_them_with_the_next_generation,
 }
 
@@ -42,7 +42,7 @@ fn resolution(how: Settlement, by: &str) -> Resolution {
     Resolution { how, by: by.into(), at: at(9) }
 }
 
-async fn a_dead_letter_is_noted_once_and_reads_back_with_its_body(store: impl Store + DeadLetterRecords) {
+async fn a_dead_letter_is_recorded_once_and_reads_back_with_its_body(store: impl Store + DeadLetterRecords) {
     let dead_letter = of_chunk(&accepted(&store).await, 5);
     assert_eq!(store.dead_letter(&dead_letter.id).await.unwrap(), None);
     store.record(&dead_letter, Some("rows")).await.unwrap();
@@ -54,7 +54,7 @@ async fn a_dead_letter_is_noted_once_and_reads_back_with_its_body(store: impl St
     assert_eq!((store.dead_letter(&bare.id).await.unwrap(), store.body(&bare).await.unwrap()), (Some(bare), None));
 }
 
-async fn of_two_who_settle_a_dead_letter_the_first_one_counts(store: impl Store + DeadLetterRecords) {
+async fn of_two_resolutions_of_a_dead_letter_the_first_one_counts(store: impl Store + DeadLetterRecords) {
     let (dead_letter, first) = (unreadable(5), resolution(Settlement::Replayed, "ann"));
     store.record(&dead_letter, Some("x")).await.unwrap();
     for request in [&first, &resolution(Settlement::Discarded, "bob"), &first] {
@@ -86,7 +86,7 @@ async fn dead_letters_are_listed_newest_first_page_by_page(store: impl Store + D
     assert_eq!((found, behind), (vec![5, 4, 3, 2, 1], None));
 }
 
-async fn a_body_goes_with_its_job_and_the_note_stays(store: impl Store + DeadLetterRecords + Removal) {
+async fn a_body_is_removed_with_its_job_and_the_record_stays(store: impl Store + DeadLetterRecords + Removal) {
     let job = split(&store, 1).await;
     let dead_letter = of_chunk(&job, 5);
     store.record(&dead_letter, Some("rows")).await.unwrap();

@@ -5,12 +5,12 @@ use longshore_domain::ports::{FileStream, Files, MultipartFiles, Read};
 
 on_both_files! {
     a_file_is_read_as_it_was_written,
-    what_is_absent_or_changed_is_named,
+    absent_and_changed_files_are_reported,
     a_stream_begins_and_ends_where_it_should,
     a_file_of_parts_appears_when_it_is_completed,
     an_upload_with_other_parts_than_its_caller_put_is_not_completed,
     a_file_that_is_removed_is_gone,
-    files_are_removed_by_what_their_keys_begin_with,
+    files_are_removed_by_the_prefix_of_their_keys,
 }
 
 async fn a_file_is_read_as_it_was_written(files: impl Files) {
@@ -21,7 +21,7 @@ async fn a_file_is_read_as_it_was_written(files: impl Files) {
     }
 }
 
-async fn what_is_absent_or_changed_is_named(files: impl Files) {
+async fn absent_and_changed_files_are_reported(files: impl Files) {
     assert_eq!(files.info("no").await.unwrap(), None);
     assert_eq!(files.read("no", None, None).await.unwrap(), Read::Absent);
     assert!(matches!(files.open("no", Some("\"x\""), 5, None).await.unwrap(), Read::Absent));
@@ -58,7 +58,7 @@ async fn a_stream_begins_and_ends_where_it_should(files: impl Files) {
     }
 }
 
-/// All parts but the last have at least 5 MiB.
+/// Minimum size of all parts but the last.
 const PART_BYTES: usize = 5 << 20;
 
 async fn a_file_of_parts_appears_when_it_is_completed(files: impl Files + MultipartFiles) {
@@ -66,7 +66,7 @@ async fn a_file_of_parts_appears_when_it_is_completed(files: impl Files + Multip
     let upload = files.create_multipart("big", "text/csv").await.unwrap();
     let mut etags = Vec::new();
     for (number, part) in (1..).zip(bytes.chunks(PART_BYTES)) {
-        // A part that is put twice is the same part.
+        // A part that is uploaded twice is the same part.
         for _ in 0..2 {
             let etag = files.upload_part(&upload, number, part.to_vec()).await.unwrap().unwrap();
             etags.truncate(number as usize - 1);
@@ -77,7 +77,7 @@ async fn a_file_of_parts_appears_when_it_is_completed(files: impl Files + Multip
     assert!(files.complete_multipart(&upload, &etags).await.unwrap());
     let Read::Found(read) = files.read("big", None, None).await.unwrap() else { panic!("there is no file") };
     assert!(read == bytes, "{} bytes came back as {} others", bytes.len(), read.len());
-    // S3 may answer the second call like the first, or that the upload is gone.
+    // S3 may answer the second call like the first, or that the upload does not exist.
     files.complete_multipart(&upload, &etags).await.unwrap();
     assert_eq!(files.upload_part(&upload, 1, b"x".to_vec()).await.unwrap(), None);
     assert_eq!(files.info("big").await.unwrap().unwrap().size_bytes, bytes.len() as u64);
@@ -106,7 +106,7 @@ async fn a_file_that_is_removed_is_gone(files: impl Files) {
     assert!(files.info("jobs/1/ab").await.unwrap().is_some());
 }
 
-async fn files_are_removed_by_what_their_keys_begin_with(files: impl Files) {
+async fn files_are_removed_by_the_prefix_of_their_keys(files: impl Files) {
     for n in 0..1_005 {
         files.write(&format!("jobs/1/{n}"), "text/csv", b"x".to_vec()).await.unwrap();
     }

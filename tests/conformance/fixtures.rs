@@ -1,4 +1,4 @@
-//! Jobs, groups and commits that the tests begin with.
+//! Jobs, groups and commits with which the tests begin.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
@@ -9,14 +9,14 @@ use longshore_domain::ports::{ByAge, Created, Definition, Reopened, Store};
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
 
-/// Some moment; the tests count milliseconds from it.
+/// A fixed time, from which the tests count milliseconds.
 pub(crate) const NOW: i64 = 1_700_000_000_000;
 
 pub(crate) const fn at(millis: i64) -> Timestamp {
     Timestamp(NOW + millis)
 }
 
-/// A job that was just accepted.
+/// A newly accepted job.
 pub(crate) fn waiting_job() -> Job {
     Job {
         source: Some(SourceFile {
@@ -54,7 +54,7 @@ pub(crate) async fn unfinished(store: &impl Store) -> Vec<JobId> {
     page.into_iter().map(|position| position.job_id).collect()
 }
 
-/// A cursor that this token wrote.
+/// A cursor written with this token.
 pub(crate) fn cursor(token: &str, position: u32) -> Cursor {
     Cursor {
         round: 0,
@@ -82,13 +82,13 @@ pub(crate) fn finish(status: Status, millis: i64) -> Finish {
     Finish { generation: 0, status, totals, report: Some("attempt1".into()), error: None, at: at(millis) }
 }
 
-/// A group of the file as a splitter commits it: 2,000 bytes of it.
+/// A group of the file as a splitter commits it, with 2,000 bytes of the file.
 pub(crate) fn plan(group: u32) -> GroupPlan {
     let from = u64::from(group) * 2000;
     GroupPlan::of_file(0, manifest(group), from..from + 2000)
 }
 
-/// Stores a job that waits.
+/// Stores a waiting job.
 pub(crate) async fn accepted(store: &impl Store) -> Job {
     let job = waiting_job();
     assert_eq!(store.create_job(&job, &definition(), None).await.unwrap(), Created::New);
@@ -104,7 +104,7 @@ pub(crate) async fn split(store: &impl Store, groups: u32) -> Job {
     job
 }
 
-/// The job of a transition that took.
+/// The job of a successful transition.
 #[track_caller]
 pub(crate) fn made(transition: Transition) -> Job {
     match transition {
@@ -113,7 +113,7 @@ pub(crate) fn made(transition: Transition) -> Job {
     }
 }
 
-/// The job of a retry that took.
+/// The job of a successful retry.
 #[track_caller]
 pub(crate) fn opened(observed: Reopened) -> Job {
     match observed {

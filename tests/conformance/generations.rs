@@ -1,4 +1,4 @@
-//! A job that is opened again: the new generation's first writes, and what the old one's late calls meet.
+//! A retried job: the new generation's first writes, and the results of the old generation's late calls.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::fixtures::{at, cursor, finish, made, manifest, opened, plan, split, s
 on_both_stores! {
     a_job_that_ended_is_opened_again_once,
     a_job_that_has_not_ended_is_not_opened_again,
-    a_generation_that_has_passed_writes_nothing,
+    an_earlier_generation_writes_nothing,
     a_group_that_is_recorded_again_begins_with_its_cursors_and_failures,
     a_retry_has_its_own_corrected_file_and_its_uploads_stay_until_the_job_goes,
 }
@@ -46,7 +46,7 @@ async fn a_job_that_ended_is_opened_again_once(store: impl Store) {
     assert_eq!(store.reopen(&before, &later).await.unwrap(), Reopened::Refused);
 }
 
-/// A corrected file in a row of its own.
+/// A corrected file as source.
 fn corrected(upload: FileGuid) -> SourceFile {
     let source = waiting_job().source.unwrap();
     SourceFile { key: format!("uploads/default/{upload}"), name: "failed.csv".into(), ..source }
@@ -87,13 +87,13 @@ async fn a_retry_has_its_own_corrected_file_and_its_uploads_stay_until_the_job_g
 async fn a_job_that_has_not_ended_is_not_opened_again(store: impl Store) {
     let job = split(&store, 1).await;
     assert_eq!(store.reopen(&job, &REOPEN).await.unwrap(), Reopened::Refused);
-    // Neither is one that somebody believes to have ended.
+    // A job that a caller wrongly takes for ended cannot be opened either.
     let believed = Job { status: Status::Failed, stage: Stage::Done, ..job.clone() };
     assert_eq!(store.reopen(&believed, &REOPEN).await.unwrap(), Reopened::Refused);
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(job));
 }
 
-async fn a_generation_that_has_passed_writes_nothing(store: impl Store) {
+async fn an_earlier_generation_writes_nothing(store: impl Store) {
     let before = ended(&store).await;
     opened(store.reopen(&before, &REOPEN).await.unwrap());
     let begun = made(store.begin(before.job_id, at(60)).await.unwrap());

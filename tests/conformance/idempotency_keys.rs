@@ -9,7 +9,7 @@ use crate::stored_jobs::key;
 
 on_both_stores! {
     a_key_makes_one_upload,
-    keys_of_jobs_and_of_uploads_are_apart,
+    keys_of_jobs_and_of_uploads_are_separate,
     of_many_jobs_at_once_under_one_key_one_is_made,
     of_many_uploads_at_once_under_one_key_one_is_made,
     of_different_requests_at_once_under_one_key_one_is_made,
@@ -43,7 +43,7 @@ async fn a_key_makes_one_upload(store: impl Store) {
     assert_eq!(create(&elsewhere, "h").await, Created::New);
 }
 
-async fn keys_of_jobs_and_of_uploads_are_apart(store: impl Store) {
+async fn keys_of_jobs_and_of_uploads_are_separate(store: impl Store) {
     let (upload, job, key) = (upload(), waiting_job(), key("k", "h"));
     assert_eq!(store.create_upload(&upload, Some(&key)).await.unwrap(), Created::New);
     assert_eq!(store.create_job(&job, &definition(), Some(&key)).await.unwrap(), Created::New);

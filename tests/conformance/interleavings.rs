@@ -1,4 +1,5 @@
-//! Random sequences of operations on both stores: same outcomes at every step, same records at the end.
+//! Random sequences of operations on both stores, with the same outcomes at every step and the same records at the
+//! end.
 
 use longshore::store::dynamo::DynamoStore;
 use longshore::store::memory::MemoryStore;
@@ -14,11 +15,11 @@ use proptest::test_runner::{Config, TestRunner};
 use crate::fixtures::{at, cursor, definition, finish, plan, waiting_job};
 use crate::on_both::Local;
 
-/// Sequences; each has up to `STEPS` operations, and each operation on DynamoDB takes some milliseconds.
+/// Number of sequences. Each has up to `STEPS` operations, and each operation on DynamoDB takes some milliseconds.
 const CASES: u32 = 40;
 const STEPS: usize = 30;
 
-/// One call of a port, with small ranges of everything so that calls meet.
+/// One call of a port. The ranges of all values are small, so that calls conflict.
 #[derive(Clone, Debug)]
 enum Step {
     Create,
@@ -58,7 +59,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a step met, to be compared.
+/// The result of a step, for comparison.
 #[derive(Debug, PartialEq)]
 enum Observed {
     Created(Created<JobId>),
@@ -124,7 +125,7 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Observed
 
 async fn compare(memory: &MemoryStore, dynamo: &DynamoStore, steps: &[Step]) {
     let job = Job { job_id: JobId::generate(), ..waiting_job() };
-    // Most sequences should get somewhere.
+    // Most sequences should make progress.
     let header = [Step::Create, Step::Begin(0), Step::CommitGroup { group: 0, time: 0 }];
     let skipped = steps.len() % 2 * header.len();
     for (number, step) in header.iter().skip(skipped).chain(steps).enumerate() {

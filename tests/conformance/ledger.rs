@@ -1,4 +1,4 @@
-//! The ledger of groups: a commit counts once, whoever sends it, however often.
+//! The ledger of groups: a commit counts once, regardless of its sender and of repetitions.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, Group};
@@ -15,7 +15,7 @@ on_both_stores! {
     a_closed_group_takes_nothing_but_knows_its_own,
     a_commit_to_what_is_absent_makes_nothing,
     a_group_resend_is_counted_once_and_forgotten_with_progress,
-    a_done_group_is_noted_once,
+    a_done_group_is_recorded_once,
     progress_shows_every_group_in_order,
 }
 
@@ -99,7 +99,7 @@ async fn a_group_resend_is_counted_once_and_forgotten_with_progress(store: impl 
     assert_eq!(group.resends, 0);
 }
 
-async fn a_done_group_is_noted_once(store: impl Store) {
+async fn a_done_group_is_recorded_once(store: impl Store) {
     let job = split(&store, 2).await;
     for (group, millis, all_done) in [(1, 5, false), (1, 6, false), (0, 7, false)] {
         let noted = made(store.group_done(job.job_id, group, at(millis)).await.unwrap());

@@ -1,4 +1,4 @@
-//! What AWS refuses is refused in memory, too, and leaves nothing behind.
+//! Limits of AWS in the in-memory store: it refuses the same calls, and a refused call leaves nothing behind.
 
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem};
@@ -26,7 +26,7 @@ on_both_stores! {
     a_job_larger_than_an_item_is_refused,
     an_update_that_makes_an_item_too_large_is_refused,
     issues_that_would_be_larger_than_an_item_end_a_split,
-    a_note_larger_than_an_item_is_refused,
+    a_dead_letter_record_larger_than_an_item_is_refused,
 }
 
 async fn a_job_larger_than_an_item_is_refused(store: impl Store) {
@@ -46,7 +46,8 @@ async fn an_update_that_makes_an_item_too_large_is_refused(store: impl Store) {
     assert_eq!(store.definition(job.job_id).await.unwrap().unwrap().columns, None);
 }
 
-/// Issues are cut, in size and number, before they are stored: a split never fails because of what it has to report.
+/// Issues are truncated, in size and number, before they are stored: a split never fails because of the issues that
+/// it reports.
 async fn issues_that_would_be_larger_than_an_item_end_a_split(store: impl Store) {
     let job = split(&store, 1).await;
     let issue = |n| JobError::new(format!("odd_{n}_{}", "c".repeat(ITEM_BYTES)), "x".repeat(ITEM_BYTES));
@@ -56,7 +57,7 @@ async fn issues_that_would_be_larger_than_an_item_end_a_split(store: impl Store)
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(ended));
 }
 
-async fn a_note_larger_than_an_item_is_refused(store: impl Store + DeadLetterRecords) {
+async fn a_dead_letter_record_larger_than_an_item_is_refused(store: impl Store + DeadLetterRecords) {
     accepted(&store).await;
     let dead_letter = DeadLetterRecord {
         id: "1700000000000-m".into(),
@@ -158,7 +159,7 @@ async fn files_beyond_the_limits_are_refused_by_s3() {
     files_beyond_the_limits(local.files().await).await;
 }
 
-/// Code of the error of a call that was refused.
+/// Code of a refused call's error.
 fn code<T: std::fmt::Debug, E: ProvideErrorMetadata, R>(observed: Result<T, SdkError<E, R>>) -> Option<String> {
     observed.err().and_then(|error| error.as_service_error()?.code().map(str::to_owned))
 }

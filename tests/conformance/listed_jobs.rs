@@ -18,7 +18,7 @@ on_both_stores! {
 const ALL: JobsWanted<'static> =
     JobsWanted { tenant: "default", status: None, job_type: None, limit: 100, after: None };
 
-/// Stores this many jobs, a millisecond apart; newest first.
+/// Stores this many jobs, a millisecond apart. Returns their ids, newest first.
 async fn stored(store: &impl Store, count: i64, change: impl Fn(i64, &mut Job)) -> Vec<JobId> {
     let mut ids = Vec::new();
     for age in 0..count {
@@ -56,7 +56,7 @@ async fn jobs_are_listed_newest_first_and_only_the_tenants(store: impl Store) {
 }
 
 async fn jobs_come_in_pages_that_hold_each_once(store: impl Store) {
-    // Three of each millisecond: the order among them is the store's.
+    // Three jobs of each millisecond: the store decides the order among them.
     let mut jobs = stored(&store, 9, |age, job| job.times.created_at = at(age / 3)).await;
     for limit in [1, 2, 4, 9, 10] {
         let pages = pages(&store, JobsWanted { limit, ..ALL }).await;
@@ -100,7 +100,7 @@ async fn a_page_is_cut_behind_the_last_job_that_fits(store: impl Store) {
     let found = pages(&store, wanted).await;
     let invites: Vec<_> = jobs.iter().enumerate().filter(|(n, _)| n % 3 != 2).map(|(_, id)| *id).collect();
     assert_eq!(found, [invites[..3].to_vec(), invites[3..].to_vec()]);
-    // A place is a moment and an id, whether or not there is a job.
+    // A position is a time and an id, whether or not that job exists.
     let after = Some(JobPosition { created_at: at(4), job_id: JobId::generate() });
     let page = store.jobs(&JobsWanted { after, ..wanted }).await.unwrap();
     assert!(page.jobs.iter().all(|job| job.times.created_at <= at(4)), "{:?}", page.jobs);

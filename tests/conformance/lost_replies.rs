@@ -1,6 +1,6 @@
-//! Calls that took and whose reply was lost: the SDK sends them again, and nothing counts twice.
+//! Calls that were executed and whose replies were lost: the SDK repeats them, and nothing counts twice.
 //!
-//! One test for all: the fault proxy takes seconds to start.
+//! One test for all, because the fault proxy takes seconds to start.
 
 use std::time::Duration;
 
@@ -105,7 +105,7 @@ async fn a_retry_and_a_start_whose_reply_is_lost_are_made_once(store: &DynamoSto
     assert!(!store.release_upload(job.job_id, upload).await.unwrap(), "the retry's use is noted");
 }
 
-/// With room for one: whoever counts twice has none for itself.
+/// The limit is one: a call that counted twice would be refused.
 async fn a_place_and_a_promise_whose_reply_is_lost_count_once(store: &DynamoStore, faults: &Faults) {
     let store =
         store.clone().with_limits(TenantLimits { active_jobs: 1, upload_bytes_per_day: 7, ..TenantLimits::default() });
@@ -128,8 +128,8 @@ async fn a_place_and_a_promise_whose_reply_is_lost_count_once(store: &DynamoStor
     }
 }
 
-/// Room for one, and it is taken by a job that has ended: a create reads that, and is about to take it out. On its way the
-/// write is held up, and the job is retried.
+/// The limit is one, and the place is held by a job that has ended: a create reads that, and is about to remove the
+/// job from the count. Its write is delayed, and the job is retried meanwhile.
 async fn a_job_that_is_retried_while_it_is_being_forgotten_keeps_its_place(
     store: &DynamoStore,
     faults: &Faults,

@@ -1,6 +1,7 @@
-//! One suite for every implementation of a port: what holds for the fakes holds for DynamoDB, SQS and S3.
+//! One suite for every implementation of a port: the in-memory adapters have the same behavior as DynamoDB, SQS and
+//! S3.
 //!
-//! Each test of a store runs on the one in memory and on DynamoDB in an emulator. `interleavings` compares the two
+//! Each test of a store runs on the in-memory store and on DynamoDB in an emulator. `interleavings` compares the two
 //! on random sequences of operations, and `lost_replies` shows that nothing counts twice when a reply is lost.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]

@@ -1,4 +1,4 @@
-//! Runs a test on every implementation of a port.
+//! Macros that run a test on every implementation of a port.
 
 use longshore::config::Aws;
 use longshore::files::S3Files;
@@ -8,7 +8,7 @@ use longshore_tests::harness::aws_limits::LimitsProxy;
 use longshore_tests::harness::emulator::Emulator;
 use longshore_tests::harness::resources::{aws, create_bucket, create_jobs_table};
 
-/// Makes of each `async fn name(store: impl Store)` a test on the store in memory and one on DynamoDB.
+/// Turns each `async fn name(store: impl Store)` into a test on the in-memory store and one on DynamoDB.
 macro_rules! on_both_stores {
     ($($name:ident),+ $(,)?) => {
         mod in_memory {
@@ -27,7 +27,7 @@ macro_rules! on_both_stores {
     };
 }
 
-/// Makes of each `async fn name(files: impl Files)` a test on files in memory and one on S3.
+/// Turns each `async fn name(files: impl Files)` into a test on the in-memory files and one on S3.
 macro_rules! on_both_files {
     ($($name:ident),+ $(,)?) => {
         mod in_memory {
@@ -46,7 +46,8 @@ macro_rules! on_both_files {
     };
 }
 
-/// An emulator, clients for it through a proxy that refuses what AWS refuses, and a name for whatever this test makes on it.
+/// An emulator, clients for it through a proxy that refuses what AWS refuses, and a unique name for this test's
+/// resources.
 pub(crate) struct Local {
     pub(crate) aws: Aws,
     pub(crate) endpoint: String,
@@ -61,7 +62,7 @@ impl Local {
         self.limits.refusals()
     }
 
-    /// The emulator that `LONGSHORE_EMULATOR` names, or else one of this test's own: a second more.
+    /// Uses the emulator that `LONGSHORE_EMULATOR` names, or else starts one for this test, which takes a second.
     pub(crate) async fn start() -> Self {
         let shared = std::env::var("LONGSHORE_EMULATOR").ok();
         let own = shared.is_none().then(|| Emulator::start().unwrap());

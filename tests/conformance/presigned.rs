@@ -1,4 +1,4 @@
-//! Presigned URLs: a PUT takes exactly what was promised, once; a GET saves under the client's own name.
+//! Presigned URLs: a PUT accepts exactly the announced file, once; a GET saves it under the client's own name.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -25,7 +25,7 @@ fn upload(bytes: &[u8]) -> Upload {
     }
 }
 
-/// The status of a PUT of these bytes, with a header left out if one is named.
+/// The status of a PUT of these bytes, without one of its headers if it is named.
 fn put(target: &PutUrl, bytes: &[u8], without: &str) -> u16 {
     let agent: ureq::Agent = ureq::Agent::config_builder().proxy(None).http_status_as_error(false).build().into();
     let mut request = agent.put(&target.url);
@@ -65,7 +65,7 @@ async fn a_presigned_put_with_a_checksum_refuses_other_bytes() {
     assert_eq!(put(&target, b"right", ""), 200);
 }
 
-/// What AWS does beyond the emulator: it refuses a part without a checksum, and a part that is too small.
+/// Two refusals of AWS that the emulator lacks: a part without a checksum, and a part that is too small.
 #[tokio::test]
 async fn a_presigned_part_takes_its_own_bytes_and_the_file_appears_once_with_all_of_them() {
     let local = Local::start().await;
@@ -112,7 +112,7 @@ async fn an_upload_in_parts_is_gone_once_it_was_aborted_or_its_file_is_there() {
     let aborted = begin().await;
     files.abort_parts(&upload.key, &aborted.id).await;
     assert_eq!(files.received_parts(&upload.key, &aborted).await.unwrap(), None);
-    // S3 answers an empty list with 400, whatever it is for.
+    // S3 answers an empty list with 400, for any upload.
     let part = ReceivedPart { number: 1, size_bytes: 4, sha256: None, etag: "\"0\"".to_owned() };
     assert_eq!(files.complete_parts(&upload, &aborted, &[part]).await.unwrap(), Completion::Gone);
     let late = begin().await;

@@ -1,4 +1,4 @@
-//! The queues: what is sent arrives as it was, control messages once, dead letters stay.
+//! The queues: messages arrive unchanged, control messages once, and dead letters stay.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ fn chunk(number: u32, bytes: usize) -> ChunkMessage {
     }
 }
 
-/// Bodies of what a queue holds, each received once.
+/// Bodies of a queue's messages, each received once.
 async fn receive(local: &Local, url: &str) -> Vec<String> {
     let mut bodies = Vec::new();
     loop {
@@ -48,7 +48,7 @@ async fn receive(local: &Local, url: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn chunks_arrive_as_they_were_sent_and_count_as_backlog() {
+async fn chunks_arrive_unchanged_and_count_in_the_queue_depth() {
     let (local, created, queues) = sqs().await;
     let mut sent: Vec<_> = (0..25).map(|number| chunk(number, 60_000)).collect();
     queues.send_chunks(&sent, 0).await.unwrap();
@@ -62,7 +62,7 @@ async fn chunks_arrive_as_they_were_sent_and_count_as_backlog() {
 }
 
 #[tokio::test]
-async fn a_delayed_chunk_is_backlog_before_it_can_be_received() {
+async fn a_delayed_chunk_counts_in_the_queue_depth_before_it_can_be_received() {
     let (local, created, queues) = sqs().await;
     queues.send_chunks(&[chunk(0, 9)], 900).await.unwrap();
     assert_eq!(receive(&local, &created.urls.chunks[&Priority::Normal]).await, [""; 0]);
@@ -70,7 +70,7 @@ async fn a_delayed_chunk_is_backlog_before_it_can_be_received() {
 }
 
 #[tokio::test]
-async fn each_priority_has_a_queue_and_a_backlog_of_its_own() {
+async fn each_priority_has_its_own_queue_and_queue_depth() {
     let (local, created, queues) = sqs().await;
     let memory = MemoryQueues::default();
     let numbered = (0..).zip([Priority::Low, Priority::High, Priority::Normal, Priority::Low]);
@@ -89,7 +89,7 @@ async fn each_priority_has_a_queue_and_a_backlog_of_its_own() {
     }
 }
 
-/// Create and complete messages that are the same for deduplication but for the last of each.
+/// Create and complete messages with the same deduplication id, except for the last of each.
 fn control() -> ([CreateMessage; 4], [CompleteMessage; 3]) {
     let job_id = JobId::generate();
     let create = |position, resend| CreateMessage {
@@ -126,7 +126,7 @@ async fn a_control_message_that_is_sent_twice_arrives_once_and_a_resend_arrives_
     assert_eq!(receive(&local, created.urls.complete.as_ref().unwrap()).await.len(), 2);
 }
 
-/// How many messages of a queue can be received now, and how many cannot.
+/// Number of a queue's receivable messages, and number of those in flight.
 async fn depth(local: &Local, url: &str) -> (String, String) {
     use aws_sdk_sqs::types::QueueAttributeName as Name;
     let ask = local.aws.sqs().get_queue_attributes().queue_url(url).attribute_names(Name::All);

@@ -1,4 +1,4 @@
-//! Several writers at once, as in production: counts stay exact, and each transition happens once.
+//! Several concurrent writers, as in production: counts stay exact, and each transition happens once.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome};
@@ -16,7 +16,7 @@ on_both_stores! {
     of_cancel_and_completion_one_wins,
 }
 
-/// Works chunk `chunk` item by item, and starts again from what is stored whenever another was faster.
+/// Processes chunk `chunk` item by item, and starts again from the stored state whenever another writer was faster.
 async fn work(store: &impl Store, id: JobId, chunk: u32, items: u32) -> u32 {
     let (nonce, mut lost) = (nonce(), 0);
     for n in 1.. {

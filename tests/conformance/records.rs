@@ -1,5 +1,5 @@
-//! The records of imports: any interleaving of writers leaves what one run in order leaves, in memory and in the
-//! table, and whoever lists them sees each record once.
+//! The records of imports: any interleaving of writers has the same result as one run in order, in memory and in the
+//! table, and a list contains each record once.
 
 use std::collections::BTreeMap;
 
@@ -38,12 +38,12 @@ on_both_records!(
     an_upsert_keeps_the_latest_writer_in_any_order,
     an_insert_keeps_the_first_writer_and_knows_it_again,
     a_list_shows_every_record_once,
-    datasets_and_tenants_are_apart,
+    datasets_and_tenants_are_separate,
     a_tenants_datasets_are_listed_once_each,
-    a_cursor_of_nobody_is_refused,
+    an_invalid_cursor_is_refused,
 );
 
-/// The jobs table's keys are the records table's; its index is not in the way.
+/// A records table. The jobs table has the same keys, and its index does no harm.
 pub(crate) async fn table(local: &Local) -> DynamoRecords {
     create_jobs_table(&local.aws, &local.name).await.unwrap();
     DynamoRecords::new(local.aws.dynamodb(), &local.name)
@@ -62,7 +62,7 @@ pub(crate) async fn put_one(records: &impl RecordStore, rule: Rule, record: NewR
     records.put(&dataset("d"), rule, vec![record]).await.remove(0)
 }
 
-/// Writes records as a worker does: what was not tried is offered again. All of them must be stored.
+/// Writes records as a worker does: those that were not tried are offered again. All of them must be stored.
 pub(crate) async fn put_all(records: &impl RecordStore, into: &Dataset, rule: Rule, mut open: Vec<NewRecord>) {
     while !open.is_empty() {
         let written = records.put(into, rule, open.clone()).await;
@@ -125,7 +125,7 @@ async fn a_list_shows_every_record_once(records: impl RecordStore) {
     assert_eq!(records.list(&into, 10, None).await.unwrap().items.len(), 0);
     put_all(&records, &into, Rule::Insert, (1..=700).map(new).collect()).await;
     for limit in [1, 7, 100, 699, 700, 1_000] {
-        // A page of one takes a walk of 700 pages: some of it shows enough.
+        // Pages of one record need 700 requests. A part of them is enough.
         let most = if limit == 1 { 40 } else { usize::MAX };
         let (mut seen, mut cursor, mut pages) = (BTreeMap::new(), None, 0);
         while pages < most {
@@ -145,7 +145,7 @@ async fn a_list_shows_every_record_once(records: impl RecordStore) {
     }
 }
 
-async fn datasets_and_tenants_are_apart(records: impl RecordStore) {
+async fn datasets_and_tenants_are_separate(records: impl RecordStore) {
     let job = JobId::generate();
     let places = [("default", "d"), ("default", "d2"), ("other", "d")];
     for (row, (tenant, name)) in (1..).zip(places) {
@@ -180,8 +180,8 @@ async fn a_tenants_datasets_are_listed_once_each(records: impl RecordStore) {
     }
 }
 
-async fn a_cursor_of_nobody_is_refused(records: impl RecordStore) {
-    // Shard and key as a page writes them, but the key is longer than any that the table holds.
+async fn an_invalid_cursor_is_refused(records: impl RecordStore) {
+    // Shard and key as a page has them, but with a key longer than any in the table.
     let key = "k".repeat(MAX_KEY_BYTES + 1);
     let forged = [&Sha256::digest(&key)[..1], key.as_bytes()].concat();
     let forged = URL_SAFE_NO_PAD.encode([&[forged[0] % 64], &forged[1..]].concat());

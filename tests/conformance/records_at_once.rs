@@ -1,4 +1,4 @@
-//! Records in the table when several write at once, replies are lost, or somebody else had a hand in it.
+//! Records in the table with concurrent writers, lost replies, or changes by others.
 
 use longshore::store::records::{DynamoRecords, RecordStore, Rule, Written};
 use longshore_domain::ids::JobId;
@@ -39,7 +39,8 @@ async fn the_same_file_again_writes_over_itself() {
     let local = Local::start().await;
     let records = table(&local).await;
     let into = dataset("d");
-    // The second run finds most keys present, and the third begins with the other statement: all end alike.
+    // The second run finds most keys present, and the third begins with the other statement: all have the same
+    // result.
     for _ in 0..3 {
         let job = JobId::generate();
         let file = (1..=120).map(|row| record(job, row, &format!("k{row}"), json!({ "row": row })));
@@ -60,7 +61,7 @@ async fn writes_whose_replies_are_lost_are_made_once_and_known_again() {
     for rule in [Rule::Insert, Rule::Upsert] {
         faults.lose_replies("dynamodb", "BatchExecuteStatement", 2).unwrap();
         let mut open: Vec<_> = (1..=30).map(|row| record(job, row, &format!("k{row}"), json!({}))).collect();
-        // Should patience end before an answer comes, the worker's next round meets its own write just so.
+        // If a worker stops retrying before it has a response, its next round finds its own write in this way.
         for _ in 0..3 {
             let written = records.put(&dataset("d"), rule, open.clone()).await;
             assert!(
@@ -90,7 +91,7 @@ async fn a_table_without_capacity_says_so_and_one_that_fails_leaves_the_records_
 }
 
 #[tokio::test]
-async fn a_record_of_another_hand_stays_as_it_is() {
+async fn a_record_that_no_import_wrote_stays_unchanged() {
     use aws_sdk_dynamodb::types::AttributeValue;
     let local = Local::start().await;
     let records = table(&local).await;

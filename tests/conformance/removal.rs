@@ -1,4 +1,4 @@
-//! A deleted job: hidden once, in the sweeper's sight until it is removed, and then gone with all that was its own.
+//! A deleted job: hidden immediately, visible to the sweeper until it is removed, and then gone with all its data.
 
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, JobTimes, Reopen, Status, Transition};
@@ -27,7 +27,7 @@ async fn a_job_is_deleted_once(store: impl Store + Removal) {
     assert_eq!(store.delete(JobId::generate(), at(6)).await.unwrap(), Transition::Refused);
 }
 
-/// Deleted before its end, after it, and never.
+/// Jobs that are deleted before their end, after it, and never.
 async fn a_deleted_job_is_listed_until_it_is_removed(store: impl Store + Removal) {
     let [early, late, kept] =
         [split(&store, 1).await, split(&store, 1).await, split(&store, 1).await].map(|job| job.job_id);
@@ -42,7 +42,7 @@ async fn a_deleted_job_is_listed_until_it_is_removed(store: impl Store + Removal
     let deleted = made(store.delete(late, at(20)).await.unwrap());
     let reopen = Reopen { generation: 0, at: at(21), deadline_at: at(99), corrected: None, selected_chunks: None };
     assert_eq!(store.reopen(&deleted, &reopen).await.unwrap(), Reopened::Refused);
-    // As it was read before it was deleted.
+    // The job as read before it was deleted.
     let before = Job { times: JobTimes { deleted_at: None, ..deleted.times.clone() }, ..deleted };
     assert_eq!(store.reopen(&before, &reopen).await.unwrap(), Reopened::Refused);
     let mut listed = unfinished(&store).await;
@@ -73,7 +73,7 @@ async fn nothing_is_left_of_a_removed_job_but_its_key(store: impl Store + Remova
     store.create_job(&job, &definition(), Some(&key)).await.unwrap();
     let id = job.job_id;
     let mut begun = made(store.begin(id, at(1)).await.unwrap());
-    // More items than go into one batch.
+    // More items than fit into one batch.
     for group in 0..20 {
         begun = made(store.commit_group(&begun, &plan(group), at(2)).await.unwrap());
     }

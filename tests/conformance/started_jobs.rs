@@ -1,4 +1,4 @@
-//! A job that is started from one that has only checked its file: one, and only from one that still stands.
+//! An import started from a validated job: at most one, and only while the validated job exists.
 
 use futures::future::join_all;
 use longshore_domain::ids::{FileGuid, JobId};
@@ -14,7 +14,7 @@ on_both_stores! {
     the_upload_goes_with_the_last_of_the_two,
 }
 
-/// A job that has checked its file, over an upload of its own.
+/// A validated job over its own upload.
 async fn checked(store: &impl Store) -> Job {
     let mut job =
         Job { validation: Validation { checks_only: true, ..waiting_job().validation.clone() }, ..waiting_job() };

@@ -1,4 +1,4 @@
-//! Uploads and jobs as a whole.
+//! Complete uploads and jobs.
 
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Status;
@@ -10,7 +10,7 @@ use crate::fixtures::{accepted, at, definition, finish, made, split, unfinished,
 on_both_stores! {
     an_upload_is_read_as_it_was_stored,
     a_job_is_read_as_it_was_stored,
-    what_is_not_there_is_none,
+    an_absent_id_returns_none,
     a_job_that_is_created_again_is_still_there_once,
     an_idempotency_key_is_replayed_for_the_same_request_and_refused_for_another,
     an_expired_idempotency_key_is_free_again,
@@ -50,7 +50,7 @@ async fn a_job_is_read_as_it_was_stored(store: impl Store) {
     assert_eq!(store.definition(job.job_id).await.unwrap(), Some(definition()));
 }
 
-async fn what_is_not_there_is_none(store: impl Store) {
+async fn an_absent_id_returns_none(store: impl Store) {
     let id = JobId::generate();
     assert_eq!(store.upload(FileGuid::generate()).await.unwrap(), None);
     assert_eq!(store.job(id).await.unwrap(), None);
@@ -69,7 +69,7 @@ async fn a_job_that_is_created_again_is_still_there_once(store: impl Store) {
     assert_eq!(store.job(job.job_id).await.unwrap().unwrap().status, Status::Running);
 }
 
-/// A client's key with the hash of what came with it.
+/// A client's idempotency key with the hash of its request.
 pub(crate) fn key(key: &str, request_hash: &str) -> IdempotencyKey {
     IdempotencyKey { key: key.into(), request_hash: request_hash.into(), at: at(0) }
 }

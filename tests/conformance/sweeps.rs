@@ -1,4 +1,4 @@
-//! What sweeps and workers leave for the next sweep.
+//! Records of sweeps and workers for the next sweep.
 
 use longshore_domain::deliveries::{Deliveries, INTERVAL_S, INTERVALS};
 use longshore_domain::ids::JobId;
@@ -9,13 +9,13 @@ use longshore_domain::time_stamp::Timestamp;
 use crate::fixtures::{at, unfinished};
 
 on_both_stores! {
-    a_sweep_goes_on_where_the_last_write_says,
+    a_sweep_continues_at_the_last_stored_position,
     the_position_is_no_unfinished_job,
     the_newest_message_of_each_interval_is_kept_for_each_tenant_and_priority,
     intervals_are_used_again,
 }
 
-async fn a_sweep_goes_on_where_the_last_write_says(store: impl Sweeps) {
+async fn a_sweep_continues_at_the_last_stored_position(store: impl Sweeps) {
     let position = |millis| JobPosition { created_at: at(millis), job_id: JobId::generate() };
     assert_eq!(store.sweep_position().await.unwrap(), None);
     for position in [Some(position(5)), Some(position(3)), None, None, Some(position(9))] {

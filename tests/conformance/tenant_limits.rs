@@ -1,4 +1,4 @@
-//! What one tenant may take: exactly the limit is let in, whoever comes at once, and the end of a job makes room.
+//! Limits of one tenant: exactly the limit is admitted, for any concurrent calls, and a job's end makes room.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ use crate::stored_jobs::key;
 on_both_stores! {
     of_many_jobs_at_once_exactly_the_limit_is_taken,
     the_end_of_a_job_makes_room_and_its_deletion_does_not,
-    a_loop_of_creates_and_deletes_comes_to_the_limit_until_jobs_are_removed,
+    a_loop_of_creates_and_deletes_reaches_the_limit_until_jobs_are_removed,
     a_retry_needs_room_too,
     a_start_needs_room_too,
-    a_job_whose_place_nobody_took_is_opened_again,
-    who_comes_again_with_a_key_needs_no_room,
+    a_job_whose_place_is_still_free_is_opened_again,
+    a_repeated_request_with_its_key_needs_no_room,
     a_key_is_asked_for_without_making_anything,
     tenants_do_not_share_their_room,
     jobs_that_are_gone_take_no_room,
@@ -35,7 +35,7 @@ on_both_stores! {
     starts_and_retries_count_the_bytes_of_the_file_again,
 }
 
-/// A store that can be told how much room there is.
+/// A store whose limits can be set.
 pub(crate) trait Limited: Store + TenantCounts + Sized {
     fn limited(self, limits: TenantLimits) -> Self;
 }
@@ -65,7 +65,7 @@ async fn create(store: &impl Store, key: Option<&IdempotencyKey>) -> (JobId, Cre
     (job.job_id, store.create_job(&job, &definition(), key).await.unwrap())
 }
 
-/// A new job that was taken.
+/// A new job that was accepted.
 async fn taken(store: &impl Store) -> JobId {
     let (id, observed) = create(store, None).await;
     assert_eq!(observed, Created::New);
@@ -114,7 +114,7 @@ async fn the_end_of_a_job_makes_room_and_its_deletion_does_not(store: impl Limit
     assert_eq!(create(&store, None).await.1, Created::OverLimit(2), "it is not removed yet");
 }
 
-async fn a_loop_of_creates_and_deletes_comes_to_the_limit_until_jobs_are_removed(store: impl Limited + Removal) {
+async fn a_loop_of_creates_and_deletes_reaches_the_limit_until_jobs_are_removed(store: impl Limited + Removal) {
     const LIMIT: u64 = 4;
     let store = store.limited(jobs(LIMIT));
     let mut deleted = Vec::new();
@@ -166,7 +166,7 @@ async fn a_start_needs_room_too(store: impl Limited) {
     assert_eq!(observed, Started::Before(job.job_id), "who comes again needs no room");
 }
 
-async fn a_job_whose_place_nobody_took_is_opened_again(store: impl Limited) {
+async fn a_job_whose_place_is_still_free_is_opened_again(store: impl Limited) {
     let store = store.limited(jobs(1));
     let first = taken(&store).await;
     let ended = end(&store, first).await;
@@ -174,7 +174,7 @@ async fn a_job_whose_place_nobody_took_is_opened_again(store: impl Limited) {
     assert_eq!(create(&store, None).await.1, Created::OverLimit(1));
 }
 
-async fn who_comes_again_with_a_key_needs_no_room(store: impl Limited) {
+async fn a_repeated_request_with_its_key_needs_no_room(store: impl Limited) {
     let store = store.limited(jobs(1));
     let (first, observed) = create(&store, Some(&key("k", "h"))).await;
     assert_eq!(observed, Created::New);
@@ -238,7 +238,7 @@ async fn creates_retries_and_ends_at_once_keep_to_the_limit(store: impl Limited)
         }
         let active = known.values().filter(|job| !job.status.is_final()).count();
         assert!(active <= LIMIT, "round {round}: {active} jobs are active");
-        // What there is room for is taken: no place is lost.
+        // All free places can be used: none is lost.
         for _ in active..LIMIT {
             let id = taken(&store).await;
             known.extend(store.job(id).await.unwrap().map(|job| (id, job)));

@@ -1,4 +1,4 @@
-//! A job's transitions: taken once, recognised when repeated, refused when another was first.
+//! A job's transitions: successful once, recognized when repeated, refused after another one.
 
 use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
@@ -23,7 +23,7 @@ on_both_stores! {
     an_absent_job_refuses_everything,
 }
 
-/// The transition took, and the stored job is what it returned.
+/// Checks that the transition was successful, and that the stored job is the returned one.
 async fn taken(store: &impl Store, transition: Transition) -> Job {
     let job = made(transition);
     assert_eq!(store.job(job.job_id).await.unwrap().as_ref(), Some(&job));

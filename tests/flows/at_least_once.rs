@@ -1,4 +1,4 @@
-//! Messages that come twice, out of order or too early change neither counts nor report nor records.
+//! Duplicate, reordered and early messages, which change neither counts nor report nor records.
 
 use anyhow::{Context, ensure};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::shared::{Marks, Story, counts, dataset, end, finish, job_id, lines, own, probe_file, stack};
 
-/// Four chunks of the probe with a bit of everything; rows 7, 107 and so on fail, 8, 108 and so on are skipped.
+/// Four chunks of the probe with mixed outcomes: rows 7, 107 and so on fail, 8, 108 and so on are skipped.
 fn mixed_rows() -> Vec<u8> {
     probe_file((1..=200).map(|n| match n % 100 {
         7 => "reject,0,,",
@@ -26,7 +26,7 @@ fn every_message_delivered_twice_counts_once() -> Story {
     let mut watch = Watch::new(stack, &id);
     watch.until("split", |job| job["itemCountFinal"] == true)?;
     let (queues, job_id) = (stack.queues()?, job_id(&id)?);
-    // Re-sends of their own: the FIFO queues would swallow exact copies, as they should.
+    // Re-sends with their own deduplication ids: the FIFO queues would drop exact copies, as they should.
     let create = CreateMessage { tenant: String::new(), job_id, generation: 0, position: 0, resend: 9, failures: 0 };
     let complete = CompleteMessage { job_id, generation: 0, resend: 9, step: 0, tenant: String::new(), failures: 0 };
     let chunks = chunk_messages(stack, &id)?;
@@ -37,7 +37,7 @@ fn every_message_delivered_twice_counts_once() -> Story {
     stack.run(queues.send_complete(&complete))?;
     let (job, _) = end(watch, stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [196, 2, 2]), "{job}");
-    // And all of it once more, when everything is over.
+    // All messages once more, after the job's end.
     stack.run(queues.send_chunks(&chunks, 0))?;
     stack.run(queues.send_create(&CreateMessage { resend: 10, ..create.clone() }))?;
     stack.run(queues.send_complete(&CompleteMessage { resend: 10, ..complete }))?;
@@ -45,7 +45,7 @@ fn every_message_delivered_twice_counts_once() -> Story {
     Ok(())
 }
 
-/// The SDK sends again what it got no answer to, and the queue then holds every message twice.
+/// The SDK repeats a call without a response, and the queue then contains every message twice.
 #[test]
 fn chunk_messages_whose_reply_was_lost_are_enqueued_twice_and_count_once() -> Story {
     let Some(stack) = own() else { return Ok(()) };
@@ -60,7 +60,7 @@ fn chunk_messages_whose_reply_was_lost_are_enqueued_twice_and_count_once() -> St
 }
 
 #[test]
-fn chunks_that_come_in_reverse_leave_what_order_leaves() -> Story {
+fn chunks_in_reverse_order_have_the_same_result() -> Story {
     let stack = stack();
     let row = |n: u32| format!("{},{n}", if n % 10 == 1 { "same".to_owned() } else { format!("k{n}") });
     let file = lines(["id,n".to_owned()].into_iter().chain((1..=91).map(row)));
@@ -77,9 +77,9 @@ fn chunks_that_come_in_reverse_leave_what_order_leaves() -> Story {
     Ok(())
 }
 
-/// Whoever meets a chunk whose next round is not due puts the message back for the rest of the time.
+/// A worker that receives a chunk before its next round is due delays the message for the remaining time.
 #[test]
-fn a_round_that_is_called_too_early_waits_and_each_row_is_worked_once_a_round() -> Story {
+fn a_round_that_is_delivered_too_early_waits_and_each_row_runs_in_each_round() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let file = probe_file((1..=4).map(|_| format!("retry,0,2,{}", marks.path().display())));
@@ -93,7 +93,8 @@ fn a_round_that_is_called_too_early_waits_and_each_row_is_worked_once_a_round() 
     }
     let (job, _) = end(watch, stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [4, 0, 0]), "{job}");
-    // Three rounds. Two workers may be at a round at once, of which one loses; the counts above never showed it.
+    // Three rounds. A row may have more calls, if two workers process a round at once and one of them loses. The
+    // counts above are not affected.
     ensure!(marks.calls(4)?.iter().all(|calls| *calls >= 3), "{:?}", marks.calls(4)?);
     Ok(())
 }

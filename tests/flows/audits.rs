@@ -1,5 +1,5 @@
-//! The audit of a job: equal when nothing was touched, and otherwise the name of what was, byte by byte and number by
-//! number, in the table and in the bucket.
+//! The audit of a job. It reports equal if nothing was changed. Otherwise it names each changed byte or number, in
+//! the table and in the bucket.
 
 use anyhow::{Context, Result, ensure};
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::shared::{Story, job_id, own, probe_file, work};
 
-/// A job in the hands of somebody who may write to the table and the bucket.
+/// A job whose records and files a test changes.
 struct Tampered<'a> {
     stack: &'a Stack,
     id: String,
@@ -23,7 +23,7 @@ impl Tampered<'_> {
         self.stack.client.get(&format!("/api/jobs/{}/audit", self.id))?.expect(200)
     }
 
-    /// Check and place of each difference, in their order.
+    /// Check and location of each difference, in their order.
     fn named(&self) -> Result<Vec<String>> {
         let audit = self.audit()?;
         let differences = audit["differences"].as_array().context("no differences")?;
@@ -37,7 +37,7 @@ impl Tampered<'_> {
         Ok(report_key(&job, name))
     }
 
-    /// Changes a file of the report, asks, and puts it back.
+    /// Changes a file of the report, runs the audit, and restores the file.
     fn with_file(&self, name: &str, change: impl FnOnce(&str) -> String) -> Result<Vec<String>> {
         let (stack, files, key) = (self.stack, self.stack.files()?, self.key(name)?);
         let Read::Found(bytes) = stack.run(files.read(&key, None, None))? else { anyhow::bail!("no {key}") };
@@ -49,7 +49,7 @@ impl Tampered<'_> {
         named
     }
 
-    /// Adds to a number of a record, asks, and takes it away again.
+    /// Adds to a number of a record, runs the audit, and subtracts it again.
     fn with_number(&self, record: &str, attribute: &str, by: i32) -> Result<Vec<String>> {
         self.add(record, attribute, by)?;
         let named = self.named();
@@ -66,7 +66,7 @@ impl Tampered<'_> {
         Ok(())
     }
 
-    /// Replaces text in a text attribute of a record, asks, and puts the record back.
+    /// Replaces text in a text attribute of a record, runs the audit, and restores the record.
     fn with_text(&self, record: &str, attribute: &str, (from, to): (&str, &str)) -> Result<Vec<String>> {
         let (table, dynamodb) = (self.stack.output("JobsTableName")?, self.stack.aws.dynamodb());
         let get = dynamodb.get_item().table_name(table).key("PK", text(&format!("JOB#{}", self.id)));
@@ -91,7 +91,7 @@ fn text(text: &str) -> AttributeValue {
     AttributeValue::S(text.to_owned())
 }
 
-/// Rows 1 to 60: every tenth is refused, every tenth skipped.
+/// A job over rows 1 to 60: every tenth is rejected, every tenth skipped.
 fn worked(stack: &Stack) -> Result<Tampered<'_>> {
     let action = |n: u32| match n % 10 {
         3 => "reject,,,",
@@ -103,7 +103,7 @@ fn worked(stack: &Stack) -> Result<Tampered<'_>> {
 }
 
 #[test]
-fn an_audit_of_a_job_that_nobody_has_touched_is_equal() -> Story {
+fn an_audit_of_an_unchanged_job_is_equal() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let job = worked(stack)?;
     let audit = job.audit()?;

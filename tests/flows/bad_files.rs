@@ -1,4 +1,4 @@
-//! Files that cannot be read at all, or that hold nothing: the job says so with a code and a sentence.
+//! Files that cannot be read at all, or that contain no rows: the job fails with a code and a message.
 
 use anyhow::ensure;
 use longshore_tests::harness::report::Report;
@@ -43,7 +43,7 @@ fn a_file_that_cannot_be_read_fails_the_job_with_a_code_and_a_sentence() -> Stor
         let sentence = job["error"]["message"].as_str().unwrap_or_default();
         ensure!(sentence.split_whitespace().count() > 5, "{what}: no sentence: {sentence:?}");
         assert_eq!((counts(&job), job["itemCount"].as_u64()), ([0, 0, 0], Some(0)), "{what}");
-        // Its result is there all the same.
+        // The result exists nevertheless.
         Report::read(&stack.client, &id)?;
     }
     Ok(())

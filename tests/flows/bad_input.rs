@@ -1,4 +1,4 @@
-//! Requests and messages that are wrong: each has an answer, and harms nobody else.
+//! Invalid requests and messages: each has a response, and affects nothing else.
 
 use anyhow::{Context, Result, ensure};
 use base64::Engine;
@@ -57,7 +57,7 @@ fn a_bad_request_is_refused_with_the_field_that_is_wrong() -> Story {
 }
 
 #[test]
-fn an_upload_that_can_never_be_worked_is_refused_before_it_is_sent() -> Story {
+fn an_upload_that_can_never_be_processed_is_refused_before_it_is_sent() -> Story {
     let client = &stack().client;
     let ask =
         |size: Value| client.post("/api/uploads", &json!({ "fileName": "f", "contentType": "text/csv", "size": size }));
@@ -123,7 +123,7 @@ fn a_file_that_vanishes_before_it_is_split_fails_the_job() -> Story {
     Ok(())
 }
 
-/// Whatever is in the way of the other messages of its queue.
+/// An unparsable message does not block the other messages of its queue.
 #[test]
 fn an_unparsable_message_ends_in_the_dead_letter_queue_and_harms_no_other() -> Story {
     let Some(stack) = own() else { return Ok(()) };
@@ -145,7 +145,7 @@ fn an_unparsable_message_ends_in_the_dead_letter_queue_and_harms_no_other() -> S
     for (_, dead_letters) in queues {
         eventually(|| Ok(stack.peek(dead_letters)?.contains(&marker)))?;
     }
-    // The sweeper reads past it.
+    // The sweeper skips it.
     let swept = stack.sweep()?;
     assert_eq!(swept["failures"], 0, "{swept}");
     Ok(())

@@ -1,4 +1,4 @@
-//! Rows that are wrong in a file that is right: each fails alone, and the others are imported.
+//! Bad rows in a valid file: each fails alone, and the others are imported.
 
 use anyhow::ensure;
 use longshore_tests::harness::report::Report;
@@ -11,7 +11,7 @@ fn into(name: &str) -> Value {
     json!({ "dataset": dataset(name), "key": "id" })
 }
 
-/// Number and code of each failed row, and how many succeeded.
+/// Number and code of each failed row, and the number of succeeded rows.
 type Expected = (Vec<(u64, String)>, u64);
 
 fn expected(file: &[u8], options: &Value) -> anyhow::Result<Expected> {
@@ -29,7 +29,7 @@ fn named(codes: &[(u64, &str)]) -> Vec<(u64, String)> {
     codes.iter().map(|(number, code)| (*number, (*code).to_owned())).collect()
 }
 
-/// What it is, the file, its bad rows, and how many are right.
+/// Description, file, bad rows, and number of good rows.
 type Case = (&'static str, Vec<u8>, &'static [(u64, &'static str)], u64);
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a crash leaves behind and no redelivery mends, the sweeper finds: every job ends.
+//! States after a crash that no redelivery recovers: the sweeper finds them, and every job ends.
 
 use anyhow::ensure;
 use longshore_tests::harness::crafted::{finish_unseen, unsent_chunks, unsent_job};
@@ -31,7 +31,7 @@ fn chunks_whose_messages_are_lost_are_sent_again() -> Story {
 }
 
 #[test]
-fn a_job_whose_completion_nobody_asked_for_is_completed() -> Story {
+fn a_job_whose_completion_was_never_requested_is_completed() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let file = probe_file((1..=60).map(|_| "ok,,,"));
     let (job, messages) = unsent_chunks(stack, "probe", &file, &json!({}), 20)?;
@@ -48,7 +48,7 @@ fn a_job_whose_completion_nobody_asked_for_is_completed() -> Story {
     Ok(())
 }
 
-/// Its job type is gone: every push is in vain.
+/// The job type does not exist any more, so no push has an effect.
 #[test]
 fn a_job_that_no_function_can_split_fails_in_the_end() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! A job that its client stops: what has ended counts, nothing begins any more.
+//! A job that its client cancels: finished items count, and no further item begins.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::shared::{Marks, Story, counts, end, error_code, impatient, job_id, own, probe_file, stack};
 
-/// The slowest rows that a stopped job may begin after the client has heard that it stops.
+/// Maximum time after the cancel's response in which a row may still begin.
 const LAST_BEGIN: Duration = Duration::from_secs(5);
 
 #[test]
@@ -33,7 +33,7 @@ fn a_job_that_is_canceled_under_load_begins_nothing_after_five_seconds_and_count
     ensure!(succeeded + failed + skipped >= 100, "what had ended before the cancel is lost: {job}");
     ensure!(succeeded + failed + skipped < rows, "nothing was left to be canceled: {job}");
     ensure!(report.failed.len() as u64 == failed, "{} failed rows are reported, {failed} counted", report.failed.len());
-    // The chunks' messages are delivered all the same, and every one of them finds the job stopped.
+    // The chunks' messages are delivered nevertheless, and every worker finds the job stopped.
     let called = marks.calls(usize::try_from(rows)?)?.iter().sum::<usize>();
     let last = std::fs::metadata(marks.path())?.modified()?;
     let after = last.duration_since(answered).unwrap_or_default();
@@ -58,7 +58,7 @@ fn a_waiting_job_is_canceled_at_once_and_lists_its_whole_file() -> Story {
     Ok(())
 }
 
-/// The call died between the order to stop and the message.
+/// The function died after it had marked the job as stopped and before it sent the message.
 #[test]
 fn a_cancel_whose_message_was_never_sent_is_completed_by_the_sweeper() -> Story {
     use longshore_domain::job::Stop;
@@ -75,7 +75,7 @@ fn a_cancel_whose_message_was_never_sent_is_completed_by_the_sweeper() -> Story 
 }
 
 #[test]
-fn a_job_that_asks_for_little_time_is_stopped_when_it_is_over() -> Story {
+fn a_job_with_a_short_time_limit_is_stopped_at_its_end() -> Story {
     let stack = stack();
     let file = probe_file((1..=400).map(|_| "ok,250,,"));
     let upload = stack.client.upload("file.csv", &file)?;

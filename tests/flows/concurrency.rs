@@ -1,4 +1,5 @@
-//! A job type of which two chunks may run at once: no more do, nothing of it burns receives, and no other type waits.
+//! A job type with a concurrency limit of two chunks: no more run, its parked chunks use up no receives, and no other
+//! type waits.
 
 use anyhow::ensure;
 use longshore_domain::job::Priority;
@@ -9,11 +10,11 @@ use serde_json::json;
 use crate::shared::{Marks, Story, counts, end, own, probe_file, work};
 
 #[test]
-fn no_more_chunks_of_a_limited_type_run_at_once_than_may() -> Story {
+fn a_limited_type_runs_no_more_chunks_than_its_limit() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let mark = marks.path().display();
-    // Twenty chunks of half a second, for two slots; six workers would take them. Two jobs share the limit.
+    // Twenty chunks of half a second, for two permits; six workers would take them. Two jobs share the limit.
     let file = probe_file((1..=100).map(|n| format!("{},100,1,{mark}", if n % 25 == 0 { "retry" } else { "ok" })));
     let high = stack.client.start_at(Priority::High, "probe-limited", &file, &json!({}))?;
     let low = stack.client.start_at(Priority::Low, "probe-limited", &file, &json!({}))?;
@@ -42,18 +43,18 @@ fn no_more_chunks_of_a_limited_type_run_at_once_than_may() -> Story {
 }
 
 #[test]
-fn a_worker_that_is_killed_behind_the_concurrency_limit_keeps_nobody_out_for_long() -> Story {
+fn a_killed_worker_does_not_hold_its_permit_for_long() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let mark = marks.path().display();
-    // One death in each of two chunks: for a moment both slots are dead.
+    // One worker dies in each of two chunks: for a moment both permits are held by dead workers.
     let dies = [3, 8];
     let file = probe_file((1..=40).map(|n| format!("{},50,,{mark}", if dies.contains(&n) { "kill" } else { "ok" })));
     let id = stack.client.start("probe-limited", "file.csv", &file, &json!({}))?;
     let (job, _) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [40, 0, 0]), "{job}");
     let calls = marks.calls(40)?;
-    // On a busy machine a worker may run out of time, too.
+    // On a busy machine a worker may also exceed its time.
     ensure!(dies.iter().all(|n| calls[n - 1] >= 2), "nobody was killed: {calls:?}");
     let dead_letters = stack.peek("ChunkDlqUrl")?;
     ensure!(!dead_letters.iter().any(|dead_letter| dead_letter.contains(&id)), "a chunk is a dead letter");

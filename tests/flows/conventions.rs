@@ -1,5 +1,5 @@
-//! The conventions that users of HTTP expect, one story each, named by the document that says so; 429 and
-//! 503 are in `limits`.
+//! The conventions that users of HTTP expect. Each has a story named by the document that defines it; 429 and 503 are
+//! in `limits`.
 
 use anyhow::{Context, Result, ensure};
 use longshore_domain::ids::nonce;
@@ -24,7 +24,8 @@ fn get(client: &Client, path: &str, headers: &[(&str, &str)]) -> Result<Answer> 
     client.call("GET", path, headers, &[])
 }
 
-/// 15.3.3 and 10.2.2, 10.2.3: a request that is accepted says where its outcome will be, and when to ask.
+/// 15.3.3 and 10.2.2, 10.2.3: the response to an accepted request has the URL of its outcome, and the time to poll
+/// it.
 #[test]
 fn rfc_9110_202_has_location_and_retry_after() -> Story {
     let client = &stack().client;
@@ -43,7 +44,7 @@ fn rfc_9110_202_has_location_and_retry_after() -> Story {
     Ok(())
 }
 
-/// The asynchronous request-reply pattern: 200 while pending and after, 303 to the result only for whoever asks for it.
+/// The asynchronous request-reply pattern: 200 while pending and after, 303 to the result only on request.
 #[test]
 fn rfc_9110_303_leads_to_the_result_on_request_and_the_status_is_always_200() -> Story {
     let Some(stack) = own() else { return Ok(()) };
@@ -66,7 +67,8 @@ fn rfc_9110_303_leads_to_the_result_on_request_and_the_status_is_always_200() ->
     Ok(())
 }
 
-/// draft-ietf-httpapi-idempotency-key-header: the same request under its key replays the first answer, another is 422.
+/// draft-ietf-httpapi-idempotency-key-header: the same request with its key replays the first response, another
+/// request gets 422.
 #[test]
 fn idempotency_key_draft_replays_the_first_answer_and_refuses_another_request() -> Story {
     let client = &stack().client;
@@ -76,7 +78,7 @@ fn idempotency_key_draft_replays_the_first_answer_and_refuses_another_request() 
         let key = nonce();
         let send =
             |body: &Value| client.call("POST", path, &[JSON, ("idempotency-key", &key)], body.to_string().as_bytes());
-        // Two at once, and one afterwards: one outcome.
+        // Two concurrent requests, and a later one: one outcome.
         let mut answers = std::thread::scope(|scope| -> Result<Vec<Answer>> {
             let calls: Vec<_> = (0..2).map(|_| scope.spawn(|| send(&body))).collect();
             calls.into_iter().map(|call| call.join().ok().context("a call panicked")?).collect()
@@ -95,7 +97,7 @@ fn idempotency_key_draft_replays_the_first_answer_and_refuses_another_request() 
         let refused = send(&other)?;
         let kind = refused.json()["type"].clone();
         ensure!((refused.status, kind) == (422, json!("/api/problems/idempotency-key-reused")), "{}", refused.text());
-        // A create that is refused leaves its key free.
+        // A refused create does not use up its key.
         let key = nonce();
         let send =
             |body: &Value| client.call("POST", path, &[JSON, ("idempotency-key", &key)], body.to_string().as_bytes());
@@ -106,7 +108,7 @@ fn idempotency_key_draft_replays_the_first_answer_and_refuses_another_request() 
     Ok(())
 }
 
-/// Problem details, with an RFC 6901 pointer for each bad field, on every kind of error that a client can provoke.
+/// Problem details, with an RFC 6901 pointer for each bad field, for every kind of error that a client can cause.
 #[test]
 fn rfc_9457_every_error_is_a_problem_document() -> Story {
     let client = &stack().client;
@@ -142,7 +144,7 @@ fn rfc_9457_every_error_is_a_problem_document() -> Story {
     Ok(())
 }
 
-/// 8.8.3, 13.1.2, 15.4.5: the same document under its tag is not sent again.
+/// 8.8.3, 13.1.2, 15.4.5: the document is not sent again if the client has its tag.
 #[test]
 fn rfc_9110_an_etag_that_is_known_is_answered_304() -> Story {
     let client = &stack().client;
@@ -187,7 +189,7 @@ fn rfc_9110_a_change_with_a_stale_if_match_is_answered_412() -> Story {
     Watch::new(stack, &id).end().map(|_| ())
 }
 
-/// Opaque cursors, and a link with `rel="next"` that leads through all pages and ends.
+/// Opaque cursors, and a link with `rel="next"` on every page but the last.
 #[test]
 fn rfc_8288_lists_link_to_their_next_page() -> Story {
     let client = &stack().client;
@@ -215,7 +217,7 @@ fn rfc_8288_lists_link_to_their_next_page() -> Story {
     Ok(())
 }
 
-/// CRLF, quotes doubled, a header; and no cell that a spreadsheet would run (CWE-1236).
+/// CRLF, doubled quotes, a header, and no CSV injection: no cell that a spreadsheet would evaluate (CWE-1236).
 #[test]
 fn rfc_4180_and_cwe_1236_failures_are_csv_without_formulas() -> Story {
     let client = &stack().client;
@@ -234,7 +236,7 @@ fn rfc_4180_and_cwe_1236_failures_are_csv_without_formulas() -> Story {
     Ok(())
 }
 
-/// W3C Trace Context: what came in goes out.
+/// W3C Trace Context: the response has the request's trace.
 #[test]
 fn trace_context_traceparent_comes_back() -> Story {
     let client = &stack().client;

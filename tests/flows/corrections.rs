@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use crate::shared::{Story, counts, dataset, end, finish, lines, own, stack, work};
 
-/// Rows of the journey below. Row n is `n,name n,n`, unless it is bad.
+/// Number of rows in the story below. Row n is `n,name n,n`, unless it is bad.
 const ROWS: u64 = 600;
 
-/// What stands in row n.
+/// Content of row n.
 fn row(n: u64) -> String {
     match n % 60 {
-        // No number: mended, given up, or left as it is, by turns.
+        // Not a number. In turn these rows are corrected, removed, or left unchanged.
         7..=9 => format!("{n},\"name; {n}\",many"),
         // No key.
         20 => format!(",=name {n},{n}"),
@@ -75,7 +75,8 @@ fn failed_rows_are_corrected_in_a_spreadsheet_and_only_they_run_again() -> Story
     let upload = stack.client.upload("failed.csv", saved.as_bytes())?;
     stack.client.retry(&id, Some(&upload))?.expect(202)?;
     let job = Watch::new(stack, &id).end()?;
-    // Thirty rows were mended, one of them twice and so not at all; ten are wrong still, ten were left out.
+    // Thirty rows were corrected. One of them occurs twice, so its correction does not count. Ten rows are still
+    // wrong, ten were removed.
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [ROWS - 21, 21, 0]), "{job}");
     let codes: Vec<_> = job["issues"].as_array().into_iter().flatten().map(|issue| issue["code"].as_str()).collect();
     assert_eq!(codes, [Some("corrected_rows_unknown"), Some("corrected_rows_repeated")], "{job}");
@@ -92,7 +93,7 @@ fn failed_rows_are_corrected_in_a_spreadsheet_and_only_they_run_again() -> Story
     for (key, record) in expected {
         assert_eq!(records.get(&key).map(|stored| &stored["record"]), Some(&record), "{key}");
     }
-    // What is left can be corrected once more.
+    // The remaining rows can be corrected once more.
     let again = format!("row,id,name,age\n{}", stayed.iter().map(|n| format!("{n},{n},x,{n}\n")).collect::<String>());
     let upload = stack.client.upload("again.csv", again.as_bytes())?;
     stack.client.retry(&id, Some(&upload))?.expect(202)?;
@@ -149,7 +150,7 @@ fn a_file_that_is_no_failures_file_of_the_job_is_refused_and_changes_nothing() -
     Ok(())
 }
 
-/// The file is there when the retry is accepted, and gone when it is read.
+/// The file exists when the retry is accepted, and no longer when it is read.
 #[test]
 fn a_corrected_file_that_is_gone_fails_the_retry_and_nothing_that_had_failed_is_lost() -> Story {
     use longshore_domain::ids::FileGuid;
@@ -208,7 +209,7 @@ fn a_validated_file_is_imported_without_another_upload_and_only_once() -> Story 
         (&json!("completed"), &json!(started), &json!(null))
     );
     assert_eq!(stack.client.start_checked(&id)?.expect(202)?["jobId"], started.as_str(), "long after");
-    // The file is the other job's too.
+    // The other job uses the same file.
     assert_eq!(stack.client.delete(&id)?.status, 204);
     assert_eq!(stack.client.start_checked(&id)?.status, 404);
     stack.client.retry(&started, None)?.expect(202)?;
@@ -231,7 +232,7 @@ fn a_validated_file_that_is_gone_is_not_imported() -> Story {
     Ok(())
 }
 
-/// Cancel and retry are sent at once, again and again: the job is always in one state that both answers explain, and in
+/// Cancel and retry are sent at once, repeatedly: the job is always in one state that both responses explain, and in
 /// the end every row is counted and reported once.
 #[test]
 fn a_cancel_and_a_retry_at_the_same_moment_are_taken_one_after_the_other() -> Story {
@@ -244,7 +245,7 @@ fn a_cancel_and_a_retry_at_the_same_moment_are_taken_one_after_the_other() -> St
         let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
         let mut attempts = 1;
         for round in 0..ROUNDS {
-            // Now while it runs, now when it has ended.
+            // In some rounds the job is running, in others it has ended.
             if round % 3 == 0 {
                 end(Watch::new(stack, &id), stack, &id, &file)?;
             }

@@ -1,4 +1,5 @@
-//! Processes that die at the worst moment, and replies that are lost: the next delivery goes on from the last commit.
+//! Processes that die at critical moments, and replies that are lost: the next delivery continues from the last
+//! commit.
 
 use anyhow::{Result, ensure};
 use longshore_domain::ports::Queues;
@@ -17,7 +18,7 @@ fn a_worker_killed_in_the_middle_of_a_chunk_is_resumed_from_its_last_commit() ->
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let mark = marks.path().display();
-    // One chunk of 2.7 s. It commits every second, and dies when it has worked some rows beyond the first commit.
+    // One chunk of 2.7 s. Its worker commits every second, and dies some rows after the first commit.
     let file = probe_file((1..=45).map(|n| format!("{},60,,{mark}", if n == 35 { "kill" } else { "ok" })));
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
     let mut watch = Watch::new(stack, &id);
@@ -33,7 +34,7 @@ fn a_worker_killed_in_the_middle_of_a_chunk_is_resumed_from_its_last_commit() ->
     Ok(())
 }
 
-/// Between the transaction and the messages: the group is in the ledger, and nobody works it.
+/// Between the transaction and the messages: the group is in the ledger, and its chunks are not sent.
 #[test]
 fn a_splitter_killed_between_commit_and_send_is_resumed_and_sends() -> Story {
     let Some(stack) = own() else { return Ok(()) };
@@ -44,7 +45,8 @@ fn a_splitter_killed_between_commit_and_send_is_resumed_and_sends() -> Story {
         .on_chunks_with(marker, &json!({ "timeout_ms": 4_500, "error": { "code": "InternalError" } }))?;
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
     struck(&rule)?;
-    // A FIFO mapping is serial here: of all processes of the splitter only the one that hangs is at work.
+    // The FIFO queue's event source mapping is serial here: among the splitter's processes only the one that hangs is
+    // active.
     kill_all(stack, "CreateJobFunctionName")?;
     let stranded = stack.client.job(&id)?;
     assert_eq!(
@@ -58,8 +60,8 @@ fn a_splitter_killed_between_commit_and_send_is_resumed_and_sends() -> Story {
     Ok(())
 }
 
-/// The SDK repeats an update whose reply was lost. A plain ADD would have counted every commit of the chunk twice, and
-/// `itemProgress` would have passed `itemCount`, which the watch refuses.
+/// The SDK repeats an update whose reply was lost. A plain ADD would have counted every commit of the chunk twice,
+/// and `itemProgress` would have exceeded `itemCount`, which the watch reports.
 #[test]
 fn commits_whose_reply_was_lost_count_once() -> Story {
     let Some(stack) = own() else { return Ok(()) };
@@ -72,7 +74,8 @@ fn commits_whose_reply_was_lost_count_once() -> Story {
     Ok(())
 }
 
-/// Its rows are written, its commit is refused, and its message comes back: the second delivery meets its own records.
+/// The rows are written, the commit is refused, and the message is redelivered: the second delivery finds its own
+/// records.
 #[test]
 fn an_insert_that_is_delivered_again_calls_none_of_its_own_records_a_duplicate() -> Story {
     let Some(stack) = own() else { return Ok(()) };
@@ -112,7 +115,7 @@ fn completion_killed_before_its_last_write_completes_at_the_next_delivery() -> S
 }
 
 #[test]
-fn throttled_commits_are_tried_again_and_count_once() -> Story {
+fn throttled_commits_are_retried_and_count_once() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let file = probe_file((1..=30).map(|_| "ok,60,,"));
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
@@ -139,7 +142,7 @@ fn struck(rule: &Rule<'_>) -> Result<()> {
 fn kill_all(stack: &Stack, function: &str) -> Result<()> {
     let processes = stack.processes(function)?;
     ensure!(!processes.is_empty(), "no process to kill");
-    // One that ended by itself meanwhile is as dead.
+    // A process may have ended by itself meanwhile.
     processes.into_iter().for_each(|process| drop(kill(process)));
     Ok(())
 }

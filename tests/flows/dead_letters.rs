@@ -1,5 +1,5 @@
-//! Dead letters: an operator sees what died, replays it when its cause is gone, and the finished job's counts and report are
-//! repaired; or discards it. Nobody else sees anything.
+//! Dead letters: an operator lists them, replays one after its cause is fixed, and the finished job's counts and
+//! report are repaired; or discards it. Other users see no dead letters.
 
 use std::time::{Duration, Instant};
 
@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 
 use crate::shared::{Marks, Story, counts, end, impatient, own, probe_file};
 
-/// A client of an operator of this stack.
+/// A client signed in as an operator of this stack.
 fn operator(stack: &Stack) -> Result<Client> {
     let user = stack.users.add_operator(&format!("operator-{}", nonce()))?;
     Ok(stack.client.clone().with_token(&user.token))
 }
 
-/// Open letters, by what a query asks for.
+/// Open dead letters that match a query.
 fn dead_letters(operator: &Client, query: &str) -> Result<Vec<Value>> {
     let page = operator.get(&format!("/api/dead-letters?limit=100&{query}"))?.expect(200)?;
     page["deadLetters"].as_array().cloned().context("a page without letters")
@@ -29,7 +29,7 @@ fn id(dead_letter: &Value) -> Result<&str> {
     dead_letter["letterId"].as_str().context("a letter without id")
 }
 
-/// Sweeps until it is so.
+/// Sweeps until a condition holds.
 fn sweep_until(stack: &Stack, what: &str, is: impl Fn() -> Result<bool>) -> Story {
     let deadline = Instant::now() + Duration::from_secs(120);
     loop {
@@ -42,7 +42,7 @@ fn sweep_until(stack: &Stack, what: &str, is: impl Fn() -> Result<bool>) -> Stor
     }
 }
 
-/// Puts a message into a dead-letter queue, as SQS does with one that was received too often.
+/// Puts a message into a dead-letter queue, as SQS does with a message that was received too often.
 fn bury(stack: &Stack, queue: &str, body: &str) -> Story {
     let send = stack.aws.sqs().send_message().queue_url(stack.output(queue)?).message_body(body);
     let fifo = queue != "ChunkDlqUrl";
@@ -51,18 +51,18 @@ fn bury(stack: &Stack, queue: &str, body: &str) -> Story {
     Ok(())
 }
 
-/// Letters in a queue that anybody can receive: the depth that its alarm watches.
+/// Number of receivable messages in a dead-letter queue: the depth that its alarm watches.
 fn depth(stack: &Stack, queue: &str, with: &str) -> Result<usize> {
     Ok(stack.peek(queue)?.iter().filter(|body| body.contains(with)).count())
 }
 
-/// The whole of it with real deaths: the worker of the second chunk is killed as often as its message is received.
+/// The complete flow with real deaths: the worker of the second chunk is killed at every delivery of its message.
 #[test]
 fn a_replayed_chunk_repairs_the_counts_and_the_report_of_a_finished_job() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let (marks, operator) = (Marks::new(), operator(stack)?);
     let mark = marks.path().display();
-    // Rows 51 to 100 are the second chunk. Row 10 fails by itself, and stays failed.
+    // Rows 51 to 100 are the second chunk. Row 10 fails on its own, and stays failed.
     let file = probe_file((1..=130).map(|n| match n {
         10 => "reject,,,".to_owned(),
         60 => format!("kill,,2,{mark}"),
@@ -109,7 +109,7 @@ fn all_dead_letters_of_a_job_are_replayed_at_once_and_only_what_they_took_runs()
     for message in &messages[1..] {
         bury(stack, "ChunkDlqUrl", &serde_json::to_string(message)?)?;
     }
-    // The first chunk is not among the letters: its message is lost, and the sweeper sends it.
+    // The first chunk has no dead letter: its message is lost, and the sweeper sends it again.
     let (ended, _) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
     assert_eq!((ended["status"].as_str(), counts(&ended)), (Some("completed"), [19, 41, 0]), "{ended}");
     assert_eq!(dead_letters(&operator, &format!("jobId={id}&queue=chunk"))?.len(), 2);
@@ -119,7 +119,8 @@ fn all_dead_letters_of_a_job_are_replayed_at_once_and_only_what_they_took_runs()
     let (repaired, report) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
     assert_eq!((repaired["status"].as_str(), counts(&repaired)), (Some("completed"), [59, 1, 0]), "{repaired}");
     assert_eq!(report.codes().into_iter().collect::<Vec<_>>(), [(5, "asked_to".to_owned())]);
-    // A chunk may run twice if the sweeper is faster than its worker; one that had no letter does not run again.
+    // A chunk may run twice if the sweeper is faster than its worker. A chunk without a dead letter does not run
+    // again.
     let after = marks.calls(60)?;
     ensure!(before[20..].iter().all(|calls| *calls == 0), "nothing that has a letter: {before:?}");
     ensure!(after[..20] == before[..20] && after[20..].iter().all(|calls| *calls > 0), "{before:?}, then {after:?}");
@@ -149,7 +150,7 @@ fn a_discarded_dead_letter_leaves_its_queue_and_its_job_stays_as_it_was() -> Sto
 }
 
 #[test]
-fn dead_letters_of_all_three_queues_are_noted_and_unreadable_ones_go_back_and_die_again() -> Story {
+fn dead_letters_of_all_three_queues_are_recorded_and_unreadable_ones_are_redriven_and_die_again() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let operator = operator(stack)?;
     for (queue, word) in [("CreateJobDlqUrl", "create"), ("ChunkDlqUrl", "chunk"), ("CompleteJobDlqUrl", "complete")] {

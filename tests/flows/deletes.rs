@@ -1,4 +1,5 @@
-//! A job that its client deletes is hidden at once, and then nothing is left of it but the records that it imported.
+//! A job that its client deletes: hidden immediately, and later removed with everything except the records that it
+//! imported.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use serde_json::json;
 
 use crate::shared::{Story, dataset, end, impatient, lines, probe_file};
 
-/// Longer than a stop, a completion and the stall after which a deleted job goes.
+/// Maximum time for a stop, a completion and the stall time before the removal of a deleted job.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 #[test]
@@ -65,7 +66,7 @@ fn hidden(stack: &Stack, id: &str) -> Story {
     stack.client.delete(id)?.expect(404).map(|_| ())
 }
 
-/// Sweeps until nothing of a job is left in table and bucket.
+/// Sweeps until table and bucket contain nothing of a job.
 fn gone(stack: &Stack, id: &str) -> Story {
     let deadline = Instant::now() + PATIENCE;
     loop {

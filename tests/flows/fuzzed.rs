@@ -1,5 +1,5 @@
-//! The API held against its own document (OpenAPI 3.1) by schemathesis, with every check on: what the document promises, the running
-//! stack does, for good requests and for bad ones.
+//! The API tested by schemathesis against its own OpenAPI 3.1 document, with every check enabled: the running stack
+//! conforms for valid and for invalid requests.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,11 +10,11 @@ use serde_json::json;
 
 use crate::shared::{Story, dataset, stack};
 
-/// The same calls in every run, so that a failure can be seen again.
+/// Fixed seed: every run makes the same calls, so that a failure can be repeated.
 const SEED: &str = "20260701";
 
 #[test]
-fn the_api_is_as_its_document_says() -> Story {
+fn the_api_conforms_to_its_document() -> Story {
     let stack = stack();
     let user = stack.users.add("fuzz")?;
     let client = stack.client.clone().with_token(&user.token);
@@ -39,7 +39,7 @@ fn the_api_is_as_its_document_says() -> Story {
     Ok(())
 }
 
-/// Jobs that can be read, canceled, retried and deleted, some of them over a file.
+/// Jobs for the generated requests to read, cancel, retry and delete, some of them over a file.
 fn jobs(client: &Client) -> Result<Vec<String>> {
     let id = |job: serde_json::Value| Ok(job["jobId"].as_str().context("a job without id")?.to_owned());
     let once = json!({ "jobType": "probe-once", "options": { "action": "ok" } });
@@ -53,7 +53,7 @@ fn jobs(client: &Client) -> Result<Vec<String>> {
     Ok(jobs)
 }
 
-/// Uploads, half of them put.
+/// Uploads, half of them with an uploaded file.
 fn files(client: &Client) -> Result<Vec<String>> {
     let promised = |_| Ok(client.promise("file.csv", 5, None)?["fileGuid"].as_str().context("no fileGuid")?.to_owned());
     let there = (0..5).map(|_| client.upload("file.csv", b"id\n1\n"));

@@ -1,4 +1,4 @@
-//! Imports that go well, and those whose rows do not.
+//! Successful imports, and imports with failing rows.
 
 use anyhow::ensure;
 use longshore_domain::ports::Queues;
@@ -68,7 +68,7 @@ fn people_schema() -> Value {
     })
 }
 
-/// Rows 2 to 5 are each wrong in another way.
+/// Rows 2 to 5, each with a different error.
 const PEOPLE: [&str; 7] =
     ["id,email,member", "1,a@x,true", "x,b@x,false", "0,c@x,false", "4,nowhere,false", "5,,false", "6,f@x,"];
 
@@ -115,7 +115,7 @@ fn inserting_a_file_twice_fails_every_row_as_duplicate_and_a_redelivery_does_not
     let id = stack.client.start("import", "file.csv", &file, &options)?;
     let first = Watch::new(stack, &id).end()?;
     assert_eq!(counts(&first), [60, 0, 0], "{first}");
-    // A copy of a message of a job that has ended: nobody may call its rows duplicates of themselves.
+    // A copy of a message of a job that has ended: its rows must not count as duplicates of themselves.
     stack.run(stack.queues()?.send_chunks(&chunk_messages(stack, &id)?, 0))?;
     let (second, report) = work(stack, "import", &file, &options)?;
     assert_eq!((second["status"].as_str(), counts(&second)), (Some("completed"), [0, 60, 0]), "{second}");
@@ -126,7 +126,7 @@ fn inserting_a_file_twice_fails_every_row_as_duplicate_and_a_redelivery_does_not
 
 #[test]
 fn in_upsert_the_later_row_of_a_file_wins_however_far_apart_they_are() -> Story {
-    // Some 300 KB: several chunks, which four workers work at once.
+    // About 300 KB: several chunks, which four workers process concurrently.
     let filler = "x".repeat(80);
     let row = |n: u32| format!("{},{n},{filler}", if n % 1000 == 1 { "same".to_owned() } else { format!("k{n}") });
     let file = lines(["id,n,filler".to_owned()].into_iter().chain((1..=3_001).map(row)));

@@ -1,4 +1,4 @@
-//! Rows that fail, wait, panic or kill their worker: each is accounted for, and never stops the others unless it must.
+//! Rows that fail, wait, panic or kill their worker: each is accounted for, and stops the others only if it must.
 
 use anyhow::ensure;
 use longshore_tests::harness::watch::Watch;
@@ -7,11 +7,11 @@ use serde_json::json;
 use crate::shared::{Marks, Story, counts, end, error_code, own, probe_file, stack, work};
 
 #[test]
-fn rows_that_fail_for_a_passing_reason_go_round_again_alone() -> Story {
+fn rows_with_transient_errors_are_retried_alone() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let mark = marks.path().display();
-    // Transient in no, one, two rounds; and in more than the probe's two retries.
+    // Transient errors in no, one and two rounds, and in more than the probe's two retries.
     let file = probe_file(["ok,,", "retry,,1", "retry,,2", "retry,,9", "reject,,"].map(|row| format!("{row},{mark}")));
     let (job, report) = work(stack, "probe", &file, &json!({}))?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [3, 2, 0]), "{job}");
@@ -33,7 +33,7 @@ fn a_row_over_which_the_handler_panics_fails_alone() -> Story {
 #[test]
 fn a_chunk_that_kills_its_workers_is_dead_lettered_and_the_job_ends() -> Story {
     let Some(stack) = own() else { return Ok(()) };
-    // Rows 51 to 100 are the second chunk; its worker dies over row 60, each time.
+    // Rows 51 to 100 are the second chunk. Its worker dies at row 60, at each delivery.
     let file = probe_file((1..=130).map(|n| if n == 60 { "abort,,," } else { "ok,,," }));
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
     let (job, report) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;

@@ -1,4 +1,4 @@
-//! Large files in parts, on a stack where a large file has six megabytes.
+//! Large files in parts, on a stack where a file of six megabytes is a large one.
 
 use std::sync::OnceLock;
 
@@ -11,14 +11,14 @@ use crate::shared::{Story, counts, dataset, finish, has_own_emulator, lines, sta
 
 const MIB: usize = 1 << 20;
 
-/// A stack on which files above 5 MiB go by parts; none on an emulator of others.
+/// A stack on which files above 5 MiB are uploaded in parts. `None` on an emulator that this process did not start.
 fn wide() -> Option<&'static Stack> {
     static STACK: OnceLock<Stack> = OnceLock::new();
     let options = StackOptions { parameters: vec![("MultipartBytes", "5242880")], ..Default::default() };
     has_own_emulator().then(|| STACK.get_or_init(|| start(&options)))
 }
 
-/// Some six megabytes of rows, of which every thousandth has no key.
+/// About six megabytes of rows, of which every thousandth has no key.
 fn people(rows: u32) -> Vec<u8> {
     let row = |number: u32| {
         let key = if number.is_multiple_of(1_000) { String::new() } else { number.to_string() };
@@ -48,7 +48,7 @@ fn a_large_file_is_put_in_parts_goes_on_after_half_of_them_and_is_imported() -> 
     ensure!(upload["partSize"] == 5 * MIB && listed(&upload, "parts") == [1, 2] && upload["url"].is_null(), "{upload}");
     let parts = upload["parts"].as_array().context("an upload without parts")?;
     client.put_parts(&upload, &parts[..1], &file)?;
-    // The page is loaded again: it knows the upload's id and has the file, and nothing else.
+    // The page is reloaded: it knows the upload's id and has the file, and nothing else.
     let status = client.get(&of_upload)?.expect(200)?;
     ensure!(status["state"] == "waiting" && listed(&status, "receivedParts") == [1], "{status}");
     ensure!(status["receivedParts"][0]["sha256"].is_string(), "{status}");
@@ -72,7 +72,7 @@ fn a_large_file_is_put_in_parts_goes_on_after_half_of_them_and_is_imported() -> 
 }
 
 #[test]
-fn who_knows_the_checksums_of_all_parts_has_all_urls_by_one_call() -> Story {
+fn a_client_with_the_checksums_of_all_parts_gets_all_urls_by_one_call() -> Story {
     let Some(stack) = wide() else { return Ok(()) };
     let (client, file) = (&stack.client, people(20_000));
     let wanted = |(number, bytes): (usize, &[u8])| json!({ "partNumber": number, "sha256": sha256(bytes) });

@@ -1,10 +1,10 @@
-//! The roles in the template allow what the functions do, and nothing else.
+//! Permissions of the template's roles: they allow what the functions do, and nothing else.
 
 use serde_json::json;
 
 use crate::shared::{Story, counts, dataset, impatient, lines, work};
 
-/// All functions but the sweeper and that of dead letters, whose stories run on this stack anyway.
+/// All functions except the sweeper and the dead-letter function, whose stories use this stack anyway.
 #[test]
 fn imports_with_failures_and_transient_rows_work_under_the_templates_policies() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
@@ -20,7 +20,7 @@ fn imports_with_failures_and_transient_rows_work_under_the_templates_policies() 
     Ok(())
 }
 
-/// What the first story proves is worth something only if the emulator does refuse.
+/// The first story is only meaningful if the emulator does refuse calls.
 #[test]
 fn an_action_that_no_policy_allows_is_refused() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };

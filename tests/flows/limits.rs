@@ -1,4 +1,4 @@
-//! Limits on the deployed stack, with little room: active jobs, promised bytes, a deep queue, requests that are too large.
+//! Limits on the deployed stack with low values: active jobs, upload bytes, queue depth, request size.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::shared::{Story, has_own_emulator, probe_file, start};
 
-/// A stack with room for two active jobs, a hundred thousand bytes a day and forty waiting chunks; none on an emulator of
-/// others.
+/// A stack with limits of two active jobs, a hundred thousand bytes a day and forty waiting chunks. `None` on an
+/// emulator that this process did not start.
 fn narrow() -> Option<&'static Stack> {
     static STACK: OnceLock<Stack> = OnceLock::new();
     let parameters = vec![("MaxActiveJobs", "2"), ("MaxTenantUploadBytesPerDay", "100000"), ("MaxQueuedChunks", "5")];
@@ -47,7 +47,7 @@ fn id(job: &Value) -> Result<String> {
     Ok(job["jobId"].as_str().context("a job without id")?.to_owned())
 }
 
-/// Until a tenant's jobs have ended.
+/// Waits until a tenant's job has ended.
 fn ended(client: &Client, id: &str) -> Story {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
@@ -60,7 +60,7 @@ fn ended(client: &Client, id: &str) -> Story {
     }
 }
 
-/// RFC 6585, 4: 429 says when to come again.
+/// RFC 6585, 4: a 429 has the time to retry.
 #[test]
 fn rfc_6585_429_a_tenant_has_two_active_jobs_and_a_third_when_one_has_ended() -> Story {
     let Some(stack) = narrow() else { return Ok(()) };
@@ -84,14 +84,14 @@ fn rfc_6585_429_a_tenant_has_two_active_jobs_and_a_third_when_one_has_ended() ->
     Ok(())
 }
 
-/// A job that lasts until it is canceled, or for ten chunks of four seconds.
+/// A job that runs until it is canceled, or for ten chunks of four seconds.
 fn slow(client: &Client) -> Result<Answer> {
     let file = client.upload("file.csv", &probe_file((1..=500).map(|_| "ok,80,,")))?;
     client.ask("probe", Some(&file), &json!({}))
 }
 
 #[test]
-fn rfc_6585_429_a_tenant_is_promised_so_many_bytes_a_day() -> Story {
+fn rfc_6585_429_a_tenant_has_a_limit_of_upload_bytes_per_day() -> Story {
     let Some(stack) = narrow() else { return Ok(()) };
     let (client, other) = (tenant(stack, "dave")?, tenant(stack, "erin")?);
     let ask = |client: &Client, size: u32| {
@@ -111,17 +111,18 @@ fn rfc_6585_429_a_tenant_is_promised_so_many_bytes_a_day() -> Story {
     Ok(())
 }
 
-/// RFC 9110, 15.6.4: 503 says when to come again.
+/// RFC 9110, 15.6.4: a 503 has the time to retry.
 #[test]
 fn rfc_9110_503_a_deep_queue_takes_no_more_jobs_of_its_priority_until_it_is_worked_off() -> Story {
     let Some(stack) = narrow() else { return Ok(()) };
     let client = tenant(stack, "frank")?;
-    // A hundred chunks of four seconds, two at a time: more than ten times the limit, at which every tenant is refused.
+    // A hundred chunks of four seconds, two at a time: more than ten times the limit, at which every tenant is
+    // refused.
     let long = probe_file((1..=5_000).map(|_| "ok,80,,"));
     let first = id(&once(&client, "low", "monday-1")?.expect(202)?)?;
     ended(&client, &first)?;
     let low = client.start_at(Priority::Low, "probe", &long, &json!({}))?;
-    // A process knows the depth of up to ten seconds ago; until then one small job is let in.
+    // A process caches the queue depth for up to ten seconds. Until then one small job is admitted.
     let busy = until(|| once(&client, "low", ""), |answer| answer.status == 503)?;
     problem(&busy, 503, "busy")?;
     ensure!(busy.headers["retry-after"] == "30", "{:?}", busy.headers);

@@ -1,11 +1,11 @@
 //! The system as a whole: the real template and the real binaries on the emulator, used over HTTP as a browser does.
 //!
-//! All stories of a process share two stacks, each started when the first story asks for it: [`stack`] with a proxy that
-//! makes faults, and [`impatient`], whose sweeper does not wait long. Both enforce IAM policies. Run them with
-//! `cargo test -p longshore-tests --test flows -- --test-threads 8`: most of their time is waiting. A runner that gives
-//! each test a process works too, and starts a stack for each.
+//! All stories of a process share two stacks, each started by the first story that uses it: [`stack`] with a fault
+//! proxy, and [`impatient`], whose sweeper has a short stall time. Both enforce IAM policies. Run the stories with
+//! `cargo test -p longshore-tests --test flows -- --test-threads 8`: they mostly wait. A runner with one process per
+//! test works too, and starts a stack for each.
 //!
-//! `LONGSHORE_ENDPOINT` deploys onto an emulator that runs already, and leaves out what needs one of its own.
+//! `LONGSHORE_ENDPOINT` deploys to a running emulator, and skips the stories that need an emulator of their own.
 
 mod at_least_once;
 mod audits;

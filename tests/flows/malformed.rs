@@ -1,5 +1,5 @@
-//! Creates that nobody can mean: each is answered with the status, the `type` and every pointer that is wrong, through
-//! the whole stack, and makes no job.
+//! Invalid creates: the response has the status, the `type` and every wrong pointer, through the whole stack, and no
+//! job is created.
 
 use anyhow::{Context, Result, ensure};
 use longshore_tests::harness::client::Answer;
@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::shared::{Story, stack};
 
-/// Kind of problem, and pointers with codes. `FILE` in a body is an upload that is there, `NOBODYS` one that is not.
+/// Body, status, problem type, and pointers with codes. `FILE` in a body is an existing upload, `NOBODYS` a missing
+/// one.
 type Case = (&'static str, u16, &'static str, &'static [&'static str]);
 
 const INVALID: &str = "invalid-request";
@@ -64,7 +65,7 @@ const CASES: [Case; 46] = [
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id","schema":{"type":"strng"}}}"#, 422, INVALID, &["/options/schema/type invalid_schema"]),
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id","schema":{"properties":{"a":{"pattern":"("}}}}}"#, 422, INVALID, &["/options/schema/properties/a/pattern invalid_schema"]),
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id","schema":{"$ref":"https://example.com/x"}}}"#, 422, INVALID, &["/options/schema/$ref invalid_schema"]),
-    // Fields that nobody knows, and everything at once.
+    // Unknown fields, and all errors at once.
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id"},"status":"completed","tenant":"x"}"#, 422, INVALID, &["/status unknown_field", "/tenant unknown_field"]),
     (r#"{"jobType":"import","fileGuid":"NOBODYS","timeoutSeconds":{},"options":{"dataset":"a b","mode":1,"x":1,"schema":1},"y":1}"#, 422, INVALID, &[
         "/fileGuid unknown_file", "/options/dataset invalid_dataset", "/options/key required", "/options/mode invalid_option",
@@ -73,7 +74,7 @@ const CASES: [Case; 46] = [
 ];
 
 #[test]
-fn a_malformed_create_is_reported_everything_that_is_wrong_with_it() -> Story {
+fn every_error_of_a_malformed_create_is_reported() -> Story {
     let client = &stack().client;
     let file = client.upload("file.csv", b"id\n1\n")?;
     for (body, status, kind, faults) in CASES {

@@ -1,4 +1,4 @@
-//! Job types of others: the example crate, and one without a file.
+//! Job types outside the library: the example crate, and one without a file.
 
 use longshore_tests::harness::report::Report;
 use longshore_tests::harness::watch::Watch;

@@ -1,4 +1,4 @@
-//! Jobs of each priority have a queue of their own: none waits behind another's backlog.
+//! A queue for each priority: no job waits behind the queue of another priority.
 
 use anyhow::ensure;
 use longshore_domain::job::Priority;
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::shared::{Story, counts, finish, probe_file, stack};
 
 #[test]
-fn a_high_job_ends_while_a_low_one_has_a_backlog() -> Story {
+fn a_high_priority_job_ends_while_the_low_priority_queue_is_deep() -> Story {
     let stack = stack();
     // Sixty chunks of four seconds, two at a time: two minutes of work.
     let long = probe_file((1..=3_000).map(|_| "ok,80,,"));
@@ -21,7 +21,7 @@ fn a_high_job_ends_while_a_low_one_has_a_backlog() -> Story {
         ensure!(behind["status"] == "running", "the low job was not in the way: {behind}");
         ensure!(behind["counts"]["pending"].as_u64() > Some(500), "the low job has no backlog: {behind}");
     }
-    // It is not starved either, and keeps its counts exact when it is stopped.
+    // The low-priority job is not starved either, and its counts are exact when it is stopped.
     stack.client.cancel(&low)?.expect(202)?;
     let (job, report) = finish(stack, &low, &long)?;
     ensure!(counts(&job)[0] > 0 && !report.unprocessed.is_empty(), "{job}");
@@ -29,7 +29,7 @@ fn a_high_job_ends_while_a_low_one_has_a_backlog() -> Story {
 }
 
 #[test]
-fn a_low_job_ends_as_exactly_as_any_other() -> Story {
+fn a_low_priority_job_ends_with_exact_counts() -> Story {
     let stack = stack();
     let file = probe_file((1..=130).map(|n| ["ok,,,", "reject,,,", "skip,,,", "retry,,1,"][n % 4]));
     let id = stack.client.start_at(Priority::Low, "probe", &file, &json!({}))?;

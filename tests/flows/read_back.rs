@@ -1,4 +1,4 @@
-//! What is read afterwards: lists of jobs, failed items page by page, uploads and their URLs.
+//! Reads after the work: lists of jobs, failed items page by page, uploads and their URLs.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::shared::{Story, dataset, lines, stack, work};
 
-/// Every page of a list, as its links lead through it: the elements under `name`.
+/// All pages of a list, by its links: the elements under `name`.
 fn all(client: &Client, path: &str, name: &str) -> Result<Vec<Value>> {
     let (mut found, mut path) = (Vec::new(), path.to_owned());
     loop {
@@ -57,7 +57,8 @@ fn jobs_are_listed_newest_first_with_filters_and_pages() -> Story {
     Ok(())
 }
 
-/// Rows with line breaks, quotes, formulas and what looks like a neutralised formula; all but the first are no integers.
+/// Rows with line breaks, quotes, formulas and a text that looks like an escaped formula. All but the first are no
+/// integers.
 const AWKWARD: &str = "id,\"=a\",b\r\n1,fine,\r\nx,\"two\r\nlines\",\"say \"\"hi\"\"\"\r\n=1+1,'=1,-5\r\n\
                        +x,@y,'quoted'\r\ny,,\"\n\"\r\nz,'',ü\r\n";
 
@@ -105,7 +106,7 @@ fn json_lines_fail_with_their_values() -> Story {
 }
 
 #[test]
-fn an_upload_tells_its_state_and_gets_another_url_until_it_is_used() -> Story {
+fn an_upload_shows_its_state_and_gets_another_url_until_it_is_used() -> Story {
     let client = &stack().client;
     let sha256 = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(b"id\n1\n"));
     let upload = client.promise("file.csv", 5, Some(&sha256))?;

@@ -1,4 +1,4 @@
-//! The receipt of a job: what it says of the files is what the files are, however they came in.
+//! The receipt of a job: its statements about the files are true for every kind of upload.
 
 use anyhow::{Context, Result, ensure};
 use longshore::fingerprint::hex;
@@ -12,7 +12,7 @@ fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// The receipt of a job, once it is found to be the file that is linked.
+/// The receipt of a job, after a check that it equals the linked file.
 fn receipt(output: &Value) -> Result<Value> {
     let receipt = &output["receipt"];
     let file = stack().client.get(receipt["url"].as_str().context("no link to a receipt")?)?.expect(200)?;

@@ -1,4 +1,4 @@
-//! Jobs that are opened again: only what was left runs, and the report is repaired.
+//! Retries of jobs: only the remaining items run, and the report is repaired.
 
 use anyhow::{Result, ensure};
 use longshore_tests::harness::stack::Stack;
@@ -13,7 +13,7 @@ fn of_a_hundred_thousand_rows_only_the_thousand_that_failed_run_again() -> Story
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let mark = marks.path().display();
-    // Of every hundred rows one fails the first time, and another one notes its calls and succeeds.
+    // Of every hundred rows one fails the first time, and another one records its calls and succeeds.
     let file = probe_file((1..=ROWS).map(|n| match n % 100 {
         7 => format!("mend,,,{mark}"),
         8 => format!("ok,,,{mark}"),
@@ -38,7 +38,7 @@ fn of_a_hundred_thousand_rows_only_the_thousand_that_failed_run_again() -> Story
 }
 
 #[test]
-fn what_a_failed_job_never_came_to_is_processed_by_its_retry() -> Story {
+fn rows_that_a_failed_job_did_not_process_are_processed_by_its_retry() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let mark = marks.path().display();

@@ -1,4 +1,4 @@
-//! What the logs never hold: rows, tokens, signed addresses. On a stack that logs as much as the template allows.
+//! Contents that the logs must not have: rows, tokens, signed URLs. The stack logs as much as the template allows.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::shared::{Story, dataset, impatient, lines, work};
 
-/// The functions that this story sets going, as the stack's outputs name them.
+/// Outputs of the functions that this story invokes.
 const FUNCTIONS: [&str; 5] = [
     "UploadFunctionName",
     "JobsApiFunctionName",

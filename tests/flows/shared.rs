@@ -1,4 +1,4 @@
-//! What the stories share: the stacks, and files made row by row.
+//! Helpers that the stories share: the stacks, and files made row by row.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -11,25 +11,27 @@ use longshore_tests::harness::stack::{Stack, StackOptions};
 use longshore_tests::harness::watch::Watch;
 use serde_json::Value;
 
-/// What a story comes to.
+/// Result of a story.
 pub(crate) type Story = Result<()>;
 
-/// The stack on which functions meet faults.
+/// The stack with fault injection.
 pub(crate) fn stack() -> &'static Stack {
     static STACK: OnceLock<Stack> = OnceLock::new();
     STACK.get_or_init(|| {
-        // Above the visibility timeout, so that a story of redelivery is not healed by the sweeper.
+        // More than the visibility timeout, so that the sweeper does not recover a job in a story of redelivery.
         let parameters = vec![("StallSeconds", "40"), ("MaxFileBytes", "33554432")];
         start(&StackOptions { probe: true, faults: true, parameters, ..Default::default() })
     })
 }
 
-/// The same, for stories that look behind the API; none on an emulator of others.
+/// The same stack for stories that use the resources behind the API. `None` on an emulator that this process did not
+/// start.
 pub(crate) fn own() -> Option<&'static Stack> {
     has_own_emulator().then(stack)
 }
 
-/// The stack whose sweeper waits three seconds for progress, and whose functions log all that they can; none as in [`own`].
+/// The stack whose sweeper has a stall time of three seconds, and whose functions log as much as possible. `None` as
+/// in [`own`].
 pub(crate) fn impatient() -> Option<&'static Stack> {
     static STACK: OnceLock<Stack> = OnceLock::new();
     let parameters = vec![("StallSeconds", "3"), ("LogLevel", "debug")];
@@ -49,19 +51,19 @@ pub(crate) fn start(options: &StackOptions) -> Stack {
     Stack::start(options).unwrap_or_else(|error| panic!("the stack does not start: {error:?}"))
 }
 
-/// Works a file to the end of its job, doubting every answer; the last document and the report, which is held against
-/// the file.
+/// Runs a job over a file to its end and checks every response. Returns the last document and the report, which is
+/// compared with the file.
 pub(crate) fn work(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) -> Result<(Value, Report)> {
     let id = stack.client.start(job_type, "file.csv", csv, options)?;
     finish(stack, &id, csv)
 }
 
-/// The same for a job that is there already.
+/// Does the same for an existing job.
 pub(crate) fn finish(stack: &Stack, id: &str, csv: &[u8]) -> Result<(Value, Report)> {
     end(Watch::new(stack, id), stack, id, csv)
 }
 
-/// The same for a job that is being watched.
+/// Does the same for a job that is being watched.
 pub(crate) fn end(mut watch: Watch<'_>, stack: &Stack, id: &str, csv: &[u8]) -> Result<(Value, Report)> {
     let job = watch.end()?;
     let refusals = stack.refusals();
@@ -85,7 +87,7 @@ pub(crate) fn counts(job: &Value) -> [u64; 3] {
     ["succeeded", "failed", "skipped"].map(|name| job["counts"][name].as_u64().unwrap_or(u64::MAX))
 }
 
-/// The code of a document's error; empty if it has none.
+/// The code of a document's error, or empty if it has none.
 pub(crate) fn error_code(job: &Value) -> &str {
     job["error"]["code"].as_str().unwrap_or_default()
 }
@@ -102,18 +104,18 @@ pub(crate) fn probe_file(rows: impl IntoIterator<Item = impl Display>) -> Vec<u8
     file
 }
 
-/// A dataset that no earlier run has written to, on an emulator that outlives the run.
+/// A dataset that no earlier run has written to, for emulators that outlive a run.
 pub(crate) fn dataset(name: &str) -> String {
     static RUN: OnceLock<String> = OnceLock::new();
     format!("{name}-{}", RUN.get_or_init(nonce))
 }
 
-/// A job's id as the harness wants it.
+/// A job's id in the harness's type.
 pub(crate) fn job_id(id: &str) -> Result<JobId> {
     JobId::parse(id).with_context(|| format!("{id} is no job id"))
 }
 
-/// A file to which rows of the probe write that they were called; gone when this is dropped.
+/// A file in which rows of the probe record their calls. It is removed when this value is dropped.
 pub(crate) struct Marks(PathBuf);
 
 impl Marks {
@@ -125,7 +127,7 @@ impl Marks {
         &self.0
     }
 
-    /// How often each of the items 1 to `items` was given to the handler.
+    /// Number of the handler's calls for each of the items 1 to `items`.
     pub(crate) fn calls(&self, items: usize) -> Result<Vec<usize>> {
         let mut calls = vec![0; items];
         for line in std::fs::read_to_string(&self.0)?.lines() {
@@ -137,7 +139,7 @@ impl Marks {
 }
 
 impl Marks {
-    /// The most rows that were with the handler at once, as their notes tell.
+    /// Maximum number of rows in the handler at once, by the recorded calls.
     pub(crate) fn most_inside(&self) -> Result<usize> {
         let (mut inside, mut most) = (0_usize, 0);
         for line in std::fs::read_to_string(self.0.with_extension("inside"))?.lines() {

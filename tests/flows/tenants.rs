@@ -1,5 +1,5 @@
-//! Two tenants with tokens of the emulator's user pool, on one stack: what is one's is nowhere for the other, by every
-//! route there is; and a token that is not good opens nothing.
+//! Two tenants with tokens of the emulator's user pool, on one stack: neither can see or use the other's data by any
+//! route, and an invalid token allows nothing.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -17,30 +17,30 @@ use serde_json::{Value, json};
 
 use crate::shared::{Story, dataset, job_id, lines, stack, work};
 
-/// How a route is called with what is another's.
+/// Kinds of routes, by how a call can name another tenant's data.
 #[derive(Copy, Clone, Debug)]
 enum Others {
     /// The path names a job.
     Job,
     /// The path names an upload.
     Upload,
-    /// Nothing is named, and all that is there is listed.
+    /// The call names nothing, and lists everything.
     List,
-    /// The body names an upload; refused there, not by the path.
+    /// The body names an upload. The call is refused because of the body, not the path.
     FileInBody,
-    /// Nothing is named, and all datasets are listed.
+    /// The call names nothing, and lists all datasets.
     Datasets,
     /// The path names a dataset: two tenants' datasets of one name have nothing in common.
     Dataset,
-    /// Nothing is named: what it makes is the caller's own.
+    /// The call names nothing, and creates data of the caller.
     Nothing,
-    /// All tenants' at once, and for operators only: whoever is none is refused, whatever is named.
+    /// Routes over all tenants, for operators only: other callers are refused, whatever they name.
     Operators,
-    /// Nobody's: a document that anybody may read, without a token.
+    /// A public document, which can be read without a token.
     Document,
 }
 
-/// Every route, and what of another's can be named by it. A new route wants a row.
+/// Every route with its kind. A new route needs a row here.
 const ROWS: [(&str, &str, Others); 25] = [
     ("POST", "/api/uploads", Others::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Others::Upload),
@@ -69,7 +69,7 @@ const ROWS: [(&str, &str, Others); 25] = [
     ("GET", "/api/problems/{kind}", Others::Document),
 ];
 
-/// The other tenant, signed in before any story changes how long tokens hold.
+/// The other tenant, signed in before any story changes the validity of tokens.
 fn bob() -> &'static User {
     static BOB: OnceLock<User> = OnceLock::new();
     BOB.get_or_init(|| stack().users.add("bob").unwrap_or_else(|error| panic!("bob cannot sign in: {error:?}")))
@@ -79,7 +79,7 @@ fn bobs() -> Client {
     stack().client.clone().with_token(&bob().token)
 }
 
-/// A call of a route with these in the places of its parameters.
+/// Calls a route with these values for its parameters.
 fn call(
     client: &Client,
     (method, path): (&str, &str),
@@ -93,7 +93,7 @@ fn call(
     client.call(method, &to, &[("content-type", "application/json")], body.as_bytes())
 }
 
-/// Status and body, without what differs from call to call.
+/// Status and body, without the parts that differ between calls.
 fn reported(answer: &Answer) -> (u16, Value) {
     let mut body = answer.json();
     if let Some(members) = body.as_object_mut() {
@@ -113,7 +113,7 @@ fn every_route_has_a_row() {
 }
 
 #[test]
-fn what_is_anothers_is_answered_as_what_never_was() -> Story {
+fn data_of_another_tenant_is_answered_like_absent_data() -> Story {
     let (alice, bob) = (&stack().client, bobs());
     let name = dataset("alices");
     let file = lines(["id,name", "1,Ann", ",no key"]);
@@ -214,7 +214,7 @@ fn bob_tenant() -> &'static str {
 }
 
 #[test]
-fn a_token_that_is_not_good_opens_nothing() -> Story {
+fn an_invalid_token_allows_nothing() -> Story {
     let good = bob().token.as_str();
     let [header, claims, signature] = parts(good)?;
     let elevated = changed(claims, |claims| claims["sub"] = stack().tenant.as_str().into())?;
@@ -256,7 +256,7 @@ fn a_token_that_is_not_good_opens_nothing() -> Story {
 }
 
 #[test]
-fn an_id_token_is_as_good_as_an_access_token() -> Story {
+fn an_id_token_is_accepted_like_an_access_token() -> Story {
     bob();
     let token = stack().users.sign_in("bob", "IdToken")?;
     let client = stack().client.clone().with_token(&token);
@@ -279,7 +279,7 @@ fn a_browser_signs_in_by_code_with_its_verifier_and_nobody_else_does_with_the_co
     Ok(())
 }
 
-/// A token of bob's that was good for a second.
+/// An expired token of the other tenant, which was valid for a second.
 fn expired() -> Result<String> {
     let users = &stack().users;
     users.set_validity(1, "seconds")?;
@@ -299,7 +299,7 @@ fn parts(token: &str) -> Result<[&str; 3]> {
     parts.try_into().ok().context("a token has three parts")
 }
 
-/// One part of a token with something changed in it.
+/// One part of a token with a change in it.
 fn changed(part: &str, change: impl FnOnce(&mut Value)) -> Result<String> {
     let mut value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part)?)?;
     change(&mut value);

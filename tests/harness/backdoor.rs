@@ -1,4 +1,4 @@
-//! What lies behind a stack's API: table, bucket, queues, and what waits in them.
+//! Direct access to the resources behind a stack's API: table, bucket, queues and their messages.
 
 use anyhow::Result;
 use aws_sdk_dynamodb::config::{Credentials, Region};
@@ -15,7 +15,7 @@ impl Stack {
     /// The jobs table.
     ///
     /// # Errors
-    /// If the stack does not name it.
+    /// If the stack has no such output.
     pub fn store(&self) -> Result<DynamoStore> {
         Ok(DynamoStore::new(self.aws.dynamodb(), self.output("JobsTableName")?.to_owned()))
     }
@@ -23,7 +23,7 @@ impl Stack {
     /// The bucket.
     ///
     /// # Errors
-    /// If the stack does not name it.
+    /// If the stack has no such output.
     pub fn files(&self) -> Result<S3Files> {
         Ok(S3Files::new(self.aws.s3(), self.output("BucketName")?.to_owned()))
     }
@@ -31,7 +31,7 @@ impl Stack {
     /// The queues.
     ///
     /// # Errors
-    /// If the stack does not name them.
+    /// If the stack has no such outputs.
     pub fn queues(&self) -> Result<SqsQueues> {
         let urls = QueueUrls {
             create: Some(self.output("CreateJobQueueUrl")?.to_owned()),
@@ -46,10 +46,10 @@ impl Stack {
         Ok(SqsQueues::new(self.aws.sqs(), urls))
     }
 
-    /// Bodies of the messages in the queue that an output names, received by nobody.
+    /// Bodies of the messages in the queue that an output names. The messages are not received.
     ///
     /// # Errors
-    /// If the emulator does not tell.
+    /// If the emulator does not answer.
     pub fn peek(&self, queue_output: &str) -> Result<Vec<String>> {
         let queue = self.output(queue_output)?;
         let described = self.client.get(&format!("{}/_ministack/sqs/messages?QueueUrl={queue}", self.endpoint))?;
@@ -58,10 +58,10 @@ impl Stack {
         Ok(bodies)
     }
 
-    /// Clients of a user to whom no policy allows anything.
+    /// Clients of a user without any permission.
     ///
     /// # Errors
-    /// If the emulator makes no user.
+    /// If the emulator does not create the user.
     pub fn powerless_aws(&self) -> Result<Aws> {
         let (key, secret) = self.cloud.powerless_key()?;
         let credentials = Credentials::new(key, secret, None, None, "powerless");
@@ -69,7 +69,7 @@ impl Stack {
     }
 }
 
-/// The emulator nests them by account, region and queue.
+/// Collects message bodies. The emulator nests them by account, region and queue.
 fn collect_bodies(described: &Value, bodies: &mut Vec<String>) {
     match described {
         Value::Array(messages) => bodies.extend(messages.iter().filter_map(|m| Some(m["Body"].as_str()?.to_owned()))),

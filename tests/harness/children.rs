@@ -1,4 +1,4 @@
-//! Finds the processes that an emulator has started for functions, so that a test can kill one.
+//! Access to the processes that an emulator has started for functions, so that a test can kill one.
 
 use std::fs;
 
@@ -7,19 +7,19 @@ use anyhow::{Result, ensure};
 use super::process::Process;
 
 impl Process {
-    /// Its living children.
+    /// Living child processes.
     pub fn children(&self) -> Vec<u32> {
         let all = fs::read_dir("/proc").into_iter().flatten().flatten();
         let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         ids.filter(|id| parent(*id) == Some(self.id())).collect()
     }
 
-    /// Those of them that have this line, `NAME=value`, in their environment.
+    /// Living child processes that have this line, `NAME=value`, in their environment.
     pub fn children_with(&self, variable: &str) -> Vec<u32> {
         self.children().into_iter().filter(|id| has(*id, variable)).collect()
     }
 
-    /// The most memory that it ever had, in MiB.
+    /// Peak memory of the process in MiB.
     pub fn peak_memory_mib(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.id())).ok()?;
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -27,7 +27,7 @@ impl Process {
     }
 }
 
-/// Kills a process as the kernel does when memory runs out: nothing of it runs any more.
+/// Kills a process as the kernel does when memory runs out: none of its code runs afterwards.
 ///
 /// # Errors
 /// If there is no such process.
@@ -37,7 +37,8 @@ pub fn kill(id: u32) -> Result<()> {
     Ok(())
 }
 
-/// The second field behind the name, which may itself hold spaces and brackets. A zombie is nobody's child.
+/// The parent's process id: the second field after the name, which may itself contain spaces and brackets. A zombie
+/// has no parent here.
 fn parent(id: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();

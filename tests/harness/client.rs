@@ -1,4 +1,4 @@
-//! A browser's view of a stack: the HTTP API and presigned URLs, nothing else.
+//! A stack as a browser sees it: the HTTP API and presigned URLs only.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,29 +11,30 @@ use ureq::{Agent, Body};
 
 use super::process::agent;
 
-/// Larger than any answer of a test.
+/// Maximum size of a response: larger than any response of a test.
 const MAX_ANSWER: u64 = 512 << 20;
 
-/// Names what a request makes, so that it makes it once.
+/// Name of the header with the idempotency key. A request with the same key creates only once.
 pub(super) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// Between two calls of a patient client.
+/// Pause between two attempts of a patient client.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Calls of one API.
+/// Client of one API.
 #[derive(Clone, Debug)]
 pub struct Client {
     base: String,
     agent: Agent,
-    /// Where functions find the bucket, if they find it elsewhere than this client does: both without a slash.
+    /// Two URLs without trailing slash, if functions reach the bucket by another URL than this client does: the
+    /// functions' URL and the client's.
     signed_for: Option<(String, String)>,
-    /// What the API is shown, and nobody else.
+    /// Access token for the API. It is not sent anywhere else.
     token: Option<String>,
-    /// How long it asks again where nobody answers, or only an error of the server's.
+    /// Total time of the retries after no response or a server error.
     patience: Duration,
 }
 
-/// What a call answered.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// HTTP status.
@@ -45,7 +46,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The body as JSON; null if it is none.
+    /// The body as JSON, or null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -55,10 +56,10 @@ impl Answer {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The JSON of an answer with this status.
+    /// The JSON of a response with this status.
     ///
     /// # Errors
-    /// If the status is another.
+    /// If the status is another one.
     pub fn expect(&self, status: u16) -> Result<Value> {
         ensure!(self.status == status, "answered {} in place of {status}: {}", self.status, self.text());
         Ok(self.json())
@@ -72,7 +73,7 @@ impl Answer {
     }
 }
 
-/// Every answer is held against the API's document: those of the functions, and those of the gateway.
+/// Checks a response against the API's document: responses of the functions, and those of the gateway.
 fn conforms(method: &str, path: &str, answer: &Answer) -> Result<()> {
     let headers: Vec<_> = answer.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let (status, body) = (answer.status, answer.body.as_slice());
@@ -86,7 +87,7 @@ impl Client {
         Self { base: base.to_owned(), agent: agent(), signed_for: None, token: None, patience: Duration::ZERO }
     }
 
-    /// The same client, signed in: every call of the API carries this token, unless it carries another.
+    /// The same client, signed in: every call of the API carries this token, unless it has a token of its own.
     #[must_use]
     pub fn with_token(self, token: &str) -> Self {
         Self { token: Some(format!("Bearer {token}")), ..self }
@@ -98,30 +99,29 @@ impl Client {
         Self { token: None, ..self }
     }
 
-    /// A client that goes past the proxy at `proxy` straight to `endpoint`. Functions sign URLs for the proxy, whose
-    /// name is part of the signature, so that name is what the request says.
+    /// A client that bypasses the proxy at `proxy` and calls `endpoint` directly. Functions sign URLs for the proxy.
+    /// The host name is part of the signature, so the request still names the proxy.
     #[must_use]
     pub fn past(self, proxy: &str, endpoint: &str) -> Self {
         Self { signed_for: Some((proxy.to_owned(), endpoint.to_owned())), ..self }
     }
 
-    /// The same client, that takes no failure of the server's for an answer for so long: it repeats what may be
-    /// repeated, which is what only reads, or carries an `Idempotency-Key`, or asks for the URLs or the completion of
-    /// an upload.
+    /// The same client with retries for at most this time after server errors. It retries what may be repeated:
+    /// reads, calls with an `Idempotency-Key`, and requests for the URLs or the completion of an upload.
     #[must_use]
     pub fn patient(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// The URL that paths are appended to, without a slash.
+    /// The URL that paths are appended to, without a trailing slash.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// Any call: path, or a whole URL.
+    /// Sends any call. `to` is a path or a complete URL.
     ///
     /// # Errors
-    /// If there is no answer at all.
+    /// If there is no response at all.
     pub fn call(&self, method: &str, to: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<Answer> {
         let is_once_by_itself = to.starts_with("/api/uploads/");
         let repeats = method == "GET" || is_once_by_itself || headers.iter().any(|(name, _)| *name == IDEMPOTENCY_KEY);
@@ -172,7 +172,7 @@ impl Client {
     /// `POST` of JSON.
     ///
     /// # Errors
-    /// If there is no answer at all.
+    /// If there is no response at all.
     pub fn post(&self, path: &str, body: &Value) -> Result<Answer> {
         self.call("POST", path, &[("content-type", "application/json")], body.to_string().as_bytes())
     }
@@ -180,15 +180,15 @@ impl Client {
     /// `GET`.
     ///
     /// # Errors
-    /// If there is no answer at all.
+    /// If there is no response at all.
     pub fn get(&self, to: &str) -> Result<Answer> {
         self.call("GET", to, &[], &[])
     }
 
-    /// Asks for a place for a file of this size.
+    /// Creates an upload for a file of this size.
     ///
     /// # Errors
-    /// If it is refused.
+    /// If the request is refused.
     pub fn promise(&self, name: &str, size: usize, sha256: Option<&str>) -> Result<Value> {
         let content_type = if name.ends_with(".jsonl") { "application/x-ndjson" } else { "text/csv" };
         let mut request = json!({ "fileName": name, "contentType": content_type, "size": size });
@@ -198,10 +198,10 @@ impl Client {
         self.post("/api/uploads", &request)?.expect(201)
     }
 
-    /// Puts bytes where an upload was promised.
+    /// Uploads bytes to an upload's URL.
     ///
     /// # Errors
-    /// If there is no answer at all.
+    /// If there is no response at all.
     pub fn put(&self, upload: &Value, bytes: &[u8]) -> Result<Answer> {
         let headers = upload["headers"].as_object().context("the upload has no headers")?;
         let headers: Vec<_> =
@@ -209,7 +209,7 @@ impl Client {
         self.call("PUT", upload["url"].as_str().context("the upload has no URL")?, &headers, bytes)
     }
 
-    /// Uploads a file; its `fileGuid`.
+    /// Uploads a file. Returns its `fileGuid`.
     ///
     /// # Errors
     /// If any step is refused.

@@ -1,6 +1,6 @@
-//! CloudFormation, IAM and Lambda in the few calls that tests need, without an SDK for each.
+//! The few calls of CloudFormation, IAM and Lambda that tests need, without an SDK for each.
 //!
-//! The emulator does not check signatures, only whose key is named: `test` is the account itself.
+//! The emulator does not check signatures. It reads only the access key: `test` is the account itself.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -13,7 +13,7 @@ use ureq::Agent;
 
 use super::process::agent;
 
-/// Calls to one emulator.
+/// Client for one emulator.
 #[derive(Clone, Debug)]
 pub struct Cloud {
     endpoint: String,
@@ -21,15 +21,16 @@ pub struct Cloud {
 }
 
 impl Cloud {
-    /// Calls to this emulator.
+    /// A client for this emulator.
     pub fn new(endpoint: &str) -> Self {
         Self { endpoint: endpoint.to_owned(), agent: agent() }
     }
 
-    /// `sam deploy` of the template in `folder` as a stack of this name, with these parameters in place of those in `samconfig.toml`.
+    /// Runs `sam deploy` on the template in `folder`. The stack gets this name, and these parameters instead of those
+    /// in `samconfig.toml`.
     ///
     /// # Errors
-    /// If it fails; what SAM said is in the error.
+    /// If it fails. The error contains SAM's output.
     pub fn deploy(&self, folder: &Path, stack: &str, parameters: &[(String, String)]) -> Result<()> {
         let venv = std::env::var_os("LONGSHORE_VENV").context("LONGSHORE_VENV is not set")?;
         let overrides: Vec<_> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -62,7 +63,7 @@ impl Cloud {
     /// The outputs of a stack, by name.
     ///
     /// # Errors
-    /// If there is no such stack, or it is not complete.
+    /// If there is no such stack, or its deployment is not complete.
     pub fn outputs(&self, stack: &str) -> Result<BTreeMap<String, String>> {
         let answer = self.query("cloudformation", &[("Action", "DescribeStacks"), ("StackName", stack)])?;
         ensure!(answer.contains("CREATE_COMPLETE"), "the stack is not complete: {answer}");
@@ -73,7 +74,7 @@ impl Cloud {
         Ok(outputs.collect())
     }
 
-    /// The name that a resource of the template was given.
+    /// The physical name of a resource of the template.
     ///
     /// # Errors
     /// If there is no such resource.
@@ -83,7 +84,7 @@ impl Cloud {
         element(&answer, "PhysicalResourceId").map(str::to_owned).with_context(|| format!("no {resource}: {answer}"))
     }
 
-    /// Lets a role do these things to everything.
+    /// Allows a role these actions on all resources.
     ///
     /// # Errors
     /// If the emulator refuses it.
@@ -95,7 +96,7 @@ impl Cloud {
         self.query("iam", &call).map(|_| ())
     }
 
-    /// A key, and its secret, of a new user to whom no policy allows anything.
+    /// Access key and secret of a new user without any permission.
     ///
     /// # Errors
     /// If the emulator refuses it.
@@ -107,7 +108,7 @@ impl Cloud {
         Ok((part("AccessKeyId")?, part("SecretAccessKey")?))
     }
 
-    /// Calls a function and waits for its answer.
+    /// Invokes a function and waits for its response.
     ///
     /// # Errors
     /// If it fails.
@@ -128,7 +129,7 @@ impl Cloud {
         self.json("cognito-idp", &format!("AWSCognitoIdentityProviderService.{action}"), body)
     }
 
-    /// What has been written to a log group so far, event by event.
+    /// Events that have been written to a log group so far.
     ///
     /// # Errors
     /// If there is no such group.
@@ -155,7 +156,7 @@ impl Cloud {
         Ok(if text.is_empty() { Value::Null } else { serde_json::from_str(&text)? })
     }
 
-    /// Calls an action of EventBridge upon a rule.
+    /// Calls an action of EventBridge on a rule.
     ///
     /// # Errors
     /// If the emulator refuses it.
@@ -168,10 +169,10 @@ impl Cloud {
         Ok(())
     }
 
-    /// Sends a form to a page of the emulator; where it leads, or else what it says.
+    /// Submits a form to a page of the emulator. Returns the redirect's location, or otherwise the body.
     ///
     /// # Errors
-    /// If there is no answer.
+    /// If there is no response.
     pub fn form(&self, path: &str, fields: &[(&str, &str)]) -> Result<String> {
         let call = self.agent.post(format!("{}{path}", self.endpoint)).config();
         let call = call.max_redirects(0).max_redirects_will_error(false).build();

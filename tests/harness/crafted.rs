@@ -1,7 +1,8 @@
-//! Makes, with the real store, the states that a crash leaves behind: a job that was stored and never sent, groups that
-//! were committed and whose messages are lost, a job whose last item is done and whose completion nobody asked for.
+//! Crafted states that a crash leaves behind, made with the real store: a job that was stored and never sent, groups
+//! that were committed and whose messages were lost, a job whose last item is done and whose completion was never
+//! requested.
 //!
-//! A crash at exactly that place is hard to hit; what it leaves is easy to write.
+//! A crash at exactly that point is hard to produce. Its result is easy to write.
 
 use anyhow::{Context, Result, bail};
 use longshore_domain::cursor::Cursor;
@@ -18,10 +19,10 @@ use serde_json::Value;
 
 use super::stack::Stack;
 
-/// A job over an uploaded CSV file, stored as the API stores it; its create message was never sent.
+/// A job over an uploaded CSV file, stored as the API stores it. Its create message was never sent.
 ///
 /// # Errors
-/// If the stack refuses any of it.
+/// If the stack refuses a call.
 pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) -> Result<Job> {
     let file = stack.client.upload("by-hand.csv", csv)?;
     let file = FileGuid::parse(&file).context("a fileGuid is a UUID")?;
@@ -49,10 +50,11 @@ pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) ->
     Ok(job)
 }
 
-/// The same, split to its end into chunks of so many items; none of the chunks' messages was sent. They are returned.
+/// A job as [`unsent_job`] makes it, split completely into chunks of `chunk_items` items. Returns the messages of the
+/// chunks, none of which was sent.
 ///
 /// # Errors
-/// If the stack refuses any of it.
+/// If the stack refuses a call.
 pub fn unsent_chunks(
     stack: &Stack,
     job_type: &str,
@@ -84,10 +86,10 @@ pub fn unsent_chunks(
     Ok((job, messages))
 }
 
-/// The messages of all chunks that a job has, as its splitter has sent them.
+/// The messages of all chunks of a job, as its splitter has sent them.
 ///
 /// # Errors
-/// If the job is not there.
+/// If the job does not exist.
 pub fn chunk_messages(stack: &Stack, job: &str) -> Result<Vec<ChunkMessage>> {
     let (store, id) = (stack.store()?, JobId::parse(job).context("a job's id is a UUID")?);
     let job = stack.run(store.job(id))?.context("the job is not there")?;
@@ -99,10 +101,10 @@ pub fn chunk_messages(stack: &Stack, job: &str) -> Result<Vec<ChunkMessage>> {
     Ok(messages)
 }
 
-/// Every item of these chunks has succeeded, every group is rolled up, and nobody has asked for completion.
+/// Commits every item of these chunks as succeeded and rolls up every group, without requesting completion.
 ///
 /// # Errors
-/// If the store refuses any of it.
+/// If the store refuses a call.
 pub fn finish_unseen(stack: &Stack, messages: &[ChunkMessage]) -> Result<()> {
     let store = stack.store()?;
     for message in messages {

@@ -1,7 +1,7 @@
 //! An emulator of AWS on a free port, for one test.
 //!
-//! Functions inherit its environment, so it gets an almost empty one: a variable that the template forgot is missing
-//! here as it would be on AWS.
+//! Functions inherit the emulator's environment, so that environment is almost empty: a variable that the template
+//! lacks is missing here, as it would be on AWS.
 
 use std::path::{Path, PathBuf};
 
@@ -10,39 +10,40 @@ use anyhow::Result;
 use super::children::kill;
 use super::process::{Process, free_port};
 
-/// A running emulator; it is killed when this is dropped.
+/// A running emulator. It is killed when this value is dropped.
 #[derive(Debug)]
 pub struct Emulator {
-    /// Where it answers, without a slash at the end.
+    /// Base URL of the emulator, without a trailing slash.
     pub endpoint: String,
     process: Process,
     variables: Vec<(String, String)>,
 }
 
-/// How an emulator differs from the usual one.
+/// Differences from the default emulator.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub struct Options {
-    /// Its port; a free one if none.
+    /// Port of the emulator. `None` picks a free one.
     pub port: Option<u16>,
-    /// Where functions find AWS; the emulator itself if none. A proxy there makes faults that only they see.
+    /// Endpoint at which functions reach AWS; `None` is the emulator itself. A proxy there injects faults that only
+    /// functions see.
     pub functions_endpoint: Option<String>,
-    /// More variables of its environment.
+    /// Additional environment variables.
     pub variables: Vec<(String, String)>,
 }
 
 impl Emulator {
-    /// The usual emulator.
+    /// Starts the default emulator.
     ///
     /// # Errors
-    /// If it does not start; its output is in the error.
+    /// If it does not start. The error contains its output.
     pub fn start() -> Result<Self> {
         Self::start_with(Options::default())
     }
 
-    /// An emulator that differs from the usual one.
+    /// Starts an emulator with these options.
     ///
     /// # Errors
-    /// If it does not start; its output is in the error.
+    /// If it does not start. The error contains its output.
     pub fn start_with(options: Options) -> Result<Self> {
         let port = options.port.map_or_else(free_port, Ok)?;
         let endpoint = format!("http://127.0.0.1:{port}");
@@ -50,7 +51,7 @@ impl Emulator {
             ("BIND_HOST".to_owned(), "127.0.0.1".to_owned()),
             ("GATEWAY_PORT".to_owned(), port.to_string()),
             ("AWS_ENDPOINT_URL".to_owned(), options.functions_endpoint.unwrap_or_else(|| endpoint.clone())),
-            // Its MQTT listener has a fixed port, which a second emulator could not have.
+            // The MQTT listener has a fixed port, which a second emulator could not bind.
             ("IOT_MTLS_ENABLED".to_owned(), "0".to_owned()),
         ];
         if site().is_dir() {
@@ -61,32 +62,32 @@ impl Emulator {
         Ok(Self { endpoint, process, variables })
     }
 
-    /// Stops it as a machine is shut down, with whatever its functions are at, and starts it again where it was. What it
-    /// keeps beyond that is a matter of its variables.
+    /// Stops the emulator while functions are at work, as the shutdown of a machine does, and starts it again on the
+    /// same port. Its environment variables determine the state that survives.
     ///
     /// # Errors
-    /// If it does not stop in a minute, or does not start.
+    /// If it does not stop within a minute, or does not start.
     pub fn restart(&mut self) -> Result<()> {
         let functions = self.process.children();
         self.process.stop()?;
-        // Without their runtime's API they would wait for nobody.
+        // Without the runtime API the functions would wait indefinitely.
         functions.into_iter().for_each(|function| drop(kill(function)));
         self.process = run(&self.endpoint, &self.variables)?;
         Ok(())
     }
 
-    /// Its process.
+    /// The emulator's process.
     pub fn process(&self) -> &Process {
         &self.process
     }
 
-    /// What it has written so far: the output of functions, too.
+    /// Output so far, including that of functions.
     pub fn output(&self) -> String {
         self.process.output()
     }
 }
 
-/// Variables with which an emulator keeps its state in a folder when it is asked to end.
+/// Environment variables with which an emulator saves its state in a folder when it is stopped.
 pub fn kept_in(folder: &Path) -> Vec<(String, String)> {
     let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
     let variables = [("PERSIST_STATE", "1".to_owned()), ("STATE_DIR", path("state"))];
@@ -98,7 +99,7 @@ fn run(endpoint: &str, variables: &[(String, String)]) -> Result<Process> {
     Process::start("ministack", &[], variables.iter().cloned(), &format!("{endpoint}/_ministack/ready"))
 }
 
-/// What Python loads when the emulator starts.
+/// Folder with the Python module that is loaded when the emulator starts.
 fn site() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../infra/local")
 }

@@ -1,26 +1,26 @@
-//! A proxy in front of an emulator that loses replies, refuses or throttles, by rule.
+//! A proxy in front of an emulator that loses replies, refuses or throttles calls, by rules.
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use super::process::{Process, agent, free_port};
 
-/// What the proxy's Python loads when it starts.
+/// Folder with the Python module that is loaded when the proxy starts.
 const SITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/harness/proxy");
 
-/// A running proxy; it is killed when this is dropped.
+/// A running proxy. It is killed when this value is dropped.
 #[derive(Debug)]
 pub struct Faults {
-    /// Where it answers, without a slash at the end.
+    /// Base URL of the proxy, without a trailing slash.
     pub endpoint: String,
     process: Process,
 }
 
 impl Faults {
-    /// A proxy without rules in front of `upstream`, which need not run yet.
+    /// Starts a proxy without rules in front of `upstream`, which need not run yet.
     ///
     /// # Errors
-    /// If it does not start; its output is in the error.
+    /// If it does not start. The error contains its output.
     pub fn start(upstream: &str) -> Result<Self> {
         let port = free_port()?.to_string();
         let endpoint = format!("http://127.0.0.1:{port}");
@@ -31,12 +31,12 @@ impl Faults {
         Ok(Self { endpoint, process })
     }
 
-    /// Its process.
+    /// The proxy's process.
     pub fn process(&self) -> &Process {
         &self.process
     }
 
-    /// The rules from now on, in place of all others.
+    /// Replaces all rules by these.
     ///
     /// # Errors
     /// If the proxy refuses them.
@@ -46,7 +46,7 @@ impl Faults {
         Ok(())
     }
 
-    /// The next `times` calls of this operation are executed, and their replies are lost.
+    /// Adds a rule: the next `times` calls of this operation are executed, and their replies are lost.
     ///
     /// # Errors
     /// If the proxy refuses the rule.
@@ -55,7 +55,7 @@ impl Faults {
         self.set(&[json!({ "service": service, "operation": operation, "times": times, "response": lost })])
     }
 
-    /// The next `times` calls of this operation are refused with this code.
+    /// Adds a rule: the next `times` calls of this operation are refused with this code.
     ///
     /// # Errors
     /// If the proxy refuses the rule.

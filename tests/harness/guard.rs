@@ -1,7 +1,7 @@
-//! Ends what a test process has started when that process ends, however it ends.
+//! Cleanup of everything that a test process has started, for every way in which that process can end.
 //!
-//! A stack that all tests of a process share is a static, and statics are never dropped; a process that is killed drops
-//! nothing at all. So a shell waits at the end of a pipe whose other end only this process holds.
+//! All tests of a process share one stack in a static, and statics are never dropped. A killed process drops nothing
+//! at all. So a shell waits at one end of a pipe, and only this process holds the other end.
 
 use std::process::{Child, Command, Stdio};
 
@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 
 use super::process::Process;
 
-/// Waits for the pipe to close, then kills each process with its children and removes each folder. Deaf to Ctrl-C,
-/// which the shell would hear as well.
+/// Waits for the pipe to close, then kills each process with its children and removes each folder. The script ignores
+/// Ctrl-C, which the shell would receive as well.
 const SCRIPT: &str = r#"trap '' INT TERM HUP
 cat >/dev/null
 for it do case $it in
@@ -18,15 +18,15 @@ for it do case $it in
   *) for child in $(cat "/proc/$it"/task/*/children); do kill -9 "$child"; done; kill -9 "$it" ;;
 esac; done 2>/dev/null"#;
 
-/// Lives as long as this process or this value, whichever ends first.
+/// Cleanup that runs when this process ends or this value is dropped, whichever is first.
 #[derive(Debug)]
 pub struct Guard(Child);
 
 impl Guard {
-    /// A guard over these processes and their folders.
+    /// Creates a guard over these processes and their folders.
     ///
     /// # Errors
-    /// If there is no shell.
+    /// If the shell cannot be started.
     pub fn new(watched: &[&Process]) -> Result<Self> {
         let processes: Vec<_> = watched.iter().map(|process| process.id().to_string()).collect();
         let folders = watched.iter().map(|process| process.scratch());
@@ -41,9 +41,9 @@ impl Guard {
         Ok(Self(shell.context("cannot run sh")?))
     }
 
-    /// From now on nothing is guarded: what it watched may end, or go on, by itself.
+    /// Ends the guard without cleanup: the watched processes keep running.
     pub fn call_off(mut self) {
-        // One that is gone already does nothing either.
+        // The shell may have ended already.
         let _ = self.0.kill();
     }
 }
@@ -51,7 +51,7 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         drop(self.0.stdin.take());
-        // It has done what it could; there is nobody to tell.
+        // Errors cannot be reported from here.
         let _ = self.0.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! Jobs, as a page asks for them.
+//! Calls of the API about jobs, as a page makes them.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::client::{Answer, Client, IDEMPOTENCY_KEY};
 
 impl Client {
-    /// Asks for a job over an uploaded file.
+    /// Requests a job over an uploaded file.
     ///
     /// # Errors
-    /// If there is no answer at all.
+    /// If there is no response at all.
     pub fn ask(&self, job_type: &str, file: Option<&str>, options: &Value) -> Result<Answer> {
         let mut request = json!({ "jobType": job_type, "options": options });
         if let Some(file) = file {
@@ -21,7 +21,7 @@ impl Client {
         self.post("/api/jobs", &request)
     }
 
-    /// Uploads a file and creates a job of this priority over it; its id.
+    /// Uploads a file and creates a job of this priority over it. Returns the job's id.
     ///
     /// # Errors
     /// If any step is refused.
@@ -33,7 +33,7 @@ impl Client {
         Ok(job["jobId"].as_str().context("the job has no id")?.to_owned())
     }
 
-    /// Uploads a file and creates a job over it; its id.
+    /// Uploads a file and creates a job over it. Returns the job's id.
     ///
     /// # Errors
     /// If any step is refused.
@@ -43,8 +43,8 @@ impl Client {
         Ok(job["jobId"].as_str().context("the job has no id")?.to_owned())
     }
 
-    /// Uploads a CSV file and creates a job over it, each under an `Idempotency-Key` of its own, so that a patient client
-    /// makes one job whatever happens on the way; its id.
+    /// Uploads a CSV file and creates a job over it, each with its own `Idempotency-Key`, so that a patient client
+    /// creates one job whatever fails. Returns the job's id.
     ///
     /// # Errors
     /// If any step is refused.
@@ -70,39 +70,39 @@ impl Client {
         self.get(&format!("/api/jobs/{id}"))?.expect(200)
     }
 
-    /// Asks for a job to stop.
+    /// Requests the cancellation of a job.
     ///
     /// # Errors
-    /// If there is no answer at all.
+    /// If there is no response at all.
     pub fn cancel(&self, id: &str) -> Result<Answer> {
         self.call("POST", &format!("/api/jobs/{id}/cancel"), &[], &[])
     }
 
-    /// Asks for what a job has left to run again, with a corrected failures file if there is one.
+    /// Requests a retry of a job's failed and unprocessed items, with a corrected failures file if there is one.
     ///
     /// # Errors
-    /// If there is no answer at all.
+    /// If there is no response at all.
     pub fn retry(&self, id: &str, corrected: Option<&str>) -> Result<Answer> {
         self.post(&format!("/api/jobs/{id}/retry"), &json!({ "fileGuid": corrected }))
     }
 
-    /// Asks for what a job has checked to be done for real.
+    /// Starts an import from a validated job.
     ///
     /// # Errors
-    /// If there is no answer at all.
+    /// If there is no response at all.
     pub fn start_checked(&self, id: &str) -> Result<Answer> {
         self.call("POST", &format!("/api/jobs/{id}/start"), &[], &[])
     }
 
-    /// Asks for a job to be gone.
+    /// Requests the deletion of a job.
     ///
     /// # Errors
-    /// If there is no answer at all.
+    /// If there is no response at all.
     pub fn delete(&self, id: &str) -> Result<Answer> {
         self.call("DELETE", &format!("/api/jobs/{id}"), &[], &[])
     }
 
-    /// All records of a dataset, page by page: key to record.
+    /// All records of a dataset, by key, read page by page.
     ///
     /// # Errors
     /// If a page is refused.

@@ -1,10 +1,10 @@
-//! What is left of a job behind the API: objects of the bucket, items of the table.
+//! Leftovers of a job behind the API: objects of the bucket, items of the table.
 
 use anyhow::{Context, Result};
 
 use super::stack::Stack;
 
-/// Keys of the objects that begin so.
+/// Keys of the objects with this prefix.
 ///
 /// # Errors
 /// If the emulator refuses it.
@@ -14,7 +14,7 @@ pub fn objects(stack: &Stack, prefix: &str) -> Result<Vec<String>> {
     Ok(page.contents().iter().filter_map(|object| object.key().map(str::to_owned)).collect())
 }
 
-/// Sort keys of the items of a partition of the jobs table.
+/// Sort keys of the items in a partition of the jobs table.
 ///
 /// # Errors
 /// If the emulator refuses it.

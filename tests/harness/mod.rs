@@ -1,14 +1,14 @@
-//! A local AWS for one test, and what can go wrong on the way to it.
+//! A local AWS for one test, and the faults that can be injected into it.
 //!
-//! | module | gives |
+//! | module | contents |
 //! | --- | --- |
-//! | [`emulator`] | an emulator on a free port, gone when it is dropped |
-//! | [`resources`] | a table, queues and a bucket, made directly and in milliseconds |
+//! | [`emulator`] | an emulator on a free port, killed when it is dropped |
+//! | [`resources`] | a table, queues and a bucket, created directly in milliseconds |
 //! | [`faults`], [`scoped_faults`] | a proxy in front of the emulator that loses replies, refuses, or throttles |
 //! | [`aws_limits`] | a proxy in front of the emulator that refuses what AWS refuses |
-//! | [`stack`], [`behind`] | the whole system, deployed from the template |
+//! | [`stack`], [`backdoor`] | the whole system, deployed from the template, and access to its resources |
 //! | [`users`] | users of the stack's pool, signed in |
-//! | [`client`], [`jobs`], [`parts`], [`watch`], [`report`] | a browser that doubts every answer |
+//! | [`client`], [`jobs`], [`parts`], [`watch`], [`report`] | a browser that checks every response |
 //! | [`crafted`] | states that a crash leaves behind, made without one |
 //! | [`schedule`] | the sweeper's own schedule, started and stopped |
 

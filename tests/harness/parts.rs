@@ -1,4 +1,5 @@
-//! Large files, put part by part as a page does it: hash a part, ask for its URL, put it there, complete at the end.
+//! Large files, uploaded part by part as a page does it: hash a part, request its URL, upload it, complete at the
+//! end.
 
 use anyhow::{Context, Result};
 use longshore::fingerprint::Fingerprinter;
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use super::client::{Answer, Client};
 
 impl Client {
-    /// Puts a whole file where it was promised, by one PUT or by parts.
+    /// Uploads a whole file, by one PUT or by parts.
     ///
     /// # Errors
     /// If any step is refused.
@@ -19,7 +20,7 @@ impl Client {
         self.complete(guid(upload)?)?.expect(200).map(drop)
     }
 
-    /// Puts these parts of a file.
+    /// Uploads these parts of a file.
     ///
     /// # Errors
     /// If any step is refused.
@@ -31,19 +32,19 @@ impl Client {
         Ok(())
     }
 
-    /// A URL for a part of these bytes.
+    /// A URL for a part with these bytes.
     ///
     /// # Errors
-    /// If it is refused.
+    /// If the request is refused.
     pub fn part_url(&self, file: &str, part: &Value, bytes: &[u8]) -> Result<Value> {
         let request = json!({ "parts": [{ "partNumber": part["partNumber"], "sha256": sha256(bytes) }] });
         Ok(self.post(&format!("/api/uploads/{file}/url"), &request)?.expect(200)?["parts"][0].clone())
     }
 
-    /// Asks for the file to be made of its parts.
+    /// Requests the completion of an upload in parts.
     ///
     /// # Errors
-    /// If there is no answer at all.
+    /// If there is no response at all.
     pub fn complete(&self, file: &str) -> Result<Answer> {
         self.call("POST", &format!("/api/uploads/{file}/complete"), &[], &[])
     }
@@ -61,7 +62,7 @@ pub fn bytes_of<'a>(upload: &Value, part: &Value, bytes: &'a [u8]) -> Result<&'a
     range.with_context(|| format!("{part} is no part of the file"))
 }
 
-/// As the API wants it of a part.
+/// SHA-256 of bytes, in the form that the API expects of a part.
 pub fn sha256(bytes: &[u8]) -> String {
     let mut print = Fingerprinter::default();
     print.take(bytes);

@@ -1,4 +1,4 @@
-//! A program from the tools' virtual environment that runs as long as its value lives.
+//! A program from the tools' virtual environment. It is killed when its value is dropped.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// How long a program may take until it answers: a fraction of a second, but other tests run beside it.
+/// Maximum time until a program answers. A program needs a fraction of a second, but other tests run beside it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running program; it is killed, and its scratch folder removed, when this is dropped.
+/// A running program. When this value is dropped, the program is killed and its scratch folder removed.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -20,11 +20,11 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts `program` of the virtual environment that `LONGSHORE_VENV` names, with an environment of these
-    /// variables, `PATH`, `HOME` and `TMPDIR` only, and waits until `ready` answers.
+    /// Starts `program` of the virtual environment that `LONGSHORE_VENV` names, and waits until `ready` answers. The
+    /// program's environment consists of these variables, `PATH`, `HOME` and `TMPDIR`.
     ///
     /// # Errors
-    /// If there is no such program, or if it dies or does not answer within a minute; its output is in the error.
+    /// If there is no such program, or if it dies or does not answer within a minute. The error contains its output.
     pub fn start<I, A, B>(program: &str, arguments: &[&str], variables: I, ready: &str) -> Result<Self>
     where
         I: IntoIterator<Item = (A, B)>,
@@ -54,25 +54,25 @@ impl Process {
         Ok(process)
     }
 
-    /// Its process id.
+    /// The process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// The folder that goes with it.
+    /// The process's scratch folder.
     pub fn scratch(&self) -> &Path {
         &self.scratch
     }
 
-    /// What it has written so far.
+    /// Output so far.
     pub fn output(&self) -> String {
         std::fs::read(self.scratch.join("log")).map_or_else(|_| String::new(), |b| String::from_utf8_lossy(&b).into())
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Asks the process to end, and waits until it has.
     ///
     /// # Errors
-    /// If it has not within a minute.
+    /// If it has not ended within a minute.
     pub fn stop(&mut self) -> Result<()> {
         let asked = Command::new("sh").args(["-c", "kill \"$0\"", &self.child.id().to_string()]).status()?;
         anyhow::ensure!(asked.success(), "process {} cannot be asked to end", self.child.id());
@@ -103,14 +103,14 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may be dead already; then there is nothing to do.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.scratch);
     }
 }
 
-/// A client that reports every status as an answer, redirects too.
+/// A client that returns every status as a response, redirects included.
 pub(super) fn agent() -> ureq::Agent {
     let timeout = Some(Duration::from_secs(30));
     ureq::Agent::config_builder()
@@ -123,10 +123,10 @@ pub(super) fn agent() -> ureq::Agent {
         .into()
 }
 
-/// A port that nobody listens on at this moment.
+/// A port without a listener at this moment.
 ///
 /// # Errors
-/// If the machine has none.
+/// If no port is free.
 pub fn free_port() -> Result<u16> {
     let listener = TcpListener::bind("127.0.0.1:0").context("no free port on 127.0.0.1")?;
     Ok(listener.local_addr()?.port())

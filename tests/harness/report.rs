@@ -1,4 +1,4 @@
-//! The result of a finished job, read as its owner reads it, and held against the file that went in.
+//! The result of a finished job, read as its owner reads it, and checks against the input file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ pub struct Row {
     pub number: u64,
     /// The item's own cells.
     pub cells: Vec<String>,
-    /// What is said of it: code, field and message, or the reason, or nothing.
+    /// The report columns of the row: code, field and message, or the reason, or nothing.
     pub reported: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl Report {
     /// Reads the result of a job.
     ///
     /// # Errors
-    /// If the document or one of its files cannot be had or read.
+    /// If the document or one of its files cannot be loaded or parsed.
     pub fn read(client: &Client, job: &str) -> Result<Self> {
         let document = client.get(&format!("/api/jobs/{job}/output"))?.expect(200)?;
         Ok(Self {
@@ -46,17 +46,17 @@ impl Report {
         })
     }
 
-    /// Number of each failed item, with its code and field.
+    /// Code and field of each failed item, by item number.
     pub fn failures(&self) -> BTreeMap<u64, (String, String)> {
         self.failed.iter().map(|row| (row.number, (row.reported[0].clone(), row.reported[1].clone()))).collect()
     }
 
-    /// Number of each failed item, with its code.
+    /// Code of each failed item, by item number.
     pub fn codes(&self) -> BTreeMap<u64, String> {
         self.failures().into_iter().map(|(number, (code, _))| (number, code)).collect()
     }
 
-    /// Succeeded, failed, skipped and unprocessed items are exactly the input's rows.
+    /// Checks that succeeded, failed, skipped and unprocessed items are exactly the input's rows.
     ///
     /// # Errors
     /// If a row is lost, invented, changed or counted twice.
@@ -97,7 +97,8 @@ fn table(client: &Client, document: &Value, name: &str, reported: usize) -> Resu
     rows.collect()
 }
 
-/// A cell without the apostrophes that keep a spreadsheet from taking it, or a text in it, for a formula.
+/// A cell without the apostrophes that protect a spreadsheet from CSV injection, at the start of the cell or of a
+/// text in it.
 fn plain(cell: &str) -> String {
     let text = |text: &str| {
         let lead = |rest: &&str| {
@@ -109,10 +110,10 @@ fn plain(cell: &str) -> String {
     cell.split_inclusive([';', '\t', '\r', '\n']).map(text).collect()
 }
 
-/// The rows of a CSV file as another reader sees them: all cells as they stand, without header and blank lines.
+/// The rows of a CSV file as an independent parser reads them: all cells unchanged, without header and blank lines.
 ///
 /// # Errors
-/// If it is no CSV file.
+/// If the bytes are no CSV file.
 pub fn csv_rows(bytes: &[u8]) -> Result<Vec<Vec<String>>> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);

@@ -1,5 +1,5 @@
-//! Table, queues and bucket as the template declares them, without CloudFormation: a test needs them in
-//! milliseconds. Whether the template itself is right, the flow tests find out.
+//! Table, queues and bucket as the template declares them, without CloudFormation, because a test needs them in
+//! milliseconds. The flow tests check the template itself.
 
 use anyhow::{Context, Result};
 use aws_sdk_dynamodb::config::{Credentials, Region};
@@ -13,13 +13,13 @@ use longshore::queues::{QueueUrls, SqsDeadLetters, SqsQueues};
 use longshore_domain::dead_letter::Queue;
 use longshore_domain::job::Priority;
 
-/// Clients for this endpoint with credentials that mean nothing.
+/// Clients for this endpoint with arbitrary credentials.
 pub fn aws(endpoint: &str) -> Aws {
     let credentials = Credentials::new("test", "test", None, None, "tests");
     Aws::new(Region::from_static("us-east-1"), credentials, Some(endpoint.to_owned()))
 }
 
-/// The jobs table, under this name.
+/// Creates the jobs table with this name.
 ///
 /// # Errors
 /// If the emulator refuses it.
@@ -43,7 +43,7 @@ pub async fn create_jobs_table(aws: &Aws, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// A bucket of this name.
+/// Creates a bucket with this name.
 ///
 /// # Errors
 /// If the emulator refuses it.
@@ -52,17 +52,17 @@ pub async fn create_bucket(aws: &Aws, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The queues and their dead-letter queues, and where they are.
+/// The queues and their dead-letter queues, with their URLs.
 #[derive(Clone, Debug)]
 pub struct CreatedQueues {
-    /// Of the queues.
+    /// URLs of the queues.
     pub urls: QueueUrls,
-    /// Of the dead-letter queues: create, chunks, complete.
+    /// URLs of the dead-letter queues: create, chunks, complete.
     pub dead: [String; 3],
 }
 
 impl CreatedQueues {
-    /// Creates them; their names begin with `prefix`.
+    /// Creates the queues. Their names begin with `prefix`.
     ///
     /// # Errors
     /// If the emulator refuses one.
@@ -83,12 +83,12 @@ impl CreatedQueues {
         Ok(Self { urls, dead })
     }
 
-    /// The adapter for them.
+    /// The adapter for the queues.
     pub fn queues(&self, aws: &Aws) -> SqsQueues {
         SqsQueues::new(aws.sqs(), self.urls.clone())
     }
 
-    /// The adapter for their dead letters.
+    /// The adapter for the dead letters.
     pub fn dead_letters(&self, aws: &Aws) -> SqsDeadLetters {
         SqsDeadLetters::new(aws.sqs(), Queue::ALL.into_iter().zip(self.dead.clone()).collect())
     }

@@ -1,11 +1,11 @@
-//! The sweeper's own schedule, started and stopped as an operator does it.
+//! Start and stop of the sweeper's own schedule, as an operator does it.
 
 use anyhow::Result;
 
 use super::stack::{NAME, Stack};
 
 impl Stack {
-    /// From now on the sweeper runs every minute, counted from the deployment.
+    /// Starts the schedule: the sweeper runs every minute, counted from the deployment.
     ///
     /// # Errors
     /// If the stack has no such rule.
@@ -13,7 +13,7 @@ impl Stack {
         self.cloud.rule("EnableRule", &self.cloud.physical_id(NAME, RULE)?)
     }
 
-    /// From now on it does not.
+    /// Stops the schedule.
     ///
     /// # Errors
     /// If the stack has no such rule.
@@ -22,5 +22,5 @@ impl Stack {
     }
 }
 
-/// What SAM makes of the function `Sweep` and its event `EveryMinute`.
+/// SAM's name of the rule for the function `Sweep` and its event `EveryMinute`.
 const RULE: &str = "SweepEveryMinute";

@@ -1,5 +1,5 @@
-//! Faults for one job on a stack that other tests use at the same time: rules are added, never replaced, and each looks
-//! into the request for what is its own.
+//! Faults for one job on a stack that other tests use at the same time. Rules are added, never replaced, and each
+//! rule matches the requests of its own job by their content.
 
 use anyhow::{Context, Result, ensure};
 use longshore_domain::ids::JobId;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::faults::Faults;
 use super::process::agent;
 
-/// A rule in force.
+/// An active rule.
 #[derive(Debug)]
 pub struct Rule<'a> {
     faults: &'a Faults,
@@ -16,7 +16,7 @@ pub struct Rule<'a> {
 }
 
 impl Rule<'_> {
-    /// How often it has struck.
+    /// Number of calls that the rule has matched.
     ///
     /// # Errors
     /// If the proxy does not answer.
@@ -30,7 +30,7 @@ impl Rule<'_> {
 }
 
 impl Faults {
-    /// Adds a rule to those in force.
+    /// Adds a rule to the active ones.
     ///
     /// # Errors
     /// If the proxy refuses it.
@@ -43,7 +43,7 @@ impl Faults {
         Ok(Rule { faults: self, id })
     }
 
-    /// The next `times` commits of this job's chunks take, and their replies are lost.
+    /// Adds a rule: the next `times` commits of this job's chunks are executed, and their replies are lost.
     ///
     /// # Errors
     /// If the proxy refuses the rule.
@@ -55,7 +55,7 @@ impl Faults {
         }))
     }
 
-    /// The next batch of chunk messages whose rows contain `marker` meets this: members of a rule.
+    /// Adds a rule for the next batch of chunk messages whose rows contain `marker`. `effect` has the rule's members.
     ///
     /// # Errors
     /// If the proxy refuses the rule.

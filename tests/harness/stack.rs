@@ -1,7 +1,7 @@
-//! The whole system on an emulator: the repository's own template and its real binaries, put there by `sam deploy`.
+//! The whole system on an emulator: the repository's own template and its real binaries, deployed by `sam deploy`.
 //!
-//! A stack takes some ten seconds to start, so the tests of one process share it and keep out of each other's way: each
-//! has its own jobs and datasets, and faults that find their job by its id.
+//! A stack takes about ten seconds to start, so the tests of one process share it. The tests do not disturb each
+//! other: each has its own jobs and datasets, and faults that match a job by its id.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -24,10 +24,11 @@ use super::resources::aws;
 use super::staging::stage;
 use super::users::Users;
 
-/// The stack's name; on an emulator of others with a suffix, for it may hold a stack of that name.
+/// The stack's name. It gets a suffix on an emulator that this process did not start, which may already have a stack
+/// of that name.
 pub(super) const NAME: &str = "longshore";
 
-/// Clocks that make tests quick. A worker has five seconds, and its message comes back after thirty.
+/// Short intervals that make tests quick. A worker has five seconds, and its message is redelivered after thirty.
 const PARAMETERS: [(&str, &str); 12] = [
     ("Environment", "local"),
     ("Architecture", if cfg!(target_arch = "aarch64") { "arm64" } else { "x86_64" }),
@@ -38,14 +39,15 @@ const PARAMETERS: [(&str, &str); 12] = [
     ("ScheduleState", "DISABLED"),
     ("RetryBaseSeconds", "1"),
     ("StopGraceSeconds", "1"),
-    // All stories are one tenant's.
+    // All simulation stories use one tenant.
     ("TenantWorkCalls", "100000"),
     ("TenantCallsPerSecond", "1000"),
     ("TenantCallsAtOnce", "100000"),
 ];
 
-/// The emulator asks for a call's own name where AWS asks for another action, which the template grants: PartiQLInsert
-/// and PartiQLUpdate on the table, SendMessage and ChangeMessageVisibility on the queue.
+/// Additional permissions for the emulator. It checks the name of the call where AWS checks another action, which the
+/// template grants: PartiQLInsert and PartiQLUpdate on the table, SendMessage and ChangeMessageVisibility on the
+/// queue.
 const MISNAMED: [(&str, &[&str]); 4] = [
     ("ProcessItemRole", &["dynamodb:BatchExecuteStatement", "sqs:SendMessageBatch"]),
     ("CreateJobRole", &["sqs:SendMessageBatch"]),
@@ -53,33 +55,34 @@ const MISNAMED: [(&str, &[&str]); 4] = [
     ("SweepRole", &["sqs:SendMessageBatch", "sqs:ChangeMessageVisibilityBatch"]),
 ];
 
-/// Puts the proxy that refuses what AWS refuses between the functions and the emulator, whatever its value.
+/// Environment variable, of any value, that puts the proxy that refuses what AWS refuses between the functions and
+/// the emulator.
 const LIMITS_PROXY: &str = "LONGSHORE_LIMITS_PROXY";
 
-/// How a stack differs from the usual one.
+/// Differences from the default stack.
 #[derive(Clone, Debug, Default)]
 pub struct StackOptions {
-    /// The probe's binary stands in for the functions that know job types.
+    /// Use the probe's binary for the functions that run job types.
     pub probe: bool,
-    /// A proxy between the functions and AWS, so that they meet faults and the test does not.
+    /// Put a proxy between the functions and AWS, so that the functions meet faults and the test does not.
     pub faults: bool,
-    /// The emulator keeps what it holds when it is stopped, so that the stack can be restarted.
+    /// Save the emulator's state when it is stopped, so that the stack can be restarted.
     pub persists: bool,
-    /// More parameters, over the quick ones.
+    /// Additional parameters, which override the quick ones.
     pub parameters: Vec<(&'static str, &'static str)>,
 }
 
 /// A running stack.
 pub struct Stack {
-    /// Its HTTP API, called by a user.
+    /// Client of the stack's HTTP API, signed in as a user.
     pub client: Client,
-    /// Whose that user's calls are.
+    /// Tenant of that user.
     pub tenant: String,
-    /// The pool of its users.
+    /// The stack's user pool.
     pub users: Users,
-    /// Its outputs, by name.
+    /// The stack's outputs, by name.
     pub outputs: BTreeMap<String, String>,
-    /// Clients for the emulator, past the proxy.
+    /// Clients for the emulator that bypass the proxy.
     pub aws: Aws,
     pub(super) endpoint: String,
     emulator: Option<Emulator>,
@@ -88,13 +91,13 @@ pub struct Stack {
     pub(super) cloud: Cloud,
     runtime: Runtime,
     guard: Option<Guard>,
-    /// What a restart finds again.
+    /// Folder with the state that a restart loads.
     _kept: Option<TempDir>,
 }
 
 impl Stack {
-    /// Starts an emulator that refuses calls without a policy, and deploys onto it; or deploys onto the emulator that
-    /// `LONGSHORE_ENDPOINT` names, without faults and policies.
+    /// Starts an emulator that refuses calls without a permission, and deploys to it. If `LONGSHORE_ENDPOINT` is set,
+    /// deploys to that emulator instead, without faults and permissions.
     ///
     /// # Errors
     /// If a tool or a binary is missing, or the deployment fails.
@@ -169,11 +172,11 @@ impl Stack {
         Ok(stack)
     }
 
-    /// Stops the emulator in the middle of whatever it is at, with all functions, and starts it again. A stack that was
-    /// not started to persist is empty then.
+    /// Stops the emulator with all functions while they are at work, and starts it again. A stack that was not
+    /// started with `persists` is empty afterwards.
     ///
     /// # Errors
-    /// If the emulator is another's, does not stop or does not start.
+    /// If this process did not start the emulator, or the emulator does not stop or start.
     pub fn restart(&mut self) -> Result<()> {
         let emulator = self.emulator.as_mut().context("the emulator is not this stack's own")?;
         self.guard.take().into_iter().for_each(Guard::call_off);
@@ -182,8 +185,8 @@ impl Stack {
         Ok(())
     }
 
-    /// The proxy reads the model of a service at the first call to it. On a busy machine that takes longer than a
-    /// function has.
+    /// Makes the proxy read the model of a service, which it does at the first call. On a busy machine that takes
+    /// longer than a function's timeout.
     fn warm_proxy(&self) -> Result<()> {
         let Some(faults) = &self.faults else { return Ok(()) };
         let aws = aws(&faults.endpoint);
@@ -193,7 +196,8 @@ impl Stack {
         Ok(())
     }
 
-    /// Whether the emulator is this process's own: its processes can be killed, its functions share our files.
+    /// Returns true if this process started the emulator: its processes can be killed, and its functions share our
+    /// files.
     pub fn is_own(&self) -> bool {
         self.emulator.is_some()
     }
@@ -203,7 +207,7 @@ impl Stack {
         self.runtime.block_on(call)
     }
 
-    /// The proxy before the functions.
+    /// The fault proxy in front of the functions' AWS.
     ///
     /// # Errors
     /// If the stack was started without one.
@@ -211,7 +215,7 @@ impl Stack {
         self.faults.as_ref().context("this stack has no fault proxy")
     }
 
-    /// Calls of the functions that AWS would have refused for a limit, and that the proxy therefore refused.
+    /// The functions' calls that AWS would have refused because of a limit, and that the proxy therefore refused.
     pub fn refusals(&self) -> Vec<String> {
         self.limits.as_ref().map(LimitsProxy::refusals).unwrap_or_default()
     }
@@ -232,33 +236,33 @@ impl Stack {
     /// One output of the stack.
     ///
     /// # Errors
-    /// If there is none of that name.
+    /// If there is no output of that name.
     pub fn output(&self, name: &str) -> Result<&str> {
         self.outputs.get(name).map(String::as_str).with_context(|| format!("the stack has no output {name}"))
     }
 
-    /// Processes of a function that are alive, idle ones too.
+    /// Living processes of a function, including idle ones.
     ///
     /// # Errors
-    /// If the stack does not name the function.
+    /// If the stack has no such output.
     pub fn processes(&self, function_output: &str) -> Result<Vec<u32>> {
         let name = format!("AWS_LAMBDA_FUNCTION_NAME={}", self.output(function_output)?);
         Ok(self.emulator.as_ref().map(|emulator| emulator.process().children_with(&name)).unwrap_or_default())
     }
 
-    /// What a function has logged so far.
+    /// Log events of a function so far.
     ///
     /// # Errors
-    /// If the stack does not name the function, or it has never run.
+    /// If the stack has no such output, or the function has never run.
     pub fn logs(&self, function_output: &str) -> Result<Vec<String>> {
         self.cloud.logs(&format!("/aws/lambda/{}", self.output(function_output)?))
     }
 
-    /// The most memory in MiB that the emulator ever had, and the largest process of a function, as each says itself at
-    /// the end of an invocation.
+    /// Peak memory of the emulator and of the largest function process, in MiB. A function reports its own at the end
+    /// of each invocation.
     ///
     /// # Errors
-    /// If the emulator is another's.
+    /// If this process did not start the emulator.
     pub fn peak_memory_mib(&self) -> Result<(u64, u64)> {
         let emulator = self.emulator.as_ref().context("the emulator is not this stack's own")?;
         let output = emulator.output();
@@ -270,7 +274,7 @@ impl Stack {
         ))
     }
 
-    /// The end of what the emulator and the functions have written.
+    /// The last lines of the output of the emulator and the functions.
     pub fn log_tail(&self, lines: usize) -> String {
         let output = self.emulator.as_ref().map(Emulator::output).unwrap_or_default();
         let all: Vec<_> = output.lines().collect();

@@ -1,11 +1,12 @@
-//! A folder as the template wants to be deployed from: the template itself, and every function's binary in its place.
+//! A folder in the layout that the template is deployed from: the template itself, and every function's binary in its
+//! place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// The functions, and whether they know job types: those can be served by the probe's binary.
+/// The functions, each with a flag: true if it runs job types, so that the probe's binary can replace it.
 const FUNCTIONS: [(&str, bool); 8] = [
     ("upload", false),
     ("jobs-api", true),
@@ -17,10 +18,10 @@ const FUNCTIONS: [(&str, bool); 8] = [
     ("web", false),
 ];
 
-/// Fills `folder`; with `probe`, the binary of the probe stands in wherever job types are known.
+/// Fills `folder`. With `probe`, the probe's binary replaces every function that runs job types.
 ///
 /// # Errors
-/// If a binary is missing: they are built beforehand, by `cargo xtask test` or `cargo build --workspace --bins`.
+/// If a binary is missing. Binaries are built beforehand, by `cargo xtask test` or `cargo build --workspace --bins`.
 pub fn stage(folder: &Path, probe: bool) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for name in ["template.yaml", "samconfig.toml"] {
@@ -33,7 +34,7 @@ pub fn stage(folder: &Path, probe: bool) -> Result<()> {
         };
         let place = folder.join("target/lambda").join(function);
         fs::create_dir_all(&place)?;
-        // A copy: a link could not cross into another file system, and another build may be about to replace it.
+        // The file is copied: a link cannot cross file systems, and a concurrent build may replace the binary.
         fs::copy(&binary, place.join("bootstrap")).with_context(|| {
             format!("{} is missing: build it with `cargo build --workspace --bins`", binary.display())
         })?;
@@ -41,7 +42,7 @@ pub fn stage(folder: &Path, probe: bool) -> Result<()> {
     Ok(())
 }
 
-/// Where cargo has put a binary of this profile: tests lie in `deps`, beside them.
+/// Path of a binary that cargo has built in this profile. Tests are in `deps`, beside the binaries.
 fn built(name: &str) -> Result<PathBuf> {
     let test = std::env::current_exe()?;
     let deps = test.parent().context("this test lies nowhere")?;

@@ -1,4 +1,4 @@
-//! Users of a stack's own user pool, signed in for real: their tokens are those that its API takes.
+//! Users of a stack's own user pool with a real sign-in: the API accepts their tokens.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::cloud::Cloud;
 
-/// Good for an emulator that ends with the tests: the pool's policy wants all of this.
+/// Password of every user. The emulator ends with the tests, and the pool's policy requires all of these character
+/// classes.
 const PASSWORD: &str = "Correct-horse-7-battery";
 
 /// The verifier of RFC 7636's example.
@@ -23,12 +24,12 @@ pub struct Users {
     client: String,
 }
 
-/// Somebody who has signed in.
+/// A signed-in user.
 #[derive(Clone, Debug)]
 pub struct User {
-    /// Whose the user's calls are: the claim `sub`.
+    /// Tenant of the user: the claim `sub`.
     pub tenant: String,
-    /// An access token, good for an hour.
+    /// An access token, valid for an hour.
     pub token: String,
 }
 
@@ -42,7 +43,7 @@ impl Users {
         Ok(Self { cloud: cloud.clone(), pool: output("UserPoolId")?, client: output("UserPoolClientId")? })
     }
 
-    /// Makes a user and signs in.
+    /// Creates a user and signs in.
     ///
     /// # Errors
     /// If the emulator refuses it.
@@ -50,7 +51,7 @@ impl Users {
         self.add_to(name, &[])
     }
 
-    /// Makes an operator and signs in.
+    /// Creates an operator and signs in.
     ///
     /// # Errors
     /// If the emulator refuses it.
@@ -88,8 +89,8 @@ impl Users {
         Ok(token.with_context(|| format!("signing in gave no {kind}: {signed_in}"))?.to_owned())
     }
 
-    /// Signs in as a browser does, by the page: authorization code, for the challenge of RFC 7636's example. What the
-    /// exchange of the code answers to whoever shows this verifier.
+    /// Signs in by the page as a browser does: authorization code flow with the challenge of RFC 7636's example.
+    /// Returns the response to the exchange of the code with this verifier.
     ///
     /// # Errors
     /// If the page gives no code.
@@ -105,7 +106,7 @@ impl Users {
         Ok(serde_json::from_str(&self.cloud.form("/oauth2/token", &[&about[..], &shown].concat())?)?)
     }
 
-    /// The same pool through another client, whose tokens are for another service.
+    /// The same pool with another client, whose tokens are for another service.
     ///
     /// # Errors
     /// If the emulator refuses it.
@@ -117,7 +118,7 @@ impl Users {
         Ok(Self { client: id.to_owned(), ..self.clone() })
     }
 
-    /// How long access tokens hold that are given out from now on.
+    /// Sets the validity of access tokens that are issued from now on.
     ///
     /// # Errors
     /// If the emulator refuses it.

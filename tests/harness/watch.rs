@@ -1,4 +1,4 @@
-//! Watches a job as a page does, only faster, and holds every single answer against what is promised of it.
+//! Observation of a job by frequent polling, with a check of every response.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::client::Client;
 use super::stack::Stack;
 
-/// Between two polls.
+/// Interval between two polls.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Between two runs of the sweeper, where a test wants it; its own schedule is a minute.
+/// Interval between two runs of the sweeper, if a test asks for them. The sweeper's own schedule is a minute.
 const SWEEPS: Duration = Duration::from_secs(1);
 
-/// Longer than anything takes: two visibility timeouts on a busy machine.
+/// Maximum time for any step: more than two visibility timeouts on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(150);
 
 /// One job under observation.
@@ -25,7 +25,7 @@ pub struct Watch<'a> {
     sweeps: bool,
     patience: Duration,
     last: Value,
-    /// `itemProgress` whenever it had changed.
+    /// Distinct values of `itemProgress`, in order.
     pub steps: Vec<u64>,
 }
 
@@ -36,28 +36,28 @@ impl<'a> Watch<'a> {
         Self { stack, client, id, sweeps: false, patience: PATIENCE, last: Value::Null, steps: Vec::new() }
     }
 
-    /// Asks as this client does, who may be another user than the stack's own.
+    /// Uses this client, which may be another user than the stack's own.
     #[must_use]
     pub fn by(self, client: &Client) -> Self {
         Self { client: client.clone(), ..self }
     }
 
-    /// Runs the sweeper meanwhile.
+    /// Runs the sweeper during the observation.
     #[must_use]
     pub fn sweeping(self) -> Self {
         Self { sweeps: true, ..self }
     }
 
-    /// Gives the job so long for each step.
+    /// Sets the maximum time for each step.
     #[must_use]
     pub fn patient(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Polls until the document is as wanted.
+    /// Polls until the document satisfies a condition.
     ///
     /// # Errors
-    /// If an answer breaks a promise, or the wanted one does not come in time.
+    /// If a response violates an invariant, or the condition is not met in time.
     pub fn until(&mut self, wanted: &str, is: impl Fn(&Value) -> bool) -> Result<Value> {
         let deadline = Instant::now() + self.patience;
         let mut swept = Instant::now();
@@ -77,10 +77,10 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Polls until the status is final, and once more: it must not change.
+    /// Polls until the status is final, and once more: the document must not change.
     ///
     /// # Errors
-    /// If an answer breaks a promise, or the job does not end in time.
+    /// If a response violates an invariant, or the job does not end in time.
     pub fn end(&mut self) -> Result<Value> {
         let job = self.until("final", |job| is_final(&job["status"]))?;
         let again = self.client.job(&self.id)?;
@@ -91,7 +91,7 @@ impl<'a> Watch<'a> {
     /// Polls once.
     ///
     /// # Errors
-    /// If the answer breaks a promise.
+    /// If the response violates an invariant.
     pub fn look(&mut self) -> Result<Value> {
         let job = self.client.job(&self.id)?;
         self.check(&job)?;
@@ -130,7 +130,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Whether a status is one that never changes.
+/// Returns true if a status is final.
 pub fn is_final(status: &Value) -> bool {
     rank(status) == 2
 }

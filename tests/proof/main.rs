@@ -1,7 +1,8 @@
-//! Proof on the emulator: the real template and the real binaries under faults, over nasty files, and under load.
+//! Verification on the emulator: the real template and the real binaries under faults, with nasty files, and under
+//! load.
 //!
-//! Afterwards counts, report and records are compared with the input, row by row. A test run has time for a reduced set
-//! of each; `cargo xtask prove` runs all of it and makes a table of the figures.
+//! Afterwards counts, report and records are compared with the input, row by row. A test run uses a reduced set of
+//! each. `cargo xtask prove` runs the complete sets and writes a table of the measurements.
 
 mod corpus;
 mod faults;

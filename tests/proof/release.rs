@@ -1,4 +1,5 @@
-//! A release as it goes to AWS: `cargo xtask prove release` builds it by cargo-lambda, whose flags are not those of plain cargo.
+//! A release as deployed to AWS: `cargo xtask prove release` builds it with cargo-lambda, whose flags differ from
+//! those of plain cargo.
 
 use longshore_tests::harness::report::{Report, csv_rows};
 use longshore_tests::harness::stack::{Stack, StackOptions};
@@ -14,14 +15,14 @@ fn a_row_that_panics_in_a_release_fails_alone() {
     let stack = stack.unwrap_or_else(|error| panic!("the stack does not start: {error:?}"));
     let rows = (1..=40).map(|n| if n == 21 { "panic,,,\n" } else { "ok,,,\n" });
     let file = format!("action,millis,rounds,mark\n{}", rows.collect::<String>()).into_bytes();
-    let described = || -> anyhow::Result<_> {
+    let run = || -> anyhow::Result<_> {
         let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
         let job = Watch::new(&stack, &id).end()?;
         let report = Report::read(&stack.client, &id)?;
         report.partitions(&csv_rows(&file)?)?;
         Ok((job, report.codes()))
     };
-    let (job, codes) = described().unwrap_or_else(|error| panic!("{error:?}\n{}", stack.log_tail(40)));
+    let (job, codes) = run().unwrap_or_else(|error| panic!("{error:?}\n{}", stack.log_tail(40)));
     assert_eq!(codes.into_iter().collect::<Vec<_>>(), [(21, "handler_panicked".to_owned())], "{job}");
     assert_eq!((&job["status"], &job["counts"]["succeeded"]), (&json!("completed"), &json!(39)), "{job}");
     measurements::row("release", &[("rows", &40), ("panicked", &1), ("failed with it", &0), ("violations", &0)]);

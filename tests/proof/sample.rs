@@ -1,7 +1,7 @@
-//! A file of which it is known what must become of every row, and the comparison with what became of it.
+//! A file with a known expected outcome of every row, and the comparison with the actual outcome.
 //!
-//! One row in ten is wrong, in five ways that take turns. Every cell names its file, so that a row that strays into
-//! another job's report or records is seen.
+//! One row in ten is wrong, in five ways that take turns. Every cell names its file, so that a row in another job's
+//! report or records is detected.
 
 use std::collections::BTreeMap;
 
@@ -10,35 +10,36 @@ use longshore_tests::harness::client::Client;
 use longshore_tests::harness::report::{Report, csv_rows};
 use serde_json::{Value, json};
 
-/// Differences that one job tells; the rest is counted.
+/// Maximum number of differences that are listed for one job. The others are counted.
 const REPORTED: usize = 5;
 
-/// A file, and what must become of it.
+/// A file with its expected outcome.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sample {
-    /// The file, and how it is imported.
+    /// The file and its import mode.
     pub(crate) file: Vec<u8>,
     pub(crate) dataset: String,
     mode: &'static str,
-    /// The failed rows: number to code and field.
+    /// The failed rows: code and field by number.
     failed: BTreeMap<u64, (String, String)>,
-    /// The records at the end, by key.
+    /// The final records, by key.
     records: BTreeMap<String, Value>,
     pub(crate) rows: u64,
 }
 
 impl Sample {
-    /// A file of so many rows for a dataset of its own; later rows take the place of earlier ones with their key.
+    /// A file of `rows` rows for its own dataset, imported with upsert: of rows with the same key the last one stays.
     pub(crate) fn upsert(dataset: &str, rows: u64) -> Self {
         Self::made(dataset, "upsert", rows, 80)
     }
 
-    /// The same; of rows with one key the first one stands, and the others fail.
+    /// A file of `rows` rows, imported with insert: of rows with the same key the first one stays, and the others
+    /// fail.
     pub(crate) fn insert(dataset: &str, rows: u64) -> Self {
         Self::made(dataset, "insert", rows, 80)
     }
 
-    /// The same, with failed rows of 54 KB: their report is written in parts.
+    /// A file like that of `upsert` whose failed rows have 54 KB: their report is uploaded in parts.
     pub(crate) fn wide(dataset: &str, rows: u64) -> Self {
         Self::made(dataset, "upsert", rows, 54_000)
     }
@@ -70,7 +71,7 @@ impl Sample {
                 name.clear();
                 Some(("schema_required", "name"))
             }
-            // The key of the row before.
+            // The key of the previous row.
             39 => {
                 id = format!("k{}", number - 1);
                 (self.mode == "insert").then_some(("duplicate_key", "id"))
@@ -88,7 +89,7 @@ impl Sample {
         }
     }
 
-    /// How it is imported.
+    /// The options of the import.
     pub(crate) fn options(&self) -> Value {
         let schema = json!({
             "properties": { "amount": { "type": "integer", "minimum": 0 }, "name": { "type": "string" } },
@@ -97,10 +98,10 @@ impl Sample {
         json!({ "dataset": self.dataset, "key": "id", "mode": self.mode, "schema": schema })
     }
 
-    /// Everything in which a job that has ended is not what the file says, read as its owner reads it.
+    /// All differences between an ended job and its expected outcome, read as its owner reads it.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the job cannot be read.
     pub(crate) fn differences(&self, client: &Client, job: &Value) -> Result<Vec<String>> {
         let id = job["jobId"].as_str().context("a job without an id")?;
         let mut found = Vec::new();
@@ -122,7 +123,7 @@ impl Sample {
     }
 }
 
-/// Where two tables differ, the first few by name.
+/// Differences between two tables. The first ones are listed.
 fn compare<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
     what: &str,
     wanted: &BTreeMap<K, V>,
@@ -131,10 +132,10 @@ fn compare<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
     let differs = |key: &&K| wanted.get(key) != observed.get(key);
     let keys: Vec<_> =
         wanted.keys().chain(observed.keys().filter(|key| !wanted.contains_key(key))).filter(differs).collect();
-    let tell = |key: &K| format!("{what} {key} is {:?}, not {:?}", observed.get(key), wanted.get(key));
-    let mut described: Vec<_> = keys.iter().take(REPORTED).map(|key| tell(key)).collect();
+    let describe = |key: &K| format!("{what} {key} is {:?}, not {:?}", observed.get(key), wanted.get(key));
+    let mut differences: Vec<_> = keys.iter().take(REPORTED).map(|key| describe(key)).collect();
     if keys.len() > REPORTED {
-        described.push(format!("{what}: {} more", keys.len() - REPORTED));
+        differences.push(format!("{what}: {} more", keys.len() - REPORTED));
     }
-    described
+    differences
 }

@@ -1,17 +1,17 @@
-//! A job type of which two chunks may run at once: never more do, and every job ends all the same.
+//! A job type with a concurrency limit of two chunks: never more run, and every job ends.
 
 use longshore_domain::job::Status;
 use proptest::prelude::*;
 
-use crate::handler::{AT_ONCE, most_at_once};
+use crate::handler::{CONCURRENCY_LIMIT, most_at_once};
 use crate::world::World;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// No sweep helps: chunks that wait are called in by those that leave, and by nobody else.
+    /// No sweep runs: only workers that release a permit wake parked chunks.
     #[test]
-    fn where_nobody_dies_nobody_waits_for_the_sweeper(turns in prop::collection::vec(0..64_usize, 0..2_000)) {
+    fn without_deaths_no_parked_chunk_waits_for_the_sweeper(turns in prop::collection::vec(0..64_usize, 0..2_000)) {
         let rows = [0; 40];
         let mut world = World::limited(&rows);
         world.run_in_turns(turns);
@@ -21,15 +21,15 @@ proptest! {
 }
 
 #[test]
-fn as_many_chunks_run_at_once_as_may() {
+fn chunks_run_up_to_the_concurrency_limit() {
     let mut world = World::limited(&[0; 40]);
     world.run_in_turns((0..64).collect());
-    assert_eq!(most_at_once(), AT_ONCE);
+    assert_eq!(most_at_once(), CONCURRENCY_LIMIT);
 }
 
-/// A worker of the limited type dies at each of its steps in turn: what it held ends by itself, and somebody is called.
+/// A worker of the limited type dies at each of its steps in turn. Its permit expires, and a parked chunk is woken.
 #[test]
-fn a_worker_that_dies_at_any_step_keeps_nobody_from_the_concurrency_limit() {
+fn a_worker_that_dies_at_any_step_does_not_block_the_concurrency_limit() {
     for victim in 0..14 {
         for steps in 1..40 {
             let mut world = World::limited(&[0; 40]);
@@ -43,24 +43,24 @@ fn a_worker_that_dies_at_any_step_keeps_nobody_from_the_concurrency_limit() {
 #[test]
 fn a_slow_worker_keeps_its_permit_until_it_is_dead() {
     let mut world = World::limited(&[0; 40]);
-    world.linger_inside();
-    assert_eq!(most_at_once(), AT_ONCE);
+    world.exceed_the_permits();
+    assert_eq!(most_at_once(), CONCURRENCY_LIMIT);
     world.run_to_the_end();
     assert_eq!((world.job().status, world.failed_count()), (Status::Completed, 0));
 }
 
 #[test]
-fn chunks_that_wait_for_a_day_are_neither_pushed_nor_given_up() {
+fn chunks_that_are_parked_for_a_day_are_neither_pushed_nor_given_up() {
     let mut world = World::limited(&[0; 40]);
     world.hold_the_limit(24 * 60);
-    world.call_in_unheard();
+    world.wake_without_deliveries();
     world.run_to_the_end();
     assert_eq!((world.job().status, world.failed_count()), (Status::Completed, 0));
 }
 
-/// Each time it waits it comes back in a new message, whose receives the queue counts from nothing.
+/// A parked chunk comes back in a new message, so the queue's receive count starts again at zero.
 #[test]
-fn a_chunk_that_failed_too_often_does_not_wait_again() {
+fn a_chunk_that_failed_too_often_is_not_parked_again() {
     for (failures, status, failed) in [(0, Status::Running, 0), (9, Status::Running, 0), (10, Status::Completed, 40)] {
         let mut world = World::limited(&[0; 40]);
         world.deliver_after(failures);

@@ -1,5 +1,5 @@
-//! Retries with a corrected file: what stands in it runs as it stands there, what does not stays failed, and a retry that
-//! is canceled, or loses its file, loses nothing else.
+//! Retries with a corrected file. A row in the file runs with its corrected values, and a row that is not in the file
+//! stays failed. A retry that is canceled, or loses its file, loses nothing else.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use longshore_domain::job::Status;
 use proptest::prelude::*;
 
 use crate::handler::ACTIONS;
-use crate::plan::Manners;
+use crate::plan::Environment;
 use crate::rng::Rng;
 use crate::world::World;
 
-/// Events before all is well again.
+/// Random events before the faults end.
 const EVENTS: usize = 150;
 
-/// What a person does with a row of the failures file: leaves it out, or writes an action into it.
+/// Treatment of a row of the failures file: removed (`None`), or given an action.
 type Edit = Option<usize>;
 
 fn rows() -> impl Strategy<Value = Vec<usize>> {
@@ -25,8 +25,8 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     prop::collection::vec(prop::option::weighted(0.7, 0..ACTIONS.len() - 1), 40)
 }
 
-/// The rows that have failed, as the person leaves them: in another order, with other delimiters, and with rows that are
-/// no item's, or stand there twice.
+/// The corrected failures file: in another order, with another delimiter, with rows that belong to no item, and
+/// optionally with a repeated row.
 fn corrected(failed: &BTreeMap<usize, usize>, doubled: Option<usize>) -> String {
     let row = |(n, action): (&usize, &usize)| format!("x;{n};{n};{};;\r\n", ACTIONS[*action]);
     let rows: String = failed.iter().rev().map(row).collect();
@@ -34,7 +34,7 @@ fn corrected(failed: &BTreeMap<usize, usize>, doubled: Option<usize>) -> String 
     format!("\u{feff}message;row;id;action;;\r\n{rows};999;1;ok;;\r\n;;;;;\r\n{double}")
 }
 
-/// What becomes of a row with this action.
+/// Expected outcome of a row with this action.
 fn end_of(action: usize) -> &'static str {
     match ACTIONS[action] {
         "ok" | "retry" => "succeeded",
@@ -43,7 +43,7 @@ fn end_of(action: usize) -> &'static str {
     }
 }
 
-/// A job that has ended; the rows of its failures file as the person corrects them, and the one that stands there twice.
+/// A job that has ended, with the corrected rows of its failures file and the repeated row.
 fn failed_job(
     rows: &[usize],
     seed: u64,
@@ -59,7 +59,7 @@ fn failed_job(
     (world, kept, doubled)
 }
 
-/// The rows as the file has them from now on, for the check of a report.
+/// The rows with their corrections, for the check of a report.
 fn with(rows: &[usize], kept: &BTreeMap<usize, usize>, doubled: Option<usize>) -> Vec<usize> {
     let mut rows = rows.to_vec();
     kept.iter().filter(|(n, _)| Some(**n) != doubled).for_each(|(n, action)| rows[n - 1] = *action);
@@ -70,7 +70,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 4_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_corrected_runs_so_and_what_is_not_stays_failed(
+    fn corrected_rows_run_as_corrected_and_other_rows_stay_failed(
         rows in rows(), edits in edits(), doubles in any::<bool>(), seed in any::<u64>()
     ) {
         let (mut world, kept, doubled) = failed_job(&rows, seed, &edits, doubles);
@@ -78,7 +78,7 @@ proptest! {
             return Ok(());
         }
         world.retry_with(&corrected(&kept, doubled));
-        world.shake(EVENTS);
+        world.run_events(EVENTS);
         world.run_to_the_end();
         let rows = with(&rows, &kept, doubled);
         world.check_report(&rows);
@@ -105,19 +105,20 @@ proptest! {
             return Ok(());
         }
         world.retry_with(&corrected(&kept, None));
-        world.shake(at);
+        world.run_events(at);
         if world.job().generation == 1 && !world.job().status.is_final() {
             if lost { world.lose_corrected() } else { world.cancel() }
         }
-        world.shake(EVENTS - at);
+        world.run_events(EVENTS - at);
         world.run_to_the_end();
         let before = world.job();
-        // Canceled at the very end it has left nothing, and stays canceled.
+        // A job that is canceled just before its end has no remaining items, and stays canceled.
         let status = if before.has_remaining() { Status::Completed } else { before.status };
         prop_assert!(before.status != Status::Failed || before.error.unwrap().code == "corrected_file_gone");
         world.retry();
         world.run_to_the_end();
-        // A row that had been filed runs as it was corrected, and one that had not as it stood in the file.
+        // A row that had been replanned runs with its corrected values, any other row with those of the original
+        // file.
         let named = |name| world.reported(name);
         let (failed, skipped) = (named("failed.csv"), named("skipped.csv"));
         prop_assert_eq!((world.job().status, named("unprocessed.csv").len()), (status, 0));
@@ -131,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn with_the_job_go_all_its_corrected_files(rows in rows(), edits in edits(), steps in 0..80_usize) {
+    fn a_removed_job_leaves_no_corrected_file(rows in rows(), edits in edits(), steps in 0..80_usize) {
         let (mut world, mut kept, _) = failed_job(&rows, 0, &edits, false);
         for _ in 0..2 {
             if world.job().has_remaining() {

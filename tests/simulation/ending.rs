@@ -1,4 +1,4 @@
-//! Endings that a client asks for: a job is canceled at the moment of its natural end, and a removal dies half-way.
+//! Endings that a client requests: a job is canceled at the moment of its natural end, and a removal dies half-way.
 
 use longshore_domain::job::Status;
 
@@ -7,7 +7,7 @@ use crate::world::World;
 /// More steps than completion of the small job below takes.
 const STEPS: usize = 70;
 
-/// The last item has ended and completion is at work: the cancel comes between any two steps of it.
+/// The last item is done and completion is running. The cancel comes between any two of its steps.
 #[test]
 fn a_cancel_and_a_natural_end_at_the_same_moment_leave_one_of_the_two_exact() {
     let rows = [0, 1, 2, 0, 0, 0, 2, 1, 0, 0];

@@ -1,5 +1,5 @@
-//! Many tenants, one of which cancels many large jobs at once, each with a long report: the time that the small jobs of
-//! the others wait for their end.
+//! Many tenants, one of which cancels many large jobs at once, each with a long report. The test measures the time
+//! that the small jobs of the other tenants wait for their end.
 //!
 //! The clock and the FIFO queue of completions are simulated, as in `fairness`. The decisions are the real code's:
 //! message groups and turns.
@@ -31,7 +31,7 @@ const CANCELED: usize = 100;
 /// Maximum wait of a small job from its last row to its end.
 const BOUND_MS: i64 = 30_000;
 
-/// A guard that can be taken out.
+/// A guard that a test can disable.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 enum Guard {
     Lanes,

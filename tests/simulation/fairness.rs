@@ -1,11 +1,14 @@
-//! Many tenants, and one that abuses the deployment: how long the small jobs of the others wait.
+//! Many tenants, one of which abuses the deployment. The test measures the time that the small jobs of the other
+//! tenants wait.
 //!
-//! A virtual clock, and the parts of AWS that a job waits for: instances of the API's function, the FIFO queue of splits, the
-//! fair queue of chunks, and the workers of both. The decisions are the real code's: message groups, turns, rates, admission.
+//! The clock is simulated, and so are the parts of AWS that a job waits for: instances of the API's function, the
+//! FIFO queue of splits, the fair queue of chunks, and the workers of both. The decisions are the real code's:
+//! message groups, turns, rate limits, admission.
 //!
-//! A FIFO queue delivers no message of a group of which one is in flight
-//! (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html>). A fair
-//! queue delivers the messages of a tenant that takes more than a tenth of the workers' time after those of others
+//! A FIFO queue delivers no message of a group while another message of the group is in flight
+//! (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html>).
+//! A fair queue delivers the messages of a tenant that uses more than a tenth of the workers' time after those of
+//! others
 //! (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues-detailed.html>).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -25,25 +28,25 @@ mod abuser;
 
 use abuser::Abuser;
 
-/// Milliseconds of a step of the clock.
+/// Step of the clock, in milliseconds.
 const STEP: i64 = 20;
-/// Instances of the API's function that the account has room for.
+/// Maximum instances of the API's function in the account.
 const INSTANCES: usize = 50;
-/// Places of the template: splitters, and workers of normal priority.
+/// Concurrency in the template: splitters, and workers of normal priority.
 const SPLITTERS: usize = 20;
 const WORKERS: usize = 100;
-/// Milliseconds of a call that reads and writes, and of one that is refused at once.
+/// Milliseconds of a call that reads and writes, and of a call that is refused immediately.
 const CALL: i64 = 60;
 const REFUSAL: i64 = 2;
-/// The template's rate of one tenant in one instance.
+/// The template's rate limit of one tenant in one instance.
 const CALLS: Rate = Rate { per_second: 10, burst: 100 };
-/// The most that a small job of a quiet tenant waits, from its create to its split, and to its first row.
+/// Maximum wait of a quiet tenant's small job, from its create to its split, and to its first row.
 const BOUND_MS: [i64; 2] = [10_000, 30_000];
-/// Tenants with a few large files each, who do nothing wrong. The abuser is number 0.
+/// Well-behaved tenants with a few large files each. Tenant 0 is the abuser.
 const HEAVY: usize = 8;
 const ABUSER: usize = 0;
 
-/// A guard that can be taken out.
+/// A guard that a test can disable.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 enum Guard {
     Lanes,
@@ -65,21 +68,21 @@ const GUARDS: [Guard; 7] = [
     Guard::Admission,
 ];
 
-/// A deployment's size and what is asked of it.
+/// Size of a deployment and its load.
 #[derive(Copy, Clone)]
 struct Scale {
     tenants: usize,
     jobs: usize,
     seconds: i64,
-    /// Of a large file: milliseconds of its split, and its chunks.
+    /// Milliseconds of a large file's split, and number of its chunks.
     large: (i64, u64),
     max_queued: u64,
     max_active: u64,
-    /// Messages of the FIFO queue among which SQS looks for a group.
+    /// Number of messages of the FIFO queue that SQS searches for a deliverable group.
     look_ahead: usize,
 }
 
-/// A test run's: minutes in place of hours, and so with lower limits of what builds up.
+/// Scale of a test run: minutes instead of hours, with correspondingly lower limits.
 const SMALL: Scale = Scale {
     tenants: 200,
     jobs: 1_000,
@@ -90,7 +93,7 @@ const SMALL: Scale = Scale {
     look_ahead: 300,
 };
 
-/// A proof's, with the limits of the template and of SQS
+/// Scale of a complete run, with the limits of the template and of SQS
 /// (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/avoid-backlog-with-the-same-message-group-id.html>).
 const WHOLE: Scale = Scale {
     tenants: 1_000,
@@ -102,20 +105,20 @@ const WHOLE: Scale = Scale {
     look_ahead: 120_000,
 };
 
-/// A job on its way.
+/// A job in progress.
 #[derive(Clone)]
-struct Course {
+struct JobState {
     tenant: usize,
     create: CreateMessage,
     asked_at: i64,
-    /// Milliseconds of splitting that are left, and chunks that it makes.
+    /// Remaining milliseconds of splitting, and number of chunks that it creates.
     split_left: i64,
     chunks_left: u64,
-    /// Milliseconds that a chunk takes.
+    /// Milliseconds of a chunk.
     chunk_ms: i64,
-    /// Chunks that are not worked yet.
+    /// Number of chunks that are not done yet.
     open: u64,
-    /// Its split, and its first row.
+    /// True if the split has begun, and if the first row has.
     began: [bool; 2],
     is_deleted: bool,
 }
@@ -124,7 +127,7 @@ struct Course {
 #[derive(Clone, Copy)]
 enum Call {
     Create(usize),
-    /// The abuser's create, delete and read.
+    /// A create, delete or read by the abuser.
     Hostile,
     Delete,
     Read,
@@ -132,7 +135,7 @@ enum Call {
 
 struct Instance {
     free_at: i64,
-    /// When the abuser's bucket in this instance is full.
+    /// Time at which the abuser's token bucket in this instance is full.
     full_at: Timestamp,
 }
 
@@ -142,17 +145,18 @@ struct World {
     rng: Rng,
     now: i64,
     sent: u64,
-    jobs: Vec<Course>,
+    jobs: Vec<JobState>,
     instances: Vec<Instance>,
     calls: VecDeque<Call>,
     later: BTreeMap<i64, Vec<Call>>,
     active: Vec<u64>,
-    /// The FIFO queue: by group, in order; and the first message of each group that has none in flight.
+    /// The FIFO queue: messages by group, in order, and the first message of each group that has none in flight.
     groups: BTreeMap<String, VecDeque<(u64, usize)>>,
     heads: BTreeSet<(u64, String)>,
     queued: BTreeSet<u64>,
     splitting: Vec<(i64, usize, i64)>,
-    /// The fair queue: by tenant, in order, each with the milliseconds that it takes; its depth with what is in flight.
+    /// The fair queue: messages by tenant, in order, each with its milliseconds of work. The depth includes messages
+    /// in flight.
     chunks: BTreeMap<usize, VecDeque<(u64, usize, i64)>>,
     working: Vec<(i64, usize, i64)>,
     in_flight: Vec<usize>,
@@ -203,13 +207,13 @@ impl World {
         self.without != Some(guard)
     }
 
-    /// A client asks for a job at this time.
+    /// Queues a client's request for a job at this time.
     fn ask(&mut self, tenant: usize, at: i64, size: (i64, u64), chunk_ms: i64) {
-        let job = self.course(tenant, at, size, chunk_ms);
+        let job = self.add_job(tenant, at, size, chunk_ms);
         self.later.entry(at).or_default().push(Call::Create(job));
     }
 
-    fn course(&mut self, tenant: usize, at: i64, (split_left, chunks_left): (i64, u64), chunk_ms: i64) -> usize {
+    fn add_job(&mut self, tenant: usize, at: i64, (split_left, chunks_left): (i64, u64), chunk_ms: i64) -> usize {
         let id = JobId::parse(&format!("{:016x}{:016x}", self.rng.number(), self.rng.number())).unwrap();
         let job = Job::waiting(id, format!("tenant-{tenant}"), "import", Timestamp(at));
         let create = CreateMessage::new(&job);
@@ -227,7 +231,7 @@ impl World {
         self.jobs.len() - 1
     }
 
-    /// Runs until the end, or until a small job has waited for too long.
+    /// Runs until the end, or until a small job has waited too long.
     fn run(mut self) -> Self {
         while self.now < self.scale.seconds * 1_000 && self.within_bounds() {
             self.abuse();
@@ -240,7 +244,7 @@ impl World {
         self
     }
 
-    /// Looks each second at those that still wait.
+    /// Checks the waiting small jobs once a second.
     fn within_bounds(&mut self) -> bool {
         if self.now % 1_000 == 0 {
             for job in self.jobs.iter().filter(|job| job.tenant > HEAVY && job.asked_at <= self.now) {
@@ -252,13 +256,13 @@ impl World {
         self.worst.iter().zip(BOUND_MS).all(|(worst, bound)| *worst <= bound)
     }
 
-    /// A job's split, or its first row, begins.
+    /// Records the begin of a job's split, or of its first row.
     fn begins(&mut self, job: usize, what: usize) {
-        let course = &mut self.jobs[job];
-        if course.tenant > HEAVY && !course.began[what] {
-            course.began[what] = true;
+        let state = &mut self.jobs[job];
+        if state.tenant > HEAVY && !state.began[what] {
+            state.began[what] = true;
             self.begun += what;
-            self.worst[what] = self.worst[what].max(self.now - course.asked_at);
+            self.worst[what] = self.worst[what].max(self.now - state.asked_at);
         }
     }
 
@@ -349,16 +353,17 @@ impl World {
         }
     }
 
-    /// The chunks of a turn are sent, and a continuation; then the message is deleted and its group goes on.
+    /// Sends the chunks of a turn, and a continuation. Then the message is deleted and the next one of its group may
+    /// be delivered.
     fn end_turn(&mut self, job: usize, took: i64) {
-        let course = &mut self.jobs[job];
-        if course.is_deleted {
-            (course.chunks_left, course.split_left) = (0, took);
+        let state = &mut self.jobs[job];
+        if state.is_deleted {
+            (state.chunks_left, state.split_left) = (0, took);
         }
-        let made = (course.chunks_left as i64 * took / course.split_left.max(1)) as u64;
-        course.split_left -= took;
-        course.chunks_left -= made;
-        let (tenant, chunk_ms, left) = (course.tenant, course.chunk_ms, course.split_left);
+        let made = (state.chunks_left as i64 * took / state.split_left.max(1)) as u64;
+        state.split_left -= took;
+        state.chunks_left -= made;
+        let (tenant, chunk_ms, left) = (state.tenant, state.chunk_ms, state.split_left);
         for _ in 0..made {
             self.sent += 1;
             self.chunks.entry(tenant).or_default().push_back((self.sent, job, chunk_ms));
@@ -407,16 +412,16 @@ impl World {
             return;
         }
         self.depth -= 1;
-        let course = &mut self.jobs[job];
-        course.open -= 1;
-        // One that is deleted counts until the sweeper has removed it.
-        if course.open == 0 && !course.is_deleted {
+        let state = &mut self.jobs[job];
+        state.open -= 1;
+        // A deleted job counts until the sweeper has removed it.
+        if state.open == 0 && !state.is_deleted {
             self.active[tenant] -= 1;
             self.abuser.live.retain(|live| *live != job);
         }
     }
 
-    /// The tenant of the oldest message, those that are no noisy neighbours first.
+    /// The tenant whose oldest message is delivered next. Noisy neighbors come last.
     fn next_tenant(&self) -> Option<usize> {
         let all = self.working.len();
         let is_noisy = |tenant: usize| self.in_flight[tenant] * 10 > all;

@@ -1,4 +1,4 @@
-//! What goes wrong with calls of services, by chance, and the tally of everything that did go wrong.
+//! Random faults of calls to services, and the count of all faults.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::stepwise::Step;
 use crate::trace;
 use crate::world::true_time;
 
-/// Faults by kind, and how often each struck.
+/// Number of faults by kind.
 pub(crate) type Tally = BTreeMap<&'static str, u64>;
 
 /// Calls per storm, on average. Most calls are refused during a storm, as for a partition or a key that is too hot.
@@ -19,20 +19,20 @@ const STORM_IN: u64 = 3_001;
 /// Length of a storm, in milliseconds.
 const STORM_MS: i64 = 4_000;
 
-/// How often calls go wrong, in a thousand.
+/// Probabilities of faults, per thousand calls.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Rates {
     /// The service refuses the call.
     pub(crate) throttled: u32,
-    /// The call took, and the caller is told that it failed.
+    /// The call is executed, and the caller receives an error.
     pub(crate) reply_dropped: u32,
-    /// The call took, its reply was lost, and the client has made it again.
+    /// The call is executed, its reply is lost, and the client sends it again.
     pub(crate) sent_twice: u32,
-    /// What is only eventually consistent is behind.
-    pub(crate) behind: u32,
+    /// An eventually consistent read returns old data.
+    pub(crate) stale: u32,
 }
 
-/// What goes wrong with one call.
+/// The fault of one call.
 #[derive(Copy, Clone, Eq, PartialEq)]
 pub(crate) enum Fault {
     None,
@@ -40,116 +40,116 @@ pub(crate) enum Fault {
     SentTwice,
 }
 
-struct Sky {
+struct FaultState {
     rng: Rng,
     rates: Rates,
     tally: Tally,
     calls: u64,
-    /// Errors since somebody last asked.
+    /// Errors since the last query.
     errors: u32,
     storm_until: Timestamp,
     capacity: Option<Capacity>,
 }
 
-/// Calls that the services take in a second: a token bucket that holds a second's calls.
+/// Calls per second that the services accept: a token bucket with a capacity of one second.
 struct Capacity {
     calls_per_s: i64,
-    /// Thousandths of a call that are left.
+    /// Remaining tokens, in thousandths of a call.
     left: i64,
     filled_at: Timestamp,
 }
 
-thread_local!(static SKY: RefCell<Option<Sky>> = const { RefCell::new(None) });
+thread_local!(static STATE: RefCell<Option<FaultState>> = const { RefCell::new(None) });
 
-/// A run begins; whatever happens is decided by these dice.
+/// Begins a run. This random generator decides all its faults.
 pub(crate) fn begin(rng: Rng, rates: Rates) {
     let storm_until = Timestamp(0);
-    SKY.set(Some(Sky { rng, rates, tally: Tally::new(), calls: 0, errors: 0, storm_until, capacity: None }));
+    STATE.set(Some(FaultState { rng, rates, tally: Tally::new(), calls: 0, errors: 0, storm_until, capacity: None }));
 }
 
-/// The services take this many calls a second from now on, and refuse the others.
+/// Sets the limit of calls per second from now on. The services refuse all others.
 pub(crate) fn limit_calls(per_s: i64) {
     let filled_at = true_time();
-    SKY.with_borrow_mut(|sky| {
-        sky.iter_mut().for_each(|sky| sky.capacity = Some(Capacity { calls_per_s: per_s, left: 0, filled_at }));
+    STATE.with_borrow_mut(|state| {
+        state.iter_mut().for_each(|state| state.capacity = Some(Capacity { calls_per_s: per_s, left: 0, filled_at }));
     });
 }
 
-/// No call goes wrong by chance from now on.
+/// Ends all random faults.
 pub(crate) fn clear() {
-    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.rates = Rates::default()));
+    STATE.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.rates = Rates::default()));
 }
 
-/// The weather comes back.
-pub(crate) fn return_to(rates: Rates) {
-    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.rates = rates));
+/// Starts random faults again.
+pub(crate) fn set_rates(rates: Rates) {
+    STATE.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.rates = rates));
 }
 
-/// A fault of this kind has struck.
-pub(crate) fn note(kind: &'static str) {
-    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| *sky.tally.entry(kind).or_default() += 1));
+/// Counts a fault of this kind.
+pub(crate) fn count_fault(kind: &'static str) {
+    STATE.with_borrow_mut(|state| state.iter_mut().for_each(|state| *state.tally.entry(kind).or_default() += 1));
 }
 
-/// What struck so far, and the calls that were made.
+/// Faults so far, and the number of calls.
 pub(crate) fn tally() -> (Tally, u64) {
-    SKY.with_borrow(|sky| sky.as_ref().map(|sky| (sky.tally.clone(), sky.calls)).unwrap_or_default())
+    STATE.with_borrow(|state| state.as_ref().map(|state| (state.tally.clone(), state.calls)).unwrap_or_default())
 }
 
-/// Whether calls have failed since this was last asked.
+/// Number of calls that have failed since the last query.
 pub(crate) fn take_errors() -> u32 {
-    SKY.with_borrow_mut(|sky| sky.as_mut().map_or(0, |sky| std::mem::take(&mut sky.errors)))
+    STATE.with_borrow_mut(|state| state.as_mut().map_or(0, |state| std::mem::take(&mut state.errors)))
 }
 
-/// Whether a read that is only eventually consistent is behind.
-pub(crate) fn is_behind() -> bool {
-    let behind = SKY.with_borrow_mut(|sky| sky.as_mut().is_some_and(|sky| sky.rng.often(sky.rates.behind)));
-    if behind {
-        note("read behind");
+/// Returns true if an eventually consistent read returns old data.
+pub(crate) fn is_stale() -> bool {
+    let stale = STATE.with_borrow_mut(|state| state.as_mut().is_some_and(|state| state.rng.often(state.rates.stale)));
+    if stale {
+        count_fault("read behind");
     }
-    behind
+    stale
 }
 
-/// Before a call: a step, and what goes wrong with it. An error if the service refuses it.
+/// Takes a step before a call and picks its fault. Returns an error if the service refuses the call.
 pub(crate) async fn before(call: &'static str) -> PortResult<Fault> {
     Step(false).await;
-    let fault = SKY.with_borrow_mut(|sky| sky.as_mut().map(|sky| sky.strike()));
+    let fault = STATE.with_borrow_mut(|state| state.as_mut().map(|state| state.strike()));
     match fault {
         None => Ok(Fault::None),
         Some(Err(())) => {
-            note("throttled");
-            trace::say(format_args!("{call}: refused"));
+            count_fault("throttled");
+            trace::append(format_args!("{call}: refused"));
             Err(failed(call))
         }
         Some(Ok(fault)) => {
-            trace::say(format_args!("{call}"));
+            trace::append(format_args!("{call}"));
             Ok(fault)
         }
     }
 }
 
-/// Between the two times that a call is made of which the first reply was lost.
+/// Takes a step between the two executions of a call whose first reply was lost.
 pub(crate) async fn again(call: &'static str) {
-    note("sent twice");
+    count_fault("sent twice");
     Step(false).await;
-    trace::say(format_args!("{call}: again"));
+    trace::append(format_args!("{call}: again"));
 }
 
-/// When a transaction comes again: at once, or sometimes after its request token is forgotten.
+/// Time of a transaction's second execution: immediately, or sometimes after its request token has expired.
 pub(crate) fn asked_again_at(now: Timestamp) -> Timestamp {
-    let late = SKY.with_borrow_mut(|sky| sky.as_mut().is_some_and(|sky| sky.rng.often(250)));
-    note(if late { "token forgotten" } else { "token known" });
+    let late = STATE.with_borrow_mut(|state| state.as_mut().is_some_and(|state| state.rng.often(250)));
+    count_fault(if late { "token forgotten" } else { "token known" });
     if late { now.plus_seconds(601) } else { now }
 }
 
-/// After a call: a step, and an error if the reply is dropped.
+/// Takes a step after a call. Returns an error if the reply is dropped.
 pub(crate) async fn after(call: &'static str, fault: Fault) -> PortResult<()> {
     Step(false).await;
     if fault != Fault::ReplyDropped {
         return Ok(());
     }
-    note("reply dropped");
-    SKY.with_borrow_mut(|sky| sky.iter_mut().for_each(|sky| sky.errors += 1));
-    trace::say(format_args!("{call}: the reply is dropped"));
+    count_fault("reply dropped");
+    STATE.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.errors += 1));
+    trace::append(format_args!("{call}: the reply is dropped"));
     Err(failed(call))
 }
 
@@ -167,7 +167,7 @@ impl Capacity {
     }
 }
 
-impl Sky {
+impl FaultState {
     fn strike(&mut self) -> Result<Fault, ()> {
         self.calls += 1;
         if self.capacity.as_mut().is_some_and(|capacity| !capacity.takes_one(true_time())) {

@@ -1,4 +1,4 @@
-//! Job types whose rows say what becomes of them. Each row takes a step, in which others may run.
+//! Job types whose rows name their own outcome. Each row takes a step, in which other functions may run.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use crate::stepwise::Step;
 use crate::trace;
 use crate::world::true_time;
 
-/// What a row can ask for; the last one stops the job.
+/// Actions that a row can name. The last one stops the job.
 pub(crate) const ACTIONS: [&str; 6] = ["ok", "skip", "reject", "retry", "never", "fatal"];
 pub(crate) const OK: usize = 0;
 pub(crate) const SKIP: usize = 1;
@@ -20,12 +20,12 @@ pub(crate) const RETRY: usize = 3;
 pub(crate) const NEVER: usize = 4;
 pub(crate) const FATAL: usize = 5;
 
-/// An action as one of a set of them.
+/// The bit of an action in a set of actions.
 pub(crate) fn bit(action: usize) -> u8 {
     1 << action
 }
 
-/// Rows that ask for these actions and for nothing else.
+/// For each row, the set that contains only its own action.
 pub(crate) fn only(rows: &[usize]) -> Vec<u8> {
     rows.iter().map(|action| bit(*action)).collect()
 }
@@ -40,12 +40,12 @@ pub(crate) struct Row {
     action: String,
 }
 
-/// Chunks of the limited type that may run at once.
-pub(crate) const AT_ONCE: u32 = 2;
+/// Concurrency limit of the limited type.
+pub(crate) const CONCURRENCY_LIMIT: u32 = 2;
 
 const LIMITS: TypeLimits = TypeLimits { chunk_items: 3, batch_items: 2, item_retries: 2, ..TypeLimits::DEFAULT };
 
-/// A job type whose rows say what becomes of them.
+/// Defines a job type whose rows name their own outcome.
 macro_rules! job_type {
     ($type:ident, $name:literal, $limits:expr) => {
         pub(crate) struct $type;
@@ -78,13 +78,13 @@ macro_rules! job_type {
 }
 
 job_type!(Simulated, "simulated", LIMITS);
-job_type!(Limited, "limited", TypeLimits { chunks_at_once: Some(AT_ONCE), ..LIMITS });
+job_type!(Limited, "limited", TypeLimits { chunks_at_once: Some(CONCURRENCY_LIMIT), ..LIMITS });
 job_type!(Fine, "fine", TypeLimits { chunk_items: 1, batch_items: 1, ..LIMITS });
 job_type!(Coarse, "coarse", TypeLimits { chunk_items: 60, batch_items: 4, ..LIMITS });
 
 async fn process(job: &JobContext, key: ItemKey, row: &Row) -> Outcome {
     Step(false).await;
-    OFFERED.with_borrow_mut(|offered| offered.insert((key.job_id, key.number), trace::speaking()));
+    OFFERED.with_borrow_mut(|offered| offered.insert((key.job_id, key.number), trace::function_number()));
     if row.action == "ok" || (row.action == "retry" && job.round > 0) {
         DONE.with_borrow_mut(|done| done.insert((key.job_id, key.number)));
     }
@@ -99,7 +99,7 @@ async fn process(job: &JobContext, key: ItemKey, row: &Row) -> Outcome {
 }
 
 thread_local! {
-    /// Items that were done: their jobs, and their numbers.
+    /// Succeeded items, by job and number.
     static DONE: RefCell<BTreeSet<(JobId, u64)>> = const { RefCell::new(BTreeSet::new()) };
     /// Number of the function to which each item was last offered.
     static OFFERED: RefCell<BTreeMap<(JobId, u64), u64>> = const { RefCell::new(BTreeMap::new()) };
@@ -107,7 +107,7 @@ thread_local! {
     static MOST: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A run begins: nothing was done.
+/// Resets the state at the beginning of a run.
 pub(crate) fn begin() {
     DONE.take();
     OFFERED.take();
@@ -115,27 +115,27 @@ pub(crate) fn begin() {
     MOST.set(0);
 }
 
-/// Whether an item was done.
+/// Returns true if an item succeeded.
 pub(crate) fn has_succeeded(id: JobId, number: u64) -> bool {
     DONE.with_borrow(|done| done.contains(&(id, number)))
 }
 
 /// Returns true if an item was offered to a function that began after function number `function`.
-pub(crate) fn was_offered_behind(id: JobId, number: u64, function: u64) -> bool {
+pub(crate) fn was_offered_after(id: JobId, number: u64, function: u64) -> bool {
     OFFERED.with_borrow(|offered| offered.get(&(id, number)).is_some_and(|last| *last > function))
 }
 
-/// The most items that were with the handler at once in this run: one of each chunk that runs.
+/// Maximum number of items in the handler at once in this run: one of each running chunk.
 pub(crate) fn most_at_once() -> u32 {
     MOST.get()
 }
 
-/// Items that are with the handler.
+/// Number of items in the handler.
 pub(crate) fn running() -> u32 {
     RUNNING.get()
 }
 
-/// An item that is with the handler, until this is dropped: at its end, or with its worker.
+/// Guard of an item in the handler. It is dropped at the item's end, or with its worker.
 struct Inside;
 
 impl Inside {
@@ -152,10 +152,10 @@ impl Drop for Inside {
     }
 }
 
-/// Milliseconds after which a batch answers what it has.
+/// Milliseconds after which a batch returns the outcomes that it has.
 const BATCH_MS: i64 = 500;
 
-/// What [`JobType::process_batch`] does, by the clock of the run and not by the machine's.
+/// Does the work of [`JobType::process_batch`] with the simulated clock.
 async fn one_by_one<T: JobType>(
     job_type: &T,
     job: &JobContext,
@@ -174,7 +174,7 @@ async fn one_by_one<T: JobType>(
     outcomes
 }
 
-/// A file of these rows.
+/// A file with these rows.
 pub(crate) fn file_of(rows: &[usize], dialect: Dialect) -> String {
     if dialect.json_lines {
         return lines_of(rows, dialect);
@@ -189,7 +189,7 @@ pub(crate) fn file_of(rows: &[usize], dialect: Dialect) -> String {
     if dialect.open_end && !rows.is_empty() { file } else { file + end }
 }
 
-/// The same as JSON Lines.
+/// A JSON Lines file with these rows.
 fn lines_of(rows: &[usize], dialect: Dialect) -> String {
     let end = if dialect.crlf { "\r\n" } else { "\n" };
     let lines: Vec<_> = rows.iter().zip(1..).map(|(action, n)| line(n, ACTIONS[*action], dialect)).collect();

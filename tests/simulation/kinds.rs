@@ -25,11 +25,11 @@ pub(crate) enum Kind {
     /// Chunks of three rows.
     #[default]
     Simulated,
-    /// The same, of which only so many chunks run at once.
+    /// Chunks of three rows, with a concurrency limit.
     Limited,
-    /// Chunks of one row: many groups.
+    /// Chunks of one row, which make many groups.
     Fine,
-    /// Chunks of many rows: many commits, and continuations.
+    /// Chunks of many rows, which make many commits and continuations.
     Coarse,
     /// An import in which the first row keeps the key.
     Insert,
@@ -37,10 +37,10 @@ pub(crate) enum Kind {
     Upsert,
 }
 
-/// A job that has ended, as its report says it.
+/// A job that has ended, as its report shows it.
 pub(crate) struct Ended<'a> {
     pub(crate) job: &'a Job,
-    /// Actions that each row may have asked for, one bit per action.
+    /// Actions that each row may have had, one bit per action.
     pub(crate) possible: &'a [u8],
     /// Numbers of the rows that succeeded.
     pub(crate) succeeded: &'a [usize],
@@ -48,7 +48,7 @@ pub(crate) struct Ended<'a> {
     pub(crate) failed: &'a BTreeMap<usize, String>,
 }
 
-/// The job types of one world, with the stores that they write to.
+/// The job types of one world, with their stores.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kinds {
     records: MemoryRecords,
@@ -57,7 +57,7 @@ pub(crate) struct Kinds {
 impl Kind {
     const ALL: [Self; 6] = [Self::Simulated, Self::Limited, Self::Fine, Self::Coarse, Self::Insert, Self::Upsert];
 
-    /// One of them, the more frequent the likelier.
+    /// A random kind, by weight.
     pub(crate) fn random(rng: &mut Rng) -> Self {
         Self::ALL[rng.weighted(&[45, 23, 11, 7, 8, 6])]
     }
@@ -81,7 +81,7 @@ impl Kind {
         }
     }
 
-    /// Returns true if rows do what they ask for.
+    /// Returns true if rows have the outcomes that they name.
     pub(crate) fn obeys(self) -> bool {
         self.rule().is_none()
     }
@@ -105,7 +105,7 @@ impl Kinds {
         registry.with(FewAtOnce::into(&self.records))
     }
 
-    /// What a handler must have done by the end of a job.
+    /// Checks the handler's effects at the end of a job.
     pub(crate) fn check(&self, kind: Kind, ended: &Ended<'_>) {
         let Ended { job, possible, succeeded, failed } = ended;
         assert_eq!(job.job_type, kind.name());

@@ -1,4 +1,5 @@
-//! What a seed says of its run: the file, the job's options, what the client does, and how bad the weather is.
+//! The plan of a run, decided by its seed: the file, the job's options, the client's actions, and the rates of
+//! faults.
 
 use longshore_domain::job::Priority;
 
@@ -8,41 +9,42 @@ use crate::kinds::Kind;
 use crate::rng::Rng;
 use crate::world::STALL_S;
 
-/// How the world of a run behaves.
+/// Behavior of a run's environment.
 #[derive(Clone, Debug)]
-pub(crate) struct Manners {
-    /// Functions die at their timeout. Otherwise they stay slow for ever, which only affects an exact concurrency limit
-    /// and a removal.
+pub(crate) struct Environment {
+    /// Functions die at their timeout. Otherwise they stay slow indefinitely, which only affects an exact concurrency
+    /// limit and a removal.
     pub(crate) mortal: bool,
-    /// Messages of a FIFO queue's group come in their order, one at a time.
+    /// Messages of a FIFO queue's group are delivered in order, one at a time.
     pub(crate) fifo: bool,
-    /// Seconds until a message that was delivered comes again.
+    /// Seconds until a delivered message is delivered again.
     pub(crate) visibility_s: i64,
-    /// Base of the delays after deliveries that returned an error, in seconds; a message then has ten deliveries, as in the
-    /// template. Without it such a message stays hidden until its visibility timeout is over, and has five.
+    /// Base of the delays after deliveries that returned an error, in seconds. A message then has ten deliveries, as
+    /// in the template. If `None`, such a message stays hidden until its visibility timeout ends, and has five.
     pub(crate) redelivery_base_s: Option<i64>,
     /// Base of the retry schedule, in seconds.
     pub(crate) retry_base_s: i64,
     /// Seconds without progress that count as healthy.
     pub(crate) stall_s: i64,
-    /// How far the clock of a function may be off, in milliseconds.
+    /// Maximum error of a function's clock, in milliseconds.
     pub(crate) skew_ms: i64,
-    /// Messages that may be lost: fewer than the sweeper's pushes.
+    /// Maximum number of lost messages, fewer than the sweeper's pushes.
     pub(crate) losses: u32,
-    /// The most steps that a function gets on at once, before another may.
+    /// Maximum number of steps that a function takes before another may run.
     pub(crate) stride: usize,
-    /// Some functions seldom get on.
+    /// Some functions rarely progress.
     pub(crate) slow_ones: bool,
-    /// A sweep runs to its end at once, in good weather.
+    /// A sweep runs to its end at once, without faults.
     pub(crate) sweeps_at_once: bool,
-    /// Nobody dies.
+    /// No function is killed.
     pub(crate) nobody_dies: bool,
-    /// How often calls go wrong.
+    /// Rates of random faults.
     pub(crate) rates: Rates,
 }
 
-impl Manners {
-    /// Functions die, messages come twice, late, in any order or not at all; every call of a service is well.
+impl Environment {
+    /// Functions die, and messages are delivered twice, late, in any order or not at all. Calls of services have no
+    /// faults.
     pub(crate) const PLAIN: Self = Self {
         mortal: false,
         fifo: false,
@@ -56,28 +58,28 @@ impl Manners {
         slow_ones: false,
         sweeps_at_once: true,
         nobody_dies: false,
-        rates: Rates { throttled: 0, reply_dropped: 0, sent_twice: 0, behind: 0 },
+        rates: Rates { throttled: 0, reply_dropped: 0, sent_twice: 0, stale: 0 },
     };
 }
 
-/// How often the client does something, in ten thousand events.
+/// Frequency of the client's actions, per ten thousand events.
 #[derive(Copy, Clone, Debug, Default)]
-pub(crate) struct Habits {
+pub(crate) struct ActionRates {
     pub(crate) cancels: u32,
     pub(crate) retries: u32,
     pub(crate) corrects: u32,
     pub(crate) deletes: u32,
-    /// Replays of the job's dead letters, by an operator and not by the client.
+    /// Replays of the job's dead letters by an operator.
     pub(crate) replays: u32,
 }
 
-/// A run.
+/// The plan of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// Its jobs, over the same services.
+    /// The run's jobs, over the same services.
     pub(crate) jobs: Vec<JobPlan>,
-    pub(crate) manners: Manners,
-    /// Events of each stretch of bad weather; after each everything is well until the jobs have ended.
+    pub(crate) environment: Environment,
+    /// Number of events in each phase with faults. After each phase everything is healthy until the jobs have ended.
     pub(crate) stretches: Vec<usize>,
 }
 
@@ -85,29 +87,29 @@ pub(crate) struct Plan {
 #[derive(Clone, Debug)]
 pub(crate) struct JobPlan {
     pub(crate) tenant: &'static str,
-    /// Which of the run's uploads is its file: jobs may share one.
+    /// Index of the job's file among the run's uploads. Jobs may share a file.
     pub(crate) upload: usize,
-    /// What each row asks for, an index of [`ACTIONS`].
+    /// The action of each row, an index of [`ACTIONS`].
     pub(crate) rows: Vec<usize>,
     pub(crate) dialect: Dialect,
     pub(crate) tolerated: Option<u64>,
     pub(crate) kind: Kind,
     pub(crate) priority: Priority,
-    /// Seconds that it may take each time.
+    /// Time limit of the job in seconds, for each generation.
     pub(crate) time_limit_s: i64,
     /// Seconds from the job's creation to its expiry.
     pub(crate) kept_s: Option<i64>,
-    pub(crate) habits: Habits,
+    pub(crate) action_rates: ActionRates,
 }
 
-/// Seconds that a job may take, unless it has a limit that it may meet.
+/// Time limit in seconds of a job that is not expected to exceed it.
 pub(crate) const TEN_DAYS_S: i64 = 10 * 24 * 3_600;
 
-/// The tenants of runs with several.
+/// Tenants of runs with several tenants.
 const TENANTS: [&str; 3] = ["default", "other", "third"];
 
 impl JobPlan {
-    /// A job in good hands: nobody asks for anything, and it has time.
+    /// A job without client actions and with enough time.
     pub(crate) fn plain(rows: &[usize], kind: Kind) -> Self {
         Self {
             tenant: TENANTS[0],
@@ -119,50 +121,50 @@ impl JobPlan {
             priority: Priority::default(),
             time_limit_s: TEN_DAYS_S,
             kept_s: None,
-            habits: Habits::default(),
+            action_rates: ActionRates::default(),
         }
     }
 }
 
-/// How a file is written.
+/// Syntax of a file.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
 pub(crate) struct Dialect {
-    /// JSON Lines; else CSV.
+    /// JSON Lines if true, CSV otherwise.
     pub(crate) json_lines: bool,
     pub(crate) bom: bool,
     pub(crate) crlf: bool,
     pub(crate) quoted: bool,
-    /// The last line has no end.
+    /// The last line has no line end.
     pub(crate) open_end: bool,
-    /// Bytes of a third column: with many of them a chunk does not travel in its message.
+    /// Bytes of a third column. A chunk with much padding is not sent inside its message.
     pub(crate) padding: usize,
 }
 
 impl Plan {
-    /// What the dice say. Most runs have one job; others have some more, which are smaller.
+    /// The plan that the random generator decides. Most runs have one job; others have several, which are smaller.
     pub(crate) fn random(rng: &mut Rng) -> Self {
         let mut jobs = vec![job(rng, 40)];
         for number in 1..=rng.weighted(&[85, 9, 4, 2]) {
             let another = job(rng, 15);
             jobs.push(beside(rng, &jobs[0], JobPlan { upload: number, ..another }));
         }
-        let exact = jobs.iter().any(|job| job.kind == Kind::Limited || job.habits.deletes > 0);
-        let (manners, most) = (manners(rng, exact), 300 + 100 * jobs.len());
+        let exact = jobs.iter().any(|job| job.kind == Kind::Limited || job.action_rates.deletes > 0);
+        let (environment, most) = (environment(rng, exact), 300 + 100 * jobs.len());
         let stretches = 1 + rng.weighted(&[6, 3, 1]);
-        Self { jobs, manners, stretches: (0..stretches).map(|_| rng.below(most)).collect() }
+        Self { jobs, environment, stretches: (0..stretches).map(|_| rng.below(most)).collect() }
     }
 
-    /// The same files and jobs in good weather, where nobody dies, nothing is lost and nothing is asked for: what ends
-    /// without a sweeper.
+    /// The same files and jobs without faults, deaths, losses and client actions: all jobs end without a sweeper.
     pub(crate) fn healthy(self) -> Self {
-        let manners =
-            Manners { nobody_dies: true, losses: 0, rates: Rates::default(), retry_base_s: 0, ..self.manners };
-        // A client's stop that races the end is asked for again by the sweeper alone.
-        let well = |job| JobPlan { habits: Habits::default(), time_limit_s: TEN_DAYS_S, kept_s: None, ..job };
-        Self { manners, jobs: self.jobs.into_iter().map(well).collect(), ..self }
+        let environment =
+            Environment { nobody_dies: true, losses: 0, rates: Rates::default(), retry_base_s: 0, ..self.environment };
+        // Only the sweeper repeats a client's stop that coincides with the job's end.
+        let well =
+            |job| JobPlan { action_rates: ActionRates::default(), time_limit_s: TEN_DAYS_S, kept_s: None, ..job };
+        Self { environment, jobs: self.jobs.into_iter().map(well).collect(), ..self }
     }
 
-    /// What is special about the run.
+    /// Special traits of the run.
     pub(crate) fn traits(&self) -> Vec<&'static str> {
         let (jobs, first) = (&self.jobs, &self.jobs[0]);
         let any = |is: fn(&JobPlan) -> bool| jobs.iter().any(is);
@@ -185,10 +187,10 @@ impl Plan {
     }
 }
 
-/// A job of up to so many rows.
+/// A random job of up to `most` rows.
 fn job(rng: &mut Rng, most: usize) -> JobPlan {
     let (heavy, kind) = (rng.often(20), Kind::random(rng));
-    // A retry files so many chunks again that they make several groups.
+    // A retry replans so many chunks that they make several groups.
     let most = if kind == Kind::Fine { 2 * most } else { most };
     JobPlan {
         tenant: TENANTS[0],
@@ -208,7 +210,7 @@ fn job(rng: &mut Rng, most: usize) -> JobPlan {
         time_limit_s: if rng.often(60) { rng.pick(&[20, 120, 900]) } else { TEN_DAYS_S },
         // The hour leaves time for the job to end.
         kept_s: if rng.often(60) { Some(3_600 + rng.pick(&[120, 900])) } else { None },
-        habits: Habits {
+        action_rates: ActionRates {
             cancels: rng.pick(&[0, 0, 30, 150]),
             retries: rng.pick(&[0, 200]),
             corrects: rng.pick(&[0, 0, 100]),
@@ -224,7 +226,7 @@ fn beside(rng: &mut Rng, first: &JobPlan, job: JobPlan) -> JobPlan {
         let JobPlan { tenant, upload, rows, dialect, .. } = first.clone();
         return JobPlan { tenant, upload, rows, dialect, ..job };
     }
-    // Half of them meet at the gate.
+    // Half of them share the concurrency limit.
     let kind = if rng.often(500) { first.kind } else { job.kind };
     JobPlan { tenant: rng.pick(&TENANTS), kind, ..job }
 }
@@ -236,13 +238,13 @@ fn rows(rng: &mut Rng, most: usize) -> Vec<usize> {
     (0..count).map(|_| if rng.often(570) { 0 } else { rng.below(last) }).collect()
 }
 
-fn manners(rng: &mut Rng, exact: bool) -> Manners {
+fn environment(rng: &mut Rng, exact: bool) -> Environment {
     let bad = |rng: &mut Rng, most: usize| if rng.often(600) { rng.below(most) as u32 } else { 0 };
     let mortal = exact || rng.often(500);
-    Manners {
+    Environment {
         mortal,
         fifo: rng.often(300),
-        // Of functions that outlive it there are two at one message.
+        // If functions outlive the visibility timeout, two of them process one message.
         visibility_s: if mortal { 45 } else { rng.pick(&[5, 15, 45]) },
         redelivery_base_s: None,
         retry_base_s: rng.pick(&[0, 0, 10, 600]),
@@ -257,7 +259,7 @@ fn manners(rng: &mut Rng, exact: bool) -> Manners {
             throttled: bad(rng, 60),
             reply_dropped: bad(rng, 60),
             sent_twice: bad(rng, 80),
-            behind: bad(rng, 200),
+            stale: bad(rng, 200),
         },
     }
 }

@@ -58,7 +58,7 @@ enum Failure {
     Error,
     /// The function is killed, and the message waits for its visibility timeout.
     Killed,
-    /// The split does not fail, but each of its continuations is lost: the sweeper asks for every turn.
+    /// The split does not fail, but each of its continuations is lost: the sweeper pushes every turn.
     Lost,
 }
 
@@ -251,7 +251,7 @@ fn without_a_copy_in_its_place_a_failed_message_delays_the_others_for_longer() {
     }
 }
 
-/// Each push advances the split by a turn, so no push is in vain.
+/// Each push advances the split by a turn, so every push has an effect.
 #[test]
 fn a_split_that_is_pushed_for_every_turn_is_never_stopped() {
     let lane = Lane::new(Failure::Lost, Rule::Replace).run();

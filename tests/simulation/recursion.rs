@@ -1,6 +1,6 @@
 //! The flows in which a function invokes itself through its queue more often than Lambda allows by default.
 //!
-//! Lambda counts how often a function was invoked in one chain of messages, and refuses the next one after sixteen: it
+//! Lambda counts the invocations of a function in one chain of messages, and refuses the seventeenth: its message
 //! goes to the dead-letter queue. <https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html>
 
 use longshore_domain::job::Status;
@@ -10,12 +10,12 @@ use crate::kinds::Kind;
 use crate::plan::JobPlan;
 use crate::world::World;
 
-/// A flow: its job, and how it goes.
+/// A flow: its job, and its execution.
 struct Flow {
     name: &'static str,
     job: fn() -> JobPlan,
     run: fn(&mut World),
-    /// Whether splitter, worker and completion loop in it.
+    /// Flags for splitter, worker and completion: true if the function loops in the flow.
     loops: [bool; 3],
 }
 
@@ -59,7 +59,7 @@ const FLOWS: [Flow; 6] = [
 ];
 
 #[test]
-fn these_flows_and_no_others_depend_on_loops_that_are_allowed() {
+fn only_these_flows_depend_on_recursive_loops() {
     #[allow(clippy::disallowed_methods, reason = "who is called in first is left to chance")]
     longshore_domain::chance::seed(1);
     for Flow { name, job, run, loops } in FLOWS {
@@ -75,7 +75,7 @@ fn these_flows_and_no_others_depend_on_loops_that_are_allowed() {
         run(&mut refused);
         refused.run_to_the_end();
         let whole = refused.job().status == Status::Completed && refused.failed_count() == 0;
-        // The sweeper resumes a refused split from its position: late, and without loss.
+        // The sweeper resumes a refused split at its position: late, and without loss.
         let [_, works, _] = loops;
         assert_eq!(whole, !works, "{name}: {hops:?}, {:?}", refused.most_hops());
     }

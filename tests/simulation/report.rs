@@ -21,7 +21,7 @@ fn file(files: &MemoryFiles, job: &Job, name: &str) -> Option<Vec<u8>> {
     report_file_keys(job, name).iter().find_map(|key| files.get(key))
 }
 
-/// Number and `action` of each row of a file; nothing if it is not there.
+/// Number and `action` of each row of a file. Empty if the file does not exist.
 pub(crate) fn rows(files: &MemoryFiles, job: &Job, name: &str) -> BTreeMap<usize, String> {
     let Some(bytes) = file(files, job, name) else { return BTreeMap::new() };
     let json = job.source.as_ref().is_some_and(|source| source.format == Format::JsonLines);
@@ -32,7 +32,7 @@ pub(crate) fn rows(files: &MemoryFiles, job: &Job, name: &str) -> BTreeMap<usize
     rows
 }
 
-/// A row repeats the columns of its file, or is one cell with its JSON line.
+/// The action of a row. A row repeats the columns of its file, or is one cell with its JSON line.
 fn action_of(row: &[String], json: bool) -> String {
     if !json {
         return row[2].clone();

@@ -1,4 +1,4 @@
-//! All chance of a run: one sequence of numbers that its seed decides.
+//! The random generator of a run: one sequence of numbers that its seed determines.
 
 use longshore_domain::chance::split_mix;
 
@@ -17,17 +17,17 @@ impl Rng {
         number
     }
 
-    /// A number below `end`, which must not be 0.
+    /// A random number below `end`, which must not be 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         (self.number() % end as u64) as usize
     }
 
-    /// A number of a range, its ends among them.
+    /// A random number in a range that includes both ends.
     pub(crate) fn between(&mut self, from: i64, to: i64) -> i64 {
         from + (self.number() % (to - from + 1) as u64) as i64
     }
 
-    /// True so many times in a thousand.
+    /// Returns true with a probability of `per_mille` in a thousand.
     pub(crate) fn often(&mut self, per_mille: u32) -> bool {
         self.number() % 1000 < u64::from(per_mille)
     }
@@ -36,7 +36,7 @@ impl Rng {
         from[self.below(from.len())]
     }
 
-    /// An index of these weights, the heavier the likelier.
+    /// A random index, weighted by these weights.
     pub(crate) fn weighted(&mut self, weights: &[u32]) -> usize {
         let mut left = self.number() % u64::from(weights.iter().sum::<u32>());
         weights

@@ -1,4 +1,4 @@
-//! One seed, one run: the same every time.
+//! The run of one seed, which is deterministic.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,46 +11,46 @@ use crate::faults;
 use crate::faults::{Rates, Tally};
 use crate::plan::Plan;
 use crate::rng::Rng;
-use crate::trace::{self, Voice};
-use crate::unguarded::{take_out, without};
+use crate::trace::{self, TraceMode};
+use crate::unguarded::{remove_condition, without};
 use crate::world::World;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Ran {
-    /// Steps of functions, by their calls.
+pub(crate) struct RunResult {
+    /// Number of steps that functions took in calls of services.
     pub(crate) calls: u64,
-    /// Faults by kind.
+    /// Number of faults by kind.
     pub(crate) tally: Tally,
-    /// How the jobs ended each time.
+    /// End of each job in each generation.
     pub(crate) ends: Vec<&'static str>,
-    /// What was special about the run.
+    /// Special traits of the run.
     pub(crate) traits: Vec<&'static str>,
-    /// Lines of the trace, and the hash of them and of everything that is left.
+    /// Number of lines of the trace, and the hash of these lines and of the final state.
     pub(crate) digest: (u64, u64),
 }
 
 thread_local!(static QUIET: Cell<bool> = const { Cell::new(false) });
 
-/// Runs a seed without a condition or a layer, or with all of them.
+/// Runs a seed with all conditions, or without the one named (or without a layer).
 ///
 /// # Errors
-/// What was violated.
-pub(crate) fn run(seed: u64, taken_out: Option<&str>, voice: Voice) -> Result<Ran, String> {
-    caught(voice == Voice::Loud, || whole(seed, taken_out, voice))
+/// The violation.
+pub(crate) fn run(seed: u64, removed_condition: Option<&str>, trace_mode: TraceMode) -> Result<RunResult, String> {
+    caught(trace_mode == TraceMode::Printed, || whole(seed, removed_condition, trace_mode))
 }
 
 /// Runs a story with all conditions, or without the one named. Returns the violation, if any.
-pub(crate) fn violation_of(taken_out: Option<&str>, story: fn()) -> Option<String> {
-    let described = || {
-        take_out(taken_out);
+pub(crate) fn violation_of(removed_condition: Option<&str>, story: fn()) -> Option<String> {
+    let run_story = || {
+        remove_condition(removed_condition);
         story();
     };
-    caught(taken_out.is_none(), described).err()
+    caught(removed_condition.is_none(), run_story).err()
 }
 
-/// Runs `run` and returns the message of its panic as an error. The panic is printed only if `loud`.
-fn caught<T>(loud: bool, run: impl FnOnce() -> T) -> Result<T, String> {
+/// Runs `run` and returns the message of its panic as an error. The panic is printed only if `is_printed`.
+fn caught<T>(is_printed: bool, run: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let hook = std::panic::take_hook();
@@ -60,10 +60,10 @@ fn caught<T>(loud: bool, run: impl FnOnce() -> T) -> Result<T, String> {
             }
         }));
     });
-    QUIET.set(!loud);
+    QUIET.set(!is_printed);
     let ran = catch_unwind(AssertUnwindSafe(run));
     QUIET.set(false);
-    take_out(None);
+    remove_condition(None);
     ran.map_err(|cause| {
         let text = cause.downcast_ref::<String>().cloned();
         text.or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
@@ -78,22 +78,22 @@ fn whole(seed: u64, taken_out: Option<&str>, voice: Voice) -> Ran {
     take_out(taken_out);
     faults::begin(Rng::from_seed(rng.number()), Rates::default());
     let mut plan = Plan::random(&mut rng);
-    // Without the sweeper only what is well must end, so every second run is.
+    // Without the sweeper only healthy runs must end, so every second run is healthy.
     let pushed = !without("sweeper");
     if !pushed && seed.is_multiple_of(2) {
         plan = plan.healthy();
     }
-    let must_end = pushed || plan.manners.nobody_dies;
-    if voice == Voice::Loud {
+    let must_end = pushed || plan.environment.nobody_dies;
+    if trace_mode == TraceMode::Printed {
         println!("{plan:#?}");
     }
     let mut world = World::from_plan(&plan, rng);
     let mut ends = Vec::new();
     for (n, events) in plan.stretches.iter().enumerate() {
-        if n > 0 && !world.open_again() {
+        if n > 0 && !world.retry_remaining() {
             break;
         }
-        world.shake(*events);
+        world.run_events(*events);
         if !must_end && !world.ends() {
             break;
         }
@@ -114,7 +114,7 @@ fn whole(seed: u64, taken_out: Option<&str>, voice: Voice) -> Ran {
     let (tally, calls) = faults::tally();
     let mut traits = plan.traits();
     traits.extend(world.loops().then_some("a chain of more than 16 hops"));
-    Ran { calls, tally, ends, traits, digest: trace::digest() }
+    RunResult { calls, tally, ends, traits, digest: trace::digest() }
 }
 
 fn named(status: Status) -> &'static str {

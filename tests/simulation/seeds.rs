@@ -1,6 +1,6 @@
-//! Thousands of seeds: none violates anything, unless a condition is taken out.
+//! Thousands of seeds: none shows a violation, unless a condition is removed.
 //!
-//! `cargo xtask sim` says by environment variables which ones are run; a test run takes the first ten thousand.
+//! `cargo xtask sim` selects the seeds by environment variables. A test run takes the first ten thousand.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -12,27 +12,27 @@ use std::time::Instant;
 
 use measurements::{CONDITIONS, LAYERS};
 
-use crate::run::{Ran, run, violation_of};
+use crate::run::{RunResult, run, violation_of};
 use crate::soak::soak;
 use crate::stories::SHOWN_BY_STORIES;
-use crate::trace::Voice;
+use crate::trace::TraceMode;
 
-/// Seeds of a test run.
+/// Number of seeds in a test run.
 const SEEDS: u64 = 10_000;
-/// Seeds of a proof.
+/// Number of seeds in a complete run.
 const WHOLE: u64 = 100_000;
-/// Seeds within which the lack of every condition shows.
+/// Number of seeds within which every missing condition must cause a violation.
 const SHOWN_WITHIN: u64 = 20_000;
-/// Seeds of a layer that is taken out, in a test run.
+/// Number of seeds for a missing layer in a test run.
 const LAYER_SEEDS: u64 = 500;
 
 fn number(name: &str) -> Option<u64> {
     env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// Many runs, as one figure.
+/// Totals of many runs.
 #[derive(Clone, Debug, Default)]
-struct Sum {
+struct Totals {
     seeds: u64,
     calls: u64,
     ends: BTreeMap<&'static str, u64>,
@@ -40,8 +40,8 @@ struct Sum {
     traits: BTreeMap<&'static str, u64>,
 }
 
-impl Sum {
-    fn add(&mut self, ran: Ran) {
+impl Totals {
+    fn add(&mut self, ran: RunResult) {
         self.seeds += 1;
         self.calls += ran.calls;
         ran.ends.into_iter().for_each(|end| *self.ends.entry(end).or_default() += 1);
@@ -54,28 +54,28 @@ impl Sum {
     }
 }
 
-/// Runs seeds on all processors, until one of them violates something: then the first that did.
-fn all(from: u64, count: u64, taken_out: Option<&str>) -> Result<Sum, (u64, String)> {
+/// Runs seeds on all processors until one of them shows a violation. Returns the lowest seed with a violation.
+fn all(from: u64, count: u64, removed_condition: Option<&str>) -> Result<Totals, (u64, String)> {
     let (next, failed, begun) = (AtomicU64::new(from), AtomicBool::new(false), Instant::now());
-    let sum = Mutex::new((Sum::default(), None::<(u64, String)>));
-    let (end, described) = (from + count, number("LONGSHORE_PROGRESS").is_some());
+    let totals = Mutex::new((Totals::default(), None::<(u64, String)>));
+    let (end, shows_progress) = (from + count, number("LONGSHORE_PROGRESS").is_some());
     let take = |next: u64| (next < end).then(|| next + 1);
     let work = || {
         while !failed.load(Ordering::Relaxed) {
             let Ok(seed) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) else { return };
-            let ran = run(seed, taken_out, Voice::Silent);
-            let (sum, first) = &mut *sum.lock().unwrap();
+            let ran = run(seed, removed_condition, TraceMode::Off);
+            let (totals, first) = &mut *totals.lock().unwrap();
             match ran {
-                Ok(ran) => sum.add(ran),
+                Ok(ran) => totals.add(ran),
                 Err(violation) if first.as_ref().is_none_or(|(before, _)| seed < *before) => {
                     *first = Some((seed, violation));
                     failed.store(true, Ordering::Relaxed);
                 }
                 Err(_) => {}
             }
-            if described && sum.seeds.is_multiple_of(1_000) {
-                let rate = sum.seeds as f64 / begun.elapsed().as_secs_f64();
-                eprint!("\r{} of {count} seeds, {rate:.0}/s ", sum.seeds);
+            if shows_progress && totals.seeds.is_multiple_of(1_000) {
+                let rate = totals.seeds as f64 / begun.elapsed().as_secs_f64();
+                eprint!("\r{} of {count} seeds, {rate:.0}/s ", totals.seeds);
             }
         }
     };
@@ -84,48 +84,53 @@ fn all(from: u64, count: u64, taken_out: Option<&str>) -> Result<Sum, (u64, Stri
             scope.spawn(work);
         })
     });
-    let (sum, first) = sum.into_inner().unwrap();
-    if described {
+    let (totals, first) = totals.into_inner().unwrap();
+    if shows_progress {
         let seconds = begun.elapsed().as_secs_f64();
-        eprintln!("\r{} seeds in {seconds:.1} s, {:.0}/s, {} calls", sum.seeds, sum.seeds as f64 / seconds, sum.calls);
-        eprintln!("ends: {:?}\nfaults: {:?}\nruns: {:?}", sum.ends, sum.tally, sum.traits);
+        eprintln!(
+            "\r{} seeds in {seconds:.1} s, {:.0}/s, {} calls",
+            totals.seeds,
+            totals.seeds as f64 / seconds,
+            totals.calls
+        );
+        eprintln!("ends: {:?}\nfaults: {:?}\nruns: {:?}", totals.ends, totals.tally, totals.traits);
     }
-    first.map_or(Ok(sum), Err)
+    first.map_or(Ok(totals), Err)
 }
 
-/// The command is what a person types to see the same run.
-fn reported((seed, violation): (u64, String), taken_out: Option<&str>) -> String {
-    let without = taken_out.map(|name| format!(" --without {name}")).unwrap_or_default();
+/// Describes a violation, with the command that repeats the run.
+fn reported((seed, violation): (u64, String), removed_condition: Option<&str>) -> String {
+    let without = removed_condition.map(|name| format!(" --without {name}")).unwrap_or_default();
     format!("seed {seed}: {violation}\n\n    cargo xtask sim --seed {seed}{without}\n")
 }
 
 #[test]
 fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reported_once() {
-    let taken_out = measurements::without();
-    let taken_out = taken_out.as_deref();
+    let removed_condition = measurements::without();
+    let removed_condition = removed_condition.as_deref();
     if let Some(seed) = number("LONGSHORE_SEED") {
-        return run(seed, taken_out, Voice::Loud)
+        return run(seed, removed_condition, TraceMode::Printed)
             .map(drop)
-            .unwrap_or_else(|violation| panic!("{}", reported((seed, violation), taken_out)));
+            .unwrap_or_else(|violation| panic!("{}", reported((seed, violation), removed_condition)));
     }
     let count = number("LONGSHORE_SEEDS").unwrap_or(if measurements::is_whole() { WHOLE } else { SEEDS });
     if number("LONGSHORE_SOAK").is_some() {
-        let violations = soak(number("LONGSHORE_SEED_FROM").unwrap_or(0), count, taken_out);
+        let violations = soak(number("LONGSHORE_SEED_FROM").unwrap_or(0), count, removed_condition);
         return assert_eq!(violations, 0, "seeds violate something");
     }
     let begun = Instant::now();
-    let sum = all(number("LONGSHORE_SEED_FROM").unwrap_or(0), count, taken_out);
-    let sum = sum.unwrap_or_else(|failed| panic!("{}", reported(failed, taken_out)));
-    assert!(sum.seeds > 0, "no seed was run");
-    if count >= SEEDS && taken_out.is_none() {
-        must_have_struck(&sum);
+    let totals = all(number("LONGSHORE_SEED_FROM").unwrap_or(0), count, removed_condition);
+    let totals = totals.unwrap_or_else(|failed| panic!("{}", reported(failed, removed_condition)));
+    assert!(totals.seeds > 0, "no seed was run");
+    if count >= SEEDS && removed_condition.is_none() {
+        check_that_faults_occurred(&totals);
     }
-    let end = |name| sum.end(name);
+    let end = |name| totals.end(name);
     let ends = ["completed", "failed", "canceled", "deleted", "removed"].map(end);
-    let per_second = (sum.seeds as f64 / begun.elapsed().as_secs_f64()) as u64;
+    let per_second = (totals.seeds as f64 / begun.elapsed().as_secs_f64()) as u64;
     let cells: [(&str, &dyn Display); 9] = [
-        ("seeds", &sum.seeds),
-        ("calls of services", &sum.calls),
+        ("seeds", &totals.seeds),
+        ("calls of services", &totals.calls),
         ("completed", &ends[0]),
         ("failed", &ends[1]),
         ("canceled", &ends[2]),
@@ -135,17 +140,18 @@ fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reporte
         ("violations", &0),
     ];
     measurements::row("simulation", &cells);
-    for (kind, count) in &sum.traits {
-        let share = format!("{:.1} %", *count as f64 * 100.0 / sum.seeds as f64);
+    for (kind, count) in &totals.traits {
+        let share = format!("{:.1} %", *count as f64 * 100.0 / totals.seeds as f64);
         measurements::row("simulation-runs", &[("runs with", kind), ("seeds", count), ("share", &share)]);
     }
-    for (kind, count) in &sum.tally {
+    for (kind, count) in &totals.tally {
         measurements::row("simulation-faults", &[("fault", kind), ("times", count)]);
     }
 }
 
-/// A fault that never strikes any more, or an end that no job comes to, would go unnoticed.
-fn must_have_struck(sum: &Sum) {
+/// Checks that every kind of fault and every kind of end has occurred. Otherwise a fault that no longer happens would
+/// go unnoticed.
+fn check_that_faults_occurred(totals: &Totals) {
     let fault_kinds = [
         "buried",
         "clock skew",
@@ -172,7 +178,7 @@ fn must_have_struck(sum: &Sum) {
         "zombie",
     ];
     for kind in fault_kinds {
-        assert!(sum.tally.get(kind).is_some_and(|times| *times > 0), "{kind} never struck: {:?}", sum.tally);
+        assert!(totals.tally.get(kind).is_some_and(|times| *times > 0), "{kind} never struck: {:?}", totals.tally);
     }
     let traits = [
         "JSON Lines",
@@ -190,21 +196,21 @@ fn must_have_struck(sum: &Sum) {
         "short time limit",
     ];
     for kind in traits {
-        assert!(sum.traits.get(kind).is_some_and(|seeds| *seeds > 0), "no run with {kind}: {:?}", sum.traits);
+        assert!(totals.traits.get(kind).is_some_and(|seeds| *seeds > 0), "no run with {kind}: {:?}", totals.traits);
     }
     for end in ["completed", "failed", "canceled", "deleted", "removed"] {
-        assert!(sum.end(end) > 0, "no job was {end}: {:?}", sum.ends);
+        assert!(totals.end(end) > 0, "no job was {end}: {:?}", totals.ends);
     }
 }
 
 #[test]
 fn a_seed_runs_the_same_twice_whatever_ran_before() {
-    let digest = |seed| run(seed, None, Voice::Hashed).unwrap().digest;
+    let digest = |seed| run(seed, None, TraceMode::Hashed).unwrap().digest;
     let (forth, back): (Vec<_>, Vec<_>) = ((0..100).map(digest).collect(), (0..100).rev().map(digest).collect());
     for (seed, (forth, back)) in forth.iter().zip(back.iter().rev()).enumerate() {
         assert_eq!(forth, back, "seed {seed} has run in two ways");
     }
-    let elsewhere = thread::spawn(move || run(7, None, Voice::Hashed).unwrap().digest).join().unwrap();
+    let elsewhere = thread::spawn(move || run(7, None, TraceMode::Hashed).unwrap().digest).join().unwrap();
     assert_eq!(elsewhere, forth[7]);
     assert_ne!(forth[7], forth[8]);
 }
@@ -233,7 +239,7 @@ fn without_any_of_its_conditions_something_is_violated() {
 fn without_a_layer_nothing_is_violated() {
     let count = if measurements::is_whole() { 10 * LAYER_SEEDS } else { LAYER_SEEDS };
     for (name, _) in LAYERS {
-        let sum = all(0, count, Some(name)).unwrap_or_else(|failed| panic!("{}", reported(failed, Some(name))));
-        measurements::row("simulation-layers", &[("without", &name), ("seeds", &sum.seeds), ("violations", &0)]);
+        let totals = all(0, count, Some(name)).unwrap_or_else(|failed| panic!("{}", reported(failed, Some(name))));
+        measurements::row("simulation-layers", &[("without", &name), ("seeds", &totals.seeds), ("violations", &0)]);
     }
 }

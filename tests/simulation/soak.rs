@@ -1,4 +1,4 @@
-//! Very many seeds: a violation is told and does not end them, and every second it is said how far they are.
+//! Millions of seeds. A violation is reported and does not end the run. Progress is reported every second.
 //!
 //! A line `soak DONE NEXT VIOLATIONS` is for `cargo xtask sim --soak`: every seed before NEXT is done.
 
@@ -8,13 +8,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::run::run;
-use crate::trace::Voice;
+use crate::trace::TraceMode;
 
-/// How often it is said how far it is.
+/// Interval of the progress reports.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Seeds from `next` to `end`, of which some are under way.
-struct Course {
+/// Seeds from `next` to `end`, of which some are running.
+struct Progress {
     next: u64,
     end: u64,
     under_way: BTreeSet<u64>,
@@ -54,18 +54,18 @@ impl Course {
     }
 }
 
-/// Runs so many seeds on all processors; how many of them violate something.
+/// Runs `count` seeds on all processors. Returns the number of seeds with a violation.
 pub(crate) fn soak(from: u64, count: u64, taken_out: Option<&str>) -> u64 {
     let course = Mutex::new(Course::new(from, count));
     let work = || {
         loop {
-            let Some(seed) = course.lock().unwrap().take() else { return };
-            let violation = run(seed, taken_out, Voice::Silent).err();
-            let mut course = course.lock().unwrap();
-            course.end(seed, violation.as_deref());
-            if course.reported_at.elapsed() >= EVERY {
-                course.reported_at = Instant::now();
-                println!("{}", course.described());
+            let Some(seed) = progress.lock().unwrap().take() else { return };
+            let violation = run(seed, removed_condition, TraceMode::Off).err();
+            let mut progress = progress.lock().unwrap();
+            progress.end(seed, violation.as_deref());
+            if progress.reported_at.elapsed() >= EVERY {
+                progress.reported_at = Instant::now();
+                println!("{}", progress.described());
             }
         }
     };
@@ -74,9 +74,9 @@ pub(crate) fn soak(from: u64, count: u64, taken_out: Option<&str>) -> u64 {
             scope.spawn(work);
         })
     });
-    let course = course.into_inner().unwrap();
-    println!("{}", course.described());
-    course.violations
+    let progress = progress.into_inner().unwrap();
+    println!("{}", progress.described());
+    progress.violations
 }
 
 #[test]

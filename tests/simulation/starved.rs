@@ -10,7 +10,7 @@ use longshore_domain::job::{Priority, Status};
 
 use crate::handler::OK;
 use crate::kinds::Kind;
-use crate::plan::{JobPlan, Manners, Plan};
+use crate::plan::{Environment, JobPlan, Plan};
 use crate::rng::Rng;
 use crate::world::{Turns, World};
 
@@ -90,7 +90,7 @@ fn messages_that_are_lost_in_a_busy_queue_are_sent_again_within_five_minutes() {
     world.lose_chunks(|message| message.chunk == 0);
     world.take_turns(2 * BOUND_S, turns(Some(QUIET)), |world, second| {
         supply(world, &mut uploads);
-        // Further jobs keep the tenant from being quiet.
+        // Further jobs keep the other tenant's messages coming.
         if second % 30 == 20 {
             uploads += 1;
             world.and(&job(QUIET, uploads));

@@ -1,4 +1,4 @@
-//! In-memory services that can be left before and after every call: there a function waits, dies, or meets the weather.
+//! In-memory services with a step before and after every call, at which a function waits, dies, or meets a fault.
 //!
 //! Reads of several records are several reads, as they are of the real table: other functions write in between.
 
@@ -20,34 +20,34 @@ use longshore_domain::ports::{
 };
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::faults::{self, Fault, after, again, before, is_behind};
+use crate::faults::{self, Fault, after, again, before, is_stale};
 use crate::tokens::{Asked, Tokens};
 use crate::unguarded::Unguarded;
 use crate::world::{depth, true_time};
 
-/// A service of which each call takes two polls more.
+/// A service whose calls each take two additional polls.
 #[derive(Clone, Default)]
 pub(crate) struct Stepwise<T>(pub(crate) T);
 
-/// Pending once.
+/// A future that is pending once.
 pub(crate) struct Step(pub(crate) bool);
 
 impl Future for Step {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        // Woken at once: a collection of futures polls only those that were.
+        // Woken immediately: a collection of futures polls only those that were woken.
         context.waker().wake_by_ref();
         if std::mem::replace(&mut self.0, true) { Poll::Ready(()) } else { Poll::Pending }
     }
 }
 
-/// The same argument again: a call may be made twice.
+/// Clones an argument, because a call may be made twice.
 fn same<T: Clone>(argument: &T) -> T {
     argument.clone()
 }
 
-/// The calls of a trait, each between two steps, in whatever weather.
+/// Implements the calls of a trait with a step before and after each, and with faults.
 macro_rules! stepwise {
     ($(async fn $name:ident(&self $(, $arg:ident: $type:ty)*) -> $result:ty;)*) => {
         $(async fn $name(&self $(, $arg: $type)*) -> $result {
@@ -78,17 +78,18 @@ impl<T: JobStore> JobStore for Stepwise<T> {
         async fn definition(&self, id: JobId) -> PortResult<Option<Definition>>;
     }
 
-    /// An index that may lag: it does not know of what it should.
+    /// An eventually consistent index, which may lack recent changes.
     async fn unfinished(&self, after: Option<JobPosition>, order: ByAge) -> PortResult<Vec<JobPosition>> {
         before("unfinished").await?;
         let page = self.0.unfinished(after, order).await?;
         Step(false).await;
-        Ok(if is_behind() { Vec::new() } else { page })
+        Ok(if is_stale() { Vec::new() } else { page })
     }
 }
 
 impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
-    /// A transaction, and then a read of the job: others write in between, as long as the reply to the first takes.
+    /// A transaction, and then a read of the job. Other functions write in between, while the reply to the
+    /// transaction is delayed.
     async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
         let fault = before("commit_group").await?;
         let began = true_time();
@@ -133,7 +134,7 @@ impl<T: Removal> Removal for Stepwise<T> {
 }
 
 impl<T: Ledger + JobStore> Ledger for Stepwise<T> {
-    /// One call that reads two records, and in no order.
+    /// One call that reads two records in no defined order.
     async fn chunk_state(&self, id: JobId, group: u32) -> PortResult<Option<ChunkState>> {
         before("chunk_state").await?;
         let first = self.0.chunk_state(id, group).await?;
@@ -141,13 +142,13 @@ impl<T: Ledger + JobStore> Ledger for Stepwise<T> {
         let second = self.0.chunk_state(id, group).await?;
         Step(false).await;
         Ok(match (first, second) {
-            (Some(first), Some(second)) if is_behind() => Some(ChunkState { job: first.job, group: second.group }),
+            (Some(first), Some(second)) if is_stale() => Some(ChunkState { job: first.job, group: second.group }),
             (Some(first), Some(second)) => Some(ChunkState { job: second.job, group: first.group }),
             _ => None,
         })
     }
 
-    /// The groups, and then the job.
+    /// Reads the groups, and then the job.
     async fn progress(&self, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
         before("progress").await?;
         let groups = self.0.progress(id).await?.map(|(groups, _)| groups);
@@ -207,10 +208,10 @@ impl<T: DeliveryRecords> DeliveryRecords for Stepwise<T> {
 }
 
 impl QueueDepth for Stepwise<Unguarded<MemoryQueues>> {
-    /// Approximate, and some seconds old.
+    /// An approximate number, some seconds old.
     async fn chunks(&self, priority: Priority) -> PortResult<u64> {
         before("backlog").await?;
-        let depth = depth(priority, is_behind());
+        let depth = depth(priority, is_stale());
         Step(false).await;
         Ok(depth)
     }

@@ -1,4 +1,4 @@
-//! Jobs that are given up, jobs that take too long, and splitters that overtake each other.
+//! Jobs that are given up, jobs that exceed their time limit, and splitters that overtake each other.
 
 use longshore_domain::job::Status;
 
@@ -8,7 +8,7 @@ use crate::plan::JobPlan;
 use crate::run::violation_of;
 use crate::world::World;
 
-/// Conditions that random runs hardly ever need, each with the story that fails without it.
+/// Conditions that random runs rarely need, each with the story that fails without it.
 pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 1] = [("place-of-the-split", one_splitter_overtakes_another)];
 
 /// Two splitters of a retry: one has written its group and has not yet read the job again; the other reads the job and
@@ -29,7 +29,7 @@ fn a_splitter_that_is_overtaken_within_its_commit_plans_no_row_twice() {
 }
 
 #[test]
-fn stories_show_what_their_conditions_are_for() {
+fn each_story_fails_without_its_condition() {
     for (name, story) in SHOWN_BY_STORIES {
         assert_eq!(violation_of(None, story), None);
         assert!(violation_of(Some(name), story).is_some(), "the story does not miss {name}");
@@ -37,7 +37,7 @@ fn stories_show_what_their_conditions_are_for() {
 }
 
 #[test]
-fn chunks_whose_messages_are_lost_for_ever_are_given_up() {
+fn chunks_whose_messages_are_always_lost_are_given_up() {
     let mut world = World::new(&[0; 10], None);
     world.run_without_chunks();
     let job = world.job();

@@ -1,42 +1,43 @@
-//! Services that together take a limited number of calls per second, and a burst of messages that makes more, again and again
-//! for many minutes. No message reaches a dead-letter queue, and every row succeeds.
+//! Services with a limited number of calls per second, and a burst of messages that exceeds it repeatedly for many
+//! minutes. No message reaches a dead-letter queue, and every row succeeds.
 //!
-//! The stories run the real functions, with ten deliveries of a message as in the template, and its base of the delays between
-//! them. The SDK would repeat a refused call; here it fails the delivery.
+//! The stories run the real functions. A message has ten deliveries, with the template's base of the delays between
+//! them. The SDK would retry a refused call; here the call fails the delivery.
 
 use longshore_domain::job::Status;
 
 use crate::faults::{self, Rates};
 use crate::handler::OK;
 use crate::kinds::Kind;
-use crate::plan::{JobPlan, Manners, Plan};
+use crate::plan::{Environment, JobPlan, Plan};
 use crate::rng::Rng;
 use crate::world::{Turns, World};
 
 /// Rows per job; each row is a chunk.
 const ROWS: usize = 300;
 const JOBS: usize = 4;
-/// Calls that the services take in a second.
+/// Calls per second that the services accept.
 const CALLS_PER_S: i64 = 20;
 /// Base of the delays between deliveries in the template, in seconds.
 const TEMPLATE_BASE_S: i64 = 30;
 /// Time within which all jobs end, in seconds.
 const BOUND_S: i64 = 3_600;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
-struct Ran {
+struct RunResult {
     ended: bool,
     failed: u64,
-    buried: u64,
+    dead_lettered: u64,
     refused: u64,
     calls: u64,
     seconds: i64,
 }
 
-/// Runs jobs at once under a limit of calls.
-fn ran(redelivery_base_s: i64) -> Ran {
-    let manners = Manners { stall_s: 165, mortal: true, redelivery_base_s: Some(redelivery_base_s), ..Manners::PLAIN };
+/// Runs concurrent jobs under a limit of calls.
+fn run_jobs(redelivery_base_s: i64) -> RunResult {
+    let environment =
+        Environment { stall_s: 165, mortal: true, redelivery_base_s: Some(redelivery_base_s), ..Environment::PLAIN };
     let job = |upload| JobPlan { upload, ..JobPlan::plain(&[OK; ROWS], Kind::Fine) };
     faults::begin(Rng::from_seed(1), Rates::default());
     let mut world = World::from_plan(
@@ -58,20 +59,20 @@ fn ran(redelivery_base_s: i64) -> Ran {
     }
     let (tally, calls) = faults::tally();
     let count = |kind: &str| tally.get(kind).copied().unwrap_or(0);
-    Ran { ended, failed, buried: count("buried"), refused: count("throttled"), calls, seconds }
+    RunResult { ended, failed, dead_lettered: count("buried"), refused: count("throttled"), calls, seconds }
 }
 
 #[test]
-fn no_row_fails_for_calls_that_are_refused_for_their_rate() {
-    let ran = ran(TEMPLATE_BASE_S);
+fn no_row_fails_because_of_throttled_calls() {
+    let ran = run_jobs(TEMPLATE_BASE_S);
     println!("{ran:?}");
-    assert!(ran.ended && ran.seconds < BOUND_S && (ran.failed, ran.buried) == (0, 0), "{ran:?}");
+    assert!(ran.ended && ran.seconds < BOUND_S && (ran.failed, ran.dead_lettered) == (0, 0), "{ran:?}");
     assert!(ran.refused * 4 > ran.calls, "too few calls were refused: {ran:?}");
 }
 
 #[test]
 fn messages_that_are_delivered_again_each_second_reach_the_dead_letter_queue() {
-    let ran = ran(0);
+    let ran = run_jobs(0);
     println!("{ran:?}");
-    assert!(!ran.ended && ran.buried > 100, "{ran:?}");
+    assert!(!ran.ended && ran.dead_lettered > 100, "{ran:?}");
 }

@@ -1,8 +1,8 @@
 //! Client request tokens of transactions, as DynamoDB keeps them.
 //!
-//! A transaction that comes again under its token within ten minutes is answered with success, and nothing is done; another
-//! body under the same token is an `IdempotentParameterMismatch`. The SDK draws one for each call, so that its own retries of
-//! a call whose reply was lost are such repetitions.
+//! A transaction that is repeated with its token within ten minutes returns success and does nothing. Another body
+//! with the same token is an `IdempotentParameterMismatch`. The SDK creates a token for each call, so its own retries
+//! of a call whose reply was lost are such repetitions.
 //! <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>
 
 use std::collections::BTreeMap;
@@ -10,26 +10,26 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use longshore_domain::time_stamp::Timestamp;
 
-/// Milliseconds for which a token is remembered.
+/// Milliseconds for which a token is kept.
 const KEPT_MS: i64 = 600_000;
 
-/// Tokens that were used: the hash of the body, and when.
+/// Used tokens, each with the hash of the body and the time.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens(BTreeMap<u64, (u64, i64)>);
 
-/// What a transaction meets under its token.
+/// Result of the lookup of a transaction's token.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(crate) enum Asked {
-    /// The token is new, or forgotten: the transaction is done.
+    /// The token is new, or has expired: the transaction is executed.
     First,
-    /// It was done before: success, and nothing is done.
+    /// The transaction was executed before: success, and nothing is done.
     Again,
-    /// Another one was done under this token.
+    /// Another transaction was executed with this token.
     Mismatch,
 }
 
 impl Tokens {
-    /// A transaction of this body comes under a token.
+    /// Looks up the token of a transaction with this body, and records it.
     pub(crate) fn ask(&mut self, token: u64, body: &impl Hash, now: Timestamp) -> Asked {
         let mut hasher = DefaultHasher::new();
         body.hash(&mut hasher);

@@ -9,61 +9,61 @@ use super::world::true_time;
 
 /// Destination of the lines. Building them takes a tenth of a run's time.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub(crate) enum Voice {
-    Silent,
+pub(crate) enum TraceMode {
+    Off,
     Hashed,
-    Loud,
+    Printed,
 }
 
 struct Trace {
-    /// The same in every run of one build: it has no key.
+    /// A hasher without a key, so the hash is the same in every run of one build.
     hash: DefaultHasher,
     lines: u64,
-    voice: Voice,
+    trace_mode: TraceMode,
 }
 
 thread_local! {
     static TRACE: RefCell<Option<Trace>> = const { RefCell::new(None) };
-    static SPEAKER: Cell<(&'static str, u64)> = const { Cell::new(("world", 0)) };
+    static FUNCTION: Cell<(&'static str, u64)> = const { Cell::new(("world", 0)) };
 }
 
-/// A run begins.
-pub(crate) fn begin(voice: Voice) {
-    speaker("world", 0);
-    let trace = Trace { hash: DefaultHasher::new(), lines: 0, voice };
-    TRACE.set(Some(trace).filter(|_| voice != Voice::Silent));
+/// Begins a run.
+pub(crate) fn begin(trace_mode: TraceMode) {
+    set_function("world", 0);
+    let trace = Trace { hash: DefaultHasher::new(), lines: 0, trace_mode };
+    TRACE.set(Some(trace).filter(|_| trace_mode != TraceMode::Off));
 }
 
 /// Returns true if the lines are hashed or printed.
-pub(crate) fn is_heard() -> bool {
+pub(crate) fn is_on() -> bool {
     TRACE.with_borrow(Option::is_some)
 }
 
-/// Who speaks from here on: a function, and which one of them.
-pub(crate) fn speaker(name: &'static str, number: u64) {
-    SPEAKER.set((name, number));
+/// Sets the function of the following lines: its name and number.
+pub(crate) fn set_function(name: &'static str, number: u64) {
+    FUNCTION.set((name, number));
 }
 
 /// Number of the current function. A later function has a greater number.
-pub(crate) fn speaking() -> u64 {
-    SPEAKER.get().1
+pub(crate) fn function_number() -> u64 {
+    FUNCTION.get().1
 }
 
-/// Something has happened.
-pub(crate) fn say(what: Arguments<'_>) {
+/// Appends an event to the trace.
+pub(crate) fn append(what: Arguments<'_>) {
     TRACE.with_borrow_mut(|trace| {
         let Some(trace) = trace else { return };
-        let (name, number) = SPEAKER.get();
+        let (name, number) = FUNCTION.get();
         let line = format!("{:>9} {name:>8}-{number:<3} {what}", true_time().0);
         line.hash(&mut trace.hash);
         trace.lines += 1;
-        if trace.voice == Voice::Loud {
+        if trace.trace_mode == TraceMode::Printed {
             println!("{line}");
         }
     });
 }
 
-/// Lines so far, and the hash of all of them.
+/// Number of lines so far, and the hash of all of them.
 pub(crate) fn digest() -> (u64, u64) {
     TRACE.with_borrow(|trace| trace.as_ref().map_or((0, 0), |trace| (trace.lines, trace.hash.finish())))
 }

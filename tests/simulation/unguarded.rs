@@ -1,6 +1,6 @@
-//! The in-memory store, and the files, with one of their conditions taken out: what it is for, something must show.
+//! The in-memory services with one of their conditions removed. The simulation must then show a violation.
 //!
-//! Which one is said by thread, for one run. Without any the services are as they are.
+//! The removed condition is set per thread, for one run. Without one the services are unchanged.
 
 mod concurrency;
 mod records;
@@ -21,21 +21,21 @@ use longshore_domain::time_stamp::Timestamp;
 
 thread_local!(static WITHOUT: RefCell<Option<String>> = const { RefCell::new(None) });
 
-/// Takes this condition or layer out, for this thread.
-pub(crate) fn take_out(name: Option<&str>) {
+/// Removes this condition or layer for this thread.
+pub(crate) fn remove_condition(name: Option<&str>) {
     WITHOUT.set(name.map(str::to_owned));
 }
 
-/// Whether it is taken out.
+/// Returns true if this condition or layer is removed.
 pub(crate) fn without(name: &str) -> bool {
     WITHOUT.with_borrow(|without| without.as_deref() == Some(name))
 }
 
-/// A service of which a condition may be missing.
+/// A service from which a condition may be removed.
 #[derive(Clone, Default)]
 pub(crate) struct Unguarded<T>(pub(crate) T);
 
-/// Calls that are as they are.
+/// Forwards calls unchanged.
 macro_rules! as_is {
     ($(async fn $name:ident(&self $(, $arg:ident: $type:ty)*) -> $result:ty;)*) => {
         $(async fn $name(&self $(, $arg: $type)*) -> $result {
@@ -46,7 +46,7 @@ macro_rules! as_is {
 use as_is;
 
 impl Unguarded<MemoryStore> {
-    /// A transition that is written whatever the job is like.
+    /// Writes a transition regardless of the job's state.
     fn force(&self, id: JobId, write: impl FnOnce(&mut Job)) -> Transition {
         let written = self.0.amend(id, |job, _| {
             write(job);
@@ -59,7 +59,7 @@ impl Unguarded<MemoryStore> {
         self.0.amend(id, |job, _| job.clone())
     }
 
-    /// The generation that a caller names, or the job's own if nobody asks.
+    /// The generation that a caller names, or the job's own if the condition is removed.
     fn generation(&self, id: JobId, named: u32) -> u32 {
         let own = || self.stored(id).map(|job| job.generation);
         Some(named).filter(|_| !without("generation")).or_else(own).unwrap_or(named)
@@ -78,7 +78,7 @@ impl Unguarded<MemoryStore> {
         job
     }
 
-    /// The transaction of a group's commit; true if it took.
+    /// Executes the transaction of a group's commit. Returns true if it succeeded.
     pub(crate) fn write_group(&self, id: JobId, plan: &GroupPlan, now: Timestamp) -> PortResult<bool> {
         let Some(stored) = self.stored(id) else { return Ok(false) };
         let mut plan = plan.clone();
@@ -104,7 +104,7 @@ impl Unguarded<MemoryStore> {
         took
     }
 
-    /// The read behind it.
+    /// Reads the job after the transaction of a group's commit.
     pub(crate) fn written_group(&self, id: JobId, plan: &GroupPlan, write: (Timestamp, bool)) -> Transition {
         let any = write.1 && ["split-cursor", "place-of-the-split", "generation"].into_iter().any(without);
         if any {
@@ -294,10 +294,10 @@ impl Ledger for Unguarded<MemoryStore> {
     }
 }
 
-/// Letters of an attempt's name.
+/// Length of the attempt in the names of work files and in tokens.
 const NONCE: usize = 8;
 
-/// A cursor that does not name its attempt: of its token only the number is left.
+/// Removes the attempt from a cursor: only the number of its token remains.
 fn unnamed(cursor: &mut Cursor) {
     if cursor.token.len() > NONCE {
         cursor.token.drain(..NONCE);

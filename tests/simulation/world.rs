@@ -1,4 +1,4 @@
-//! Functions under way, messages in flight, and a clock that only the run moves.
+//! Running functions, messages in their queues, and a clock that only the run advances.
 
 mod acts;
 mod chains;
@@ -31,7 +31,7 @@ use longshore_domain::ports::JobStore;
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::kinds::{Kind, Kinds};
-use crate::plan::{JobPlan, Manners, Plan};
+use crate::plan::{Environment, JobPlan, Plan};
 use crate::rng::Rng;
 use crate::stepwise::Stepwise;
 use crate::unguarded::Unguarded;
@@ -48,22 +48,22 @@ pub(crate) use starved::Turns;
 pub(crate) const STALL_S: i64 = 60;
 /// Seconds that a function may run.
 const PATIENCE_S: i64 = 20;
-/// Bytes of a part of a report's file: few, so that most reports have parts.
+/// Size of a part of a report's file in bytes: small, so that most reports have parts.
 const PART_BYTES: usize = 64;
-/// Seconds after which it is killed if it has not ended by then.
+/// Seconds after its time limit at which a function is killed.
 const RESERVE_S: i64 = 4;
 /// Seconds after which a sweep is killed: less than a minute, so that sweeps seldom overlap.
 const SWEEP_S: i64 = 55;
-/// More steps than any function takes over so small a file.
+/// Maximum number of steps of a function: more than any function takes over such small files.
 const MOST_STEPS: u32 = 20_000;
-/// Deliveries of a message, at most.
+/// Maximum number of deliveries of a message.
 const MAX_RECEIVES: u32 = 5;
-/// The same in the template.
+/// Maximum number of deliveries of a message in the template.
 const TEMPLATE_RECEIVES: u32 = 10;
-/// Milliseconds that a queue remembers what was sent.
+/// Milliseconds for which a queue keeps deduplication ids.
 const DEDUPLICATION_MS: i64 = 300_000;
-/// Invocations of one function in a chain of messages, of which each was sent by the function that had the one before,
-/// that Lambda allows unless `RecursiveLoop` says otherwise.
+/// Maximum invocations of one function in a chain of messages, each sent by the function that processed the previous
+/// one. Lambda refuses more unless `RecursiveLoop` allows them.
 /// <https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html>
 const MOST_HOPS: u32 = 16;
 
@@ -75,12 +75,12 @@ thread_local! {
     static SKEW: Cell<i64> = const { Cell::new(0) };
 }
 
-/// The time as the function that is just running sees it.
+/// The time by the clock of the running function, with its error.
 fn clock() -> Timestamp {
     Timestamp(CLOCK.get() + SKEW.get())
 }
 
-/// The time as it is.
+/// The exact time.
 pub(crate) fn true_time() -> Timestamp {
     Timestamp(CLOCK.get())
 }
@@ -91,55 +91,55 @@ pub(crate) struct World {
     queues: MemoryQueues,
     files: MemoryFiles,
     kinds: Kinds,
-    /// The jobs and their clients; stories have one.
+    /// The jobs and their clients. Stories have one.
     customers: Vec<Customer>,
-    /// Which of them is looked at.
+    /// Index of the current job.
     at: usize,
-    manners: Manners,
+    environment: Environment,
     rng: Rng,
-    dead_letters: BTreeMap<u64, QueuedMessage>,
+    messages: BTreeMap<u64, QueuedMessage>,
     tasks: Vec<Task>,
-    /// What clients will ask for again, for they had no answer.
+    /// Requests that clients will repeat, because they received no response.
     requests: Vec<(JobId, Act)>,
-    /// Numbers that were given to letters, functions and uploads.
+    /// Counter for the numbers of messages, functions and uploads.
     numbers: u64,
     forgot_at: i64,
     losses: u32,
-    /// What explains that a push was in vain.
-    troubles: u32,
-    /// Letters of chunks, and others, that came to the dead-letter queue.
+    /// Number of events that justify a push without effect.
+    disturbances: u32,
+    /// Number of dead-lettered chunk messages, and of other dead-lettered messages.
     buried: (u32, u32),
-    /// The most invocations of each function in a chain.
+    /// Maximum invocations of each function in a chain.
     most_hops: Hops,
-    /// Lambda refuses a message behind so many.
+    /// True if Lambda refuses a message after the maximum number of invocations in its chain.
     refuses_loops: bool,
 }
 
 impl World {
-    /// A job over rows that ask for these actions, waiting, its create message sent.
+    /// A world with one waiting job, whose rows have these actions. Its create message is sent.
     pub(crate) fn new(rows: &[usize], tolerated: Option<u64>) -> Self {
         Self::alone(JobPlan { tolerated, ..JobPlan::plain(rows, Kind::Simulated) })
     }
 
-    /// The same with a type of which only so many chunks run at once.
+    /// A world with one job of the type with a concurrency limit.
     pub(crate) fn limited(rows: &[usize]) -> Self {
         Self::alone(JobPlan::plain(rows, Kind::Limited))
     }
 
-    /// The world of one job, in good weather.
+    /// The world of one job, without faults.
     pub(crate) fn alone(job: JobPlan) -> Self {
         let manners = Manners { mortal: job.kind == Kind::Limited, ..Manners::PLAIN };
         Self::from_plan(&Plan { jobs: vec![job], manners, stretches: Vec::new() }, Rng::from_seed(0))
     }
 
-    /// The world of a plan. Its dice decide what happens.
+    /// The world of a plan. The random generator decides all events.
     pub(crate) fn from_plan(plan: &Plan, mut rng: Rng) -> Self {
         CLOCK.set(1_000_000);
         SKEW.set(0);
         crate::handler::begin();
         dead_letters::begin();
         let (store, queues, files) = <(MemoryStore, MemoryQueues, MemoryFiles)>::default();
-        // Of several jobs not all are on the first page of the index.
+        // With several jobs, the first page of the index does not contain all of them.
         let store = if plan.jobs.len() > 1 { store.with_pages_of(1 + rng.below(2)) } else { store };
         let kinds = Kinds::default();
         let ports = Ports {
@@ -152,8 +152,8 @@ impl World {
             dead_letters: Stepwise(queues.clone()),
             registry: kinds.registry(),
             known: KnownJobs::default(),
-            retry_base_s: plan.manners.retry_base_s,
-            stall_s: plan.manners.stall_s,
+            retry_base_s: plan.environment.retry_base_s,
+            stall_s: plan.environment.stall_s,
             canceled: Default::default(),
         };
         let mut world = Self {
@@ -164,15 +164,15 @@ impl World {
             kinds,
             customers: Vec::new(),
             at: 0,
-            manners: plan.manners.clone(),
+            environment: plan.environment.clone(),
             rng,
-            dead_letters: BTreeMap::new(),
+            messages: BTreeMap::new(),
             tasks: Vec::new(),
             requests: Vec::new(),
             numbers: 0,
             forgot_at: CLOCK.get(),
             losses: 0,
-            troubles: 0,
+            disturbances: 0,
             buried: (0, 0),
             most_hops: [0; 3],
             refuses_loops: false,
@@ -181,12 +181,12 @@ impl World {
         world
     }
 
-    /// The same world, with other dice and manners from here on.
-    pub(crate) fn thrown_by(self, rng: Rng, manners: Manners) -> Self {
-        Self { rng, manners, ..self }
+    /// The same world with another random generator and environment from now on.
+    pub(crate) fn with_environment(self, rng: Rng, environment: Environment) -> Self {
+        Self { rng, environment, ..self }
     }
 
-    /// The job; none once it is removed.
+    /// The job, or `None` once it is removed.
     pub(crate) fn stored(&self) -> Option<Job> {
         now(self.store.job(self.customer().id)).unwrap()
     }

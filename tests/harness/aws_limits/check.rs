@@ -1,4 +1,4 @@
-//! Which service a request is for, and the form of its refusals.
+//! Choice of the service that a request is for, and the form of its refusals.
 
 use longshore::aws_limits::Refusal;
 use serde_json::{Value, json};
@@ -8,20 +8,20 @@ use super::request::Head;
 use super::s3::Parts;
 use super::{dynamodb, s3, sqs};
 
-/// What has to be remembered between requests.
+/// State that is kept between requests.
 #[derive(Debug, Default)]
 pub(super) struct Checks {
     parts: Parts,
     conflicts: Conflicts,
 }
 
-/// A request that is not passed on.
+/// A request that is refused instead of being forwarded.
 #[derive(Debug)]
 pub(super) struct Refused {
-    /// Operation, code and message, if the cause is a limit. `None` for a conflict: the call is retried, and then
-    /// succeeds.
+    /// Operation, code and message, if a limit is the cause. `None` for a conflict: the client retries the call, and
+    /// then it succeeds.
     pub(super) limit: Option<String>,
-    /// The whole answer.
+    /// The complete HTTP response.
     pub(super) answer: Vec<u8>,
 }
 
@@ -29,7 +29,7 @@ impl Checks {
     /// Checks a request. Returns the guard to hold until the request is answered.
     ///
     /// # Errors
-    /// The refusal of the request, if AWS would refuse it.
+    /// Returns the response, if AWS would refuse the request.
     pub(super) fn pass(&self, head: &Head, body: &[u8]) -> Result<Option<InFlight>, Refused> {
         let Some((service, operation)) = head.operation() else {
             let refusal = |refusal: Refusal| refused(&head.method, &refusal, s3::answer(&refusal));
@@ -49,7 +49,7 @@ impl Checks {
         }
     }
 
-    /// Remembers the size of a part.
+    /// Records the size of a part.
     pub(super) fn record_part(&self, head: &Head, length: u64) {
         self.parts.note(head, length);
     }
@@ -59,7 +59,7 @@ fn refused(operation: &str, refusal: &Refusal, answer: Vec<u8>) -> Refused {
     Refused { limit: Some(format!("{operation}: {refusal}")), answer }
 }
 
-/// A refusal in the form of the services that speak JSON, with more members besides code and message.
+/// A refusal in the form of the services that speak JSON, with further members besides code and message.
 pub(super) fn in_json(namespace: &str, refusal: &Refusal, mut body: Value) -> Vec<u8> {
     body["__type"] = format!("{namespace}#{}", refusal.code.rsplit('.').next().unwrap_or_default()).into();
     body["message"] = refusal.message.as_str().into();
@@ -67,7 +67,7 @@ pub(super) fn in_json(namespace: &str, refusal: &Refusal, mut body: Value) -> Ve
     answer("application/x-amz-json-1.0", &body.to_string(), &format!("x-amzn-query-error: {};Sender\r\n", refusal.code))
 }
 
-/// An answer with status 400.
+/// A response with status 400.
 pub(super) fn answer(content_type: &str, body: &str, headers: &str) -> Vec<u8> {
     let length = body.len();
     let head =

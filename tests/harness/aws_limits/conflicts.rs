@@ -1,8 +1,8 @@
-//! Conflicts of DynamoDB's transactions: of two concurrent writes of one item, one of them a transaction, the later one
-//! is refused. The emulator executes one after the other.
+//! Conflicts of DynamoDB's transactions: if two concurrent writes change one item and one of them is a transaction,
+//! the later write is refused. The emulator executes the writes one after the other.
 //!
-//! "A PutItem, UpdateItem, or DeleteItem request for an item conflicts with an ongoing TransactWriteItems request that
-//! includes the same item", and "an item within a TransactWriteItems request is part of another ongoing
+//! "A PutItem, UpdateItem, or DeleteItem request for an item conflicts with an ongoing TransactWriteItems request
+//! that includes the same item", and "an item within a TransactWriteItems request is part of another ongoing
 //! TransactWriteItems request":
 //! <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>
 
@@ -27,7 +27,7 @@ struct Write {
     is_transaction: bool,
 }
 
-/// Guard of a write in flight, until it is dropped.
+/// Guard of a write in flight. The write ends when the guard is dropped.
 #[derive(Debug)]
 pub(super) struct InFlight {
     writes: Conflicts,
@@ -35,10 +35,10 @@ pub(super) struct InFlight {
 }
 
 impl Conflicts {
-    /// Notes a call as in flight. Returns `None` if it writes nothing that a transaction may conflict with.
+    /// Records a call as in flight. Returns `None` if it writes nothing that can conflict with a transaction.
     ///
     /// # Errors
-    /// The answer of DynamoDB, if the call conflicts with another one.
+    /// DynamoDB's response, if the call conflicts with another one.
     pub(super) fn begin(&self, operation: &str, call: &Value) -> Result<Option<InFlight>, Vec<u8>> {
         let keys = written(operation, call);
         if keys.is_empty() {
@@ -73,7 +73,7 @@ fn conflict() -> Vec<u8> {
     in_json("com.amazonaws.dynamodb.v20120810", &Refusal::new("TransactionConflictException", MESSAGE), json!({}))
 }
 
-/// The answer to a canceled transaction, with a reason for each of its actions.
+/// The response to a canceled transaction, with a reason for each of its actions.
 fn canceled(observed: &[bool]) -> Vec<u8> {
     let codes: Vec<_> =
         observed.iter().map(|observed| if *observed { "TransactionConflict" } else { "None" }).collect();

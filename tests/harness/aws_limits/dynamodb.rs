@@ -1,4 +1,4 @@
-//! Calls of DynamoDB.
+//! Checks of DynamoDB's calls.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ pub(super) fn check(operation: &str, call: &Value) -> Result<(), Refusal> {
     }
 }
 
-/// Checks a call on one item, or one action of a transaction; its bytes.
+/// Checks a call on one item, or one action of a transaction. Returns its size in bytes.
 fn one(call: &Value) -> Result<usize, Refusal> {
     for name in EXPRESSIONS {
         call[name].as_str().map_or(Ok(()), |text| check_expression(name, text))?;
@@ -62,7 +62,7 @@ fn transaction(call: &Value) -> Result<(), Refusal> {
     check_transaction_bytes(bytes)
 }
 
-/// Names of the items that a call writes, or checks in a transaction, if it may cause a conflict.
+/// Names of the items that a call writes, or checks in a transaction, if it can cause a conflict.
 pub(super) fn written(operation: &str, call: &Value) -> Vec<String> {
     let key = |write: &Value| {
         let key = if write["Item"].is_null() { &write["Key"] } else { &write["Item"] };
@@ -108,7 +108,7 @@ fn parameters(statement: &str) -> impl Iterator<Item = String> + '_ {
     before.map(|text| text.split(['\'', '"']).rev().nth(1).unwrap_or_default().to_owned())
 }
 
-/// What names an item: table and key.
+/// The name of an item: table and key.
 fn named(table: &str, item: &Value) -> String {
     format!("{table} {} {}", item["PK"], item["SK"])
 }
@@ -125,14 +125,14 @@ fn item(value: &Value) -> Item {
     members(value).map(|(name, typed)| (name.to_owned(), self::value(typed))).collect()
 }
 
-/// An attribute's value of its JSON form: `{"S": "x"}`.
+/// An attribute's value from its JSON form: `{"S": "x"}`.
 fn value(typed: &Value) -> AttributeValue {
     let Some((kind, inner)) = members(typed).next() else { return AttributeValue::Null(true) };
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     match kind {
         "S" => AttributeValue::S(text(inner)),
         "N" => AttributeValue::N(text(inner)),
-        // In Base64: a third more than it is.
+        // In Base64, which is a third longer than the bytes.
         "B" => AttributeValue::B(Blob::new(text(inner))),
         "SS" => AttributeValue::Ss(list(inner).map(text).collect()),
         "NS" => AttributeValue::Ns(list(inner).map(text).collect()),

@@ -1,9 +1,9 @@
-//! A proxy in front of the emulator that refuses what AWS refuses and the emulator takes, by the table and the checks
-//! of [`longshore::aws_limits`].
+//! A proxy in front of the emulator that refuses what AWS refuses and the emulator accepts. It uses the table and the
+//! checks of [`longshore::aws_limits`].
 //!
-//! It runs in threads of this process. Only requests are read; answers are passed on as they arrive. A refusal is
-//! written in the service's own form, so that a client cannot tell it from AWS's. [`LimitsProxy::refusals`] returns
-//! those for a limit; [`LimitsProxy::conflicts`] counts conflicts of transactions.
+//! The proxy runs in threads of this process. It reads requests only; responses are forwarded as they arrive. A
+//! refusal has the service's own form, so a client cannot tell it from AWS's. [`LimitsProxy::refusals`] returns the
+//! refusals caused by a limit; [`LimitsProxy::conflicts`] counts conflicts of transactions.
 
 mod check;
 mod conflicts;
@@ -24,13 +24,13 @@ use check::{Checks, Refused};
 use conflicts::InFlight;
 use request::{Body, Head};
 
-/// Size of the blocks in which an answer is passed on.
+/// Size of the blocks in which a response is forwarded.
 const ANSWER_BYTES: usize = 64 * 1024;
 
-/// A running proxy; it ends with this process.
+/// A running proxy. It ends with this process.
 #[derive(Clone, Debug)]
 pub struct LimitsProxy {
-    /// Where it answers, without a slash at the end.
+    /// Base URL of the proxy, without a trailing slash.
     pub endpoint: String,
     observed: Arc<Observed>,
 }
@@ -43,10 +43,10 @@ struct Observed {
 }
 
 impl LimitsProxy {
-    /// A proxy in front of `upstream`, which need not run yet.
+    /// Starts a proxy in front of `upstream`, which need not run yet.
     ///
     /// # Errors
-    /// If there is no port.
+    /// If no port is free.
     pub fn start(upstream: &str) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").context("no port for the proxy")?;
         let upstream = upstream.strip_prefix("http://").context("the upstream is no http:// URL")?.to_owned();
@@ -57,7 +57,7 @@ impl LimitsProxy {
             for client in listener.incoming().flatten() {
                 let (upstream, checks, observed) = (upstream.clone(), Arc::clone(&checks), Arc::clone(&observed));
                 thread::spawn(move || {
-                    // A connection that breaks is broken for both sides.
+                    // An error on the connection closes both sides.
                     let _ = Connection { client, checks, observed, in_flight: Arc::default() }.serve(&upstream);
                 });
             }
@@ -65,23 +65,23 @@ impl LimitsProxy {
         Ok(proxy)
     }
 
-    /// Calls that were refused so far: operation, code and message.
+    /// Calls that have been refused so far: operation, code and message.
     pub fn refusals(&self) -> Vec<String> {
         self.observed.limits.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Number of calls refused so far because of a conflict with a transaction.
+    /// Number of calls that have been refused so far because of a conflict with a transaction.
     pub fn conflicts(&self) -> usize {
         self.observed.conflicts.load(Ordering::Relaxed)
     }
 }
 
-/// A client's connection, with one to the emulator for its requests alone.
+/// A client's connection, with its own connection to the emulator.
 struct Connection {
     client: TcpStream,
     checks: Arc<Checks>,
     observed: Arc<Observed>,
-    /// The write that is not answered yet.
+    /// The write that has not been answered yet.
     in_flight: Arc<Mutex<Option<InFlight>>>,
 }
 
@@ -93,7 +93,8 @@ impl Connection {
         let (mut answers, mut back) = (upstream.try_clone()?, self.client.try_clone()?);
         let in_flight = Arc::clone(&self.in_flight);
         let returns = thread::spawn(move || {
-            // Clients send a request only after the answer to the one before: what comes is the answer to the last one.
+            // Clients send a request only after the response to the previous one: incoming bytes belong to the
+            // response to the last request.
             let mut bytes = vec![0; ANSWER_BYTES];
             while let Some(read) = answers.read(&mut bytes).ok().filter(|read| *read > 0) {
                 drop(hold(&in_flight, None));
@@ -157,7 +158,7 @@ impl Connection {
     }
 }
 
-/// Holds a write, or none. Returns the one that was held before.
+/// Stores a write, or none. Returns the write that was stored before.
 fn hold(place: &Mutex<Option<InFlight>>, write: Option<InFlight>) -> Option<InFlight> {
     std::mem::replace(&mut place.lock().unwrap_or_else(PoisonError::into_inner), write)
 }

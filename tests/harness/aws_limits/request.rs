@@ -4,10 +4,10 @@ use std::io::{BufRead, Read};
 
 use anyhow::{Context, Result, ensure};
 
-/// More than any client sends.
+/// Maximum size of a head: more than any client sends.
 const HEAD_BYTES: u64 = 64 * 1024;
 
-/// Bytes of the largest body that is read as a whole.
+/// Maximum size in bytes of a body that is read as a whole.
 const BODY_BYTES: u64 = 32 << 20;
 
 /// Request line and headers.
@@ -16,25 +16,25 @@ pub(super) struct Head {
     pub(super) method: String,
     /// Path and query, as sent.
     pub(super) target: String,
-    /// Names in lower case.
+    /// Headers, with names in lower case.
     headers: Vec<(String, String)>,
-    /// As they came.
+    /// The bytes as received.
     pub(super) bytes: Vec<u8>,
 }
 
-/// What follows a head.
+/// The body that follows a head.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) enum Body {
-    /// So many bytes, to be looked at.
+    /// A body of this many bytes that is checked.
     Whole(usize),
-    /// So many bytes, to be passed on: rows of a file.
+    /// A body of this many bytes that is forwarded unread: rows of a file.
     Passed(u64),
-    /// Nobody knows where it ends.
+    /// A body of unknown length.
     Unknown,
 }
 
 impl Head {
-    /// Reads the next head; none if the connection has ended.
+    /// Reads the next head. Returns `None` if the connection has ended.
     pub(super) fn read(reader: &mut impl BufRead) -> Result<Option<Self>> {
         let mut bytes = Vec::new();
         let mut limited = reader.take(HEAD_BYTES);
@@ -62,7 +62,7 @@ impl Head {
         self.header("x-amz-target")?.split_once('.')
     }
 
-    /// A parameter of the query, as sent.
+    /// A parameter of the query, as received.
     pub(super) fn query(&self, name: &str) -> Option<&str> {
         let (_, query) = self.target.split_once('?')?;
         query.split('&').find_map(|parameter| parameter.strip_prefix(name)?.strip_prefix('='))

@@ -1,4 +1,4 @@
-//! Calls of S3, by path.
+//! Checks of S3's calls, by path.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use longshore::aws_limits::s3::{check_key, check_part_number, check_parts};
 use super::check;
 use super::request::Head;
 
-/// Sizes of the parts that have been put: by upload and number.
+/// Sizes of the uploaded parts, by upload and part number.
 #[derive(Debug, Default)]
 pub(super) struct Parts(Mutex<BTreeMap<(String, usize), u64>>);
 
@@ -21,14 +21,14 @@ impl Parts {
         }
     }
 
-    /// The size of a part; one that nobody has seen is large enough.
+    /// The size of a part. An unknown part counts as large enough.
     fn size(&self, upload: &str, number: usize) -> u64 {
         let sizes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sizes.get(&(upload.to_owned(), number)).copied().unwrap_or(u64::MAX)
     }
 }
 
-/// Checks a call. Other paths than those of objects are passed on.
+/// Checks a call. Paths other than those of objects are forwarded.
 pub(super) fn check(head: &Head, body: &[u8], parts: &Parts) -> Result<(), Refusal> {
     let path = head.target.split('?').next().unwrap_or_default();
     let Some((_, key)) = path.trim_start_matches('/').split_once('/').filter(|_| !path.starts_with("/_")) else {
@@ -50,7 +50,7 @@ pub(super) fn check(head: &Head, body: &[u8], parts: &Parts) -> Result<(), Refus
     }
 }
 
-/// A refusal as S3 writes it.
+/// A refusal in S3's form.
 pub(super) fn answer(refusal: &Refusal) -> Vec<u8> {
     let text = refusal.message.replace('&', "&amp;").replace('<', "&lt;");
     let body = format!("<?xml version=\"1.0\"?><Error><Code>{}</Code><Message>{text}</Message></Error>", refusal.code);
@@ -67,7 +67,7 @@ fn numbers(xml: &str) -> Vec<usize> {
     texts.map(|number| number.trim().parse().unwrap_or_default()).collect()
 }
 
-/// Each `%41` counts as one character; what it is does not matter for the length.
+/// Decodes a key for its length only: each `%41` becomes one character, no matter which.
 fn percent_decoded(key: &str) -> String {
     let mut parts = key.split('%');
     let first = parts.next().unwrap_or_default().to_owned();

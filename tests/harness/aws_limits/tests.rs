@@ -1,4 +1,4 @@
-//! What the proxy refuses, and what it lets through.
+//! Requests that the proxy refuses, and requests that it forwards.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn head(text: &str) -> Head {
     Head::read(&mut text.as_bytes()).unwrap().unwrap()
 }
 
-/// The answer to a call of a service that speaks JSON; none if it is passed on.
+/// The response to a call of a service that speaks JSON. `None` if the call is forwarded.
 fn json_call(target: &str, call: &Value) -> Option<String> {
     let head = head(&format!("POST / HTTP/1.1\r\nX-Amz-Target: {target}\r\ncontent-length: 1\r\n\r\n"));
     let refused = Checks::default().pass(&head, call.to_string().as_bytes()).err();
@@ -25,7 +25,7 @@ fn item(sk: &str) -> Value {
 }
 
 #[test]
-fn a_head_is_read_with_what_follows_it() {
+fn a_head_is_read_with_the_kind_of_its_body() {
     let first = "PUT /b/k?partNumber=2&uploadId=u HTTP/1.1\r\nHost: h\r\nContent-Length: 7\r\n\r\nrest";
     let put = head(first);
     assert_eq!((put.query("uploadId"), put.query("partNumber"), put.body()), (Some("u"), Some("2"), Body::Passed(7)));
@@ -37,7 +37,7 @@ fn a_head_is_read_with_what_follows_it() {
 }
 
 #[test]
-fn calls_within_the_limits_are_passed_on() {
+fn calls_within_the_limits_are_forwarded() {
     let put = |sk: &str| json!({ "Put": { "TableName": "t", "Item": item(sk) } });
     let insert = "INSERT INTO \"t\" VALUE {'PK': ?, 'SK': ?, 'data': ?}";
     let parameters = |sk: &str| json!([{ "S": "p" }, { "S": sk }, { "M": {} }]);

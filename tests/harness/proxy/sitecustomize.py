@@ -1,13 +1,13 @@
-"""Loaded by the fault proxy's Python at start (PYTHONPATH holds this folder).
+"""Loaded by the fault proxy's Python at start, because PYTHONPATH contains this folder.
 
-Headers that the proxy drops from what it passes on are needed:
+The proxy drops headers that are needed:
 
-- Host and Content-Length of a request are signed. An emulator that enforces policies checks
+- Host and Content-Length of a request, which are signed. An emulator that enforces policies checks
   signatures too, and would refuse every call and every upload.
-- Content-Length of a HEAD's answer is the whole answer: the size of an S3 object would be 0.
+- Content-Length of the response to a HEAD, without which the size of an S3 object would be 0.
 
-It also takes the calls of a multipart upload for others, since it looks for `UploadId` where they say
-`uploadId`; a rule for them would never match.
+The proxy also takes the calls of a multipart upload for other calls, because it looks for `UploadId`
+where they have `uploadId`. A rule for them would never match.
 """
 
 from aiohttp import web

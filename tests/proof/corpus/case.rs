@@ -1,28 +1,28 @@
 //! A file of the corpus, and a job over it.
 
-/// A file.
+/// A file with its expected outcome.
 #[derive(Clone, Debug)]
 pub(super) struct File {
-    /// What is nasty about it; no two files of a set have the same name.
+    /// Description of the file's oddity. File names are unique within a set.
     pub(super) name: String,
     pub(super) bytes: Vec<u8>,
     pub(super) format: Format,
-    /// Rows of JSON that fail; those of CSV are seen by their cells.
+    /// Failing rows of a JSON file. Those of CSV are derived from their cells.
     pub(super) bad_lines: Vec<u64>,
-    /// What its jobs do, if it is made for one kind of job.
+    /// The kind of job that the file is made for; `None` for every kind.
     pub(super) work: Option<Work>,
-    /// How its jobs end.
+    /// Expected end of the file's jobs.
     pub(super) end: End,
 }
 
-/// How the rows are written.
+/// Syntax of the rows.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) enum Format {
     Csv,
     JsonLines,
 }
 
-/// What a job does with the rows of a file.
+/// Processing of a file's rows by a job.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) enum Work {
     /// An import that writes every row.
@@ -31,20 +31,20 @@ pub(super) enum Work {
     Insert,
     /// An import that only checks.
     Validate,
-    /// A job whose rows say what becomes of them.
+    /// A job whose rows name their own outcome.
     Probe,
 }
 
-/// How a job over a file ends.
+/// Expected end of a job over a file.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) enum End {
-    /// Every row ends.
+    /// Every row is processed.
     Whole,
     /// The file is refused with this code, before its first row.
     Refused(&'static str),
-    /// The job tolerates no failed row and has one, or a row stops it: it fails with this code.
+    /// The job fails with this code: it tolerates no failed row and has one, or a row stops it.
     Stopped(&'static str),
-    /// It is canceled as soon as it is there.
+    /// The job is canceled as soon as it exists.
     Canceled,
 }
 
@@ -66,17 +66,17 @@ impl File {
         Self { format: Format::JsonLines, bad_lines: bad.to_vec(), ..Self::csv(name, bytes) }
     }
 
-    /// The same for one kind of job.
+    /// The same file for one kind of job only.
     pub(super) fn only(self, work: Work) -> Self {
         Self { work: Some(work), ..self }
     }
 
-    /// The same with jobs that end so.
+    /// The same file with this expected end.
     pub(super) fn ends(self, end: End) -> Self {
         Self { end, ..self }
     }
 
-    /// The name by which it is uploaded.
+    /// The name under which the file is uploaded.
     pub(super) fn upload_name(&self) -> &'static str {
         match self.format {
             Format::Csv => "file.csv",
@@ -84,8 +84,8 @@ impl File {
         }
     }
 
-    /// The jobs over the `n`th file: one to its end, each kind of job in turn, and of every third file one that is
-    /// canceled at once, so that completion reads for itself what was never split.
+    /// The jobs over the `n`th file. One runs to its end, with each kind of job in turn. Every third file has another
+    /// one that is canceled at once, so that completion itself reads the rows that were never split.
     pub(super) fn runs(&self, n: usize) -> Vec<Run<'_>> {
         let turn = [Work::Upsert, Work::Insert, Work::Validate][n / 3 % 3];
         let run = Run { file: self, work: self.work.unwrap_or(turn), end: self.end };

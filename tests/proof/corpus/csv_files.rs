@@ -1,8 +1,8 @@
-//! CSV by hand: each file has one thing that readers of CSV disagree about, stumble over, or read in blocks.
+//! Crafted CSV files. Each contains one construct that parsers of CSV disagree about, fail on, or read in blocks.
 
 use super::case::{File, Work};
 
-/// Name and bytes. The first column is the key.
+/// Name and bytes of each file. The first column is the key.
 const FILES: &[(&str, &[u8])] = &[
     // Line ends.
     ("plain", b"id,a,b\n1,x,y\n2,z,w\n"),
@@ -90,7 +90,7 @@ const FILES: &[(&str, &[u8])] = &[
     ("right to left, zero width, controls", "id,a\n1,\u{202e}x\u{200b}\n\u{200b},y\n\u{1},\u{7f}\n".as_bytes()),
     ("names in other scripts", "id,имя,名前,اسم\n1,а,山,ب\n,а,山,ب\n".as_bytes()),
     ("noncharacters", "id,a\n1,\u{fffe}\u{ffff}\n2,\u{10ffff}\n,\u{fffd}\n".as_bytes()),
-    // What a spreadsheet takes for a formula.
+    // Cells that a spreadsheet takes for a formula (CSV injection).
     ("formulas that fail", b"id,a\n,=1+1\n,@SUM(A1)\n,+x\n,-y\n,\"=\"\"x\"\"\"\n,-5.2\n,+3e4\n"),
     ("formulas as keys", b"=id,a\n=1,x\n,=2\n"),
     ("apostrophes before formulas", b"id,a\n,'=1\n,''=1\n,'x\n,'-5\n,'\n,'-x\n"),
@@ -101,7 +101,7 @@ const FILES: &[(&str, &[u8])] = &[
     ("only a header and blank lines", b"id,a\r\n\r\n\n\r\n"),
 ];
 
-/// What the probe's rows order, in all dialects at once.
+/// Files for the probe, whose rows name their own outcome, in all dialects.
 const ORDERS: &[(&str, &[u8])] = &[
     ("orders", b"action,text\nok,a\nskip,b\nreject,c\nok,d\npanic,e\nnonsense,f\nok\n"),
     (
@@ -115,7 +115,7 @@ const ORDERS: &[(&str, &[u8])] = &[
     ("orders that are no UTF-8", b"action,text\nskip,\xff\nskip,a\nok,\xe4\nreject,b\n"),
 ];
 
-/// All of them.
+/// All crafted CSV files.
 pub(super) fn files() -> Vec<File> {
     let plain = FILES.iter().map(|(name, bytes)| File::csv(name, *bytes));
     plain.chain(ORDERS.iter().map(|(name, bytes)| File::csv(name, *bytes).only(Work::Probe))).collect()

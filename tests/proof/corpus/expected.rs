@@ -1,4 +1,4 @@
-//! What becomes of each row of a file, as the documents promise it.
+//! Expected outcome of each row of a file, as documented.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use serde_json::{Map, Value, json};
 use super::case::{File, Format, Run, Work};
 use super::reading::{Input, Row};
 
-/// The longest key.
+/// Maximum size of a key.
 const KEY_BYTES: usize = 1024;
-/// The largest record, names and values together; no file of the corpus has one near it.
+/// Maximum size of a record, names and values together. No file of the corpus has a record near it.
 const RECORD_BYTES: usize = 400 << 10;
 
-/// What becomes of a row.
+/// Expected outcome of a row.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Expected {
-    /// It succeeds, and if it is imported leaves this record under this key.
+    /// The row succeeds. An imported row leaves this record under this key.
     Succeeds(Option<(String, Value)>),
     Fails,
     IsSkipped,
-    /// It stops the job: it is failed, or unprocessed.
+    /// The row stops the job: it is failed, or unprocessed.
     Stops,
 }
 
-/// The fate of every row, were it alone.
+/// The expected outcome of every row, regardless of other rows.
 pub(super) fn expectations(run: &Run<'_>, input: &Input) -> Vec<Expected> {
     let expected = |(row, number): (&Row, u64)| match (run.work, run.file.format) {
         (Work::Probe, _) => ordered(input, row),
@@ -74,7 +74,7 @@ fn line(file: &File, row: &Row, number: u64) -> Expected {
     Expected::Succeeds(Some((key, record)))
 }
 
-/// Rows that would succeed alone, by key, in their order.
+/// Rows that succeed regardless of other rows, by key, in their order.
 pub(super) fn by_key(expectations: &[Expected]) -> BTreeMap<&str, Vec<(u64, &Value)>> {
     let mut keys: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (expected, number) in expectations.iter().zip(1..) {

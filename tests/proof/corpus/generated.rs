@@ -1,4 +1,4 @@
-//! Files of a seeded generator: every oddity beside every other.
+//! Files of a seeded generator that combines the constructs of the crafted files.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::case::{File, Work};
 
-/// The seed of this run: the one that is asked for, or one of this moment.
+/// The seed of this run: the requested one, or one from the clock.
 pub(super) fn seed() -> u64 {
     static SEED: OnceLock<u64> = OnceLock::new();
     *SEED.get_or_init(|| {
@@ -19,7 +19,7 @@ pub(super) fn seed() -> u64 {
     })
 }
 
-/// So many files, the same ones for the same seed.
+/// Generates `count` files. The same seed gives the same files.
 pub(super) fn files(seed: u64, count: usize) -> Vec<File> {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -38,7 +38,7 @@ pub(super) fn files(seed: u64, count: usize) -> Vec<File> {
     made
 }
 
-/// Bytes of a cell: what is special in CSV, in spreadsheets, in Unicode, and what is no text at all. No NUL, which
+/// Bytes of a cell: special characters of CSV, spreadsheets and Unicode, and bytes that are no text. No NUL, which
 /// makes a file binary.
 fn cell() -> impl Strategy<Value = Vec<u8>> {
     let special = prop::sample::select(
@@ -50,7 +50,7 @@ fn cell() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         5 => "[a-z0-9]{1,6}".prop_map(String::into_bytes),
         5 => special.prop_map(|text| text.as_bytes().to_vec()),
-        // In no sequence of UTF-8, whatever stands around them.
+        // In no valid sequence of UTF-8, whatever the bytes around it.
         1 => prop::sample::select(&[0xff_u8, 0xfe, 0xc0][..]).prop_map(|byte| vec![byte]),
     ];
     prop_oneof![
@@ -59,7 +59,7 @@ fn cell() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// How a cell is written: as it is, whatever becomes of its row; quoted as it should be; quoted and torn.
+/// Syntax of a cell: raw, whatever the effect on its row; correctly quoted; quoted and truncated.
 fn written(cell: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     (cell, 0..12_u8).prop_map(|(cell, style)| match style {
         0..=2 => cell,
@@ -88,14 +88,14 @@ fn line_end() -> impl Strategy<Value = &'static [u8]> {
     ]
 }
 
-/// A row: mostly with as many cells as the header, its line end of its own or the file's.
+/// A row: usually with as many cells as the header, with its own line end or the file's.
 fn row(first: impl Strategy<Value = Vec<u8>> + 'static, columns: usize) -> impl Strategy<Value = Vec<u8>> {
     let count = prop_oneof![12 => Just(columns), 1 => 1..columns + 3];
     let cells = count.prop_flat_map(move |count| vec(written(cell()), count - 1));
     (written(first), cells).prop_map(|(first, rest)| std::iter::once(first).chain(rest).collect::<Vec<_>>().join(&b','))
 }
 
-/// A file: header, rows and line ends between them; perhaps a mark in front, and an end that is torn.
+/// A file: header, rows and line ends between them, with an optional byte order mark and an optional truncated end.
 fn table(header: &'static [u8], first: impl Strategy<Value = Vec<u8>> + 'static) -> impl Strategy<Value = Vec<u8>> {
     let columns = header.split(|byte| *byte == b',').count();
     let mark = prop_oneof![3 => Just(&b""[..]), 1 => Just(&b"\xef\xbb\xbf"[..]), 1 => Just(&b"\r\n\n"[..])];
@@ -106,7 +106,7 @@ fn table(header: &'static [u8], first: impl Strategy<Value = Vec<u8>> + 'static)
     (mark, rows, tail).prop_map(move |(mark, rows, tail)| [mark, header, &rows.concat(), tail].concat())
 }
 
-/// An import's file: its keys are good, come twice, are missing or worse.
+/// A file for an import: its keys are valid, duplicate, missing or invalid.
 fn rows() -> impl Strategy<Value = File> {
     let key = || prop_oneof![20 => "k[0-9]{1,4}".prop_map(String::into_bytes), 1 => Just(Vec::new()), 2 => cell()];
     let file = prop_oneof![
@@ -117,14 +117,14 @@ fn rows() -> impl Strategy<Value = File> {
     file.prop_map(|bytes| File::csv("rows", bytes))
 }
 
-/// A file for the probe: the rows say what becomes of them, and some say nothing of use.
+/// A file for the probe: rows name their own outcome, and some of them an unknown one.
 fn orders() -> impl Strategy<Value = File> {
     let action = prop::sample::select(&["ok", "ok", "ok", "skip", "reject", "panic", "retry", "nonsense"][..]);
     let action = prop_oneof![20 => action.prop_map(|action| action.as_bytes().to_vec()), 1 => cell()];
     table(b"action,text", action).prop_map(|bytes| File::csv("orders", bytes).only(Work::Probe))
 }
 
-/// Lines of JSON, good and bad ones, and which are bad.
+/// Lines of JSON, valid and invalid, with the numbers of the invalid ones.
 fn json_lines() -> impl Strategy<Value = File> {
     let text = cell().prop_map(|cell| String::from_utf8_lossy(&cell).into_owned());
     let good = (0..300_u32, text).prop_map(|(id, text)| (serde_json::json!({ "id": id, "a": text }).to_string(), true));
@@ -135,7 +135,7 @@ fn json_lines() -> impl Strategy<Value = File> {
     let end = prop::sample::select(&["\n", "\n", "\r\n", "\n\n", " \n", "\n \t\r\n", "\t\r\n\r\n "][..]);
     let mark = prop::sample::select(&["", "", "\u{feff}", "\n", " \n\r\n"][..]);
     (mark, vec((line, end), 1..200)).prop_map(|(mark, lines)| {
-        // The mark in front of a bad line is the file's own if nothing stands before it.
+        // A byte order mark before an invalid line is the file's own mark if the line is the first one.
         let is_good = |number, (line, good): &(String, bool)| {
             *good || (number == 1 && mark.is_empty() && line.starts_with('\u{feff}'))
         };

@@ -1,8 +1,8 @@
-//! JSON Lines by hand: what a line may be, and what surrounds it.
+//! Crafted JSON Lines: valid and invalid lines, and the bytes around them.
 
 use super::case::File;
 
-/// Name, bytes, and which rows fail. `id` is the key.
+/// Name, bytes and failing rows of each file. `id` is the key.
 const FILES: &[(&str, &[u8], &[u64])] = &[
     ("lines", b"{\"id\":1}\n{\"id\":2}\n", &[]),
     ("lines without line end", b"{\"id\":1}\n{\"id\":2}", &[]),
@@ -38,10 +38,10 @@ const FILES: &[(&str, &[u8], &[u64])] = &[
     ("comments in lines", b"// a comment\n{\"id\":1} // one\n# two\n/* */ {\"id\":2}\n", &[1, 2, 3, 4]),
 ];
 
-/// Levels of nesting: within what a record holds, beyond it, and beyond what the reader of JSON bears.
+/// Levels of nesting: within a record's limit, beyond that limit, and beyond the JSON parser's limit.
 const DEPTHS: [usize; 3] = [20, 40, 200];
 
-/// All of them.
+/// All crafted JSON files.
 pub(super) fn files() -> Vec<File> {
     let mut files: Vec<_> = FILES.iter().map(|(name, bytes, bad)| File::json_lines(name, *bytes, bad)).collect();
     let nested = DEPTHS.map(|n| format!("{{\"id\":{n},\"a\":{}1{}}}\n", "[".repeat(n), "]".repeat(n)));

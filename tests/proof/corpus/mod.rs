@@ -1,17 +1,18 @@
-//! Files that are as nasty as files get, through the whole stack.
+//! Nasty files through the whole stack.
 //!
-//! Each is uploaded and worked as by a browser. Then every row of the file, as another reader reads it, is either a row
-//! that succeeded (and stands in its dataset) or one of the report, with the cells that it has in the file; and the
-//! chunks are the file's bytes. Some jobs are stopped, so that this holds of what nobody worked, too.
+//! Each file is uploaded and processed as by a browser. Then every row of the file, as an independent parser reads
+//! it, is either a succeeded row with its record in the dataset, or a row of the report with the cells that it has in
+//! the file. The chunks together are the file's bytes. Some jobs are stopped, so that the same is checked of
+//! unprocessed rows.
 //!
-//! `LONGSHORE_SEED` repeats what was generated, `LONGSHORE_FILE` runs the files whose names contain it.
+//! `LONGSHORE_SEED` repeats the generated files, `LONGSHORE_FILE` runs the files whose names contain it.
 //!
-//! | file | holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `csv_files`, `json_files`, `refused_files`, `sized_files` | files by hand |
+//! | `csv_files`, `json_files`, `refused_files`, `sized_files` | crafted files |
 //! | `generated` | files of a seeded generator |
-//! | `reading`, `fate` | the other reader, and what it expects of each row |
-//! | `run`, `report`, `partition` | the jobs, and what is held against the files |
+//! | `reading`, `expected` | the independent parser, and the expected outcome of each row |
+//! | `run`, `report`, `partition` | the jobs, and the checks of their results against the files |
 
 mod case;
 mod csv_files;
@@ -33,7 +34,7 @@ use longshore_tests::harness::stack::{Stack, StackOptions};
 use case::{File, Run};
 use run::Counts;
 
-/// Files of the generator in a test run, and in a whole one.
+/// Generated files in a test run, and in a complete one.
 const GENERATED: [usize; 2] = [12, 150];
 
 fn crafted() -> Vec<File> {
@@ -47,15 +48,15 @@ fn crafted() -> Vec<File> {
     files
 }
 
-/// One test: its sets share a stack.
+/// One test for all sets, because they share a stack.
 #[test]
 fn every_row_of_every_nasty_file_is_in_one_part_of_its_jobs_outcome() -> Result<()> {
     let whole = all_are_made();
     let seed = generated::seed();
     println!("LONGSHORE_SEED={seed}");
     let sets = [("by hand", crafted()), ("generated", generated::files(seed, GENERATED[usize::from(whole)]))];
-    // No grace for workers: what they began and did not commit counts as unprocessed, and may. The largest rows take a
-    // function some seconds on a busy machine.
+    // No grace for workers: rows that a worker has begun and not committed count as unprocessed, as they may. The
+    // largest rows take a function some seconds on a busy machine.
     let parameters = vec![("MaxActiveJobs", "1000"), ("StopGraceSeconds", "0"), ("WorkerTimeoutSeconds", "15")];
     let stack = Stack::start(&StackOptions { probe: true, parameters, ..StackOptions::default() })?;
     let mut violations = Vec::new();
@@ -69,24 +70,24 @@ fn every_row_of_every_nasty_file_is_in_one_part_of_its_jobs_outcome() -> Result<
     Ok(())
 }
 
-/// What the names of the files contain that are worked; nothing, for all of them.
+/// Part of the name that selects files. Empty selects all files.
 fn wanted() -> String {
     std::env::var("LONGSHORE_FILE").unwrap_or_default()
 }
 
-/// Whether all files are to be had: for a proof, and for one of them again.
+/// Returns true if all files are to be generated: for a complete run, and to repeat one file.
 fn all_are_made() -> bool {
     measurements::is_whole() || !wanted().is_empty()
 }
 
-/// Works a set and leaves its figures; what was wrong.
+/// Processes a set and records its measurements. Returns the violations.
 fn worked(stack: &Stack, set: &str, files: &[File]) -> Vec<String> {
     let wanted = wanted();
     let files: Vec<_> = files.iter().filter(|file| file.name.contains(&wanted)).collect();
     let runs: Vec<_> = files.iter().enumerate().flat_map(|(n, file)| file.runs(n)).collect();
     let results = run::all(stack, &runs);
     let violations: Vec<_> =
-        runs.iter().zip(&results).filter_map(|(run, result)| Some(described(run, result.as_ref().err()?))).collect();
+        runs.iter().zip(&results).filter_map(|(run, result)| Some(describe(run, result.as_ref().err()?))).collect();
     let counts = results.iter().flatten().fold([0; 4], sum);
     let bytes: usize = runs.iter().map(|run| run.file.bytes.len()).sum();
     let rows: usize = counts.iter().sum();
@@ -119,8 +120,8 @@ fn sum(sum: Counts, counts: &Counts) -> Counts {
     std::array::from_fn(|part| sum[part] + counts[part])
 }
 
-/// What differs, where, and how to see it again.
-fn described(run: &Run<'_>, error: &anyhow::Error) -> String {
+/// Describes a difference, its location and the command that reproduces it.
+fn describe(run: &Run<'_>, error: &anyhow::Error) -> String {
     let Run { file, work, end } = run;
     format!(
         "{:?} ({work:?}, {end:?}): {error:?}\n  again: LONGSHORE_SEED={} LONGSHORE_FILE={:?} cargo xtask test every_row_of_every_nasty_file",
@@ -131,7 +132,7 @@ fn described(run: &Run<'_>, error: &anyhow::Error) -> String {
 }
 
 #[test]
-fn no_two_files_of_the_corpus_have_one_name() {
+fn file_names_of_the_corpus_are_unique() {
     let files = crafted();
     let names: BTreeSet<_> = files.iter().map(|file| &file.name).collect();
     assert_eq!(names.len(), files.len());

@@ -1,4 +1,4 @@
-//! Whether the rows of a job's outcome are the rows of its file: by number, by cell, by byte, and by record.
+//! Comparison of a job's outcome with the rows of its file: by number, by cell, by byte, and by record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use super::report::{Listed, Report};
 /// Numbers of rows.
 type Numbers = BTreeSet<u64>;
 
-/// Which rows became what.
+/// Rows by outcome.
 #[derive(Debug)]
 pub(super) struct Partition {
     pub(super) succeeded: Numbers,
@@ -27,7 +27,7 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// Takes the report apart: every row is in one of its files, or in none and so succeeded.
+    /// Reads the report: every row is in one of its files, or in none and therefore succeeded.
     pub(super) fn new(report: &Report, input: &Input) -> Result<Self> {
         let all: Numbers = (1..).take(input.rows.len()).collect();
         let mut rest = all.clone();
@@ -43,10 +43,10 @@ impl Partition {
             (take(&report.failed)?, take(&report.skipped)?, take(&report.unprocessed)?);
         let partition = Self { succeeded: rest, failed, skipped, unprocessed };
         for (name, rows) in partition.named() {
-            let described = report.count(name)?;
+            let reported = report.count(name)?;
             ensure!(
-                described == rows.len() as u64,
-                "{name}: {described} are counted, and {} are there: {rows:?}",
+                reported == rows.len() as u64,
+                "{name}: {reported} are counted, and {} are there: {rows:?}",
                 rows.len()
             );
         }
@@ -54,20 +54,20 @@ impl Partition {
         Ok(partition)
     }
 
-    /// Each part by its name.
+    /// Each part with its name.
     pub(super) fn named(&self) -> [(&'static str, &Numbers); 4] {
         let Self { succeeded, failed, skipped, unprocessed } = self;
         [("succeeded", succeeded), ("failed", failed), ("skipped", skipped), ("unprocessed", unprocessed)]
     }
 
-    /// Whether each row became what it should; of a stopped job any row may be unprocessed instead.
+    /// Checks that each row has its expected outcome. In a stopped job any row may be unprocessed instead.
     pub(super) fn fits(&self, run: &Run<'_>, expectations: &[Expected]) -> Result<()> {
         let whole = run.end == End::Whole;
         ensure!(!whole || self.unprocessed.is_empty(), "a job that completed left rows {:?}", self.unprocessed);
         for (expected, number) in expectations.iter().zip(1..) {
             let fits = self.unprocessed.contains(&number)
                 || match expected {
-                    // Of rows with one key an insert takes one; which one is seen below.
+                    // An insert takes one of several rows with the same key; the records show which one.
                     Expected::Succeeds(_) if run.work == Work::Insert => !self.skipped.contains(&number),
                     Expected::Succeeds(_) => self.succeeded.contains(&number),
                     Expected::Fails | Expected::Stops => self.failed.contains(&number),
@@ -82,7 +82,7 @@ impl Partition {
         self.named().into_iter().find(|(_, rows)| rows.contains(&number)).map(|(name, _)| name)
     }
 
-    /// Whether the dataset holds what the rows that succeeded left there.
+    /// Checks that the dataset contains the records of the succeeded rows.
     pub(super) fn fits_records(
         &self,
         run: &Run<'_>,
@@ -118,7 +118,7 @@ impl Partition {
     }
 }
 
-/// Equal, numbers by their value.
+/// Equality of two values, with numbers compared by value.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
@@ -130,7 +130,8 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Whether each row of the report has the cells that it had in the file, and none that a spreadsheet would run.
+/// Checks that each row of the report has the same cells as in the file, and none that a spreadsheet would evaluate
+/// (CSV injection).
 pub(super) fn cells_are_the_inputs(report: &Report, input: &Input) -> Result<()> {
     for row in report.all() {
         let index = usize::try_from(row.number)? - 1;
@@ -146,10 +147,10 @@ pub(super) fn cells_are_the_inputs(report: &Report, input: &Input) -> Result<()>
     Ok(())
 }
 
-/// Where some spreadsheet begins another cell.
+/// Characters at which some spreadsheet begins another cell.
 const SEPARATORS: [char; 4] = [';', '\t', '\r', '\n'];
 
-/// Whether a cell is shown as it is but for an apostrophe before some of its texts that look like formulas.
+/// Returns true if a reported cell equals the original, except for apostrophes before texts that look like formulas.
 fn is_neutral(shown: &str, cell: &str) -> bool {
     let (shown, texts) = (shown.split(SEPARATORS), cell.split(SEPARATORS));
     let opens_with_control = cell.trim_start_matches('\'').starts_with(['\t', '\r', '\n']);
@@ -166,8 +167,8 @@ fn is_formula(text: &str) -> bool {
     readable.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
 }
 
-/// Whether the chunks that the ledger holds are the file's bytes: in order, without gap or overlap, and each with the
-/// rows that its plan says. Rows that no chunk holds are unprocessed.
+/// Checks that the chunks in the ledger are the file's bytes: in order, without gap or overlap, and each with the
+/// number of rows in its plan. Rows in no chunk are unprocessed.
 pub(super) fn chunks_are_the_files(
     stack: &Stack,
     job: JobId,
@@ -200,7 +201,7 @@ pub(super) fn chunks_are_the_files(
     Ok(())
 }
 
-/// What stands before the first chunk: nothing but a header, if rows have one.
+/// Checks that the bytes before the first chunk are a header and nothing else, if the format has one.
 fn opens(bytes: &[u8], format: Format) -> Result<()> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let expected = usize::from(format == Format::Csv);

@@ -1,4 +1,4 @@
-//! What a file holds, by another reader than the system's: the `csv` crate over the whole file, and lines of JSON.
+//! An independent parser: the `csv` crate over the whole file, and lines of JSON.
 //!
 //! It knows nothing of chunks, ranges, spans or blocks.
 
@@ -6,7 +6,7 @@ use csv::ByteRecord;
 
 use super::case::{File, Format};
 
-/// A longer row is not read.
+/// Maximum size of a row that is read.
 const ROW_BYTES: usize = 16 << 20;
 
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -22,24 +22,24 @@ pub(super) struct Input {
 /// A row.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub(super) struct Row {
-    /// Its cells, unquoted; of JSON the line.
+    /// The row's cells, unquoted; for JSON the line.
     pub(super) cells: Vec<Vec<u8>>,
-    /// Its quote is never closed.
+    /// True if a quote of the row is never closed.
     pub(super) open: bool,
 }
 
 impl Row {
-    /// It has more bytes than a row may have; its quotes are not counted.
+    /// Returns true if the row exceeds the maximum size, not counting its quotes.
     pub(super) fn is_too_long(&self) -> bool {
         self.cells.iter().map(Vec::len).sum::<usize>() + self.cells.len() - 1 > ROW_BYTES
     }
 
-    /// Nothing of it was lost or guessed on its way to a handler.
+    /// Returns true if every byte of the row reaches a handler unchanged.
     pub(super) fn is_whole(&self) -> bool {
         !self.open && !self.is_too_long() && self.cells.iter().all(|cell| std::str::from_utf8(cell).is_ok())
     }
 
-    /// The cells that a report shows of it: as many as there are columns, surplus ones joined in the last.
+    /// The cells of the row in a report: as many as there are columns, with surplus cells joined in the last one.
     pub(super) fn shown(&self, columns: usize) -> Vec<String> {
         let mut cells: Vec<_> = self.cells.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
         if self.is_too_long() {
@@ -65,7 +65,8 @@ pub(super) fn read(file: &File) -> Input {
     Input { columns: header.iter().enumerate().map(name).collect(), rows }
 }
 
-/// A column is called as its header says, without spaces and marks around; one without a name by its place.
+/// The name of a column: the header's cell without surrounding spaces and marks. A column without a name is named by
+/// its position.
 fn name((place, cell): (usize, &Vec<u8>)) -> String {
     match String::from_utf8_lossy(cell).trim_matches([' ', '\t', '\r', '\n', '\u{feff}']) {
         "" => format!("column_{}", place + 1),
@@ -73,13 +74,13 @@ fn name((place, cell): (usize, &Vec<u8>)) -> String {
     }
 }
 
-/// The rows in a piece of a file that begins and ends between rows; the header counts as one.
+/// The rows in a part of a file that begins and ends at row boundaries. The header counts as a row.
 pub(super) fn rows(bytes: &[u8], format: Format) -> Vec<Row> {
     if format == Format::JsonLines {
         return lines(bytes).map(|line| Row { cells: vec![line.to_vec()], open: false }).collect();
     }
     let mut rows: Vec<_> = records(bytes).iter().map(row).collect();
-    // A row that is put behind an open quote is swallowed.
+    // A row that is appended after an open quote becomes part of the quoted cell.
     let swallowed = records(&[bytes, b"\nx"].concat()).len() == rows.len();
     if let Some(last) = rows.last_mut() {
         last.open = swallowed;
@@ -91,7 +92,7 @@ fn row(record: &ByteRecord) -> Row {
     Row { cells: record.iter().map(<[u8]>::to_vec).collect(), open: false }
 }
 
-/// The blank line in front keeps the reader from taking the first bytes for a byte order mark.
+/// Parses CSV. The blank line in front keeps the parser from reading the first bytes as a byte order mark.
 fn records(bytes: &[u8]) -> Vec<ByteRecord> {
     let bytes = [b"\n", bytes].concat();
     let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&bytes[..]);
@@ -108,7 +109,7 @@ fn after_space(line: &[u8]) -> &[u8] {
     &line[start..]
 }
 
-/// Whether there is no row in these bytes.
+/// Returns true if these bytes contain no row.
 pub(super) fn is_blank(bytes: &[u8], format: Format) -> bool {
     let blank: &[u8] = if format == Format::Csv { b"\r\n" } else { b" \t\r\n" };
     bytes.iter().all(|byte| blank.contains(byte))

@@ -1,8 +1,8 @@
-//! Files that are refused as a whole: the job fails with a code, and no row of them is anywhere.
+//! Files that are refused as a whole: the job fails with a code, and none of their rows is reported or stored.
 
 use super::case::{End, File};
 
-/// Name, bytes and code.
+/// Name, bytes and code of each file.
 const FILES: &[(&str, &[u8], &str)] = &[
     ("a line end and nothing else", b"\n", "file_empty"),
     ("a cr and nothing else", b"\r", "file_empty"),
@@ -27,10 +27,10 @@ const FILES: &[(&str, &[u8], &str)] = &[
     ("a column that has the name of one without", b"id,,column_2\n1,x,y\n", "duplicate_column"),
 ];
 
-/// A header of this many bytes is read whole; one of more is no header.
+/// Maximum size of a header. A longer first row is no header.
 const HEADER_BYTES: usize = 256 * 1024;
 
-/// All of them.
+/// All refused files.
 pub(super) fn files() -> Vec<File> {
     let refused = |(name, bytes, code): &(&str, &[u8], &'static str)| File::csv(name, *bytes).ends(End::Refused(code));
     let mut files: Vec<_> = FILES.iter().map(refused).collect();

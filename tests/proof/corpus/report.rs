@@ -1,4 +1,4 @@
-//! The files of a finished job, read as bytes: numbers and cells as they stand there.
+//! The files of a finished job, read as bytes, with numbers and cells unchanged.
 
 use anyhow::{Context, Result, ensure};
 use longshore_tests::harness::client::Client;
@@ -13,17 +13,17 @@ pub(super) struct Report {
     pub(super) unprocessed: Vec<Listed>,
 }
 
-/// A row of one of its files.
+/// A row of one of the report's files.
 #[derive(Debug)]
 pub(super) struct Listed {
-    /// Its number in the input.
+    /// Number of the row in the input.
     pub(super) number: u64,
-    /// The item's own cells, neutralised as they are.
+    /// The item's own cells, still escaped against CSV injection.
     pub(super) cells: Vec<String>,
 }
 
 impl Report {
-    /// Reads the result of a job whose items have so many columns.
+    /// Reads the result of a job whose items have `columns` columns.
     pub(super) fn read(client: &Client, job: &str, columns: usize) -> Result<Self> {
         let document = client.get(&format!("/api/jobs/{job}/output"))?.expect(200)?;
         let rows =
@@ -32,23 +32,23 @@ impl Report {
         Ok(Self { failed, skipped, unprocessed, document })
     }
 
-    /// All rows that it lists.
+    /// All rows of the report's files.
     pub(super) fn all(&self) -> impl Iterator<Item = &Listed> {
         self.failed.iter().chain(&self.skipped).chain(&self.unprocessed)
     }
 
-    /// A count of the document.
+    /// A count in the document.
     pub(super) fn count(&self, name: &str) -> Result<u64> {
         self.document["counts"][name].as_u64().with_context(|| format!("no count {name}: {}", self.document))
     }
 }
 
-/// Rows of a file that says so many things of each item; none of one that was not written.
+/// Rows of a file with `reported` report columns. A file that was not written has none.
 fn rows(client: &Client, file: &Value, columns: usize, reported: usize) -> Result<Vec<Listed>> {
     let Some(url) = file["url"].as_str() else { return Ok(Vec::new()) };
     let answer = client.get(url)?;
     ensure!(answer.status == 200, "{}: {}", answer.status, answer.text());
-    // Not flexible: a row with another number of cells is an error.
+    // Not flexible: a row with a different number of cells is an error.
     let mut reader = csv::ReaderBuilder::new().from_reader(answer.body.as_slice());
     let width = reader.headers()?.len();
     ensure!(width == 1 + columns + reported, "{width} columns for {columns} of the item");

@@ -1,4 +1,4 @@
-//! Runs the jobs: all are started before the first is looked at, so that their waits are one wait.
+//! Execution of the jobs: all are started before the first result is read, so that their waiting times overlap.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -17,13 +17,13 @@ use super::partition::{Partition, cells_are_the_inputs, chunks_are_the_files};
 use super::reading::read;
 use super::report::Report;
 
-/// Calls at the same time: most of their time is waiting.
+/// Number of concurrent calls, which are mostly waiting.
 const THREADS: usize = 8;
 
-/// Longer than all files take on a busy machine: the jobs wait for each other.
+/// Maximum time until a job ends. Jobs wait for each other, so this is more than all files need on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// Rows of a run in each part: succeeded, failed, skipped, unprocessed.
+/// Number of a run's rows in each part: succeeded, failed, skipped, unprocessed.
 pub(super) type Counts = [usize; 4];
 
 /// A job that was created.
@@ -32,7 +32,7 @@ struct Started {
     dataset: String,
 }
 
-/// Works through the runs; what came of each, in their order.
+/// Executes the runs. Returns the outcome of each, in their order.
 pub(super) fn all(stack: &Stack, runs: &[Run<'_>]) -> Vec<Result<Counts>> {
     let began = std::time::Instant::now();
     let jobs = at_once(runs, |run| start(stack, run));
@@ -44,7 +44,7 @@ pub(super) fn all(stack: &Stack, runs: &[Run<'_>]) -> Vec<Result<Counts>> {
     })
 }
 
-/// Does something with each thing, several at a time; the answers are in the order of the things.
+/// Applies an action to each thing, several at a time. The results are in the order of the things.
 fn at_once<T: Sync, A: Send>(things: &[T], action: impl Fn(&T) -> A + Sync) -> Vec<A> {
     let (next, answers) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thread::scope(|scope| {
@@ -70,7 +70,7 @@ fn start(stack: &Stack, run: &Run<'_>) -> Result<Started> {
     let id = stack.client.start(job_type, run.file.upload_name(), &run.file.bytes, &options)?;
     if run.end == End::Canceled {
         let answer = stack.client.cancel(&id)?;
-        // A small job may have ended by now.
+        // A small job may have ended already.
         ensure!(matches!(answer.status, 202 | 409), "the cancel is answered {}: {}", answer.status, answer.text());
     }
     Ok(Started { id, dataset })
@@ -92,7 +92,7 @@ fn request(run: &Run<'_>, dataset: &str) -> (&'static str, Value) {
     ("import", json!({ "dataset": dataset, "key": key, "mode": mode, "maxFailed": tolerance }))
 }
 
-/// Waits for the end of a job and holds all that it leaves against its file.
+/// Waits for the end of a job and checks all its results against its file.
 fn outcome(stack: &Stack, run: &Run<'_>, job: &Started) -> Result<Counts> {
     let document = Watch::new(stack, &job.id).patient(PATIENCE).end()?;
     ended_as_it_should(run, &document)?;
@@ -120,7 +120,7 @@ fn ended_as_it_should(run: &Run<'_>, document: &Value) -> Result<()> {
     let expected = match run.end {
         End::Whole => status == "completed",
         End::Refused(expected) | End::Stopped(expected) => (status, code) == ("failed", expected),
-        // It may have been too late.
+        // The cancel may have been too late.
         End::Canceled => matches!((status, code), ("canceled", "canceled") | ("completed", "")),
     };
     ensure!(expected, "it should end as {:?}: {document}", run.end);

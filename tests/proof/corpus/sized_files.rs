@@ -1,7 +1,7 @@
-//! Files whose nastiness is their size: rows that end where something else ends or begins.
+//! Files with critical sizes: rows that end at an internal boundary.
 //!
-//! The sizes are those of the system: 48 KiB travel inside a message, 64 KiB are looked at to tell text from others,
-//! 256 KiB may be a header, 400 KB a record, 16 MiB a row; a chunk of the probe has 50 rows.
+//! The sizes are those of the system: up to 48 KiB are sent inside a message, the first 64 KiB are inspected to
+//! recognize text, a header may have 256 KiB, a record 400 KB, a row 16 MiB; a chunk of the probe has 50 rows.
 
 use super::case::{End, File, Work};
 
@@ -11,7 +11,7 @@ const HEAD_BYTES: usize = 64 * KIB;
 const HEADER_BYTES: usize = 256 * KIB;
 const ROW_BYTES: usize = 16 << 20;
 
-/// Those that are quickly worked.
+/// The files that are processed quickly.
 pub(super) fn files() -> Vec<File> {
     let mut files = Vec::new();
     for end in [INLINE_BYTES, HEAD_BYTES] {
@@ -55,7 +55,7 @@ pub(super) fn files() -> Vec<File> {
     files
 }
 
-/// Jobs that stop half-way, so that a part of the file is worked and the rest is not.
+/// Files of jobs that stop half-way, so that a part of the file is processed and the rest is not.
 fn stopped() -> Vec<File> {
     let fatal = |at| move |n| if n == at { "fatal" } else { "ok" };
     let mixed = |n: usize| ["ok", "skip", "reject", "ok"][n % 4];
@@ -81,7 +81,7 @@ fn stopped() -> Vec<File> {
     ]
 }
 
-/// Those that take their time.
+/// The files that take long to process.
 pub(super) fn large_files() -> Vec<File> {
     let mut files = Vec::new();
     for (bytes, what) in [(ROW_BYTES, "the longest row"), (ROW_BYTES + 1, "a row that is too long")] {
@@ -110,20 +110,20 @@ pub(super) fn large_files() -> Vec<File> {
     files
 }
 
-/// A file whose first row ends, with its line end, before this byte.
+/// A file whose first row, line end included, ends before this byte.
 fn row_ends_at(end: usize, line_end: &str) -> String {
     let start = format!("id,a{line_end}1,");
     let fill = "x".repeat(end - start.len() - line_end.len());
     format!("{start}{fill}{line_end}2,y{line_end},bad{line_end}3,z{line_end}")
 }
 
-/// A file with a line end within quotes whose second byte is this one.
+/// A file with a quoted line end whose second byte is at this position.
 fn quoted_line_end_at(at: usize) -> String {
     let start = "id,a\r\n1,\"";
     format!("{start}{}\r\nrest\"\r\n,\"y\r\n\"\r\n", "x".repeat(at - start.len() - 1))
 }
 
-/// A file with a letter of four bytes that begins two bytes before this one.
+/// A file with a character of four bytes that begins two bytes before this position.
 fn wide_letter_at(at: usize) -> String {
     let start = "id,a\n1,";
     format!("{start}{}\u{1f600}\n2,y\n,z\n", "x".repeat(at - start.len() - 2))
@@ -135,7 +135,7 @@ fn nul_at(at: usize) -> Vec<u8> {
     file
 }
 
-/// A file whose header has this many bytes, its line end not counted.
+/// A file whose header has this many bytes without its line end.
 fn header_of(bytes: usize) -> String {
     format!("id,{}\n1,x\n,y\n", "n".repeat(bytes - 3))
 }
@@ -152,7 +152,7 @@ fn numbered_file(rows: usize, line_end: &str) -> String {
     format!("id,a{line_end}{}", numbered(1..rows + 1, line_end))
 }
 
-/// Rows of different lengths; every five hundredth fails for want of a key.
+/// Rows of different lengths. Every five hundredth has no key and fails.
 fn numbered(numbers: std::ops::Range<usize>, line_end: &str) -> String {
     let row = |n: usize| match n % 500 {
         0 => format!(",x{line_end}"),
@@ -169,7 +169,7 @@ fn lines(rows: usize) -> String {
         .collect()
 }
 
-/// A file for the probe; `action` is told the number of the row, from 1.
+/// A file for the probe. `action` receives the number of the row, counted from 1.
 fn orders(rows: usize, action: impl Fn(usize) -> &'static str) -> String {
     let row = |n| format!("{},\"row {n}\nof \"\"{rows}\"\"\"\r\n", action(n));
     std::iter::once("action,text\r\n".to_owned()).chain((1..=rows).map(row)).collect()

@@ -1,6 +1,7 @@
-//! Every call of AWS meets every kind of fault: wave by wave, each with a few operations and one kind for each.
+//! Injection of every kind of fault into every call of AWS. The test runs in waves, each with a few operations and
+//! one kind of fault for each.
 //!
-//! The whole set is one wave for every few operations of every kind. The reduced one is a single wave in which the kinds
+//! The complete set has waves for all operations with every kind. The reduced set is a single wave in which the kinds
 //! take turns, so that every operation meets one.
 
 use std::fmt::Display;
@@ -12,19 +13,19 @@ use longshore_tests::harness::stack::Stack;
 use serde_json::json;
 
 use super::dead_letters::discard_one;
-use super::jobs::{Course, Outcome, work};
+use super::jobs::{Outcome, Variant, work};
 use super::kinds::{KINDS, Kind};
 use super::operations::{OPERATIONS, Operation};
 use super::stacks::faulty;
 
-/// A run again of what this names, `Query` or `Query 500` or `500`.
-const ONLY: &str = "LONGSHORE_FAULT";
+/// Environment variable that selects the faults of a run: `Query` or `Query 500` or `500`.
+const SELECTION: &str = "LONGSHORE_FAULT";
 
-/// Operations that meet their faults in one wave.
-const AT_ONCE: usize = 6;
+/// Number of operations with faults in one wave.
+const OPERATIONS_PER_WAVE: usize = 6;
 
-/// What meets what.
-type Meeting = (Operation, Kind);
+/// An operation and the fault that is injected into it.
+type Injection = (Operation, Kind);
 
 #[test]
 fn every_call_meets_faults_and_every_row_is_accounted_for() {
@@ -36,9 +37,9 @@ fn every_call_meets_faults_and_every_row_is_accounted_for() {
     all.must_be_clean(&format!("{ONLY}='Query 500' cargo test -p longshore-tests --test proof every_call_meets"));
 }
 
-fn waves() -> Vec<Vec<Meeting>> {
-    let only = std::env::var(ONLY).ok();
-    let is_wanted = |(operation, kind): &Meeting| {
+fn waves() -> Vec<Vec<Injection>> {
+    let only = std::env::var(SELECTION).ok();
+    let is_wanted = |(operation, kind): &Injection| {
         let name = format!("{} {}", operation.name, kind.name());
         only.as_ref().is_none_or(|only| only == operation.name || only == kind.name() || *only == name)
     };
@@ -47,17 +48,17 @@ fn waves() -> Vec<Vec<Meeting>> {
         let cut = |kind| of_kind(kind).filter(&is_wanted).collect::<Vec<_>>();
         return KINDS
             .into_iter()
-            .flat_map(|kind| cut(kind).chunks(AT_ONCE).map(<[_]>::to_vec).collect::<Vec<_>>())
+            .flat_map(|kind| cut(kind).chunks(OPERATIONS_PER_WAVE).map(<[_]>::to_vec).collect::<Vec<_>>())
             .collect();
     }
     vec![OPERATIONS.into_iter().zip(KINDS.into_iter().cycle()).collect()]
 }
 
-/// Its rows are written whatever comes of it.
-fn run(stack: &Stack, wave: &[Meeting]) -> Outcome {
+/// Runs a wave. Its measurements are recorded even if it fails.
+fn run(stack: &Stack, wave: &[Injection]) -> Outcome {
     let began = Instant::now();
     let mut outcome = Outcome::default();
-    match meet(stack, wave) {
+    match inject(stack, wave) {
         Ok((observed, fired)) => {
             for ((operation, kind), fired) in wave.iter().zip(fired) {
                 let violations = observed.violations.len() + usize::from(fired == 0);
@@ -87,11 +88,11 @@ fn write(operation: Operation, kind: Kind, [fired, jobs, rows, violations]: [&dy
     measurements::row("faults", &[&names[..], &numbers].concat());
 }
 
-/// How the jobs ended, and how often each fault struck.
-fn meet(stack: &Stack, wave: &[Meeting]) -> Result<(Outcome, Vec<u64>)> {
+/// The outcome of the jobs, and how often each fault was injected.
+fn inject(stack: &Stack, wave: &[Injection]) -> Result<(Outcome, Vec<u64>)> {
     let faults = stack.faults()?;
     faults.set(&[])?;
-    // No client repeats this refusal: the completion that puts the part fails, and its message is delivered again.
+    // No client retries this refusal: the completion that uploads the part fails, and its message is delivered again.
     let fails = wave.iter().any(|(operation, _)| operation.is_of_failed_deliveries());
     if fails {
         faults.add(&json!({ "service": "s3", "operation": "UploadPart", "times": 1,
@@ -100,10 +101,10 @@ fn meet(stack: &Stack, wave: &[Meeting]) -> Result<(Outcome, Vec<u64>)> {
     let rules: Result<Vec<_>> = wave.iter().map(|(operation, kind)| faults.add(&kind.rule(*operation))).collect();
     let rules = rules?;
     let is_wide = fails || wave.iter().any(|(operation, _)| operation.is_of_parts());
-    let wide = [Course::Wide];
-    let courses = [&[Course::Plain, Course::Deleted][..], if is_wide { &wide } else { &[] }].concat();
+    let wide = [Variant::Wide];
+    let variants = [&[Variant::Plain, Variant::Deleted][..], if is_wide { &wide } else { &[] }].concat();
     let buries = wave.iter().any(|(operation, _)| operation.is_of_dead_letters());
-    let (outcome, ()) = work(stack, &courses, |_| if buries { discard_one(stack) } else { Ok(()) })?;
+    let (outcome, ()) = work(stack, &variants, |_| if buries { discard_one(stack) } else { Ok(()) })?;
     let fired: Result<Vec<_>> = rules.iter().map(Rule::fired).collect();
     let fired = fired?;
     faults.set(&[])?;

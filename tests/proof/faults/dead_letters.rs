@@ -1,4 +1,4 @@
-//! A dead letter that an operator discards: the sweeper notes it, and deletes it once that is settled.
+//! A dead letter that an operator discards: the sweeper records it, and deletes its message once it is resolved.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use longshore_tests::harness::stack::Stack;
 
 use super::jobs::patient;
 
-/// Longer than noting, discarding and deleting take while each of them fails a few times.
+/// Maximum time for recording, discarding and deleting while each of them fails several times.
 const GONE: Duration = Duration::from_secs(200);
 
-/// Buries a message that nobody can read, and discards it until it is gone. The sweeper is running.
+/// Puts an unreadable message into a dead-letter queue, and discards it until it is deleted. The sweeper is running.
 pub(crate) fn discard_one(stack: &Stack) -> Result<()> {
     let mark = nonce();
     let operator = stack.users.add_operator(&format!("operator-{mark}"))?;
@@ -26,7 +26,7 @@ pub(crate) fn discard_one(stack: &Stack) -> Result<()> {
         if Instant::now() > deadline {
             bail!("a discarded letter is still in its queue");
         }
-        // These calls meet faults, too; the next one is the retry.
+        // These calls meet faults, too. The next iteration is the retry.
         let _ = discard_all(&client);
         thread::sleep(Duration::from_millis(200));
     }

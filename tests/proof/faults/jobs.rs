@@ -1,4 +1,4 @@
-//! Jobs that are worked side by side while something goes wrong, each over a file of its own, and what became of them.
+//! Concurrent jobs during faults, each over its own file, and the check of their outcomes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -18,30 +18,30 @@ use crate::sample::Sample;
 /// Rows of a job's file.
 pub(crate) const ROWS: u64 = 2_000;
 
-/// How long a client asks again where it gets no answer: a restart, or the redelivery of what a killed function held.
+/// Total time of a client's retries without a response: a restart, or the redelivery of a killed function's message.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Longer than a job takes that every fault of a wave delays by a minute, on a busy machine.
+/// Maximum time until a job ends that every fault of a wave delays by a minute, on a busy machine.
 const ENDS: Duration = Duration::from_secs(400);
 
-/// Longer than a deleted job needs to be gone, on a busy machine and with calls that are late.
+/// Maximum time for the removal of a deleted job, on a busy machine and with late calls.
 const GONE: Duration = Duration::from_secs(120);
 
-/// Between two sweeps.
+/// Interval between two sweeps.
 const SWEEPS: Duration = Duration::from_millis(700);
 
-/// What a job does beside importing its file.
+/// Variant of a job's work.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub(crate) enum Course {
-    /// It is imported, over what is there.
+pub(crate) enum Variant {
+    /// The rows are imported with upsert.
     Plain,
-    /// Only free keys are written, and in the end the job is deleted, and gone when the sweeper has been.
+    /// Rows are imported with insert. Finally the job is deleted, and the sweeper removes it.
     Deleted,
-    /// Its upload and its report have parts.
+    /// The upload and the report have parts.
     Wide,
 }
 
-/// How many jobs ended, over how many rows, and what is wrong with them.
+/// Number of ended jobs, number of their rows, and violations.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) jobs: u64,
@@ -50,7 +50,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Of one job. One that does not end, or cannot be read, is a violation as a wrong row is.
+    /// The outcome of one job. A job that does not end, or cannot be read, is a violation like a wrong row.
     pub(crate) fn new(job: Result<Vec<String>>) -> Self {
         let rows = if job.is_ok() { ROWS } else { 0 };
         Self { jobs: 1, rows, violations: job.unwrap_or_else(|error| vec![format!("{error:#}")]) }
@@ -62,37 +62,37 @@ impl Outcome {
         self.violations.extend(other.violations);
     }
 
-    /// Panics with everything that is wrong, and how to see it again.
+    /// Panics with all violations and the command that reproduces them, if there are any.
     pub(crate) fn must_be_clean(&self, again: &str) {
         let all = self.violations.join("\n");
         assert!(self.violations.is_empty(), "{} violations:\n{all}\nto see them again: {again}", self.violations.len());
     }
 }
 
-/// Works one job for each course, all at once, with the sweeper running, while `meanwhile` goes on. It is told by a flag
-/// when they have ended.
+/// Runs one job of each variant concurrently, with the sweeper running and `meanwhile` beside them. A flag tells
+/// `meanwhile` that the jobs have ended.
 pub(crate) fn work<T: Send>(
     stack: &Stack,
-    courses: &[Course],
+    variants: &[Variant],
     meanwhile: impl FnOnce(&AtomicBool) -> Result<T> + Send,
 ) -> Result<(Outcome, T)> {
     let over = AtomicBool::new(false);
     sweeping(stack, || {
         thread::scope(|scope| {
             let meanwhile = scope.spawn(|| meanwhile(&over));
-            let jobs: Vec<_> = courses.iter().map(|course| scope.spawn(|| run(stack, *course))).collect();
+            let jobs: Vec<_> = variants.iter().map(|variant| scope.spawn(|| run(stack, *variant))).collect();
             let mut all = Outcome::default();
             for job in jobs {
                 all.add(Outcome::new(job.join().unwrap_or_else(|_| bail!("a job's thread has panicked"))));
             }
             over.store(true, Ordering::Relaxed);
-            let described = meanwhile.join().unwrap_or_else(|_| bail!("what went on meanwhile has panicked"))?;
-            Ok((all, described))
+            let result = meanwhile.join().unwrap_or_else(|_| bail!("what went on meanwhile has panicked"))?;
+            Ok((all, result))
         })
     })
 }
 
-/// Does something with the sweeper running. Sweeps meet faults too; the next one is the retry.
+/// Runs `act` with the sweeper running. Sweeps meet faults too; the next one is the retry.
 pub(crate) fn sweeping<T>(stack: &Stack, act: impl FnOnce() -> T) -> T {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -108,27 +108,28 @@ pub(crate) fn sweeping<T>(stack: &Stack, act: impl FnOnce() -> T) -> T {
     })
 }
 
-fn run(stack: &Stack, course: Course) -> Result<Vec<String>> {
-    let dataset = format!("{course:?}-{}", nonce());
-    let sample = match course {
-        Course::Plain => Sample::upsert(&dataset, ROWS),
-        Course::Deleted => Sample::insert(&dataset, ROWS),
-        Course::Wide => Sample::wide(&dataset, ROWS),
+fn run(stack: &Stack, variant: Variant) -> Result<Vec<String>> {
+    let dataset = format!("{variant:?}-{}", nonce());
+    let sample = match variant {
+        Variant::Plain => Sample::upsert(&dataset, ROWS),
+        Variant::Deleted => Sample::insert(&dataset, ROWS),
+        Variant::Wide => Sample::wide(&dataset, ROWS),
     };
     let client = patient(stack);
     let id = client.start_once("import", &sample.file, &sample.options())?;
-    if course == Course::Wide {
+    if variant == Variant::Wide {
         begin_too_much(&client)?;
     }
     let violations = finish(stack, &client, (&id, &sample))?;
-    if course == Course::Deleted {
+    if variant == Variant::Deleted {
         delete(stack, &client, &id)?;
         ensure!(client.records(&dataset)?.len() > 1, "job {id}: its records went with it");
     }
     Ok(violations)
 }
 
-/// Begins an upload in parts that the tenant has no room for today, beside the file it has put: its parts are aborted.
+/// Begins an upload in parts that exceeds the tenant's bytes per day, beside the file that is uploaded: its parts are
+/// aborted.
 fn begin_too_much(client: &Client) -> Result<()> {
     let size: u64 = UPLOAD_BYTES_PER_DAY.parse()?;
     let request = json!({ "fileName": "more.csv", "contentType": "text/csv", "size": size }).to_string();
@@ -137,12 +138,12 @@ fn begin_too_much(client: &Client) -> Result<()> {
     client.call("POST", "/api/uploads", &headers, request.as_bytes())?.expect(429).map(drop)
 }
 
-/// The stack's own client, that is patient.
+/// The stack's own client, with retries.
 pub(crate) fn patient(stack: &Stack) -> Client {
     stack.client.clone().patient(PATIENCE)
 }
 
-/// Watches a job to its end and compares.
+/// Watches a job to its end and compares its outcome with the file's.
 pub(crate) fn finish(stack: &Stack, client: &Client, (id, sample): (&str, &Sample)) -> Result<Vec<String>> {
     let job = Watch::new(stack, id).by(client).patient(ENDS).end().with_context(|| format!("job {id}"))?;
     sample.differences(client, &job).with_context(|| format!("job {id}"))

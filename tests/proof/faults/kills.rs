@@ -1,4 +1,4 @@
-//! Processes of functions are killed at random moments, as the kernel kills them when memory runs out.
+//! Kills of function processes at random moments, as the kernel kills them when memory runs out.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -8,13 +8,13 @@ use longshore_domain::ids::nonce;
 use longshore_tests::harness::children::kill;
 use longshore_tests::harness::stack::Stack;
 
-use super::jobs::{Course, work};
-use super::stacks::{faulty, tell};
+use super::jobs::{Variant, work};
+use super::stacks::{faulty, record_outcome};
 
-/// A run again with the moments of an earlier one, as far as the machine lets it.
+/// Environment variable with the seed of an earlier run. Its moments are repeated as far as the machine allows.
 const SEED: &str = "LONGSHORE_SEED";
 
-/// Workers twice: they have most to lose.
+/// Outputs of the functions that are killed. Workers are listed twice, because they have the most state in progress.
 const VICTIMS: [&str; 7] = [
     "UploadFunctionName",
     "JobsApiFunctionName",
@@ -25,10 +25,11 @@ const VICTIMS: [&str; 7] = [
     "SweepFunctionName",
 ];
 
-/// Between two deaths at most.
+/// Maximum interval between two kills.
 const INTERVAL_MS: u64 = 300;
 
-/// What a killed function held comes back after half a minute: deaths for longer than this would only make jobs longer.
+/// Maximum time in which processes are killed. A killed function's message is redelivered after half a minute, so
+/// more kills would only prolong the jobs.
 const SEASON: Duration = Duration::from_secs(45);
 
 #[test]
@@ -36,15 +37,15 @@ fn functions_killed_at_random_lose_no_row() {
     let Some(stack) = faulty() else { return };
     let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(fresh_seed);
     eprintln!("{SEED}={seed}");
-    let courses = [Course::Plain, Course::Deleted].repeat(if measurements::is_whole() { 6 } else { 2 });
+    let variants = [Variant::Plain, Variant::Deleted].repeat(if measurements::is_whole() { 6 } else { 2 });
     let deaths = if measurements::is_whole() { 60 } else { 15 };
-    let killed = work(&stack, &courses, |over| kill_some(&stack, over, (seed, deaths)));
+    let killed = work(&stack, &variants, |over| kill_some(&stack, over, (seed, deaths)));
     let (mut outcome, killed) = killed.unwrap_or_else(|error| panic!("{error:?}"));
     if killed == 0 {
         outcome.violations.push("no process was killed".into());
     }
     let again = format!("{SEED}={seed} cargo test -p longshore-tests --test proof functions_killed_at_random");
-    tell("function processes killed", &killed, &outcome, &again);
+    record_outcome("function processes killed", &killed, &outcome, &again);
 }
 
 fn kill_some(stack: &Stack, over: &AtomicBool, (seed, deaths): (u64, u64)) -> Result<u64> {
@@ -65,7 +66,7 @@ fn fresh_seed() -> u64 {
     nonce().bytes().fold(0, |seed, byte| seed << 5 | u64::from(byte & 31))
 }
 
-/// SplitMix64: every seed is a good one.
+/// The random generator SplitMix64, for which every seed is good.
 struct Chance(u64);
 
 impl Chance {

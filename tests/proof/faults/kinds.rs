@@ -1,38 +1,38 @@
-//! What can happen to a call, as rules of the proxy.
+//! Kinds of faults of a call, as rules of the proxy.
 
 use serde_json::{Value, json};
 
 use super::operations::Operation;
 
-/// What happens to a call.
+/// A kind of fault.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(crate) enum Kind {
-    /// It is executed, and its reply is lost.
+    /// The call is executed, and its reply is lost.
     Lost,
-    /// It is refused for being one of too many.
+    /// The call is refused by throttling.
     Throttled,
-    /// It is refused with the service's own 500.
+    /// The call is refused with the service's own status 500.
     Failed,
-    /// Its connection is reset.
+    /// The connection of the call is reset.
     Reset,
-    /// Its answer is later than a worker lives.
+    /// The response arrives after the worker's timeout.
     Late,
 }
 
-/// All of them.
+/// All kinds.
 pub(crate) const KINDS: [Kind; 5] = [Kind::Lost, Kind::Throttled, Kind::Failed, Kind::Reset, Kind::Late];
 
-/// Longer than the fifteen seconds that a worker has on the stacks of these tests.
+/// Delay of a late response: longer than the worker's timeout of fifteen seconds on the stacks of these tests.
 const LATE_MS: u64 = 16_000;
 
-/// Calls in a wave that meet a fault at most. Every third call does: the SDK tries six times.
+/// Maximum number of calls in a wave that meet a fault. Every third call does: the SDK tries six times.
 const TIMES: u64 = 12;
 
-/// The same for parts of a report: each takes some seconds to send on a slow machine.
+/// The same maximum for parts of a report, each of which takes some seconds to send on a slow machine.
 const TIMES_OF_PARTS: u64 = 3;
 
 impl Kind {
-    /// Its name in tables.
+    /// Name of the kind in tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Lost => "executed, reply lost",
@@ -43,7 +43,7 @@ impl Kind {
         }
     }
 
-    /// The rule by which calls of this operation meet it.
+    /// The rule that injects the fault into calls of this operation.
     pub(crate) fn rule(self, on: Operation) -> Value {
         let (effect, value) = match self {
             Self::Lost => ("response", json!({ "abort_bytes": 0 })),

@@ -1,14 +1,14 @@
-//! Every fault of every call that the functions make, and functions, emulator and schedule that die.
+//! Every fault of every call that the functions make, and the loss of functions, emulator and schedule.
 //!
-//! | module | what goes wrong |
+//! | module | fault |
 //! | --- | --- |
 //! | [`calls`] | a call is executed and its reply lost, throttled, failed, reset or late: [`operations`] by [`kinds`] |
 //! | [`kills`] | processes of functions are killed at random |
-//! | [`restart`] | the emulator is stopped and started in the middle of jobs |
-//! | [`poison`] | a message that nobody can make sense of lies in every queue |
+//! | [`restart`] | the emulator is stopped and started while jobs run |
+//! | [`poison`] | every queue contains an unreadable message |
 //! | [`schedule`] | messages are lost while the sweeper's schedule is stopped |
 //!
-//! Each works [`jobs`] over files of 2,000 rows, and compares what became of every row with what had to.
+//! Each runs [`jobs`] over files of 2,000 rows, and compares the outcome of every row with the expected one.
 
 mod calls;
 mod dead_letters;

@@ -1,6 +1,7 @@
-//! The calls of AWS that the functions make, held against their source.
+//! The calls of AWS that the functions make, compared with the source code.
 //!
-//! The SDK is named only where the library stores, queues and files; what is called there on a client is what can go wrong.
+//! Only the library's stores, queues and files use the SDK. A method that is called on a client there is a call that
+//! can fail.
 
 /// A service and one of its operations.
 #[derive(Copy, Clone, Eq, Ord, PartialEq, PartialOrd, Debug)]
@@ -13,7 +14,7 @@ const fn operation(service: &'static str, name: &'static str) -> Operation {
     Operation { service, name }
 }
 
-/// All of them. What only large reports and large uploads need stands last.
+/// All operations. Those that only large reports and large uploads use are last.
 pub(crate) const OPERATIONS: [Operation; 27] = [
     operation("dynamodb", "BatchExecuteStatement"),
     operation("dynamodb", "BatchGetItem"),
@@ -45,17 +46,17 @@ pub(crate) const OPERATIONS: [Operation; 27] = [
 ];
 
 impl Operation {
-    /// Whether only dead letters need it.
+    /// Returns true if only dead letters use the operation.
     pub(crate) fn is_of_dead_letters(self) -> bool {
         matches!(self.name, "ChangeMessageVisibilityBatch" | "DeleteMessage")
     }
 
-    /// Whether only a delivery that failed needs it.
+    /// Returns true if only failed deliveries use the operation.
     pub(crate) fn is_of_failed_deliveries(self) -> bool {
         self.name == "ChangeMessageVisibility"
     }
 
-    /// Whether only a report or an upload of many parts needs it.
+    /// Returns true if only a report or an upload of many parts uses the operation.
     pub(crate) fn is_of_parts(self) -> bool {
         self.name.contains("Multipart") || matches!(self.name, "ListParts" | "UploadPart")
     }
@@ -87,7 +88,8 @@ mod tests {
         text
     }
 
-    /// `client.put_item()` is a call of `PutItem`; `config()` tells what a client was made with.
+    /// The operations called in the source: `client.put_item()` is a call of `PutItem`. `config()` only returns the
+    /// configuration of a client.
     fn calls(source: &str) -> BTreeSet<String> {
         let after = source.split("client.").skip(1);
         let names = after.filter_map(|rest| rest.split_once("()")).map(|(name, _)| name);
@@ -108,9 +110,9 @@ mod tests {
         }
     }
 
-    /// The list above would miss it.
+    /// A call outside the scanned folders would be missing from the list above.
     #[test]
-    fn nothing_is_called_elsewhere() {
+    fn the_sdk_is_called_in_no_other_folder() {
         let elsewhere =
             ["functions", "shared/src/chunk", "shared/src/handler", "shared/src/http", "shared/src/job_types"];
         for folder in elsewhere {

@@ -1,5 +1,5 @@
-//! A message that nobody can make sense of lies in every queue of the template, dead-letter queues among them, while jobs
-//! of two tenants are worked: what cannot be read is kept in a dead-letter queue, and no job is the worse for it.
+//! A poison message in every queue of the template, dead-letter queues included, while jobs of two tenants run:
+//! unreadable messages are kept in a dead-letter queue, and no job is affected.
 
 use std::time::{Duration, Instant};
 
@@ -14,10 +14,10 @@ use longshore_tests::harness::stack::Stack;
 use serde_json::{Value, json};
 
 use super::jobs::{Outcome, ROWS, finish, patient, sweeping};
-use super::stacks::{own, tell};
+use super::stacks::{own, record_outcome};
 use crate::sample::Sample;
 
-/// The queues of the template by their outputs, each with the dead-letter queue behind it.
+/// The queues of the template by output name, each with its dead-letter queue.
 const QUEUES: [(&str, &str); 5] = [
     ("CreateJobQueueUrl", "CreateJobDlqUrl"),
     ("HighChunkQueueUrl", "ChunkDlqUrl"),
@@ -26,23 +26,28 @@ const QUEUES: [(&str, &str); 5] = [
     ("CompleteJobQueueUrl", "CompleteJobDlqUrl"),
 ];
 
-/// Longer than two receives take.
+/// Maximum time until a message is dead-lettered: longer than two receives take.
 const BURIED: Duration = Duration::from_secs(400);
 
 #[test]
 fn poison_in_every_queue_harms_no_job_and_is_kept() {
     let Some(stack) = own(false, &[("MaxReceiveCount", "2")]) else { return };
     let (outcome, count) = poisoned(&stack).unwrap_or_else(|error| panic!("{error:?}"));
-    tell("poisoned messages", &count, &outcome, "cargo test -p longshore-tests --test proof poison_in_every_queue");
+    record_outcome(
+        "poisoned messages",
+        &count,
+        &outcome,
+        "cargo test -p longshore-tests --test proof poison_in_every_queue",
+    );
 }
 
-/// Whether it can be read, and its body.
+/// A flag that is true if the message is readable, and its body.
 type Poison = (bool, String);
 
-/// A job, who asks for it, and its file.
+/// A job: its owner's client, its id and its file.
 type Job<'a> = (&'a Client, String, Sample);
 
-/// How the jobs came out, and how many messages were poison.
+/// Outcome of the jobs, and number of poison messages.
 fn poisoned(stack: &Stack) -> Result<(Outcome, usize)> {
     let alice = patient(stack);
     let user = stack.users.add("bob")?;
@@ -59,10 +64,11 @@ fn poisoned(stack: &Stack) -> Result<(Outcome, usize)> {
     let (mut sent, mut kept) = (Vec::new(), Vec::new());
     for (queue, dead) in QUEUES {
         for place in [queue, dead] {
-            // Among the dead letters it would be no poison: a chunk that is read there is given up.
+            // In a dead-letter queue this message would be no poison: a chunk that is read there is given up.
             let kinds = if place == dead { 3 } else { 4 };
             for (is_readable, body) in poison(queue, &foreign).into_iter().take(kinds) {
-                // What is never done blocks its message group: that of a job which needs this queue, too.
+                // A message that is never processed blocks its message group. Here that is the group of a job that
+                // needs this queue.
                 let group = if is_readable { nonce() } else { jobs[1].1.clone() };
                 send(stack, place, (&group, &body))?;
                 kept.extend((!is_readable).then(|| (queue, dead, body.clone())));
@@ -78,7 +84,7 @@ fn poisoned(stack: &Stack) -> Result<(Outcome, usize)> {
     Ok((outcome, sent.len()))
 }
 
-/// A job of which no chunk is worked yet, and the messages that will have it worked: the poison is there first.
+/// A job whose chunks are not sent yet, with their messages: the poison is sent first.
 fn held<'a>(stack: &Stack, client: &'a Client) -> Result<(Job<'a>, Vec<ChunkMessage>)> {
     let sample = Sample::insert(&format!("held-{}", nonce()), ROWS);
     let (job, chunks) = unsent_chunks(stack, "import", &sample.file, &sample.options(), 300)?;
@@ -91,7 +97,8 @@ fn ends(stack: &Stack, jobs: &[Job<'_>]) -> Outcome {
     all
 }
 
-/// Not JSON, of another shape, of no job, and of the job of another tenant than it says, with a plan that is not the job's.
+/// Bodies that are not JSON, of another shape, of no job, and of a job of another tenant than the message names, with
+/// a plan that is not the job's.
 fn poison(queue: &str, foreign: &ChunkMessage) -> [Poison; 4] {
     let absent = ChunkMessage { job_id: JobId::generate(), ..foreign.clone() };
     [
@@ -102,7 +109,7 @@ fn poison(queue: &str, foreign: &ChunkMessage) -> [Poison; 4] {
     ]
 }
 
-/// A message about the chunk's job, of the shape that a queue's function reads.
+/// A message about the chunk's job, in the shape that a queue's function reads.
 fn readable(queue: &str, chunk: &ChunkMessage) -> Value {
     match queue {
         "CreateJobQueueUrl" => json!({ "jobId": chunk.job_id, "generation": 0, "position": 0, "resend": 7 }),
@@ -111,7 +118,7 @@ fn readable(queue: &str, chunk: &ChunkMessage) -> Value {
     }
 }
 
-/// The readable ones that their queue's function has not taken in time.
+/// The readable messages that their queue's function has not consumed in time.
 fn unconsumed(stack: &Stack, sent: &[(&str, bool, String)]) -> Result<Vec<String>> {
     let deadline = Instant::now() + BURIED;
     let of_queue = |(place, is_readable, _): &&(&str, bool, String)| *is_readable && !place.contains("Dlq");
@@ -137,8 +144,8 @@ fn send(stack: &Stack, queue: &str, (group, body): (&str, &str)) -> Result<()> {
     Ok(())
 }
 
-/// The unreadable ones that are no longer kept: in the end in a dead-letter queue, and until then in their own. The
-/// reduced set does not wait for the end.
+/// The unreadable messages that are no longer kept. They stay in their own queue until they are dead-lettered. The
+/// reduced set accepts both and does not wait.
 fn lost(stack: &Stack, unreadable: &[(&str, &str, String)]) -> Result<Vec<String>> {
     let deadline = Instant::now() + BURIED;
     loop {

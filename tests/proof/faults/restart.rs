@@ -1,5 +1,5 @@
-//! The emulator is stopped and started again in the middle of jobs: every function dies at once, calls under way have no
-//! answer, and what was in flight comes back late.
+//! Stop and start of the emulator while jobs run: every function dies at once, calls in flight have no response, and
+//! messages in flight are redelivered late.
 
 use anyhow::{Result, ensure};
 use longshore_domain::ids::nonce;
@@ -7,10 +7,10 @@ use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::{Watch, is_final};
 
 use super::jobs::{Outcome, ROWS, finish, patient, sweeping};
-use super::stacks::{own, tell};
+use super::stacks::{own, record_outcome};
 use crate::sample::Sample;
 
-/// Restarts in the whole set: each finds the jobs further on.
+/// Restarts in the complete set. The jobs have progressed further at each.
 const RESTARTS: u64 = 3;
 
 #[test]
@@ -19,10 +19,11 @@ fn an_emulator_restarted_in_the_middle_of_jobs_loses_no_row() {
     let restarts = if measurements::is_whole() { RESTARTS } else { 1 };
     let outcome = jobs_through(&mut stack, restarts).unwrap_or_else(|error| panic!("{error:?}"));
     let again = "cargo test -p longshore-tests --test proof an_emulator_restarted";
-    tell("emulator restarted in the middle of jobs", &restarts, &outcome, again);
+    record_outcome("emulator restarted in the middle of jobs", &restarts, &outcome, again);
 }
 
-/// Before each restart there are new jobs, and the restart comes when some of their rows are done and others are not.
+/// Runs jobs through restarts. New jobs begin before each restart, and the restart comes when some of their rows are
+/// done and others are not.
 fn jobs_through(stack: &mut Stack, restarts: u64) -> Result<Outcome> {
     let (mut jobs, client) = (Vec::new(), patient(stack));
     for _ in 0..restarts {

@@ -1,4 +1,5 @@
-//! Messages are lost while the sweeper's schedule is stopped: the jobs wait, and once it is started they end.
+//! Messages that are lost while the sweeper's schedule is stopped: the jobs make no progress, and after the
+//! schedule's start they end.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +10,14 @@ use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 
 use super::jobs::{Outcome, ROWS, finish, patient};
-use super::stacks::{own, tell};
+use super::stacks::{own, record_outcome};
 use crate::sample::Sample;
 
-/// Three times what the sweeper lets a job be still for.
+/// Time without progress: three times the sweeper's stall time.
 const STILL: Duration = Duration::from_secs(15);
 
-/// The same where the schedule ran before, and has to be seen to be stopped: longer than its minute.
+/// The same time if the schedule ran before. It is longer than the schedule's minute, to show that the schedule is
+/// stopped.
 const STILL_AFTER_A_START: Duration = Duration::from_secs(75);
 
 type Lost = Vec<(String, Sample)>;
@@ -29,7 +31,7 @@ fn jobs_whose_messages_were_lost_wait_while_the_schedule_is_stopped_and_end_once
         outcome.add(stopped_and_started(&stack, *still).unwrap_or_else(|error| panic!("{error:?}")));
     }
     let again = "cargo test -p longshore-tests --test proof jobs_whose_messages_were_lost";
-    tell("schedule stopped and started", &times.len(), &outcome, again);
+    record_outcome("schedule stopped and started", &times.len(), &outcome, again);
 }
 
 fn stopped_and_started(stack: &Stack, still: Duration) -> Result<Outcome> {
@@ -44,7 +46,7 @@ fn stopped_and_started(stack: &Stack, still: Duration) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// A job of which no message was ever sent, and one whose chunks' messages were not.
+/// A job without any message sent, and a job whose chunk messages were not sent.
 fn lost(stack: &Stack) -> Result<Lost> {
     let [first, second] = ["create", "chunks"].map(|what| Sample::insert(&format!("lost-{what}-{}", nonce()), ROWS));
     let create = unsent_job(stack, "import", &first.file, &first.options())?;

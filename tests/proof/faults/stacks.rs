@@ -1,4 +1,4 @@
-//! The stacks that are broken: one test at a time has each.
+//! Stacks for tests with faults: one test uses a stack at a time.
 
 use std::fmt::Display;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -7,13 +7,13 @@ use longshore_tests::harness::stack::{Stack, StackOptions};
 
 use super::jobs::Outcome;
 
-/// More than all files of these tests together, and no more than one upload may have.
+/// Quota of upload bytes: more than all files of these tests together, and not more than the maximum for one upload.
 pub(super) const UPLOAD_BYTES_PER_DAY: &str = "5368709120";
 
-/// The sweeper pushes what is still for five seconds: it heals, too, and has to do it exactly. No message is received so
-/// often that its rows are given up: each of them is to be accounted for by its own fate.
-/// Workers have fifteen seconds, so that on a slow machine only what is late on purpose is too late. A file of several
-/// megabytes is put in parts.
+/// The sweeper pushes jobs without progress after five seconds: it is part of the recovery that is tested. No message
+/// is received so often that its rows are given up: each row must have its own expected outcome. Workers have fifteen
+/// seconds, so that on a slow machine only deliberate delays are too late. A file of several megabytes is uploaded in
+/// parts.
 const PARAMETERS: [(&str, &str); 5] = [
     ("MultipartBytes", "5242880"),
     ("MaxTenantUploadBytesPerDay", UPLOAD_BYTES_PER_DAY),
@@ -22,7 +22,7 @@ const PARAMETERS: [(&str, &str); 5] = [
     ("WorkerTimeoutSeconds", "15"),
 ];
 
-/// The stack on which functions meet faults; none on an emulator of others.
+/// The stack with fault injection. `None` on an emulator that this process did not start.
 pub(crate) fn faulty() -> Option<MutexGuard<'static, Stack>> {
     static STACK: OnceLock<Mutex<Stack>> = OnceLock::new();
     let options = StackOptions { faults: true, parameters: PARAMETERS.to_vec(), ..Default::default() };
@@ -30,14 +30,14 @@ pub(crate) fn faulty() -> Option<MutexGuard<'static, Stack>> {
         .then(|| STACK.get_or_init(|| Mutex::new(start(&options))).lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A stack of a test's own, with these parameters beside the usual ones.
+/// Starts a stack for one test, with these parameters beside the usual ones.
 pub(crate) fn own(persists: bool, parameters: &[(&'static str, &'static str)]) -> Option<Stack> {
     let parameters = [&PARAMETERS, parameters].concat();
     has_own_emulator().then(|| start(&StackOptions { persists, parameters, ..Default::default() }))
 }
 
-/// Leaves a row about what is no call, and panics if it broke something.
-pub(crate) fn tell(what: &str, count: &dyn Display, outcome: &Outcome, again: &str) {
+/// Records a row about faults other than those of calls, and panics on a violation.
+pub(crate) fn record_outcome(what: &str, count: &dyn Display, outcome: &Outcome, again: &str) {
     measurements::row(
         "faults-other",
         &[

@@ -1,7 +1,7 @@
-//! Many jobs of several tenants at once: none is lost, all are exact, and what it takes is written down.
+//! Many concurrent jobs of several tenants: none is lost, all results are exact, and the time is recorded.
 //!
-//! Every job is polled over HTTP until it has ended, as its owner does, and every answer is checked. [`canceled`] is
-//! one large job that is canceled.
+//! Every job is polled over HTTP until it has ended, as its owner does, and every response is checked. [`canceled`]
+//! is one large job that is canceled.
 
 mod canceled;
 
@@ -20,27 +20,27 @@ use crate::sample::Sample;
 
 const TENANTS: usize = 4;
 
-/// Workers have fifteen seconds, of which a crowded machine may need some to begin with.
+/// Workers have fifteen seconds, because they may start slowly on a busy machine.
 const PARAMETERS: [(&str, &str); 1] = [("WorkerTimeoutSeconds", "15")];
 
-/// Clients that call at the same time.
+/// Number of concurrent clients.
 const CALLERS: usize = 8;
 
-/// Between two looks at all jobs of a caller.
+/// Interval between two polls of a caller's jobs.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Longer than all of it takes on a busy machine.
+/// Maximum time for all jobs on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// How long a client asks again where the emulator has its hands full.
+/// Total time of a client's retries while the emulator is overloaded.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// Jobs, and rows of each.
+/// Number of jobs, and rows of each.
 fn size() -> (usize, u64) {
     if measurements::is_whole() { (200, 1_000) } else { (12, 200) }
 }
 
-/// One job, its owner, and what must become of it.
+/// One job, its owner, and its expected outcome.
 struct Job {
     client: Client,
     id: String,
@@ -71,15 +71,12 @@ fn many_jobs_of_four_tenants_at_once_are_all_exact() {
             ("violations", &violations.len()),
         ],
     );
-    let described = violations.join("\n");
-    assert!(
-        violations.is_empty(),
-        "{described}\nto see it again: cargo test -p longshore-tests --test proof many_jobs"
-    );
+    let listed = violations.join("\n");
+    assert!(violations.is_empty(), "{listed}\nto see it again: cargo test -p longshore-tests --test proof many_jobs");
     assert!(emulator_mib > 0 && function_mib > 0, "nobody says how much memory it took");
 }
 
-/// What is wrong, and the time from the first upload until the last job was seen to have ended.
+/// The violations, and the time from the first upload until the last job had ended.
 fn run(stack: &Stack, jobs: usize, rows: u64) -> Result<(Vec<String>, Duration)> {
     let users: Result<Vec<_>> = (0..TENANTS).map(|n| stack.users.add(&format!("tenant-{n}"))).collect();
     let clients: Vec<_> =
@@ -97,7 +94,7 @@ fn run(stack: &Stack, jobs: usize, rows: u64) -> Result<(Vec<String>, Duration)>
     Ok((worked.into_iter().flat_map(|(made, ends)| compare(made, ends)).collect(), took))
 }
 
-/// What each caller comes to.
+/// The result of each caller.
 fn at_once<T: Send>(act: impl Fn() -> T + Sync) -> Vec<T> {
     thread::scope(|scope| {
         let callers: Vec<_> = (0..CALLERS).map(|_| scope.spawn(&act)).collect();
@@ -108,14 +105,15 @@ fn at_once<T: Send>(act: impl Fn() -> T + Sync) -> Vec<T> {
     })
 }
 
-/// Uploads a file and creates a job over it, as a tenant.
+/// Uploads a file and creates a job over it as a tenant.
 fn make(client: &Client, rows: u64) -> Result<Job> {
     let sample = Sample::insert(&format!("load-{}", nonce()), rows);
     let id = client.start_once("import", &sample.file, &sample.options())?;
     Ok(Job { client: client.clone(), id, sample })
 }
 
-/// Looks at all jobs of a caller until each has ended: its last document, or what is wrong with one of its answers.
+/// Polls all jobs of a caller until each has ended. Returns each job's last document, or the violation in one of its
+/// responses.
 fn watch(stack: &Stack, jobs: &[Result<Job>]) -> Vec<Result<Value>> {
     let deadline = Instant::now() + PATIENCE;
     let mut watches: Vec<_> = jobs.iter().flatten().map(|job| Watch::new(stack, &job.id).by(&job.client)).collect();
@@ -134,7 +132,7 @@ fn watch(stack: &Stack, jobs: &[Result<Job>]) -> Vec<Result<Value>> {
     ends.into_iter().flatten().collect()
 }
 
-/// What is wrong with a caller's jobs.
+/// Violations in a caller's jobs.
 fn compare(jobs: Vec<Result<Job>>, ends: Vec<Result<Value>>) -> Vec<String> {
     let (mut violations, mut ends) = (Vec::new(), ends.into_iter());
     for job in jobs {

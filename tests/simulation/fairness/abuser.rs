@@ -1,41 +1,41 @@
-//! One tenant that does its worst: large files with slow rows under schemas that take long to compile, deleted as soon as they
-//! are created, and reads as fast as the gateway lets them through.
+//! The worst tenant: it creates large files with slow rows and schemas that take long to compile, deletes them as
+//! soon as they are created, and reads at the gateway's maximum rate.
 
 use std::collections::VecDeque;
 
 use longshore_domain::ports::CallWindow;
 use longshore_domain::time_stamp::Timestamp;
 
-use super::{ABUSER, CALL, Call, Course, Guard, STEP, World};
+use super::{ABUSER, CALL, Call, Guard, JobState, STEP, World};
 
-/// Calls in a second that the gateway lets through: creates, deletes and reads.
+/// Calls per second that the gateway allows: creates, deletes and reads.
 const CREATES: i64 = 100;
 const DELETES: i64 = 50;
 const READS: i64 = 850;
 /// Milliseconds of a call that is counted and refused.
 const COUNTED: i64 = 15;
-/// The template's calls that make work in a window.
+/// The template's limit of calls that cause work, per window.
 const WORK_CALLS: u64 = 100;
-/// Milliseconds of a create whose schema is as large as it may be.
+/// Milliseconds of a create with a schema of the maximum size.
 const COMPILE: i64 = 1_000;
-/// Milliseconds of a delivery that finds its job deleted.
+/// Milliseconds of a delivery whose job is deleted.
 const PASSED_OVER: i64 = 60;
-/// Milliseconds until the sweeper has removed a job that was deleted.
+/// Milliseconds until the sweeper removes a deleted job.
 const REMOVED_AFTER: i64 = 225_000;
 
-/// What the abuser has made.
+/// State of the abuser.
 #[derive(Default)]
 pub(super) struct Abuser {
-    /// Jobs that are neither done nor deleted, the oldest first.
+    /// Jobs that are neither done nor deleted, oldest first.
     pub(super) live: VecDeque<usize>,
-    /// When jobs that are deleted will be removed.
+    /// Times at which deleted jobs are removed.
     removals: VecDeque<i64>,
     window: Option<CallWindow>,
     counted: u64,
 }
 
-impl Course {
-    /// Milliseconds of work that are left of so many.
+impl JobState {
+    /// Remaining milliseconds of work, which are few if the job is deleted.
     pub(super) fn left(&self, left: i64) -> i64 {
         if self.is_deleted { left.min(PASSED_OVER) } else { left }
     }
@@ -52,13 +52,13 @@ impl World {
         }
     }
 
-    /// The create is counted before its schema is compiled. Each of its rows is slow.
+    /// Creates a job with slow rows. The call is counted before the schema is compiled.
     pub(super) fn create_hostile(&mut self) -> i64 {
         if !self.counts() {
             return COUNTED;
         }
         if self.admits(ABUSER) {
-            let job = self.course(ABUSER, self.now, self.scale.large, 100_000);
+            let job = self.add_job(ABUSER, self.now, self.scale.large, 100_000);
             self.active[ABUSER] += 1;
             self.abuser.live.push_back(job);
             self.send(job);
@@ -66,8 +66,8 @@ impl World {
         COMPILE
     }
 
-    /// Deletes the oldest job as long as that leaves three quarters of the places to jobs that go on. The instance counts the call as it
-    /// counts a read.
+    /// Deletes the oldest job, unless deleted jobs already hold a quarter of the admitted jobs. The instance counts
+    /// the call like a read.
     pub(super) fn delete_one(&mut self, instance: usize) -> i64 {
         let took = self.read(instance);
         let leaves_most = 4 * self.abuser.removals.len() < self.scale.max_active as usize;
@@ -82,7 +82,7 @@ impl World {
         took
     }
 
-    /// Counts a call that makes work, if its window has room.
+    /// Counts a call that causes work. Returns false if the window is full.
     fn counts(&mut self) -> bool {
         let window = Some(CallWindow::at(Timestamp(self.now)));
         if self.abuser.window != window {

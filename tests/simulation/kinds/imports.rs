@@ -19,7 +19,7 @@ use crate::faults::{Fault, after, again, before};
 use crate::handler::{ACTIONS, bit};
 use crate::run::run;
 use crate::stepwise::Stepwise;
-use crate::trace::Voice;
+use crate::trace::TraceMode;
 use crate::unguarded::{Unguarded, without};
 
 /// Records whose single writes can be interrupted, refused and made twice.
@@ -107,8 +107,8 @@ pub(super) fn check(records: &MemoryRecords, rule: Rule, ended: &Ended<'_>) {
         let action = ACTIONS.iter().position(|name| name == key).expect("a key is an action");
         assert!((1..=possible.len()).contains(&row) && asked(row, action), "row {row} never had the key {key}");
         // A corrected row may have left a record under its earlier key.
-        let described = duplicate(&row) && possible[row - 1].count_ones() == 1;
-        assert!(!described, "the record {key} is of row {row}, which was told that it is another's");
+        let was_reported_as_duplicate = duplicate(&row) && possible[row - 1].count_ones() == 1;
+        assert!(!was_reported_as_duplicate, "the record {key} is of row {row}, which was told that it is another's");
     }
 }
 
@@ -162,6 +162,6 @@ impl RecordStore for Unguarded<MemoryRecords> {
 }
 
 #[test]
-fn a_table_that_does_not_keep_the_rule_of_an_insert_is_found_out() {
-    assert!((0..500).any(|seed| run(seed, Some(CARELESS), Voice::Silent).is_err()));
+fn a_table_without_the_condition_of_an_insert_is_detected() {
+    assert!((0..500).any(|seed| run(seed, Some(CARELESS), TraceMode::Off).is_err()));
 }

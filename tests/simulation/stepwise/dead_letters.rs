@@ -1,4 +1,4 @@
-//! Dead-letter queues, and the notes about their messages.
+//! Dead-letter queues, and the dead-letter records.
 
 use longshore::queues::{DeadLetterQueues, Received, RedriveToSource};
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue, Resolution};

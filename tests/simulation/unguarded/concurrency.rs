@@ -1,4 +1,4 @@
-//! Slots and chunks that wait for one.
+//! Permits and parked chunks without conditions.
 
 use longshore::store::memory::MemoryStore;
 use longshore_domain::concurrency::{ParkedChunk, Permit};
@@ -28,7 +28,7 @@ impl Permits for Unguarded<MemoryStore> {
 }
 
 impl Unguarded<MemoryStore> {
-    /// Gives a slot back, whoever holds it.
+    /// Releases a permit regardless of its holder.
     async fn vacate(&self, job_type: &str, number: u32) -> PortResult<()> {
         for held in self.0.permits(job_type).await?.into_iter().filter(|held| held.number == number) {
             self.0.release(job_type, &held).await?;
@@ -36,7 +36,7 @@ impl Unguarded<MemoryStore> {
         Ok(())
     }
 
-    /// A chunk that waits, as it is noted now.
+    /// The current record of a parked chunk.
     async fn noted(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<ParkedChunk> {
         let all = self.0.parked(job_type, usize::MAX).await?;
         Ok(all.into_iter().find(|noted| noted.name() == parked.name()).unwrap_or_else(|| parked.clone()))

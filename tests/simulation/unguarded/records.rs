@@ -1,4 +1,4 @@
-//! Records whose writes have no condition, or none that is taken out.
+//! Records whose writes have no condition that can be removed, or none at all.
 
 use longshore::store::memory::MemoryStore;
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};

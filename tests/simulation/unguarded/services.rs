@@ -1,4 +1,4 @@
-//! Queues and files.
+//! Queues and files without conditions.
 
 use longshore::files::MemoryFiles;
 use longshore::queues::{MemoryQueues, RedriveToSource};
@@ -73,7 +73,7 @@ impl MultipartFiles for Unguarded<MemoryFiles> {
     }
 }
 
-/// The key of a file; that of a work file without the name of its attempt.
+/// The key of a file. If the condition is removed, a work file's key lacks the name of its attempt.
 fn named(key: &str) -> String {
     match key.rsplit_once('/').filter(|(folder, _)| folder.contains("/chunks/") && without("attempt-in-names")) {
         Some((folder, name)) => format!("{folder}/{}", name.get(NONCE..).unwrap_or(name)),

@@ -13,11 +13,11 @@ use super::function::Shared;
 use super::{World, clock};
 use crate::faults;
 
-/// What a client asks for.
+/// A request of a client or operator.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     Cancel,
-    /// What a generation left is run again, with a corrected file or without.
+    /// Retry of a generation's failed and unprocessed items, with or without a corrected file.
     Retry {
         generation: u32,
         corrected: Option<Box<SourceFile>>,
@@ -27,7 +27,7 @@ pub(crate) enum Act {
     Replay,
 }
 
-/// As the API does it. What was not accepted is told as well.
+/// Executes a request as the API does. Returns the status, for refused requests as well.
 pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'static str> {
     if matches!(act, Act::Replay) {
         return replay(shared, id).await;
@@ -46,7 +46,7 @@ pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'st
             let Transition::Made(job) = shared.ports.store.delete(job.job_id, clock()).await? else { return Ok("404") };
             shared.canceled.borrow_mut().insert((id, job.generation));
             if job.is_live() {
-                // A failure is no failure of the call: the sweeper tells it.
+                // An error does not fail the call: the sweeper stops the job.
                 drop(stop_job(&shared.ports, &job, &Stop::deleted(clock())).await);
             }
             Ok("204")
@@ -55,14 +55,15 @@ pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'st
     }
 }
 
-/// Replays the dead letters of a job. The result is noted on the letters, so a repeated call finds it.
+/// Replays the dead letters of a job. The resolution is stored in the dead-letter records, so a repeated call finds
+/// it.
 async fn replay(shared: &Shared, id: JobId) -> PortResult<&'static str> {
     let Ports { store, queues, .. } = shared.ports.clone();
     let operators = Operators { claim: "cognito:groups".into(), group: "operators".into() };
     let function = DeadLetters { ports: Ports { store, queues, files: () }, access: Access::Open, operators, clock };
     match function.replay_all(&Operator("operator".into()), id).await {
         Ok(replayed) => {
-            faults::note(match replayed.effect {
+            faults::count_fault(match replayed.effect {
                 Effect::Generation => "replay of what was given up",
                 Effect::Message => "replay of a completion",
                 Effect::RedriveToSource | Effect::Later | Effect::Nothing => "replay of nothing",
@@ -70,7 +71,7 @@ async fn replay(shared: &Shared, id: JobId) -> PortResult<&'static str> {
             Ok("202")
         }
         Err(Failure::Problem(_)) => {
-            faults::note("replay refused");
+            faults::count_fault("replay refused");
             Ok("409")
         }
         Err(Failure::Ours(source)) => Err(PortError { service: "simulated", operation: "replay", source }),
@@ -91,7 +92,7 @@ async fn retry(shared: &Shared, job: Job, corrected: Option<SourceFile>) -> Port
 }
 
 impl World {
-    /// A client that had no answer asks again, or lets it be.
+    /// A client without a response repeats its request, or gives up, at random.
     pub(super) fn request(&mut self, id: JobId, act: Act) {
         if self.rng.often(500) {
             self.requests.push((id, act));

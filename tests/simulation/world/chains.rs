@@ -1,16 +1,16 @@
-//! Chains of messages: how long they are, and what becomes of them where Lambda stops them.
+//! Chains of messages: their lengths, and the messages that Lambda refuses at the maximum length.
 
 use super::dead_letters::{Hops, Message};
 use super::function::Work;
 use super::{MOST_HOPS, World};
 
 impl World {
-    /// From here on Lambda takes a chain for a loop, and refuses the next message of it.
+    /// From now on Lambda treats long chains as loops, and refuses their next message.
     pub(crate) fn refuse_loops(&mut self) {
         self.refuses_loops = true;
     }
 
-    /// Whether some chain is longer than Lambda allows by default.
+    /// Returns true if some chain is longer than Lambda allows by default.
     pub(crate) fn loops(&self) -> bool {
         self.most_hops.iter().any(|hops| *hops > MOST_HOPS)
     }
@@ -20,7 +20,8 @@ impl World {
         self.most_hops
     }
 
-    /// One function after the other; each of its steps takes so long, and no message comes again meanwhile.
+    /// Runs one function after the other. Each of their steps takes `millis`, and no message is redelivered
+    /// meanwhile.
     pub(crate) fn run_slowly(&mut self, millis: i64) {
         self.run_with_slow(|_| true, millis);
     }
@@ -31,7 +32,7 @@ impl World {
     }
 
     fn run_with_slow(&mut self, is_slow: fn(&Work) -> bool, millis: i64) {
-        self.manners.visibility_s = i64::from(i32::MAX);
+        self.environment.visibility_s = i64::from(i32::MAX);
         while self.deliver_all() || !self.tasks.is_empty() {
             if let Some(task) = self.tasks.first() {
                 let millis = if is_slow(&task.work) { millis } else { 0 };

@@ -1,4 +1,4 @@
-//! What happens next, as the dice have it: deliveries, steps, deaths, losses, sweeps, waits, and a client.
+//! Random events: deliveries, steps, deaths, losses, sweeps, waits, and client requests.
 
 use super::acts::Act;
 use super::{CLOCK, Work, World};
@@ -8,9 +8,9 @@ use crate::faults;
 const REPLAYS: u32 = 5_000;
 
 impl World {
-    /// So many events, in the weather of this world. What is under way then goes on as it will.
-    pub(crate) fn shake(&mut self, events: usize) {
-        faults::return_to(self.manners.rates);
+    /// Runs `events` random events with this world's fault rates. Functions in progress stay so afterwards.
+    pub(crate) fn run_events(&mut self, events: usize) {
+        faults::set_rates(self.environment.rates);
         for _ in 0..events {
             self.event();
             self.answer();
@@ -32,16 +32,16 @@ impl World {
             (0, _) => self.deliver_one(false),
             (1, _) => self.deliver_one(true),
             (2, Some(task)) => self.advance(task),
-            (3, Some(task)) if !self.manners.nobody_dies => self.kill(task),
-            (4, _) if self.losses < self.manners.losses => self.lose_one(),
+            (3, Some(task)) if !self.environment.nobody_dies => self.kill(task),
+            (4, _) if self.losses < self.environment.losses => self.lose_one(),
             (5, _) => self.sweep_some(),
             _ => {}
         }
     }
 
-    /// Milliseconds until the next event: mostly few.
+    /// Milliseconds until the next event, mostly few.
     fn while_it_passes(&mut self) -> i64 {
-        let [short, long] = if self.manners.nobody_dies { [20, 20] } else { [1_500, 100_000] };
+        let [short, long] = if self.environment.nobody_dies { [20, 20] } else { [1_500, 100_000] };
         match self.rng.weighted(&[700, 280, 20]) {
             0 => self.rng.between(0, 20),
             1 => self.rng.between(0, short),
@@ -51,9 +51,9 @@ impl World {
 
     fn advance(&mut self, task: usize) {
         if self.tasks[task].slow && !self.rng.often(50) {
-            return faults::note("slow");
+            return faults::count_fault("slow");
         }
-        for _ in 0..=self.rng.below(self.manners.stride) {
+        for _ in 0..=self.rng.below(self.environment.stride) {
             if self.step(task) {
                 return;
             }
@@ -67,25 +67,25 @@ impl World {
         }
         let at = self.rng.below(visible.len());
         if at > 0 {
-            faults::note("reordered");
+            faults::count_fault("reordered");
         }
         let number = visible[at];
-        let dead_letter = &self.dead_letters[&number];
-        if dead_letter.receives > 0 {
-            let alive = self.tasks.iter().any(|task| task.dead_letter == Some(number));
-            faults::note(if alive { "zombie" } else { "delivered again" });
+        let queued = &self.messages[&number];
+        if queued.receives > 0 {
+            let alive = self.tasks.iter().any(|task| task.message == Some(number));
+            faults::count_fault(if alive { "zombie" } else { "delivered again" });
         }
-        if CLOCK.get() - dead_letter.visible_at > 30_000 {
-            faults::note("delayed");
+        if CLOCK.get() - queued.visible_at > 30_000 {
+            faults::count_fault("delayed");
         }
         if twice {
-            faults::note("duplicate");
+            faults::count_fault("duplicate");
         }
         self.deliver(number, twice);
     }
 
     fn lose_one(&mut self) {
-        let numbers: Vec<_> = self.dead_letters.keys().copied().collect();
+        let numbers: Vec<_> = self.messages.keys().copied().collect();
         if !numbers.is_empty() {
             let number = self.rng.pick(&numbers);
             self.lose(number);
@@ -93,10 +93,10 @@ impl World {
     }
 
     fn sweep_some(&mut self) {
-        if self.manners.sweeps_at_once {
+        if self.environment.sweeps_at_once {
             faults::clear();
             self.sweep();
-            faults::return_to(self.manners.rates);
+            faults::set_rates(self.environment.rates);
         } else if !crate::unguarded::without("sweeper") {
             self.begin(Work::Sweep, None);
         }
@@ -114,28 +114,28 @@ impl World {
     }
 
     fn client_asks(&mut self) {
-        let (habits, rng) = (self.customer().habits, self.rng.below(10_000) as u32);
-        if (REPLAYS..REPLAYS + habits.replays).contains(&rng) && self.buried != (0, 0) {
+        let (action_rates, rng) = (self.customer().action_rates, self.rng.below(10_000) as u32);
+        if (REPLAYS..REPLAYS + action_rates.replays).contains(&rng) && self.buried != (0, 0) {
             return self.ask(Act::Replay);
         }
-        let most = habits.cancels.max(habits.retries + habits.corrects);
-        if (most..10_000 - habits.deletes).contains(&rng) {
+        let most = action_rates.cancels.max(action_rates.retries + action_rates.corrects);
+        if (most..10_000 - action_rates.deletes).contains(&rng) {
             return;
         }
         let Some(job) = self.stored() else { return };
         let open = !job.status.is_final();
-        if rng < habits.cancels && open {
+        if rng < action_rates.cancels && open {
             self.ask(Act::Cancel);
-        } else if rng < habits.retries && !open {
+        } else if rng < action_rates.retries && !open {
             self.ask(Act::Retry { generation: job.generation, corrected: None });
-        } else if rng < habits.retries + habits.corrects && !open {
+        } else if rng < action_rates.retries + action_rates.corrects && !open {
             self.correct();
-        } else if rng >= 10_000 - habits.deletes {
+        } else if rng >= 10_000 - action_rates.deletes {
             self.ask(Act::Delete);
         }
     }
 
-    /// A client makes a call.
+    /// Begins a client's call.
     pub(super) fn ask(&mut self, act: Act) {
         self.begin(Work::Client(self.customer().id, act), None);
     }

@@ -1,4 +1,4 @@
-//! What the client does at once, and the file that it corrects.
+//! Immediate requests of the client, and the file that it corrects.
 
 use longshore::files::MemoryFiles;
 use longshore::ports::upload_key;
@@ -14,22 +14,22 @@ use crate::handler::{ACTIONS, bit, line};
 use crate::plan::Dialect;
 
 impl World {
-    /// What the jobs left is run again; false if there is nothing.
-    pub(crate) fn open_again(&mut self) -> bool {
+    /// Retries the remaining items of the jobs. Returns false if there are none.
+    pub(crate) fn retry_remaining(&mut self) -> bool {
         let mut any = false;
-        self.each(|world| any |= world.opens_again());
+        self.each(|world| any |= world.retries_remaining());
         any
     }
 
-    /// What a job left is run again, corrected or as it is; false if there is nothing.
-    fn opens_again(&mut self) -> bool {
+    /// Retries the remaining items of a job, with or without a corrected file. Returns false if there are none.
+    fn retries_remaining(&mut self) -> bool {
         if !self.stored().is_some_and(|job| job.has_remaining()) {
             return false;
         }
         if self.rng.often(500) && self.is_replayed() {
             return true;
         }
-        if self.customer().habits.corrects > 0 && self.rng.often(500) {
+        if self.customer().action_rates.corrects > 0 && self.rng.often(500) {
             self.correct()
         } else {
             self.retry()
@@ -37,28 +37,28 @@ impl World {
         true
     }
 
-    /// What the job left is run again.
+    /// Retries the remaining items of the job.
     pub(crate) fn retry(&mut self) {
         self.reopen(None);
     }
 
-    /// The same with a corrected file.
+    /// Retries the remaining items of the job with a corrected file.
     pub(crate) fn retry_with(&mut self, csv: &str) {
         let file = self.upload(csv);
         self.reopen(Some(file));
     }
 
-    /// The client cancels the job; the call goes on with the rest.
+    /// Begins the client's cancel of the job, which proceeds with the other functions.
     pub(crate) fn cancel(&mut self) {
         self.ask(Act::Cancel);
     }
 
-    /// The corrected file of the present generation is gone from the bucket.
+    /// Removes the corrected file of the current generation from the bucket.
     pub(crate) fn lose_corrected(&self) {
         MemoryFiles::remove(&self.files, &self.job().retry.corrected.expect("a corrected file").key);
     }
 
-    /// A person corrects the rows that have failed, some of them, by chance; a client retries with them.
+    /// Retries with a corrected file that contains random failed rows with random corrections.
     pub(super) fn correct(&mut self) {
         let job = self.job();
         let failed: Vec<_> =
@@ -84,7 +84,7 @@ impl World {
         self.ask(Act::Retry { generation: job.generation, corrected: Some(Box::new(file)) });
     }
 
-    /// A corrected file, put where uploads are.
+    /// Stores a corrected file as an upload.
     fn upload(&mut self, csv: &str) -> SourceFile {
         let id = format!("00000000-0000-4000-8000-{:012}", self.number());
         let key = upload_key(self.customer().tenant, FileGuid::parse(&id).expect("a UUID"));
@@ -106,7 +106,7 @@ impl World {
         }
     }
 
-    /// The client deletes the job; if `stopped`, the call lives to tell it to stop.
+    /// Deletes the job. If `stopped`, the call lives long enough to stop it.
     pub(crate) fn delete(&mut self, stopped: bool) {
         now(self.store.delete(self.customer().id, clock())).unwrap();
         if stopped && self.job().is_live() {

@@ -1,4 +1,4 @@
-//! What the stories of the gate need of a world.
+//! Helpers for the stories of the concurrency limit.
 
 use longshore_domain::concurrency::Permit;
 use longshore_domain::ports::{ParkedChunks, Permits};
@@ -6,10 +6,11 @@ use longshore_domain::time_stamp::Timestamp;
 
 use super::dead_letters::Message;
 use super::{PATIENCE_S, RESERVE_S, World, clock, now};
-use crate::handler::{AT_ONCE, running};
+use crate::handler::{CONCURRENCY_LIMIT, running};
 
 impl World {
-    /// Delivers every message at once and lets chance choose who gets on by a step, without a sweep and without time.
+    /// Delivers every message immediately. `turns` chooses the function that takes the next step. No sweep runs, and
+    /// no time passes.
     pub(crate) fn run_in_turns(&mut self, turns: Vec<usize>) {
         let mut turns = turns.into_iter().cycle();
         while self.deliver_all() || !self.tasks.is_empty() {
@@ -22,7 +23,7 @@ impl World {
         }
     }
 
-    /// Splits, sets the chunks going together, and kills one worker after so many steps of it.
+    /// Splits, starts the chunks together, and kills one worker after `steps` of its steps.
     pub(crate) fn kill_at(&mut self, victim: usize, steps: usize) {
         self.run_the_split();
         self.deliver_all();
@@ -48,10 +49,10 @@ impl World {
         self.collect();
     }
 
-    /// Others hold all slots for so many minutes, each with its sweep: everybody has to wait, and does.
+    /// Holds all permits for `minutes`, with a sweep each minute: all chunks stay parked.
     pub(crate) fn hold_the_limit(&mut self, minutes: i64) {
         let until = Timestamp(clock().0 + minutes * 60_000);
-        for number in 0..AT_ONCE {
+        for number in 0..CONCURRENCY_LIMIT {
             let permit = Permit { number, holder: format!("other {number}"), until };
             assert!(now(self.store.acquire("limited", &permit, clock())).unwrap());
         }
@@ -61,21 +62,22 @@ impl World {
             self.sweep();
             self.collect();
             if clock() < until {
-                assert!(self.dead_letters.is_empty(), "a chunk that waits was pushed");
+                assert!(self.messages.is_empty(), "a chunk that waits was pushed");
                 let parked = now(self.store.parked("limited", 99)).unwrap();
                 assert_eq!(parked.len(), 14, "every chunk waits");
             }
         }
     }
 
-    /// As many workers as may are with the handler and stay there, a little longer than they should; all others come.
-    pub(crate) fn linger_inside(&mut self) {
+    /// Fills the concurrency limit with workers that stay in the handler a little longer than allowed, and delivers
+    /// all other messages.
+    pub(crate) fn exceed_the_permits(&mut self) {
         self.run_the_split();
         let others = self.visible();
-        let (first, others) = others.split_at(AT_ONCE as usize);
+        let (first, others) = others.split_at(CONCURRENCY_LIMIT as usize);
         first.iter().for_each(|number| self.deliver(*number, false));
-        while running() < AT_ONCE {
-            (0..AT_ONCE as usize).for_each(|task| assert!(!self.step(task)));
+        while running() < CONCURRENCY_LIMIT {
+            (0..CONCURRENCY_LIMIT as usize).for_each(|task| assert!(!self.step(task)));
         }
         self.pass((PATIENCE_S + RESERVE_S - 1) * 1000);
         for number in others {
@@ -87,38 +89,38 @@ impl World {
         assert_eq!(running(), 0, "the machine has killed them");
     }
 
-    /// Others hold all slots while every chunk is delivered, after so many deliveries of it that failed.
+    /// Holds all permits while every chunk is delivered, after `failures` failed deliveries.
     pub(crate) fn deliver_after(&mut self, failures: u32) {
-        for number in 0..AT_ONCE {
+        for number in 0..CONCURRENCY_LIMIT {
             let permit = Permit { number, holder: format!("other {number}"), until: Timestamp(i64::MAX) };
             assert!(now(self.store.acquire("limited", &permit, clock())).unwrap());
         }
         self.run_the_split();
-        for dead_letter in self.dead_letters.values_mut() {
-            if let Message::Chunk(message) = &mut dead_letter.message {
+        for queued in self.messages.values_mut() {
+            if let Message::Chunk(message) = &mut queued.message {
                 message.failures = failures;
             }
         }
         self.run_until_still();
     }
 
-    /// The gate has just opened: sweeps call chunks in, and nobody delivers them. None is sent twice.
-    pub(crate) fn call_in_unheard(&mut self) {
+    /// Runs sweeps just after permits were released: they wake parked chunks, and no message is delivered. No chunk
+    /// is sent twice.
+    pub(crate) fn wake_without_deliveries(&mut self) {
         for _ in 0..3 {
             self.pass(20_000);
             self.sweep();
         }
         self.collect();
-        let mut sent: Vec<_> =
-            self.dead_letters.values().filter_map(|dead_letter| dead_letter.message.place()).collect();
+        let mut sent: Vec<_> = self.messages.values().filter_map(|queued| queued.message.place()).collect();
         let count = sent.len();
-        assert!(count >= AT_ONCE as usize, "nobody was called in");
+        assert!(count >= CONCURRENCY_LIMIT as usize, "nobody was called in");
         sent.sort_unstable();
         sent.dedup();
         assert_eq!(sent.len(), count, "a chunk that was called in was pushed at once");
     }
 
-    /// How many rows of the job failed.
+    /// Number of failed rows of the job.
     pub(crate) fn failed_count(&self) -> u64 {
         self.job().completion.totals.map_or(0, |totals| totals.failed)
     }

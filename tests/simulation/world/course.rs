@@ -1,14 +1,15 @@
-//! How a world goes on: to its end, or to the moment that a story is about.
+//! The continuation of a world: to its end, or to the moment that a story is about.
 
 use super::dead_letters::Message;
 use super::{CLOCK, STALL_S, Work, World};
 use crate::trace;
 
-/// Minutes after which a job that is well should have ended: rounds wait for hours, and pushes double.
+/// Maximum number of minutes until healthy jobs end: rounds wait for hours, and the intervals between pushes double.
 const MINUTES: usize = 600;
 
 impl World {
-    /// Everything healthy from now on: every message delivered, every function run, a sweep whenever all is still.
+    /// Runs without faults: every message is delivered, every function runs, and a sweep follows whenever nothing
+    /// else is left to do. Panics if a job does not end.
     pub(crate) fn run_to_the_end(&mut self) {
         let ended = self.ends();
         self.each(|world| assert!(ended || world.has_ended(), "the job did not end: {:?}", world.stored()));
@@ -19,10 +20,10 @@ impl World {
         self.stored().is_none_or(|job| job.status.is_final())
     }
 
-    /// The same; false if not every job has ended by then.
+    /// Runs without faults. Returns false if not every job has ended in time.
     pub(crate) fn ends(&mut self) -> bool {
-        trace::speaker("world", 0);
-        trace::say(format_args!("all is well from here on"));
+        trace::set_function("world", 0);
+        trace::append(format_args!("all is well from here on"));
         for _ in 0..MINUTES {
             self.run_until_still();
             if self.all(|world| world.has_ended()) {
@@ -40,8 +41,8 @@ impl World {
     pub(crate) fn overtake_the_split(&mut self) {
         self.collect();
         let Some(create) = self.visible().pop() else { return };
-        self.put_again(self.dead_letters[&create].message.clone());
-        let again = self.dead_letters.keys().next_back().copied().unwrap_or(create);
+        self.put_again(self.messages[&create].message.clone());
+        let again = self.messages.keys().next_back().copied().unwrap_or(create);
         for (splitter, message) in [create, again].into_iter().enumerate() {
             self.deliver(message, true);
             let groups = self.job().split.groups;
@@ -51,35 +52,35 @@ impl World {
         }
     }
 
-    /// Every message of a chunk is lost, whoever sends it.
+    /// Loses every chunk message, from any sender.
     pub(crate) fn run_without_chunks(&mut self) {
         for _ in 0..64 {
             self.collect();
-            self.dead_letters.retain(|_, dead_letter| !matches!(dead_letter.message, Message::Chunk(_)));
+            self.messages.retain(|_, queued| !matches!(queued.message, Message::Chunk(_)));
             self.deliver_all();
             self.run_tasks();
             if self.job().status.is_final() {
                 return;
             }
             self.pass(STALL_S * 1000);
-            self.troubles += 1;
+            self.disturbances += 1;
             self.sweep();
         }
         panic!("the job did not end: {:?}", self.job());
     }
 
-    /// The job may not go on any more, and the sweeper sees it.
+    /// Advances the clock to the job's deadline and sweeps.
     pub(crate) fn pass_the_deadline(&mut self) {
         CLOCK.set(self.job().times.deadline_at.0);
         self.sweep();
     }
 
-    /// Delivers everything but what asks for completion, until only that is left.
+    /// Delivers all messages except those to completion, until only these are left.
     fn run_until_completion(&mut self) {
         loop {
             self.collect();
             let others = self.visible();
-            let others = others.into_iter().filter(|n| !matches!(self.dead_letters[n].message, Message::Complete(_)));
+            let others = others.into_iter().filter(|n| !matches!(self.messages[n].message, Message::Complete(_)));
             let others: Vec<_> = others.collect();
             if others.is_empty() {
                 return;
@@ -89,8 +90,7 @@ impl World {
         }
     }
 
-    /// Delivers the completion, runs `steps` steps of it, has the client cancel in `turns` steps, and runs the rest to
-    /// the end.
+    /// Delivers the completion and runs `steps` steps of it. Then the client cancels in `turns` steps.
     pub(crate) fn cancel_within_completion(&mut self, steps: usize, turns: usize) {
         self.run_until_completion();
         self.deliver_all();
@@ -109,7 +109,7 @@ impl World {
         }
     }
 
-    /// Functions run and sweeps sweep until every deleted job is gone.
+    /// Runs functions and sweeps until every deleted job is removed.
     pub(crate) fn run_until_all_are_removed(&mut self) {
         for _ in 0..MINUTES {
             self.run_until_still();
@@ -123,8 +123,8 @@ impl World {
         panic!("a deleted job is not removed");
     }
 
-    /// Functions run and sweeps sweep until the job is gone; the first sweep that would remove it dies after so many
-    /// steps. What is left then: files, and records.
+    /// Runs functions and sweeps until the job is removed. The first sweep that would remove it dies after `steps`
+    /// steps. Returns the names of the files that are left.
     pub(crate) fn run_until_removed(&mut self, steps: usize) -> Vec<String> {
         let mut dies = true;
         for _ in 0..MINUTES {
@@ -148,7 +148,7 @@ impl World {
         panic!("the job is not removed: {:?}", self.job());
     }
 
-    /// Names of all files that there are.
+    /// Names of all existing files.
     pub(super) fn left(&self) -> Vec<String> {
         self.files.keys()
     }
@@ -159,7 +159,7 @@ impl World {
         }
     }
 
-    /// One function after the other, each to its end.
+    /// Runs one function after the other, each to its end.
     pub(super) fn run_tasks(&mut self) {
         while !self.tasks.is_empty() {
             self.step(0);

@@ -1,4 +1,4 @@
-//! The jobs of a world, each with what is known of it and of its client.
+//! The jobs of a world, each with its client and its expected state.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::oracle::Seen;
 use super::{World, clock, now};
 use crate::handler::{file_of, only};
 use crate::kinds::Kind;
-use crate::plan::{Dialect, Habits, JobPlan};
+use crate::plan::{ActionRates, Dialect, JobPlan};
 
 /// A job, and its client.
 pub(super) struct Customer {
@@ -21,13 +21,13 @@ pub(super) struct Customer {
     pub(super) tenant: &'static str,
     pub(super) kind: Kind,
     pub(super) dialect: Dialect,
-    pub(super) habits: Habits,
+    pub(super) action_rates: ActionRates,
     pub(super) seen: Seen,
     /// Set once the job begins to expire. The inner value is the last function that had begun when the job itself was
     /// removed.
     pub(super) expired: Option<Option<u64>>,
     pub(super) expires: bool,
-    /// What each row may ask for by now, a bit for each of its actions: corrected files change it.
+    /// Actions that each row may have by now, one bit per action. Corrected files add actions.
     pub(super) possible: Vec<u8>,
     /// Uploads of corrected files that retries have named.
     pub(super) corrected: BTreeSet<String>,
@@ -42,7 +42,7 @@ impl World {
         &mut self.customers[self.at]
     }
 
-    /// Looks at each job in turn.
+    /// Makes each job the current one in turn.
     pub(crate) fn each(&mut self, mut look: impl FnMut(&mut Self)) {
         let before = self.at;
         for at in 0..self.customers.len() {
@@ -52,21 +52,21 @@ impl World {
         self.at = before;
     }
 
-    /// Whether it is so of each job.
+    /// Returns true if a condition holds for each job.
     pub(crate) fn all(&mut self, mut is: impl FnMut(&mut Self) -> bool) -> bool {
         let mut all = true;
         self.each(|world| all &= is(world));
         all
     }
 
-    /// How each job has ended, or that it is gone.
+    /// The end of each job, or its removal.
     pub(crate) fn ended_as(&mut self, name: impl Fn(Option<Job>) -> &'static str) -> Vec<&'static str> {
         let mut ends = Vec::new();
         self.each(|world| ends.push(name(world.stored())));
         ends
     }
 
-    /// A client has uploaded a file, and the API stores the job.
+    /// Stores a job and its uploaded file as the API does.
     pub(super) fn accept(&mut self, plan: &JobPlan) {
         let id = format!("0b3d3f5e-7d0c-4e34-9c6c-{:012}", plan.upload);
         let key = upload_key(plan.tenant, FileGuid::parse(&id).expect("a UUID"));
@@ -81,7 +81,7 @@ impl World {
             tenant: plan.tenant,
             kind: plan.kind,
             dialect: plan.dialect,
-            habits: plan.habits,
+            action_rates: plan.action_rates,
             seen: Seen::default(),
             expired: None,
             expires: plan.kept_s.is_some(),

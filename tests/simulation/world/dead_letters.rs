@@ -1,4 +1,4 @@
-//! Messages in their queues: delivered, invisible for a while, deleted, lost, or buried after too many deliveries.
+//! Messages in their queues: visible, in flight, deleted, lost, or dead-lettered after too many deliveries.
 
 use std::cell::Cell;
 
@@ -14,7 +14,7 @@ use super::{CLOCK, MAX_RECEIVES, MOST_HOPS, TEMPLATE_RECEIVES, Work, World};
 use crate::{faults, trace};
 
 thread_local! {
-    /// Chunk messages by priority, now and a while ago.
+    /// Number of chunk messages by priority, now and a while ago.
     static DEPTHS: Cell<[[u64; 3]; 2]> = const { Cell::new([[0; 3]; 2]) };
 }
 
@@ -23,9 +23,9 @@ pub(super) fn begin() {
     DEPTHS.set([[0; 3]; 2]);
 }
 
-/// How many chunk messages of this priority there are, or were a while ago.
-pub(crate) fn depth(priority: Priority, behind: bool) -> u64 {
-    DEPTHS.get()[usize::from(behind)][place(priority)]
+/// Number of chunk messages of this priority, now or a while ago.
+pub(crate) fn depth(priority: Priority, stale: bool) -> u64 {
+    DEPTHS.get()[usize::from(stale)][place(priority)]
 }
 
 fn place(priority: Priority) -> usize {
@@ -40,7 +40,7 @@ pub(super) enum Message {
 }
 
 impl Message {
-    /// Which chunk of which job it is about.
+    /// The chunk that the message is about.
     pub(super) fn place(&self) -> Option<(JobId, u32, u32)> {
         match self {
             Self::Chunk(message) => Some((message.job_id, message.group, message.chunk)),
@@ -48,7 +48,7 @@ impl Message {
         }
     }
 
-    /// The group within which a FIFO queue keeps the order.
+    /// The message group in a FIFO queue.
     fn group(&self) -> Option<(&'static str, String)> {
         match self {
             Self::Create(message) => Some(("create", message.group_id())),
@@ -66,7 +66,7 @@ impl Message {
         }
     }
 
-    /// The function that it invokes, as a place in [`Hops`].
+    /// Index of the function that the message invokes in [`Hops`].
     fn function(&self) -> usize {
         match self {
             Self::Create(_) => 0,
@@ -76,7 +76,7 @@ impl Message {
     }
 }
 
-/// How often a chain of messages has invoked splitter, worker and completion.
+/// Invocations of splitter, worker and completion in a chain of messages.
 pub(super) type Hops = [u32; 3];
 
 /// A message in its queue.
@@ -86,21 +86,21 @@ pub(super) struct QueuedMessage {
     pub(super) receives: u32,
     sent_at: i64,
     pub(super) visible_at: i64,
-    /// Invocations in the chain that has led to it, its own among them.
+    /// Invocations in the chain that led to the message, including its own.
     pub(super) hops: Hops,
 }
 
 impl World {
-    /// Messages that a function behind so many hops has sent.
+    /// Takes the messages that a function after these hops has sent.
     pub(super) fn take_sent(&mut self, hops: Hops) {
         for message in self.queues.take_creates() {
             self.put(Message::Create(message), 0, hops);
         }
         for sent in self.queues.take_chunks() {
             let message = Message::Chunk(sent.message);
-            // A push in vain: the chunk's message is there, and nobody has come to it.
-            self.troubles +=
-                u32::from(self.dead_letters.values().any(|dead_letter| dead_letter.message.place() == message.place()));
+            // A push without effect: the chunk's message exists, and no function has received it yet.
+            self.disturbances +=
+                u32::from(self.messages.values().any(|queued| queued.message.place() == message.place()));
             self.put(message, sent.delay_s, hops);
         }
         for message in self.queues.take_completes() {
@@ -108,12 +108,12 @@ impl World {
         }
     }
 
-    /// Messages that clients have sent since; and how long the queues are.
+    /// Takes the messages that clients have sent, and updates the queue depths.
     pub(super) fn collect(&mut self) {
         self.take_sent([0; 3]);
         let mut depths = [0; 3];
-        for dead_letter in self.dead_letters.values() {
-            if let Message::Chunk(message) = &dead_letter.message {
+        for queued in self.messages.values() {
+            if let Message::Chunk(message) = &queued.message {
                 depths[place(message.priority)] += 1;
             }
         }
@@ -128,61 +128,60 @@ impl World {
         let function = message.function();
         hops[function] += 1;
         self.most_hops[function] = self.most_hops[function].max(hops[function]);
-        self.dead_letters
-            .insert(number, QueuedMessage { message, receives: 0, sent_at: CLOCK.get(), visible_at, hops });
+        self.messages.insert(number, QueuedMessage { message, receives: 0, sent_at: CLOCK.get(), visible_at, hops });
     }
 
     pub(super) fn put_again(&mut self, message: Message) {
         self.put(message, 0, [0; 3]);
     }
 
-    /// Messages that may be delivered now.
+    /// Numbers of the messages that may be delivered now.
     pub(super) fn visible(&self) -> Vec<u64> {
-        let visible = self.dead_letters.iter().filter(|(_, dead_letter)| dead_letter.visible_at <= CLOCK.get());
+        let visible = self.messages.iter().filter(|(_, queued)| queued.visible_at <= CLOCK.get());
         visible
-            .filter(|(number, dead_letter)| !self.is_behind_another(**number, dead_letter))
+            .filter(|(number, queued)| !self.is_behind_another(**number, queued))
             .map(|(number, _)| *number)
             .collect()
     }
 
-    fn is_behind_another(&self, number: u64, dead_letter: &QueuedMessage) -> bool {
-        let Some(group) = self.manners.fifo.then(|| dead_letter.message.group()).flatten() else { return false };
-        self.dead_letters.range(..number).any(|(_, before)| before.message.group().as_ref() == Some(&group))
+    fn is_behind_another(&self, number: u64, queued: &QueuedMessage) -> bool {
+        let Some(group) = self.environment.fifo.then(|| queued.message.group()).flatten() else { return false };
+        self.messages.range(..number).any(|(_, before)| before.message.group().as_ref() == Some(&group))
     }
 
-    /// Delivers a message, unless it was delivered too often. One that is delivered twice at once stays visible.
+    /// Delivers a message, unless it has reached the maximum number of deliveries. A message that is delivered twice
+    /// at once stays visible.
     pub(super) fn deliver(&mut self, number: u64, twice: bool) {
-        let visible_at = CLOCK.get() + self.manners.visibility_s * 1000;
-        let Some(dead_letter) = self.dead_letters.get_mut(&number) else { return };
-        let receives = if self.manners.redelivery_base_s.is_some() { TEMPLATE_RECEIVES } else { MAX_RECEIVES };
-        let loops = self.refuses_loops && dead_letter.hops[dead_letter.message.function()] > MOST_HOPS;
-        if dead_letter.receives >= receives || loops {
+        let visible_at = CLOCK.get() + self.environment.visibility_s * 1000;
+        let Some(queued) = self.messages.get_mut(&number) else { return };
+        let receives = if self.environment.redelivery_base_s.is_some() { TEMPLATE_RECEIVES } else { MAX_RECEIVES };
+        let loops = self.refuses_loops && queued.hops[queued.message.function()] > MOST_HOPS;
+        if queued.receives >= receives || loops {
             return self.bury(number);
         }
-        dead_letter.receives += 1;
+        queued.receives += 1;
         if !twice {
-            dead_letter.visible_at = visible_at;
+            queued.visible_at = visible_at;
         }
-        let work = Work::Message(dead_letter.message.clone(), dead_letter.receives - 1, Timestamp(dead_letter.sent_at));
+        let work = Work::Message(queued.message.clone(), queued.receives - 1, Timestamp(queued.sent_at));
         self.begin(work, Some(number));
     }
 
-    /// A delivery returned an error: the function sets the time of the next one.
+    /// Sets the time of a message's next delivery after an error, as the function does.
     pub(super) fn deliver_later(&mut self, number: u64) {
-        let Some(base_s) = self.manners.redelivery_base_s else { return };
+        let Some(base_s) = self.environment.redelivery_base_s else { return };
         let fraction = self.rng.below(1_000) as f64 / 1_000.0;
-        if let Some(dead_letter) = self.dead_letters.get_mut(&number) {
-            dead_letter.visible_at =
-                CLOCK.get() + i64::from(redelivery_s(dead_letter.receives, base_s, fraction)) * 1_000;
+        if let Some(queued) = self.messages.get_mut(&number) {
+            queued.visible_at = CLOCK.get() + i64::from(redelivery_s(queued.receives, base_s, fraction)) * 1_000;
         }
     }
 
     fn bury(&mut self, number: u64) {
-        let Some(dead_letter) = self.dead_letters.remove(&number) else { return };
-        trace::speaker("queue", number);
-        trace::say(format_args!("buried: {:?}", dead_letter.message));
-        faults::note("buried");
-        let (queue, body) = dead_letter.message.dead();
+        let Some(queued) = self.messages.remove(&number) else { return };
+        trace::set_function("queue", number);
+        trace::append(format_args!("buried: {:?}", queued.message));
+        faults::count_fault("buried");
+        let (queue, body) = queued.message.dead();
         if queue == Queue::Chunk {
             self.buried.0 += 1;
         } else {
@@ -193,24 +192,24 @@ impl World {
             queue,
             message_id: id.clone(),
             body: body.expect("a message is JSON"),
-            sent_at: Timestamp(dead_letter.sent_at),
-            receives: dead_letter.receives,
+            sent_at: Timestamp(queued.sent_at),
+            receives: queued.receives,
             source: None,
-            group_id: dead_letter.message.group().map(|(_, group)| group),
+            group_id: queued.message.group().map(|(_, group)| group),
             handle: id,
         });
     }
 
     pub(super) fn lose(&mut self, number: u64) {
-        trace::speaker("queue", number);
-        trace::say(format_args!("lost"));
-        faults::note("lost");
+        trace::set_function("queue", number);
+        trace::append(format_args!("lost"));
+        faults::count_fault("lost");
         self.losses += 1;
-        self.troubles += 1;
-        self.dead_letters.remove(&number);
+        self.disturbances += 1;
+        self.messages.remove(&number);
     }
 
-    /// Takes the messages that are visible and begins their functions; false if there was none.
+    /// Delivers all visible messages and begins their functions. Returns false if there was none.
     pub(super) fn deliver_all(&mut self) -> bool {
         self.collect();
         let visible = self.visible();

@@ -17,9 +17,9 @@ impl World {
         if self.customers.iter().all(|customer| !customer.expires) {
             return;
         }
-        let may_pass = self.rng.often(20) && (self.tasks.is_empty() || !self.manners.nobody_dies);
+        let may_pass = self.rng.often(20) && (self.tasks.is_empty() || !self.environment.nobody_dies);
         if may_pass && self.all(|world| world.stored().is_none_or(|job| job.status.is_final())) {
-            // A job ends an hour before its expiry, and nothing runs for so long.
+            // A job ends an hour before its expiry, and no function runs that long.
             while !self.tasks.is_empty() {
                 self.kill(0);
             }
@@ -48,7 +48,7 @@ impl World {
             (false, false) => JobItem::Manifest(self.rng.below(job.split.groups as usize + 1) as u32),
         };
         self.store.expire(job.job_id, item);
-        faults::note("expired");
+        faults::count_fault("expired");
         if item == JobItem::Job {
             self.customer_mut().expired = Some(Some(self.numbers));
         }
@@ -59,8 +59,8 @@ impl World {
         let customer = self.customer();
         let Some(Some(gone)) = customer.expired else { return };
         for row in 1..=customer.possible.len() {
-            let retried_groups = handler::was_offered_behind(customer.id, row as u64, gone);
-            assert!(!retried_groups, "row {row} of a job that is gone has run");
+            let was_offered = handler::was_offered_after(customer.id, row as u64, gone);
+            assert!(!was_offered, "row {row} of a job that is gone has run");
         }
     }
 }

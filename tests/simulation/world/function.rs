@@ -1,4 +1,4 @@
-//! The functions themselves, as a message, a client or the schedule sets them going.
+//! The functions themselves, as a message, a client or the schedule invokes them.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ use super::dead_letters::Message;
 use super::{PART_BYTES, PATIENCE_S, SWEEP_S, Services, clock};
 use crate::stepwise::Stepwise;
 
-/// What a function is called for.
+/// Trigger of a function.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     /// A message, the number of its earlier deliveries, and the time it was sent.
@@ -42,9 +42,9 @@ impl Work {
         }
     }
 
-    /// As a line of a trace says it.
+    /// The trigger in a line of the trace.
     pub(super) fn described(&self) -> String {
-        // The first digits of its id name a job well enough.
+        // The first digits of the id are enough to identify a job.
         let job = |id: &JobId| id.to_string().chars().take(4).collect::<String>();
         match self {
             Self::Message(Message::Create(m), ..) => {
@@ -62,13 +62,13 @@ impl Work {
     }
 }
 
-/// How a function ended.
+/// End of a function.
 pub(super) enum FunctionEnd {
     Done(String),
     Failed(String),
 }
 
-/// What all functions of a world use.
+/// Services and state that all functions of a world share.
 pub(super) struct Shared {
     pub(super) ports: Services,
     pub(super) dead_letters: Stepwise<MemoryQueues>,
@@ -77,32 +77,32 @@ pub(super) struct Shared {
     pub(super) retry_base_s: i64,
     /// Seconds without progress that count as healthy.
     pub(super) stall_s: i64,
-    /// Generations of jobs that clients have told to stop.
+    /// Generations of jobs that clients have stopped.
     pub(super) canceled: RefCell<BTreeSet<(JobId, u32)>>,
 }
 
 pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Output = FunctionEnd>>> {
     Box::pin(async move {
         let Shared { ports, registry, known, retry_base_s, .. } = &*shared;
-        // Waiting makes a function's time run out: it commits and sends a continuation.
+        // Waiting uses up a function's time: the function commits and sends a continuation.
         let late = clock().plus_seconds(PATIENCE_S);
         match work {
             Work::Message(Message::Create(message), failures, sent_at) => {
                 let splitter = Splitter { ports, registry, clock };
                 let delivery = Delivery { deadline: late, failures, sent_at: Some(sent_at) };
-                described(splitter.deliver(&message, delivery).await)
+                function_end(splitter.deliver(&message, delivery).await)
             }
             Work::Message(Message::Chunk(message), failures, sent_at) => {
                 let worker = Worker { ports, registry, known, retry_base_s: *retry_base_s, clock };
                 let delivery = Delivery { deadline: late, failures, sent_at: Some(sent_at) };
-                // Each worker is a process of its own, so every receipt is noted.
-                described(worker.deliver(&Receipts::default(), message, delivery).await)
+                // Each worker is a process of its own, so every receipt is stored.
+                function_end(worker.deliver(&Receipts::default(), message, delivery).await)
             }
             Work::Message(Message::Complete(message), failures, _) => {
                 let completer = Completer { ports, stop_grace_ms: 0, deadline: late, part_bytes: PART_BYTES, clock };
-                described(completer.deliver(&message, failures).await)
+                function_end(completer.deliver(&message, failures).await)
             }
-            Work::Client(id, request) => described(act(&shared, id, request).await),
+            Work::Client(id, request) => function_end(act(&shared, id, request).await),
             Work::Sweep => sweep(&shared, clock().plus_seconds(SWEEP_S - 5)).await,
         }
     })
@@ -121,7 +121,7 @@ async fn sweep(shared: &Shared, deadline: Timestamp) -> FunctionEnd {
     }
 }
 
-fn described<T: Debug, E: Error>(result: Result<T, E>) -> FunctionEnd {
+fn function_end<T: Debug, E: Error>(result: Result<T, E>) -> FunctionEnd {
     match result {
         Ok(end) => FunctionEnd::Done(format!("{end:?}")),
         Err(error) => FunctionEnd::Failed(longshore::telemetry::chain(&error)),

@@ -1,4 +1,4 @@
-//! What must hold: of every answer that a client could get, and of what is left when a job has ended.
+//! Invariants: of every response that a client could receive, and of the final state of a job.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,27 +15,27 @@ use super::function::Work;
 use super::replays::LeftOut;
 use super::{Task, World, clock, now};
 use crate::faults;
-use crate::handler::{self, ACTIONS, AT_ONCE, bit, only};
+use crate::handler::{self, ACTIONS, CONCURRENCY_LIMIT, bit, only};
 use crate::kinds::Ended;
 use crate::report;
 use crate::trace;
 
-/// Pushes in vain before something is given up.
+/// Pushes without effect before a job is given up.
 const PUSHES: u32 = sweep::decide::PUSHES;
 
-/// What was seen of the job before.
+/// Earlier observations of the job.
 #[derive(Default)]
 pub(super) struct Seen {
     job: Option<Job>,
     groups: Vec<Group>,
     progress: (u64, u8),
-    /// What its client was shown, once it had ended.
+    /// Progress that the client received after the job's end.
     ended: Option<Progress>,
     pub(super) left_out: LeftOut,
 }
 
 impl World {
-    /// What clients see: it adds up, never goes back, and never changes once a job has ended.
+    /// Checks the responses to clients: they add up, never go back, and never change once a job has ended.
     pub(super) fn answer(&mut self) {
         self.each(Self::answer_one);
     }
@@ -79,10 +79,10 @@ impl World {
         *seen = Seen { job: Some(job), groups, progress: now, ended, left_out };
     }
 
-    /// What a function says of its end is so.
+    /// Checks the end that a function reports.
     pub(super) fn check_end(&self, task: &Task, end: &str) {
         if end == "HandedOver" {
-            faults::note("report handed over");
+            faults::count_fault("report handed over");
         }
         let Work::Message(Message::Chunk(message), ..) = &task.work else { return };
         let Some((groups, job)) = now(self.store.progress(message.job_id)).unwrap() else { return };
@@ -92,7 +92,7 @@ impl World {
         assert!(end != "Finished" || finished || passed, "a worker says that its chunk is finished, and it is not");
     }
 
-    /// The message comes once more, and so does the sweeper: nothing changes.
+    /// Delivers the message once more and sweeps again: nothing may change.
     pub(super) fn assert_nothing_changes(&mut self) {
         let before = self.stored();
         let Some(generation) = before.as_ref().map(|job| job.generation) else { return };
@@ -113,22 +113,23 @@ impl World {
         self.check_dead_letters();
     }
 
-    /// Rows of one file of the report: number and action.
+    /// Number and action of each row in one file of the report.
     pub(crate) fn reported(&self, name: &str) -> BTreeMap<usize, String> {
         report::rows(&self.files, &self.job(), name)
     }
 
-    /// Codes of the rows that failed, by number.
+    /// Codes of the failed rows, by number.
     pub(crate) fn failed_codes(&self) -> BTreeMap<usize, String> {
         report::codes(&self.files, &self.job())
     }
 
-    /// Succeeded rows and the rows of the files are the input's rows, each exactly once, with the right outcome.
+    /// Checks that succeeded rows and the rows of the files are the input's rows, each exactly once, with the
+    /// expected outcome.
     pub(crate) fn check_report(&self, rows: &[usize]) {
         self.check_rows(&only(rows));
     }
 
-    /// The end of each job is one that something asked for, and every row ended as it must.
+    /// Checks that each job has ended for a valid reason, and that every row has its expected outcome.
     pub(crate) fn check_ended(&mut self) {
         self.each(|world| world.check_end_of_one());
     }
@@ -158,18 +159,19 @@ impl World {
                 assert!(dialect.json_lines && possible.is_empty(), "the file has rows: {job:?}");
             }
             (Status::Failed, Some("time_limit")) => {
-                faults::note("time limit met");
+                faults::count_fault("time limit met");
                 // The clock of a sweep may be ahead.
                 let late = clock().millis_since(job.times.deadline_at) + self.manners.skew_ms;
                 assert!(late >= 0, "stopped before its time: {job:?}");
             }
-            // Errors and deaths explain both; only what dies too often comes here at all.
+            // Errors and deaths explain both codes. Only functions that die too often lead to this case.
             (Status::Failed, Some("split_failed" | "completion_failed")) => {
                 assert!(self.buried.1 > 0 || self.failures() > 0, "nothing has failed: {job:?}");
             }
             other => panic!("an end that nothing explains: {other:?} of {job:?}"),
         }
-        // A job ends without a report only if completion failed or died again and again; its end is what it was to be.
+        // A job ends without a report only if completion failed or died repeatedly. Its final status is the intended
+        // one.
         if job.completion.report.is_some() {
             self.check_rows(&self.customer().possible);
         } else {
@@ -177,7 +179,7 @@ impl World {
         }
     }
 
-    /// Calls that failed, functions that died, messages that were lost.
+    /// Number of failed calls, dead functions and lost messages.
     fn failures(&self) -> u64 {
         let (tally, _) = faults::tally();
         ["throttled", "reply dropped", "crash", "lost", "delayed"].iter().filter_map(|kind| tally.get(kind)).sum()
@@ -218,7 +220,7 @@ impl World {
         assert_eq!(self.audit(), Some(true), "the audit has checked everything");
     }
 
-    /// The verdict of an audit. At no moment does it find a difference.
+    /// The verdict of an audit, which must never find a difference.
     pub(super) fn audit(&self) -> Option<bool> {
         if self.customer().expired.is_some() {
             return None;
@@ -232,7 +234,7 @@ impl World {
         match (action, code) {
             ("reject", "asked_to") | ("never", "retries_exhausted") | ("fatal", "fatal") => {}
             (_, "dead_lettered") => {
-                let explained = self.buried.0 > 0 || self.troubles >= PUSHES;
+                let explained = self.buried.0 > 0 || self.disturbances >= PUSHES;
                 assert!(explained, "row {row} was given up, and nothing explains it");
             }
             (_, code) if self.customer().kind.explains(code) => {}
@@ -240,10 +242,10 @@ impl World {
         }
     }
 
-    /// Whatever is left belongs to a job that is there, or to nobody yet.
+    /// Checks that all stored objects belong to an existing job, or to no job yet.
     pub(super) fn check_removed(&self) {
         let stored = self.customers.iter().filter_map(|customer| now(self.store.job(customer.id)).unwrap());
-        // Files of an expired job may still be there: they expire as well.
+        // Files of an expired job may still exist: they expire as well.
         let expired = self.customers.iter().filter(|customer| customer.expired.is_some());
         let expired: Vec<_> = expired.filter_map(|customer| customer.seen.job.clone()).collect();
         let stored: Vec<_> = stored.chain(expired).collect();
@@ -257,7 +259,7 @@ impl World {
         assert!(left.is_empty(), "a removed job has left {left:?}");
     }
 
-    /// A corrected file that no retry was accepted with is nobody's, and expires.
+    /// Returns true if no accepted retry uses this corrected file. It expires later.
     fn is_unused(&self, key: &str) -> bool {
         self.customers.iter().any(|Customer { corrected, seen, .. }| {
             let taken = |job: &Job| job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()));
@@ -266,12 +268,12 @@ impl World {
     }
 }
 
-/// What is shown of a job that has ended: one that has completed says everything itself.
+/// The progress shown for an ended job. A completed job contains all its numbers itself.
 fn shown(job: &Job, groups: &[Group]) -> Progress {
     Progress::new(job, if job.status == Status::Completed { &[] } else { groups }, clock())
 }
 
-/// Whether a job may look like this after it looked like that.
+/// Checks that a job may have this state after an earlier one.
 fn follows(before: &Job, job: &Job) {
     if job.generation != before.generation {
         assert!(before.status.is_final(), "a job that runs was opened again");
@@ -302,19 +304,19 @@ fn follows(before: &Job, job: &Job) {
 }
 
 impl World {
-    /// Everything that is stored, as lines of the trace.
+    /// Appends all stored data to the trace.
     pub(crate) fn trace_what_is_left(&self) {
-        if !trace::is_heard() {
+        if !trace::is_on() {
             return;
         }
-        trace::speaker("left", 0);
+        trace::set_function("left", 0);
         for Customer { id, .. } in &self.customers {
             let (groups, job) = now(self.store.progress(*id)).unwrap().unzip();
-            trace::say(format_args!("{job:?}"));
-            trace::say(format_args!("{groups:?}"));
+            trace::append(format_args!("{job:?}"));
+            trace::append(format_args!("{groups:?}"));
         }
         for key in self.files.keys() {
-            trace::say(format_args!(
+            trace::append(format_args!(
                 "{key}: {} bytes, {:?}",
                 self.files.get(&key).map_or(0, |bytes| bytes.len()),
                 now(self.files.info(&key)).unwrap().map(|info| info.etag)

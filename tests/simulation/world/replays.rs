@@ -8,7 +8,7 @@ use longshore_domain::ports::DeadLetterRecords;
 use super::acts::Act;
 use super::{World, now};
 use crate::run::run;
-use crate::trace::Voice;
+use crate::trace::TraceMode;
 use crate::unguarded::without;
 use crate::{handler, report};
 
@@ -28,7 +28,7 @@ pub(super) struct LeftOut {
 }
 
 impl World {
-    /// Lets operators replay the dead letters of ended jobs. Returns false if nobody does.
+    /// Lets operators replay the dead letters of ended jobs. Returns false if none is replayed.
     pub(crate) fn operators_ask(&mut self) -> bool {
         let mut any = false;
         self.each(|world| any |= world.is_replayed());
@@ -37,18 +37,18 @@ impl World {
 
     /// Lets an operator replay the job's dead letters. Returns false if there can be none.
     pub(super) fn is_replayed(&mut self) -> bool {
-        if self.customer().habits.replays == 0 || self.buried == (0, 0) {
+        if self.customer().action_rates.replays == 0 || self.buried == (0, 0) {
             return false;
         }
         self.ask(Act::Replay);
-        // Another operator, or the same one after a lost answer.
+        // Another operator, or the same one after a lost response.
         if self.rng.often(300) {
             self.ask(Act::Replay);
         }
         true
     }
 
-    /// Checks that, after a sweep without faults, each dead letter in a queue is noted and still open.
+    /// Checks that, after a sweep without faults, each dead letter in a queue is recorded and still open.
     pub(super) fn check_dead_letters(&self) {
         if without("sweeper") {
             return;
@@ -75,14 +75,14 @@ impl World {
     pub(super) fn check_left_out(&self, job: &Job) {
         let LeftOut { generation, behind, failed } = &self.customer().seen.left_out;
         for row in failed.iter().filter(|_| *generation == job.generation) {
-            let retried_groups = handler::was_offered_behind(job.job_id, *row as u64, *behind);
-            assert!(!retried_groups, "row {row} had failed by itself, and a replay has run it");
+            let was_offered = handler::was_offered_after(job.job_id, *row as u64, *behind);
+            assert!(!was_offered, "row {row} had failed by itself, and a replay has run it");
         }
     }
 }
 
 #[test]
-fn a_replay_that_runs_more_than_was_given_up_is_found_out() {
-    let found = |seed| run(seed, Some("replay-of-what-was-given-up"), Voice::Silent).is_err();
+fn a_replay_that_runs_more_than_was_given_up_is_detected() {
+    let found = |seed| run(seed, Some("replay-of-what-was-given-up"), TraceMode::Off).is_err();
     assert!((0..SEEDS).any(found), "nothing misses it");
 }

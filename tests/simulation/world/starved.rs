@@ -34,7 +34,7 @@ impl World {
             self.collect();
             let slow = self.chunks(&|message| second % TURN_S == 0 && message.tenant == turns.slowly);
             let mut next = self.visible();
-            next.retain(|number| match &self.dead_letters[number].message {
+            next.retain(|number| match &self.messages[number].message {
                 Message::Chunk(message) => Some(message.tenant.as_str()) == turns.at_once,
                 Message::Create(_) | Message::Complete(_) => true,
             });
@@ -53,7 +53,7 @@ impl World {
 
     /// Chunk messages that may be delivered, in the order of sending.
     fn chunks(&self, may: &impl Fn(&ChunkMessage) -> bool) -> Vec<u64> {
-        let is_one = |number: &u64| match &self.dead_letters[number].message {
+        let is_one = |number: &u64| match &self.messages[number].message {
             Message::Chunk(message) => may(message),
             Message::Create(_) | Message::Complete(_) => false,
         };

@@ -13,8 +13,8 @@ use crate::{faults, trace};
 pub(super) struct Task {
     pub(super) number: u64,
     pub(super) work: Work,
-    /// The message that it processes, if that is still there.
-    pub(super) dead_letter: Option<u64>,
+    /// Number of the message that it processes, if that message still exists.
+    pub(super) message: Option<u64>,
     /// Number of invocations of each function in the chain of messages that led here.
     pub(super) hops: Hops,
     /// Error of its clock.
@@ -31,36 +31,34 @@ pub(super) struct Task {
 
 impl World {
     /// Begins a function.
-    pub(super) fn begin(&mut self, work: Work, dead_letter: Option<u64>) {
+    pub(super) fn begin(&mut self, work: Work, message: Option<u64>) {
         let number = self.number();
-        let skew_ms = self.manners.skew_ms;
+        let skew_ms = self.environment.skew_ms;
         let skew_ms = if skew_ms > 0 { self.rng.between(-skew_ms, skew_ms) } else { 0 };
         if matches!(work, Work::Sweep) {
             // The messages that the previous sweep received are visible again.
             self.queues.show_all();
         }
         if skew_ms != 0 {
-            faults::note("clock skew");
+            faults::count_fault("clock skew");
         }
-        let slow = self.manners.slow_ones && self.rng.often(150);
+        let slow = self.environment.slow_ones && self.rng.often(150);
         let limit_s = if matches!(work, Work::Sweep) { SWEEP_S } else { PATIENCE_S + RESERVE_S };
-        trace::speaker(work.name(), number);
-        if trace::is_heard() {
-            trace::say(format_args!("begins: {}", work.described()));
+        trace::set_function(work.name(), number);
+        if trace::is_on() {
+            trace::append(format_args!("begins: {}", work.described()));
         }
         let future = function::function(Rc::clone(&self.shared), work.clone());
         let dies_at = CLOCK.get() + limit_s * 1000;
-        let hops = dead_letter
-            .and_then(|dead_letter| self.dead_letters.get(&dead_letter))
-            .map_or([0; 3], |dead_letter| dead_letter.hops);
-        self.tasks.push(Task { number, work, dead_letter, hops, skew_ms, slow, dies_at, errors: 0, steps: 0, future });
+        let hops = message.and_then(|message| self.messages.get(&message)).map_or([0; 3], |message| message.hops);
+        self.tasks.push(Task { number, work, message, hops, skew_ms, slow, dies_at, errors: 0, steps: 0, future });
     }
 
     /// Runs one step of a function. Returns true if it has ended.
     pub(super) fn step(&mut self, task: usize) -> bool {
         let running = &mut self.tasks[task];
         SKEW.set(running.skew_ms);
-        trace::speaker(running.work.name(), running.number);
+        trace::set_function(running.work.name(), running.number);
         let polled = running.future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         running.errors += faults::take_errors();
         running.steps += 1;
@@ -68,31 +66,31 @@ impl World {
         SKEW.set(0);
         let hops = running.hops;
         self.take_sent(hops);
-        let Poll::Ready(described) = polled else { return false };
+        let Poll::Ready(end) = polled else { return false };
         let task = self.tasks.swap_remove(task);
-        self.ended(task, described);
+        self.ended(task, end);
         true
     }
 
-    fn ended(&mut self, task: Task, described: FunctionEnd) {
-        match &described {
-            FunctionEnd::Done(end) => trace::say(format_args!("ends: {end}")),
-            FunctionEnd::Failed(error) => trace::say(format_args!("fails: {error}")),
+    fn ended(&mut self, task: Task, end: FunctionEnd) {
+        match &end {
+            FunctionEnd::Done(end) => trace::append(format_args!("ends: {end}")),
+            FunctionEnd::Failed(error) => trace::append(format_args!("fails: {error}")),
         }
-        let failed = match described {
+        let failed = match end {
             FunctionEnd::Done(end) => {
                 self.check_end(&task, &end);
-                self.dead_letters.remove(&task.dead_letter.unwrap_or(0));
+                self.messages.remove(&task.message.unwrap_or(0));
                 false
             }
             FunctionEnd::Failed(error) => {
                 assert!(task.errors > 0, "{} failed over healthy services: {error}", task.work.name());
-                self.deliver_later(task.dead_letter.unwrap_or(0));
+                self.deliver_later(task.message.unwrap_or(0));
                 true
             }
         };
         match task.work {
-            Work::Sweep => self.troubles += u32::from(failed),
+            Work::Sweep => self.disturbances += u32::from(failed),
             Work::Client(id, act) if failed => self.request(id, act),
             Work::Client(..) | Work::Message(..) => {}
         }
@@ -101,11 +99,11 @@ impl World {
     /// Kills a function; its message is delivered again.
     pub(super) fn kill(&mut self, task: usize) {
         let Task { number, work, .. } = self.tasks.swap_remove(task);
-        trace::speaker(work.name(), number);
-        trace::say(format_args!("dies"));
-        faults::note("crash");
+        trace::set_function(work.name(), number);
+        trace::append(format_args!("dies"));
+        faults::count_fault("crash");
         match work {
-            Work::Sweep => self.troubles += 1,
+            Work::Sweep => self.disturbances += 1,
             Work::Client(id, act) => self.request(id, act),
             Work::Message(..) => {}
         }
@@ -118,7 +116,7 @@ impl World {
             self.forgot_at = CLOCK.get();
             self.queues.forget_deduplication();
         }
-        if self.manners.mortal {
+        if self.environment.mortal {
             while let Some(task) = self.tasks.iter().position(|task| CLOCK.get() > task.dies_at) {
                 self.kill(task);
             }
