@@ -35,7 +35,7 @@ fn id(body: &Value) -> JobId {
 }
 
 #[tokio::test]
-async fn a_tenant_has_so_many_active_jobs_and_the_next_one_is_reported_when_to_come_again() {
+async fn a_tenant_over_its_limit_of_active_jobs_gets_429_with_retry_after() {
     let world = at_most(2);
     let ping = json!({"jobType": "ping"});
     let first = world.post(ping.to_string(), &[JSON, KEY]).await;
