@@ -50,8 +50,8 @@ fn failed_job(
     edits: &[Edit],
     doubles: bool,
 ) -> (World, BTreeMap<usize, usize>, Option<usize>) {
-    let mut world = World::new(rows, None).thrown_by(Rng::from_seed(seed), Manners::PLAIN);
-    world.shake(EVENTS);
+    let mut world = World::new(rows, None).with_environment(Rng::from_seed(seed), Environment::PLAIN);
+    world.run_events(EVENTS);
     world.run_to_the_end();
     let failed = world.reported("failed.csv");
     let kept: BTreeMap<_, _> = failed.keys().filter_map(|n| Some((*n, edits[n - 1]?))).collect();

@@ -217,7 +217,7 @@ impl World {
         let id = JobId::parse(&format!("{:016x}{:016x}", self.rng.number(), self.rng.number())).unwrap();
         let job = Job::waiting(id, format!("tenant-{tenant}"), "import", Timestamp(at));
         let create = CreateMessage::new(&job);
-        self.jobs.push(Course {
+        self.jobs.push(JobState {
             tenant,
             create,
             asked_at: at,

@@ -70,12 +70,12 @@ fn caught<T>(is_printed: bool, run: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-fn whole(seed: u64, taken_out: Option<&str>, voice: Voice) -> Ran {
+fn whole(seed: u64, removed_condition: Option<&str>, trace_mode: TraceMode) -> RunResult {
     let mut rng = Rng::from_seed(seed);
     #[allow(clippy::disallowed_methods, reason = "this is the simulation")]
     chance::seed(rng.number());
-    trace::begin(voice);
-    take_out(taken_out);
+    trace::begin(trace_mode);
+    remove_condition(removed_condition);
     faults::begin(Rng::from_seed(rng.number()), Rates::default());
     let mut plan = Plan::random(&mut rng);
     // Without the sweeper only healthy runs must end, so every second run is healthy.

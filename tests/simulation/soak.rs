@@ -23,7 +23,7 @@ struct Progress {
     reported_at: Instant,
 }
 
-impl Course {
+impl Progress {
     fn new(from: u64, count: u64) -> Self {
         let under_way = BTreeSet::new();
         Self { next: from, end: from + count, under_way, done: 0, violations: 0, reported_at: Instant::now() }
@@ -55,8 +55,8 @@ impl Course {
 }
 
 /// Runs `count` seeds on all processors. Returns the number of seeds with a violation.
-pub(crate) fn soak(from: u64, count: u64, taken_out: Option<&str>) -> u64 {
-    let course = Mutex::new(Course::new(from, count));
+pub(crate) fn soak(from: u64, count: u64, removed_condition: Option<&str>) -> u64 {
+    let progress = Mutex::new(Progress::new(from, count));
     let work = || {
         loop {
             let Some(seed) = progress.lock().unwrap().take() else { return };
@@ -80,14 +80,14 @@ pub(crate) fn soak(from: u64, count: u64, taken_out: Option<&str>) -> u64 {
 }
 
 #[test]
-fn a_soak_goes_on_where_every_seed_before_is_done() {
-    let mut course = Course::new(7, 3);
-    assert_eq!([course.take(), course.take()], [Some(7), Some(8)]);
-    course.end(8, Some("a violation\nmore of it"));
-    assert_eq!(course.described(), "soak 1 7 1");
-    course.end(7, None);
-    assert_eq!(course.described(), "soak 2 9 1");
-    assert_eq!((course.take(), course.take()), (Some(9), None));
-    course.end(9, None);
-    assert_eq!(course.described(), "soak 3 10 1");
+fn a_soak_resumes_at_the_first_seed_that_is_not_done() {
+    let mut progress = Progress::new(7, 3);
+    assert_eq!([progress.take(), progress.take()], [Some(7), Some(8)]);
+    progress.end(8, Some("a violation\nmore of it"));
+    assert_eq!(progress.described(), "soak 1 7 1");
+    progress.end(7, None);
+    assert_eq!(progress.described(), "soak 2 9 1");
+    assert_eq!((progress.take(), progress.take()), (Some(9), None));
+    progress.end(9, None);
+    assert_eq!(progress.described(), "soak 3 10 1");
 }

@@ -34,8 +34,8 @@ fn job(tenant: &'static str, upload: usize) -> JobPlan {
 }
 
 fn world() -> World {
-    let manners = Manners { stall_s: STALL_S, mortal: true, ..Manners::PLAIN };
-    World::from_plan(&Plan { jobs: vec![job(QUIET, 0)], manners, stretches: Vec::new() }, Rng::from_seed(5))
+    let environment = Environment { stall_s: STALL_S, mortal: true, ..Environment::PLAIN };
+    World::from_plan(&Plan { jobs: vec![job(QUIET, 0)], environment, stretches: Vec::new() }, Rng::from_seed(5))
 }
 
 /// Keeps the queue full of the other tenant's messages.

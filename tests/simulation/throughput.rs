@@ -41,7 +41,7 @@ fn run_jobs(redelivery_base_s: i64) -> RunResult {
     let job = |upload| JobPlan { upload, ..JobPlan::plain(&[OK; ROWS], Kind::Fine) };
     faults::begin(Rng::from_seed(1), Rates::default());
     let mut world = World::from_plan(
-        &Plan { jobs: (0..JOBS).map(job).collect(), manners, stretches: Vec::new() },
+        &Plan { jobs: (0..JOBS).map(job).collect(), environment, stretches: Vec::new() },
         Rng::from_seed(2),
     );
     faults::limit_calls(CALLS_PER_S);

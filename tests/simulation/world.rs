@@ -128,8 +128,8 @@ impl World {
 
     /// The world of one job, without faults.
     pub(crate) fn alone(job: JobPlan) -> Self {
-        let manners = Manners { mortal: job.kind == Kind::Limited, ..Manners::PLAIN };
-        Self::from_plan(&Plan { jobs: vec![job], manners, stretches: Vec::new() }, Rng::from_seed(0))
+        let environment = Environment { mortal: job.kind == Kind::Limited, ..Environment::PLAIN };
+        Self::from_plan(&Plan { jobs: vec![job], environment, stretches: Vec::new() }, Rng::from_seed(0))
     }
 
     /// The world of a plan. The random generator decides all events.

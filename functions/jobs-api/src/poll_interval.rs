@@ -1,7 +1,7 @@
 //! Poll interval (`Retry-After`) of a client: each poll shows progress, and none is wasted.
 
 use longshore_domain::group::Group;
-use longshore_domain::job::{Job, JobTimes, Stage};
+use longshore_domain::job::{Job, Stage};
 use longshore_domain::progress::{Progress, updated_at};
 use longshore_domain::time_stamp::Timestamp;
 

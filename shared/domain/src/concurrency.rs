@@ -5,7 +5,7 @@
 //! A chunk that finds no free slot is put down as waiting, and its message is done with: it burns no receives and
 //! occupies no function. Whoever leaves calls the next ones by sending their messages again.
 
-use crate::job::{Job, JobTimes, RetryState};
+use crate::job::Job;
 use crate::message::ChunkMessage;
 use crate::time_stamp::Timestamp;
 
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::group::ChunkPlan;
     use crate::ids::JobId;
-    use crate::job::CarriedOver;
+    use crate::job::{CarriedOver, JobTimes, RetryState};
 
     const fn at(seconds: i64) -> Timestamp {
         Timestamp(seconds * 1000)

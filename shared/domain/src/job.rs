@@ -13,7 +13,6 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{FileGuid, JobId};
-use crate::outcome::Counts;
 use crate::records::Format;
 use crate::text::cut;
 use crate::time_stamp::Timestamp;

@@ -1,7 +1,7 @@
 //! Percent, rate, ETA and the sentence that a person reads: derived from the job and its groups at each answer.
 
 use crate::group::Group;
-use crate::job::{Job, RetryState, SplitState, Stage, Status};
+use crate::job::{Job, Stage, Status};
 use crate::outcome::Counts;
 use crate::time_stamp::Timestamp;
 
@@ -109,7 +109,7 @@ pub fn sentence(job: &Job, percent: u8) -> String {
 mod tests {
     use super::*;
     use crate::ids::JobId;
-    use crate::job::CarriedOver;
+    use crate::job::{CarriedOver, RetryState, SplitState};
 
     #[test]
     fn a_group_that_is_touched_after_the_end_changes_nothing_that_is_shown() {

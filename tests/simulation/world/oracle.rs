@@ -53,7 +53,7 @@ impl World {
         let progress = Progress::new(&job, &groups, clock());
         assert!(progress.item_progress() <= progress.item_count, "{progress:?}");
         assert!(progress.item_count <= possible.len() as u64, "rows are invented: {progress:?}");
-        assert!(handler::most_at_once() <= AT_ONCE, "more chunks run at once than may");
+        assert!(handler::most_at_once() <= CONCURRENCY_LIMIT, "more chunks run at once than may");
         let apart = Progress::new(&job, &seen.groups, clock());
         assert!(apart.item_progress() <= apart.item_count, "groups that were read before the job: {apart:?}");
         let now = (progress.item_progress(), progress.percent);
@@ -141,7 +141,7 @@ impl World {
             return;
         }
         let code = job.error.as_ref().map(|error| error.code.as_str());
-        trace::say(format_args!("the job: {:?} {code:?} {:?}", job.status, job.completion.totals));
+        trace::append(format_args!("the job: {:?} {code:?} {:?}", job.status, job.completion.totals));
         match (job.status, code) {
             (Status::Completed, None) => {}
             (Status::Canceled, Some("canceled" | "deleted")) => {
@@ -161,7 +161,7 @@ impl World {
             (Status::Failed, Some("time_limit")) => {
                 faults::count_fault("time limit met");
                 // The clock of a sweep may be ahead.
-                let late = clock().millis_since(job.times.deadline_at) + self.manners.skew_ms;
+                let late = clock().millis_since(job.times.deadline_at) + self.environment.skew_ms;
                 assert!(late >= 0, "stopped before its time: {job:?}");
             }
             // Errors and deaths explain both codes. Only functions that die too often lead to this case.

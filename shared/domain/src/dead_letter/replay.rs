@@ -7,7 +7,7 @@
 
 use super::DeadLetterMessage;
 use crate::cursor::Cursor;
-use crate::job::{ChunkId, CompletionState, Job, JobTimes, RetryState, SplitState, Status, has_time};
+use crate::job::{ChunkId, Job, Status, has_time};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::group::ChunkPlan;
     use crate::ids::JobId;
-    use crate::job::{CarriedOver, Stage};
+    use crate::job::{CarriedOver, CompletionState, JobTimes, RetryState, SplitState, Stage};
     use crate::outcome::Counts;
 
     fn job(status: Status) -> Job {
