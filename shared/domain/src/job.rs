@@ -1,4 +1,4 @@
-//! A job: what is asked, how far it is, and how it ended. A final status never changes.
+//! A job: its definition, its progress and its result. A final status never changes.
 
 mod checkpoint;
 mod deadline;
@@ -24,46 +24,47 @@ pub use priority::Priority;
 pub use tolerance::Tolerance;
 pub use transition::{Finish, Transition};
 
-/// Bytes of an error's code and message.
+/// Maximum bytes of an error's code.
 const CODE_BYTES: usize = 100;
 const MESSAGE_BYTES: usize = 4 * 1024;
-/// Issues that a job keeps.
+/// Maximum number of issues that a job keeps.
 const MAX_ISSUES: usize = 20;
 
-/// Where a job stands, coarsely. The last three are final.
+/// The status of a job. The last three are final.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Accepted; nobody has begun it.
+    /// Accepted, but not begun.
     Waiting,
     /// Begun.
     Running,
     /// Every item has ended, and the report is written.
     Completed,
-    /// Stopped for the reason in `error`, or failed at its end; the report is written.
+    /// Stopped for the reason in `error`, or failed at the end; the report is written.
     Failed,
-    /// Stopped at the client's wish; the report is written.
+    /// Stopped at the client's request; the report is written.
     Canceled,
 }
 
 impl Status {
-    /// It will never change again.
+    /// Returns true if the status is final.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Canceled)
     }
 }
 
-/// Where a job stands, finely. `finishing` is derived: all items ended, the report not yet written.
+/// The stage of a job, finer than its status. `finishing` is derived: all items have ended, the report is not yet
+/// written.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
-    /// Its create message waits.
+    /// The create message waits in its queue.
     Queued,
-    /// The file is being cut; the chunks that exist already run.
+    /// The file is being split; existing chunks already run.
     Splitting,
     /// Every chunk exists.
     Processing,
-    /// No item starts any more; completion closes the groups and counts.
+    /// No new item starts; completion closes the groups and counts.
     Stopping,
     /// Completion writes the report.
     Finishing,
@@ -71,15 +72,15 @@ pub enum Stage {
     Done,
 }
 
-/// A sentence and a stable code for what went wrong with a job as a whole. Both are short, whoever wrote them: they are
-/// stored in the job's item, which DynamoDB holds to 400 KB.
+/// A stable code and a sentence about a problem with the job as a whole. Both are cut to a maximum length: they are
+/// stored in the job's item, which DynamoDB limits to 400 KB.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(from = "JobErrorParts")]
 #[non_exhaustive]
 pub struct JobError {
-    /// Stable, in snake case, for programs.
+    /// Stable error code in snake case, for programs.
     pub code: String,
-    /// What, where and the way out, for people.
+    /// Message for people: the problem, its position and the fix.
     pub message: String,
 }
 
@@ -91,7 +92,7 @@ struct JobErrorParts {
 }
 
 impl JobError {
-    /// An error from its two parts, each cut to its bound.
+    /// Creates an error, with both parts cut to their maximum lengths.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         let (mut code, mut message) = (code.into(), message.into());
         cut(&mut code, CODE_BYTES);
@@ -106,14 +107,14 @@ impl From<JobErrorParts> for JobError {
     }
 }
 
-/// Why a job is to stop before its end.
+/// The reason to stop a job early.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 pub struct Stop {
-    /// The final status that it will get: failed or canceled.
+    /// The final status of the job: failed or canceled.
     pub status: Status,
-    /// What the document will say.
+    /// The error that the job will report.
     pub error: Option<JobError>,
-    /// Since when.
+    /// Time at which the stop was requested.
     pub at: Timestamp,
 }
 
@@ -127,56 +128,56 @@ pub struct SourceFile {
     pub size_bytes: u64,
     /// Entity tag: every read names it, so that a changed file fails the job.
     pub etag: String,
-    /// How its records are told apart.
+    /// Format of its records.
     pub format: Format,
-    /// The client's name for it.
+    /// The client's name for the file.
     pub name: String,
 }
 
 impl SourceFile {
-    /// The upload that put it there: the end of its key.
+    /// Returns the upload that the file came from: the last part of its key.
     pub fn upload(&self) -> Option<FileGuid> {
         FileGuid::parse(self.key.rsplit('/').next()?)
     }
 }
 
-/// A job, as it is stored. Its options and its schema are kept apart: this item is rewritten often.
+/// A job as it is stored. Its options and its schema are stored separately: this item is rewritten often.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Job {
-    /// Its id.
+    /// Id of the job.
     pub job_id: JobId,
-    /// Whose it is.
+    /// Tenant that owns the job.
     pub tenant: String,
     /// Name of its job type.
     pub job_type: String,
-    /// How urgent it is: which queue its chunks travel in.
+    /// Priority, which selects the queue of its chunks.
     #[serde(default)]
     pub priority: Priority,
-    /// 0, and one more with each retry.
+    /// Generation: 0, and one more with each retry.
     pub generation: u32,
-    /// What the generations before leave to this one.
+    /// Counts and groups that are carried over from earlier generations.
     #[serde(default, rename = "base")]
     pub carried_over: CarriedOver,
-    /// What the generations before left is filed again up to this chunk; a retry goes on from here.
+    /// First chunk of the earlier generations whose remaining items are not yet replanned; a retry resumes here.
     #[serde(default, rename = "refiled")]
     pub replanned: ChunkId,
-    /// Where it stands.
+    /// Status.
     pub status: Status,
-    /// Where it stands, finely.
+    /// Stage.
     pub stage: Stage,
-    /// Its file; none for a job that is one item.
+    /// The job's file; `None` for a job that is one item.
     pub source: Option<SourceFile>,
-    /// The corrected failures file that its present generation runs with.
+    /// The corrected failures file that the present generation runs with.
     #[serde(default)]
     pub corrected: Option<SourceFile>,
-    /// The chunks of earlier generations whose dead letters its present one replays: see [`Reopen::selected_chunks`].
+    /// The chunks of earlier generations whose dead letters the present one replays: see [`Reopen::selected_chunks`].
     #[serde(default, rename = "only")]
     pub selected_chunks: Option<BTreeSet<ChunkId>>,
-    /// The corrected files of the generations before. Nobody reads them any more; they go with the job.
+    /// The corrected files of earlier generations. They are no longer read, and are removed with the job.
     #[serde(default, rename = "spent", skip_serializing_if = "BTreeSet::is_empty")]
     pub used_corrections: BTreeSet<FileGuid>,
-    /// How many failures it tolerates.
+    /// Tolerated number of failures.
     pub tolerance: Tolerance,
     /// The source is split up to this byte.
     pub split_offset: u64,
@@ -186,61 +187,61 @@ pub struct Job {
     pub groups: u32,
     /// Groups whose messages are known to be sent: all below this number.
     pub sent_groups: u32,
-    /// Every group is committed.
+    /// True if every group is committed.
     pub split_ended: bool,
     /// Groups whose items have all ended.
     #[serde(skip)]
     pub done_groups: BTreeSet<u32>,
-    /// Why it is to stop.
+    /// The reason to stop, if a stop was requested.
     pub stop: Option<Stop>,
-    /// The counts at the end.
+    /// The final counts.
     pub totals: Option<Counts>,
-    /// How far the completion of the present generation is, if it takes more than one invocation.
+    /// Checkpoint of the present generation's completion, if it takes more than one invocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
     /// Name of the report written with the final status: the attempt, and the invocation that ended it. `None` before
     /// the end, for a job that ended without a report, and for one that ended before attempts had names.
     #[serde(default)]
     pub report: Option<String>,
-    /// What went wrong with the job as a whole.
+    /// The error of the job as a whole.
     pub error: Option<JobError>,
-    /// Things to know that stopped nothing.
+    /// Non-fatal warnings.
     pub issues: Vec<JobError>,
     /// Number of times that the sweeper has sent the job's create or complete message again since the last progress of
     /// the split or the completion.
     pub resends: u32,
-    /// When it was accepted.
+    /// Time at which the job was accepted.
     pub created_at: Timestamp,
-    /// When it was begun.
+    /// Time at which the job was begun.
     pub started_at: Option<Timestamp>,
-    /// When it got its final status.
+    /// Time of the final status.
     pub finished_at: Option<Timestamp>,
-    /// When the job itself last changed; its groups keep their own time.
+    /// Time of the last change to the job itself; its groups have their own.
     pub updated_at: Timestamp,
-    /// Seconds that it may take.
+    /// Maximum run time in seconds.
     #[serde(default)]
     pub timeout_s: i64,
-    /// When it is stopped if it has not ended.
+    /// Time at which the job is stopped unless it has ended.
     pub deadline_at: Timestamp,
-    /// When it and its files are forgotten, in seconds: DynamoDB's time to live.
+    /// Time in seconds at which the job and its files expire: DynamoDB's time to live.
     pub expires_at: i64,
-    /// When its client deleted it. From then on no client sees it, in no answer and in no list; it stays until it has
-    /// ended and the sweeper has removed what belongs to it. On the stored job only while it is set.
+    /// Time at which the client deleted the job; absent on other jobs. From then on, no response and no list shows the
+    /// job. It remains stored until it has ended and the sweeper has removed its data.
     #[serde(default)]
     pub deleted_at: Option<Timestamp>,
-    /// It only checks its file: another job can be started that does for real what this one has checked.
+    /// True if the job only validates its file: an import can be started from it.
     #[serde(default)]
     pub checks_only: bool,
-    /// The job that was started so; there is at most one, ever.
+    /// The import that was started from this job; at most one ever.
     #[serde(default)]
     pub started_as: Option<JobId>,
-    /// The job that checked the file before this one was started.
+    /// The validated job from which this one was started.
     #[serde(default)]
     pub started_from: Option<JobId>,
 }
 
 impl Job {
-    /// A job that was just accepted: one item, no tolerance, no deadline, no expiry; the rest is for who accepts it.
+    /// A job that was just accepted: one item, no tolerance, no deadline, no expiry. The caller sets the other fields.
     pub fn waiting(job_id: JobId, tenant: impl Into<String>, job_type: impl Into<String>, now: Timestamp) -> Self {
         Self {
             job_id,
@@ -284,49 +285,50 @@ impl Job {
         }
     }
 
-    /// Waiting or running, and nobody has told it to stop.
+    /// Returns true if the job waits or runs, and no stop was requested.
     pub fn is_live(&self) -> bool {
         !self.status.is_final() && self.stage != Stage::Stopping
     }
 
-    /// Its client has deleted it: it is to be stopped, ended and removed, and to be shown to nobody.
+    /// Returns true if the client has deleted the job: it is to be stopped, ended and removed, and is shown to no
+    /// client.
     pub fn is_deleted(&self) -> bool {
         self.deleted_at.is_some()
     }
 
-    /// It is deleted and has ended: what belongs to it may go.
+    /// Returns true if the job is deleted and has ended: its data may be removed.
     pub fn is_removable(&self) -> bool {
         self.is_deleted() && self.status.is_final()
     }
 
-    /// The sweeper has to look at it: it has not ended, or it is deleted and not yet removed.
+    /// Returns true if the sweeper has work: the job has not ended, or is deleted and not yet removed.
     pub fn is_unfinished(&self) -> bool {
         !self.status.is_final() || self.is_deleted()
     }
 
-    /// Split to the end, and every group of this generation done: completion may run.
+    /// Returns true if the split has ended and every group of this generation is done: completion may run.
     pub fn all_done(&self) -> bool {
         let done = self.done_groups.range(self.carried_over.groups..).count();
         self.split_ended && done + self.carried_over.groups as usize == self.groups as usize
     }
 
-    /// The whole file has been counted, by this generation or by one before.
+    /// Returns true if the whole file has been counted, by this generation or an earlier one.
     pub fn item_count_final(&self) -> bool {
         self.split_ended || self.carried_over.split_ended
     }
 
-    /// Every upload that it uses or has used: its file, and the corrected ones of all generations.
+    /// Returns every upload that the job uses or has used: its file, and the corrected files of all generations.
     pub fn uploads(&self) -> BTreeSet<FileGuid> {
         let files = self.source.iter().chain(&self.corrected);
         files.filter_map(SourceFile::upload).chain(self.used_corrections.iter().copied()).collect()
     }
 
-    /// Whether another job can be started that does for real what this one has checked: it has completed, and none was.
+    /// Returns true if an import can be started from this validated job: it has completed, and none was started before.
     pub fn is_startable(&self) -> bool {
         self.checks_only && self.status == Status::Completed && self.started_as.is_none() && !self.is_deleted()
     }
 
-    /// Whether a group is one of this generation's. Those before are history: nothing is ever written to them.
+    /// Returns true if the group belongs to this generation. Groups of earlier generations are never written again.
     pub fn owns(&self, group: u32) -> bool {
         group >= self.carried_over.groups
     }
