@@ -24,7 +24,7 @@ pub use priority::Priority;
 pub use tolerance::Tolerance;
 pub use transition::{Finish, Transition};
 
-/// Maximum bytes of an error's code.
+/// Maximum bytes of an error's code and message: both are stored in the job's item, which DynamoDB limits to 400 KB.
 const CODE_BYTES: usize = 100;
 const MESSAGE_BYTES: usize = 4 * 1024;
 /// Maximum number of issues that a job keeps.
@@ -53,8 +53,7 @@ impl Status {
     }
 }
 
-/// The stage of a job, finer than its status. `finishing` is derived: all items have ended, the report is not yet
-/// written.
+/// The stage of a job, finer than its status. In `finishing`, all items have ended and the report is not yet written.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
@@ -66,14 +65,13 @@ pub enum Stage {
     Processing,
     /// No new item starts; completion closes the groups and counts.
     Stopping,
-    /// Completion writes the report.
+    /// All items have ended; completion writes the report. Never stored, but derived on each read.
     Finishing,
     /// The status is final.
     Done,
 }
 
-/// A stable code and a sentence about a problem with the job as a whole. Both are cut to a maximum length: they are
-/// stored in the job's item, which DynamoDB limits to 400 KB.
+/// A problem with the job as a whole: a stable code, and a sentence for people. Both have a maximum length.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(from = "JobErrorParts")]
 #[non_exhaustive]

@@ -1,6 +1,6 @@
-//! Gives every target all that was ever found for it: the committed corpus.
+//! Regression test: gives every target its committed corpus.
 //!
-//! A crash that was mended belongs there, too, and is then seen by every test run.
+//! The input of a fixed crash belongs there, too, so that every test run checks it.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 

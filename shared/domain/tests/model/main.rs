@@ -12,10 +12,10 @@
 //! | `action`, `runs` | the possible next actions; start, progress and death of a function |
 //! | `splitter`, `replan`, `worker`, `commit`, `completion`, `sweeper` | the step machines and their writes |
 //! | `client`, `retry` | requests of clients and operators |
-//! | `report`, `properties`, `sights` | expected results for the counts; the invariants; the states that must be reached |
+//! | `report`, `properties`, `sights` | expected counts; the invariants; the states that must be reached |
 //! | `holds`, `retries`, `ends`, `walks` | the tests: sound in every state, finite, and sound in long random walks |
 //! | `flaws`, `layers` | flaws that must be found; redundant mechanisms whose removal only costs speed |
-//! | `checked`, `caught`, `story` | a check and its measurements; a readable counterexample, kept in `counterexamples/` |
+//! | `checked`, `caught`, `story` | a check and its measurements; a readable story, kept in `counterexamples/` |
 
 mod action;
 mod bounds;

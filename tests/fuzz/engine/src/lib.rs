@@ -1,5 +1,5 @@
-//! Nothing: this package is there so that cargo builds libFuzzer beside the workspace, and not within it.
+//! Empty package with which cargo builds libFuzzer separately from the workspace.
 //!
-//! The crate that holds libFuzzer's sources asks other features of its build tool than the cryptography below the AWS
-//! SDK does. In one build with them it has the whole SDK built again, which takes ten minutes. So `cargo xtask fuzz`
-//! builds this package alone, and links what comes of it.
+//! The crate with libFuzzer's sources needs other features of its build tool than the cryptography crate below the AWS
+//! SDK. Built together, they would rebuild the whole SDK, which takes ten minutes. So `cargo xtask fuzz` builds this
+//! package alone, and links the result.
