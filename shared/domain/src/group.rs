@@ -1,4 +1,4 @@
-//! The ledger: groups of chunks, and the one conditional commit that keeps progress exact.
+//! The ledger: groups of chunks, and the one conditional commit that makes counting exactly-once.
 //!
 //! A chunk's commit adds to its group's counts and moves the chunk's cursor, on condition that the cursor still has the
 //! value that the worker started from. A redelivery, a retried call or a second worker finds it moved and adds nothing.

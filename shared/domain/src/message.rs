@@ -17,8 +17,8 @@ pub struct CreateMessage {
     pub tenant: String,
     /// The job's generation when the message was sent.
     pub generation: u32,
-    /// Groups that were committed when the message was sent; with `resend` 0, groups whose messages were sent. Part of
-    /// the deduplication id.
+    /// Number of groups that were committed when the message was sent; with `resend` 0, their messages had been sent,
+    /// too. Part of the deduplication id.
     pub position: u32,
     /// 0 from the API and from continuations; n for the sweeper's nth re-send, in another message group.
     #[serde(default)]
@@ -56,10 +56,10 @@ impl CreateMessage {
     /// is in flight, so a tenant has at most [`SPLIT_LANES`] splitters beside re-sends and copies, and its
     /// continuations wait behind its other jobs.
     ///
-    /// A re-send uses a separate lane, so that it does not wait behind a dead splitter's message. Each lane has two
-    /// such lanes beside it, so that a tenant whose jobs have waited for long does not get a splitter for each of them.
-    /// Each lane also has one for copies of failed messages, so that a job that fails repeatedly blocks only other
-    /// failed messages. The sweeper soon sends another message for the jobs of those.
+    /// Re-sends use lanes of their own, so that they do not wait behind a dead splitter's message. There are only two
+    /// of them per regular lane, so that a tenant whose jobs have waited for long does not get a splitter for each.
+    /// Copies of failed messages use a third such lane, so that a job that fails repeatedly delays only other failed
+    /// messages, and the sweeper soon sends another message for the jobs of those.
     pub fn group_id(&self) -> String {
         group_id(&self.tenant, self.job_id, self.resend, self.failures)
     }

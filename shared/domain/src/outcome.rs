@@ -1,4 +1,4 @@
-//! Outcomes of items, and their counts.
+//! Outcomes of items (success, skip, permanent or transient failure), and their counts.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ const CODE_BYTES: usize = 100;
 const FIELD_CHARS: usize = 200;
 const MESSAGE_BYTES: usize = 2 * 1024;
 
-/// A handler's verdict on one item.
+/// A handler's verdict on one item. An enum, so that every outcome has to be handled.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Outcome {
     /// Done.
@@ -23,7 +23,7 @@ pub enum Outcome {
     },
     /// Permanent failure: counted as failed and listed in `failed.csv`; never retried automatically.
     Reject(Rejection),
-    /// Transient failure: the item is retried after the back-off, until the handler's limit.
+    /// Transient failure: this item alone is retried after the back-off, until the handler's limit.
     Retry {
         /// Minimum wait, if the service that refused the item named one.
         after: Option<Duration>,

@@ -1,4 +1,4 @@
-//! Limit of groups: no source has more groups than a generation may have.
+//! Tests of the limit of groups: no source has more groups than a generation may have.
 
 use proptest::prelude::*;
 

@@ -10,7 +10,7 @@ use time::format_description::well_known::Rfc3339;
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
-    /// Returns the system clock's time. Only `main` and adapters call it; rules get the time as an argument.
+    /// Returns the system clock's current time. Only `main` and adapters call it; rules get the time as an argument.
     pub fn now() -> Self {
         let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Self(since_epoch.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX)))

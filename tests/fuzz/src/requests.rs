@@ -74,7 +74,7 @@ async fn answer(request: Request<Body>) {
     }
 }
 
-/// Checks a problem: it has its kind, its details and the request id, whichever layer responds.
+/// Checks a problem document: kind, title, detail, errors and request id, whichever layer responds.
 fn problem(status: u16, body: &[u8]) {
     let problem: Value = serde_json::from_slice(body).unwrap_or_default();
     let is_text = |name: &str| problem[name].as_str().is_some_and(|text| !text.trim().is_empty());

@@ -1,4 +1,4 @@
-//! Replay of a dead letter: the pure decision on its effect.
+//! Replay of a dead letter (redrive, re-send or reopen): the pure decision on its effect.
 //!
 //! While the job runs, a replay of a chunk or a split has to wait: the sweep that recorded the dead letter is about to
 //! account for it, and sending the message again in between would lose message and rows. After the job's end, the

@@ -26,8 +26,9 @@ pub struct MoveCheckpoint {
     pub from: Option<Checkpoint>,
     /// The checkpoint that it has reached.
     pub to: Checkpoint,
-    /// True if rows were written since `from`. An attempt that replaces another's report has lost the rows written by
-    /// that one. An attempt that only claims a report with all rows written could fail after it indefinitely.
+    /// True if rows were written since `from`. Two kinds of moves are no progress: an attempt that replaces another has
+    /// lost the rows that one had written, and an attempt that only claims a report with all rows written may fail
+    /// after it again and again.
     pub is_progress: bool,
     /// Time of the move.
     pub at: Timestamp,

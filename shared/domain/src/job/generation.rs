@@ -29,7 +29,7 @@ pub struct CarriedOver {
     pub retried_groups: u32,
 }
 
-/// Id of a chunk within its job, ordered by group, then by chunk.
+/// Identifies a chunk within its job; ordered by group, then by chunk.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct ChunkId {
     /// Number of the group.

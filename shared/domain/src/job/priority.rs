@@ -1,4 +1,4 @@
-//! Priorities of jobs. Each has its own queue and concurrency, so that none waits behind another.
+//! Priorities of jobs. Each has its own queue and concurrency, so that no priority waits behind another.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
-    /// Urgent: a person waits for the job.
+    /// For a job that a person waits for.
     High,
-    /// Default.
+    /// The default.
     #[default]
     Normal,
-    /// Not urgent: the job may take the night.
+    /// For a job that may take all night.
     Low,
 }
 

@@ -1,4 +1,4 @@
-//! Failure tolerance: the limit of failed items at which a job stops.
+//! Failure tolerance: the maximum number or share of failed items before a job stops.
 
 use serde::{Deserialize, Serialize};
 

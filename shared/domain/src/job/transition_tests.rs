@@ -1,4 +1,4 @@
-//! Every transition as a table of before, event and after.
+//! Tests of the state machine: every transition as a table of before, event and after.
 
 use super::*;
 use crate::group::{ChunkPlan, Manifest};

@@ -1,4 +1,5 @@
-//! Finds record boundaries in CSV, by the rules of the `csv` crate's default reader and at the speed of `memchr`.
+//! Record boundaries in CSV: a state machine with the rules of the `csv` crate's default reader and the speed of
+//! `memchr`.
 //!
 //! The crate's own state machine takes one byte at a time and copies cells, which the splitter does not need. This one
 //! jumps from one significant byte to the next. The two must agree on every input, or a chunk's rows differ from the

@@ -1,4 +1,4 @@
-//! The rules of CSV as a table, each fed whole and byte by byte.
+//! Tests of CSV: its rules as a table, each fed whole and byte by byte.
 //!
 //! The property tests verify the agreement with the `csv` crate; the table documents the rules.
 

@@ -1,4 +1,4 @@
-//! The cutter: cuts a stream of blocks, or a slice, into records.
+//! The record cutter: a streaming parser that splits blocks, or a slice, into records.
 //!
 //! The splitter reads files larger than its memory, in the blocks that the network delivers. Block boundaries have no
 //! effect: the spans depend on the bytes alone, so a second run of a crashed splitter finds the same ones.

@@ -1,4 +1,4 @@
-//! Finds record boundaries in JSON Lines: one value per line.
+//! Record boundaries in JSON Lines: one value per line.
 //!
 //! JSON never contains a bare line break, so a broken value cannot swallow its neighbors: it fails alone.
 

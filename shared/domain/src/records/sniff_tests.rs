@@ -1,4 +1,4 @@
-//! Files that people upload by mistake, and the messages for them.
+//! Tests of content sniffing: files that people upload by mistake, and the messages for them.
 //!
 //! The messages are part of the product: a change of one must be visible in review.
 
