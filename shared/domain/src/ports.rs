@@ -158,7 +158,7 @@ pub trait JobStore: Send + Sync {
 /// A job's transitions. Each is one conditional write with the meaning of the function of the same name on [`Job`]. On
 /// an absent job, every transition is refused.
 pub trait JobTransitions: Send + Sync {
-    /// See [`Job::begin`].
+    /// Begins the job; see [`Job::begin`].
     fn begin(&self, id: JobId, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Stores the names of the columns with the job's definition. The first write counts; later ones change nothing.
     fn put_columns(&self, id: JobId, columns: &[String]) -> impl Future<Output = PortResult<()>> + Send;
@@ -178,7 +178,7 @@ pub trait JobTransitions: Send + Sync {
         issues: &[JobError],
         now: Timestamp,
     ) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// See [`Job::stop`].
+    /// Requests a stop; see [`Job::stop`].
     fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Stops the job like [`Self::stop`], on condition that it is also [unchanged](Job::is_as_seen).
     fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
@@ -187,7 +187,7 @@ pub trait JobTransitions: Send + Sync {
     fn delete(&self, id: JobId, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Deletes the job like [`Self::delete`], on condition that it is also [unchanged](Job::is_as_seen).
     fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// See [`Job::move_checkpoint`].
+    /// Moves the checkpoint of the completion; see [`Job::move_checkpoint`].
     fn checkpoint(&self, id: JobId, request: &MoveCheckpoint) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Sets the final status; see [`Job::finish`]. Also takes the job off the index of unfinished jobs, unless it is
     /// deleted.
@@ -216,7 +216,7 @@ pub trait Ledger: Send + Sync {
     fn chunk_state(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<ChunkState>>> + Send;
     /// Commits by one conditional write; see [`Group::commit`].
     fn commit(&self, id: JobId, group: u32, commit: &Commit) -> impl Future<Output = PortResult<CommitOutcome>> + Send;
-    /// See [`Job::group_done`].
+    /// Records that a group is done; see [`Job::group_done`].
     fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Reads all groups in order, then the job, consistently.
     fn progress(&self, id: JobId) -> impl Future<Output = PortResult<Option<(Vec<Group>, Job)>>> + Send;
