@@ -1,14 +1,14 @@
-//! An example of a job type of one's own: invites the people of a file, one row each.
+//! An example of a custom job type: invites the people in a file, one per row.
 //!
-//! Everything else - upload, splitting, exact progress, retries, the file of the rows that failed - is Longshore's.
+//! Everything else - upload, splitting, exact progress, retries, the failures file - is Longshore's.
 
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome};
 
-/// What clients write as `options`.
+/// Options of the job, as clients send them.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Options {
-    /// To what they are invited.
+    /// The event of the invitation.
     pub event: String,
 }
 
@@ -19,9 +19,9 @@ pub struct Person {
     email: String,
 }
 
-/// The job type, with the client that it needs.
+/// The job type, with the mail client that it needs.
 pub struct Invite<M> {
-    /// Sends the mail.
+    /// Client that sends the mail.
     pub mailer: M,
 }
 
@@ -44,13 +44,13 @@ impl<M: Mailer> JobType for Invite<M> {
     }
 }
 
-/// Sends one mail at most once under one key.
+/// A mail client that sends at most one mail per idempotency key.
 pub trait Mailer: Send + Sync + 'static {
-    /// Sends; an error is worth another try.
+    /// Sends a mail; on an error, the item may be retried.
     fn send(&self, to: &str, text: &str, key: ItemKey) -> impl Future<Output = Result<(), String>> + Send;
 }
 
-/// A mailer that only says how long its mails are.
+/// A mailer that only logs the length of its mails.
 pub struct LogMailer;
 
 impl Mailer for LogMailer {

@@ -1,5 +1,5 @@
-//! Wires the functions that know job types: the built-in ones and `invite`. One binary serves all three; which one
-//! it is, Lambda says by the handler's name in the template.
+//! Entry point of the functions that run job types: the built-in ones and `invite`. One binary serves all three
+//! functions; Lambda selects the function by the handler's name in the template.
 
 use invite::{Invite, LogMailer};
 use lambda_runtime::Error;

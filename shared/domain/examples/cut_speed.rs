@@ -1,6 +1,6 @@
-//! Prints how fast the cutter is, in GB/s, for rows of 100 bytes.
+//! Benchmark of the cutter: prints its speed in GB/s for rows of 100 bytes.
 //!
-//! The splitter reads a file once, from one Lambda; the cutter must not be what it waits for.
+//! The splitter reads a file once, from one Lambda function; the cutter must not be its bottleneck.
 //! `cargo run -p longshore-domain --example cut_speed`
 
 use std::hint::black_box;
@@ -9,7 +9,7 @@ use std::time::Instant;
 use longshore_domain::records::{Cutter, Format, records};
 
 const FILE_BYTES: usize = 100_000_000;
-/// About what one read of a network stream delivers.
+/// Typical size of one read of a network stream.
 const BLOCK_BYTES: usize = 64 * 1024;
 const ROUNDS: usize = 5;
 

@@ -1,12 +1,15 @@
-//! Admission of jobs by the depth of their queue: one tenant's backlog is no reason to refuse the others.
+//! Admission control: accepts or refuses new jobs by the depth of their queue (backpressure).
+//!
+//! A deep queue closes admission first for tenants with many active jobs, so that one tenant's queue depth does not
+//! shut out the others.
 
-/// Active jobs with which a tenant is refused while a queue is deep.
+/// Number of active jobs from which a tenant is refused while a queue is deep.
 pub const FEW_JOBS: u64 = 5;
 
-/// Multiple of the limit at which every tenant is refused: more than one tenant's active jobs can fill.
+/// Multiple of the depth limit above which every tenant is refused: more than one tenant's active jobs can fill.
 const SHARED: u64 = 10;
 
-/// Who is let in.
+/// The tenants that are admitted at the present queue depth.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Admission {
     /// Every tenant.
@@ -18,7 +21,7 @@ pub enum Admission {
 }
 
 impl Admission {
-    /// By the chunks that wait in a queue, and the most that should.
+    /// Decides by the number of chunks that wait in a queue and the depth limit `most`.
     pub fn from_depth(chunks: u64, most: u64) -> Self {
         match chunks {
             _ if chunks <= most => Self::Open,
@@ -27,7 +30,7 @@ impl Admission {
         }
     }
 
-    /// Whether a tenant with so many active jobs is let in.
+    /// Returns true if a tenant with this number of active jobs is admitted.
     pub fn admits(self, active: u64) -> bool {
         match self {
             Self::Open => true,

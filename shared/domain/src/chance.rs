@@ -1,7 +1,7 @@
-//! Random bits: the machine's, unless a simulation has seeded this thread.
+//! Random bits: the operating system's, unless a simulation has seeded this thread.
 //!
-//! A run of the simulation must come out the same twice, and so must the names of its attempts and its jitter. Nothing
-//! else may seed a thread: names that come again are no names (`clippy.toml` refuses it outside the simulation).
+//! A simulation run must be reproducible, including the names of its attempts and its jitter. Nothing else may seed a
+//! thread: a repeated sequence would repeat names that must be unique. `clippy.toml` refuses it outside the simulation.
 
 use std::cell::Cell;
 
@@ -9,12 +9,12 @@ use uuid::Uuid;
 
 thread_local!(static STATE: Cell<Option<u64>> = const { Cell::new(None) });
 
-/// From here on this thread draws from a sequence that the seed decides.
+/// Makes this thread draw from the deterministic sequence of this seed from now on.
 pub fn seed(seed: u64) {
     STATE.set(Some(seed));
 }
 
-/// 128 random bits.
+/// Returns 128 random bits.
 pub(crate) fn bits() -> u128 {
     match STATE.get() {
         None => Uuid::new_v4().as_u128(),
@@ -27,7 +27,7 @@ pub(crate) fn bits() -> u128 {
     }
 }
 
-/// The next number of a SplitMix64 sequence, and the state behind it.
+/// Returns the next number of a SplitMix64 sequence and the next state.
 #[must_use]
 pub const fn split_mix(state: u64) -> (u64, u64) {
     let state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,73 +1,75 @@
-//! The gate of a job type of which only so many chunks may run at once: numbered slots, and chunks that wait for one.
+//! Concurrency limits of job types: numbered permits, and parked chunks that wait for one.
 //!
-//! A chunk runs while it holds one of the slots below the limit; each is one small record, taken by one conditional
-//! write, so that there are never more holders than slots. A lease ends by itself once its holder is dead for certain.
-//! A chunk that finds no free slot is put down as waiting, and its message is done with: it burns no receives and
-//! occupies no function. Whoever leaves calls the next ones by sending their messages again.
+//! A chunk of a limited job type runs while it holds one of the permits below the limit. Each permit is one small
+//! record that is taken by one conditional write, so there are never more holders than permits. A permit expires once
+//! its holder is certainly dead. A chunk that finds no free permit is parked and its message is acknowledged: it uses
+//! up no receives and occupies no function. A worker that releases its permit wakes the next parked chunks by sending
+//! their messages again.
 
 use crate::job::Job;
 use crate::message::ChunkMessage;
 use crate::time_stamp::Timestamp;
 
-/// How long a lease outlasts the time at which its holder should have stopped by itself: the few seconds that a
-/// function keeps in reserve until it is killed, and as much again for clocks that disagree.
+/// Seconds by which a permit outlasts its holder's own deadline: the few seconds that a function keeps in reserve until
+/// it is killed, and as much again for clock skew.
 const PERMIT_MARGIN_S: i64 = 10;
 
-/// After this a call is taken for lost: whoever made it died before it sent the message.
+/// Seconds after which a wake counts as lost: its worker died before it sent the message.
 const WAKE_S: i64 = 30;
 
-/// How much later the turn of each next chunk of a job comes: about as long as a chunk should take. A job that begins
-/// later than another overtakes those of its chunks that are far from their turn, and no others: a small job does not wait
-/// for all of a big one, and a big one cannot be overtaken for ever.
+/// Seconds between the turns of consecutive chunks of a job: about the duration of one chunk. A later job overtakes
+/// only those chunks of an earlier job that are far from their turn. So a small job does not wait for all of a large
+/// one, and a large job cannot be overtaken indefinitely.
 const TURN_S: i64 = 60;
 
-/// The right to run one chunk, until it is given back or ends by itself.
+/// The right to run one chunk, until it is released or expires.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Permit {
-    /// Which slot, from 0.
+    /// Number of the permit, from 0.
     pub number: u32,
-    /// The attempt that holds it, by a name that no other has.
+    /// Unique name of the attempt that holds it.
     pub holder: String,
-    /// When it ends if it is not given back.
+    /// Time of expiry, unless it is released before.
     pub until: Timestamp,
 }
 
 impl Permit {
-    /// A lease for an attempt that stops by itself at `deadline`.
+    /// Creates a permit for an attempt that stops by itself at `deadline`.
     pub fn new(number: u32, holder: &str, deadline: Timestamp) -> Self {
         Self { number, holder: holder.to_owned(), until: deadline.plus_seconds(PERMIT_MARGIN_S) }
     }
 
-    /// The meaning of taking a slot: it is free, its lease has ended, or it is ours by a call whose reply was lost.
+    /// Returns true if and only if the permit may be taken: it is free, it has expired, or this holder took it by a
+    /// call whose reply was lost.
     pub fn may_replace(&self, current: Option<&Self>, now: Timestamp) -> bool {
         current.is_none_or(|current| current.until < now || current.holder == self.holder)
     }
 }
 
-/// Numbers of the slots below the limit that nobody holds. Leases of slots beyond it, from a time when the limit was
-/// higher, end as they are.
+/// Returns the numbers of the free permits below the limit. Permits beyond it, from a time when the limit was higher,
+/// simply expire.
 pub fn free_permits(permits: &[Permit], limit: u32, now: Timestamp) -> Vec<u32> {
     let held = |number: &u32| permits.iter().any(|permit| permit.number == *number && permit.until >= now);
     (0..limit).filter(|number| !held(number)).collect()
 }
 
-/// A chunk that waits at its gate. While it does, no message of it is needed.
+/// A chunk that waits for a permit. No message of it is needed while it is parked.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct ParkedChunk {
-    /// Where it stands in the order: the earlier, the sooner.
+    /// Position in the queue of parked chunks: the earliest turn is woken first.
     pub turn: Timestamp,
-    /// What is to be sent, without the chunk's bytes.
+    /// The message to send on waking, without the chunk's bytes.
     pub message: ChunkMessage,
-    /// How many chunks of the type may run at once, as the worker knew it that put this down.
+    /// Concurrency limit of the type, as known to the worker that parked the chunk.
     pub limit: u32,
-    /// When somebody set out to send the message.
+    /// Time of the last wake; `None` if the chunk has not been woken.
     pub woken_at: Option<Timestamp>,
-    /// When it is forgotten with its job, in seconds.
+    /// Time of expiry, that of its job, in seconds.
     pub expires_at: i64,
 }
 
 impl ParkedChunk {
-    /// A chunk of this job: the same for every delivery of it, so that it waits once.
+    /// Creates the parked form of a job's chunk. Every delivery of the chunk gives the same, so that it is parked once.
     pub fn new(job: &Job, message: &ChunkMessage, limit: u32) -> Self {
         let group = i64::from(message.group.saturating_sub(job.retry.carried_over.groups));
         let before = group * crate::group::CHUNKS_PER_GROUP as i64 + i64::from(message.chunk);
@@ -76,13 +78,13 @@ impl ParkedChunk {
         Self { turn, message, limit, woken_at: None, expires_at: job.times.expires_at }
     }
 
-    /// Its name among those that wait; names sort by turn.
+    /// Returns the key among parked chunks; keys sort by turn.
     pub fn name(&self) -> String {
         let ChunkMessage { job_id, group, chunk, .. } = &self.message;
         format!("{:015}#{job_id}#{group:05}-{chunk:02}", self.turn.0)
     }
 
-    /// Nobody is about to send its message.
+    /// Returns true unless a recent wake is about to send its message.
     pub fn may_be_woken(&self, now: Timestamp) -> bool {
         self.woken_at.is_none_or(|woken_at| now > woken_at.plus_seconds(WAKE_S))
     }

@@ -1,43 +1,46 @@
-//! A chunk's cursor: how far it is committed, and by which attempt.
+//! A chunk's cursor: its committed position, and the attempt that committed it.
 //!
-//! The cursor is the guard of the whole ledger: a commit moves it from one value to another, on condition that it
-//! still has the old one. So every value ever written must be unique; the token (the attempt's nonce and a number)
-//! makes it so. Text form, at most 40 bytes to keep a group under one write unit:
-//! `round.position.token.file.filed.due`, with `-` for what is absent and `F` for the position of a finished chunk. A seventh
-//! part, `.s`, stands behind a round that the sweeper sends; versions that do not know it read the other six.
+//! The cursor is the guard of the whole ledger: a commit moves it from one value to another, on condition that it still
+//! has the old one (compare-and-set). So every value ever written must be unique. The token, made of the attempt's
+//! nonce and a number, makes it so.
+//!
+//! The text form has at most 40 bytes, to keep a group under one write unit: `round.position.token.file.deferred.due`,
+//! with `-` for an absent part and `F` for the position of a finished chunk. A seventh part, `.s`, marks a round that
+//! the sweeper sends; versions that do not know it read the other six.
 
 use std::fmt;
 
 use crate::time_stamp::Timestamp;
 
-/// How far a chunk is committed.
+/// The committed position of a chunk.
 #[derive(Clone, Eq, PartialEq, Hash, Debug)]
 pub struct Cursor {
-    /// 0 for the chunk's own items; round n works the transient items that round n - 1 filed.
+    /// 0 for the chunk's own items; round n works the transient items that round n - 1 deferred.
     pub round: u32,
-    /// Items of this round that are passed (done or filed for the next round).
+    /// Items of this round that are done or deferred to the next round.
     pub position: u32,
-    /// The attempt's nonce and the number of its commit: unique for ever.
+    /// The attempt's nonce and the number of its commit: unique among all cursors ever written.
     pub token: String,
-    /// Token of the last work file of the chain that this commit vouches for.
+    /// Token of the last work file of the chain that this commit includes.
     pub file: Option<String>,
-    /// Items that this round has filed so far for the next one.
+    /// Items that this round has deferred to the next one so far.
     pub deferred: u32,
-    /// When this round may start; `None` for the first one. In whole seconds.
+    /// Earliest start of this round, in whole seconds; `None` for the first one.
     pub due: Option<Timestamp>,
-    /// Nothing is left to do in this chunk.
+    /// True if no work remains in this chunk.
     pub finished: bool,
-    /// The round is due later than a queue can delay: no message is under way, and the sweeper sends it when it is due.
+    /// True if the round is due later than a queue can delay: no message is in flight, and the sweeper sends it when
+    /// due.
     pub by_sweeper: bool,
 }
 
 impl Cursor {
-    /// The token for the `n`th commit of the attempt called `nonce`.
+    /// Returns the token of the `n`th commit of the attempt called `nonce`.
     pub fn token(nonce: &str, n: u32) -> String {
         format!("{nonce}{n}")
     }
 
-    /// Reads the text form; `None` if it is no cursor (a newer version's, or damage).
+    /// Parses the text form; `None` if it is not a cursor (damaged, or written by a newer version).
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('.');
         let mut next = || parts.next();

@@ -1,8 +1,8 @@
-//! A dead letter: a message that was received too often, as the sweeper has noted it.
+//! Dead letters: messages that were received too often, as recorded by the sweeper.
 //!
-//! The message itself lies in a dead-letter queue, which can only be received from. So that letters can be listed, read
-//! and answered for, each is noted in the table under an id that every sweep finds again. Of a letter that was replayed or
-//! discarded the note says so, and the sweeper takes the message out of its queue.
+//! The message itself is in a dead-letter queue, which can only be received from. So that dead letters can be listed,
+//! read and resolved, the sweeper records each in the table, under an id that every sweep derives again. The record
+//! says if the dead letter was replayed or discarded; the sweeper then deletes the message from its queue.
 
 mod replay;
 
@@ -15,26 +15,26 @@ use crate::time_stamp::Timestamp;
 
 pub use replay::{Nothing, Replay, replay};
 
-/// Seconds for which a dead letter is kept: as long as its queue keeps it at most, 14 days.
+/// Retention of a dead-letter record in seconds: 14 days, the longest retention of its queue.
 pub const KEPT_S: i64 = 14 * 86_400;
 
-/// The queue in which a message died.
+/// The queue in which a message was dead-lettered.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Queue {
-    /// Of create messages: a splitter failed again and again.
+    /// Create messages: a splitter failed repeatedly.
     Create,
-    /// Of chunks, whatever their priority: a worker died or failed again and again.
+    /// Chunk messages of every priority: a worker died or failed repeatedly.
     Chunk,
-    /// Of complete messages: completion failed again and again.
+    /// Complete messages: completion failed repeatedly.
     Complete,
 }
 
 impl Queue {
-    /// All of them.
+    /// All queues.
     pub const ALL: [Self; 3] = [Self::Create, Self::Chunk, Self::Complete];
 
-    /// Its word.
+    /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -43,31 +43,31 @@ impl Queue {
         }
     }
 
-    /// The queue of that word.
+    /// Parses the name on the wire.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|queue| queue.as_str() == word)
     }
 }
 
-/// What a dead letter says.
+/// The message of a dead letter.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum DeadLetterMessage {
-    /// Split this job.
+    /// A request to split a job.
     Create(CreateMessage),
-    /// Work this chunk. Without its rows: they are in the source.
+    /// A request to work a chunk, without its rows: they are in the source.
     Chunk(ChunkMessage),
-    /// End this job.
+    /// A request to complete a job.
     Complete(CompleteMessage),
-    /// Nobody knows: it is no message of its queue.
+    /// Not a message of its queue.
     Unreadable {
-        /// What is wrong with it.
+        /// Description of the parse error, without contents of the message.
         reason: String,
     },
 }
 
 impl DeadLetterMessage {
-    /// Reads the body of a message that died in this queue.
+    /// Parses the body of a message from the dead-letter queue of this queue.
     pub fn read(queue: Queue, body: &str) -> Self {
         let read = match queue {
             Queue::Create => serde_json::from_str(body).map(Self::Create),
@@ -81,7 +81,7 @@ impl DeadLetterMessage {
         Self::Chunk(ChunkMessage { inline: None, ..message.clone() })
     }
 
-    /// The job that it is about; none if it is unreadable.
+    /// Returns the message's job; `None` if it is unreadable.
     pub fn job_id(&self) -> Option<JobId> {
         match self {
             Self::Create(message) => Some(message.job_id),
@@ -91,7 +91,7 @@ impl DeadLetterMessage {
         }
     }
 
-    /// The chunk that it is about, if it is about one.
+    /// Returns the message's chunk; `None` unless it is a chunk message.
     pub fn place(&self) -> Option<ChunkId> {
         match self {
             Self::Chunk(message) => Some(ChunkId { group: message.group, chunk: message.chunk }),
@@ -100,7 +100,7 @@ impl DeadLetterMessage {
     }
 }
 
-/// What is wrong, and where, without what stands there: it may be rows.
+/// Describes a parse error and its position, without the contents: they may be rows.
 fn describe(error: &serde_json::Error) -> String {
     let what = match error.classify() {
         serde_json::error::Category::Data => "it is JSON of another shape",
@@ -110,66 +110,66 @@ fn describe(error: &serde_json::Error) -> String {
     format!("{what}, at line {} column {}", error.line(), error.column())
 }
 
-/// A dead letter as it is noted.
+/// A dead letter as recorded in the table.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeadLetterRecord {
-    /// When its message was sent and what the queue calls it: the same at every reading, and later ones sort behind.
+    /// Sending time and message id: the same at every receive, and sorted by sending time.
     pub id: String,
-    /// Where it died.
+    /// The queue in which the message was dead-lettered.
     pub queue: Queue,
-    /// What it says.
+    /// The message.
     #[serde(rename = "letter")]
     pub message: DeadLetterMessage,
-    /// When its message was sent.
+    /// Time at which the message was sent.
     pub sent_at: Timestamp,
-    /// When the sweeper first saw it.
+    /// Time at which the sweeper first received it.
     pub seen_at: Timestamp,
-    /// How often it had been received then.
+    /// Receive count at that time.
     pub receives: u32,
-    /// Bytes of its body.
+    /// Size of the body in bytes.
     pub size_bytes: u64,
-    /// Name of the queue that it came from, if the dead-letter queue tells.
+    /// Name of the source queue, if the dead-letter queue reports it.
     pub source: Option<String>,
-    /// Its message group, if it has one.
+    /// The SQS message group, if there is one.
     pub group_id: Option<String>,
-    /// What an operator has done about it.
+    /// The resolution by an operator; `None` while the dead letter is open.
     #[serde(default, rename = "settled")]
     pub resolution: Option<Resolution>,
-    /// When it is forgotten, in seconds.
+    /// Time of expiry of the record, in seconds.
     pub expires_at: i64,
 }
 
 impl DeadLetterRecord {
-    /// The id of a message that was sent then.
+    /// Returns the id for a message with this sending time and message id.
     pub fn id_of(sent_at: Timestamp, message_id: &str) -> String {
         format!("{:013}-{message_id}", sent_at.0)
     }
 
-    /// Nobody has replayed or discarded it.
+    /// Returns true if the dead letter was neither replayed nor discarded.
     pub fn is_open(&self) -> bool {
         self.resolution.is_none()
     }
 }
 
-/// What an operator has done about a letter.
+/// An operator's decision on a dead letter.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Settlement {
-    /// Its message was sent again, or its job opened again for it.
+    /// The message was sent again, or the job was reopened for it.
     Replayed,
-    /// Nothing; it is not wanted any more.
+    /// The dead letter was dropped, without a replay.
     Discarded,
 }
 
-/// What was done about a letter, by whom and when. It stays: the first one counts.
+/// The resolution of a dead letter. The first one counts and never changes.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Resolution {
-    /// What.
+    /// The decision.
     pub how: Settlement,
-    /// The operator, by the claim `sub` of the token.
+    /// The operator, by the token's `sub` claim.
     pub by: String,
-    /// When.
+    /// Time of the resolution.
     pub at: Timestamp,
 }
 

@@ -1,52 +1,52 @@
-//! Progress of deliveries: how recently the chunk messages were sent that the workers of one tenant have received.
+//! Delivery progress: the age of the chunk messages that the workers of one tenant receive.
 //!
-//! A queue reports how many messages it holds, but not how old the oldest is. So workers regularly note the sending
+//! A queue reports how many messages it holds, but not the age of the oldest. So workers regularly record the sending
 //! time of a message that they have received. A queue delivers a tenant's messages roughly in the order of sending. So
-//! a message that was sent well before a received one is no longer waiting: a worker has it, or it is lost.
+//! a message that was sent well before a received one no longer waits: a worker has it, or it is lost.
 //!
-//! The notes of the last minutes are kept, one per [`INTERVAL_S`]: a worker may still be processing a message that it has
-//! received, so only receipts of some time ago count.
+//! The records of the last minutes are kept, one per [`INTERVAL_S`]: a worker may still be processing a message that it
+//! has received, so only receipts of some time ago count.
 //!
-//! - A redelivery and a delayed message were sent long ago: of a slot only the newest is kept, so they change nothing.
-//! - A fair queue reorders the messages of different tenants. The notes are therefore kept for each tenant.
-//! - The sending time is the queue's, the time of a slot the worker's, the time of a group the splitter's: [`MARGIN_S`]
-//!   covers the differences of their clocks, and messages of a standard queue that overtake each other.
+//! - A redelivery and a delayed message were sent long ago: an interval keeps only its newest, so they change nothing.
+//! - A fair queue reorders the messages of different tenants. The records are therefore kept for each tenant.
+//! - The sending time is by the queue's clock, the interval by the worker's, the time of a group by the splitter's.
+//!   [`MARGIN_S`] covers the clock skew, and messages of a standard queue that overtake each other.
 
 use std::collections::BTreeMap;
 
 use crate::time_stamp::Timestamp;
 
-/// Seconds of one slot.
+/// Length of one interval in seconds.
 pub const INTERVAL_S: i64 = 30;
 
-/// Slots that are kept: twenty minutes, more than the longest stall time.
+/// Number of intervals kept: twenty minutes, more than the longest stall time.
 pub const INTERVALS: i64 = 40;
 
-/// Seconds between two notes of one process about the same tenant and priority.
+/// Seconds between two records by one process for the same tenant and priority.
 pub const RECORD_EVERY_S: i64 = 10;
 
-/// Seconds by which a message must be older than one that was received, before it counts as passed.
+/// Seconds by which a message must be older than a received one to count as passed.
 pub const MARGIN_S: i64 = 15;
 
-/// Notes of one tenant's deliveries at one priority.
+/// Delivery records of one tenant at one priority.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub struct Deliveries {
-    /// By slot, seconds at which the newest message received in it was sent.
+    /// Per interval, the sending time in seconds of the newest message that was received in it.
     newest: BTreeMap<i64, i64>,
 }
 
 impl Deliveries {
-    /// The slot of a moment.
+    /// Returns the interval of a time.
     pub fn interval(now: Timestamp) -> i64 {
         now.seconds().div_euclid(INTERVAL_S)
     }
 
-    /// Notes that a message sent at `sent_at` was received at `now`. Harmless twice, and in any order.
+    /// Records that a message sent at `sent_at` was received at `now`. Idempotent, in any order.
     pub fn note(&mut self, sent_at: Timestamp, now: Timestamp) {
         self.insert(Self::interval(now), sent_at.seconds());
     }
 
-    /// Notes the newest time of sending of one slot, in seconds.
+    /// Records the newest sending time of one interval, in seconds.
     pub fn insert(&mut self, interval: i64, sent_s: i64) {
         let newest = self.newest.entry(interval).or_insert(sent_s);
         *newest = sent_s.max(*newest);
@@ -54,7 +54,7 @@ impl Deliveries {
         self.newest.retain(|interval, _| *interval > last - INTERVALS);
     }
 
-    /// When the newest message was sent that had been received by `time`; none if that is not known.
+    /// Returns the sending time of the newest message received by `time`; `None` if unknown.
     pub fn newest_by(&self, time: Timestamp) -> Option<Timestamp> {
         let ended = Self::interval(time);
         self.newest.range(..ended).map(|(_, sent_s)| Timestamp(sent_s * 1000)).max()
@@ -70,7 +70,7 @@ impl Deliveries {
         was_quiet.then(|| self.newest_by(time)).flatten()
     }
 
-    /// True if no message is known to have been received since `time`.
+    /// Returns true if no message is known to have been received since `time`.
     pub fn is_quiet_since(&self, time: Timestamp) -> bool {
         self.newest.range(Self::interval(time)..).next().is_none()
     }

@@ -1,8 +1,8 @@
-//! The ledger: groups of chunks, and the one conditional commit that makes progress exact.
+//! The ledger: groups of chunks, and the one conditional commit that makes counting exactly-once.
 //!
-//! A chunk's commit adds to its group's counts and moves the chunk's cursor, on condition that the cursor still has
-//! the value that the worker started from. A redelivery, a retried call or a second worker finds it moved and adds
-//! nothing. The pure [`Group::commit`] below is the meaning; the DynamoDB adapter writes the same as one update.
+//! A chunk's commit adds to its group's counts and moves the chunk's cursor, on condition that the cursor still has the
+//! value that the worker started from. A redelivery, a retried call or a second worker finds it moved and adds nothing.
+//! The pure [`Group::commit`] below is the specification; the DynamoDB adapter writes the same as one update.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,14 +14,14 @@ use crate::job::ChunkId;
 use crate::outcome::Counts;
 use crate::time_stamp::Timestamp;
 
-/// Chunks in one group at most. A cursor takes up to 54 bytes with its name, so that sixteen of them and the
+/// Maximum number of chunks in a group. A cursor takes up to 54 bytes with its name, so that sixteen of them and the
 /// counts stay under 1,024 bytes: one DynamoDB write unit for every commit.
 pub const CHUNKS_PER_GROUP: usize = 16;
 
 /// Maximum memory of a work file's entry, without its row: a rejection with the longest message, code and field.
 const ENTRY_BYTES: u64 = 3 << 10;
 
-/// The progress of a run of chunks: one small record that all their workers write.
+/// The progress of up to sixteen chunks: one small record that all their workers write.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Group {
     /// Number of the group within the job, from 0.
@@ -36,17 +36,17 @@ pub struct Group {
     pub open: bool,
     /// Each chunk's cursor; absent until its first commit.
     pub cursors: BTreeMap<u32, Cursor>,
-    /// When something was last committed, or a chunk was called in from its gate.
+    /// Time of the last commit, or of the last wake of one of its chunks.
     pub progressed_at: Timestamp,
-    /// How often the sweeper has sent its chunks again since then.
+    /// Number of times that the sweeper has sent the group's chunks again since then.
     pub resends: u32,
-    /// Time at which messages for its chunks were last known to be sent: at its commit, by a push, or when a chunk was
-    /// called in.
+    /// Last time at which messages for its chunks are known to have been sent: at its commit, by a re-send, or when a
+    /// chunk was woken.
     pub sent_at: Timestamp,
 }
 
 impl Group {
-    /// A group as the splitter commits it.
+    /// Creates a group as the splitter commits it.
     pub fn new(number: u32, items: u64, bytes: u64, now: Timestamp) -> Self {
         Self {
             number,
@@ -61,7 +61,7 @@ impl Group {
         }
     }
 
-    /// A group as it is committed.
+    /// Creates the group of a plan.
     pub fn planned(plan: &GroupPlan, now: Timestamp) -> Self {
         let GroupPlan { manifest, .. } = plan;
         let bytes = manifest.bytes() + plan.replanned.values().map(|replanned| replanned.bytes).sum::<u64>();
@@ -71,26 +71,25 @@ impl Group {
         Self { counts, cursors, ..Self::new(manifest.group, manifest.items(), bytes, now) }
     }
 
-    /// Every item of the group has ended.
+    /// Returns true if every item of the group has ended.
     pub fn is_done(&self) -> bool {
         self.counts.done() == self.items
     }
 
     /// Maximum memory of the entries in the work files of a chunk with `items` items, without their rows. The ledger
-    /// bounds the number of items that failed or were skipped; only the number of items bounds those that waited for
-    /// another round.
+    /// bounds the number of failed and skipped items; the number of deferred items is bounded only by `items`.
     pub fn entries_bytes(&self, cursor: &Cursor, items: u64) -> u64 {
         let ended = self.counts.failed + self.counts.skipped;
         let has_waited = cursor.round > 0 || !cursor.finished;
         ENTRY_BYTES * if has_waited { items } else { items.min(ended) }
     }
 
-    /// Average number of items per chunk.
+    /// Returns the average number of items per chunk.
     pub fn items_of_a_chunk(&self) -> u64 {
         self.items.div_ceil(self.cursors.len().max(1) as u64)
     }
 
-    /// The meaning of a commit: add the counts and move the cursor if it is still the old one.
+    /// Adds the counts and moves the cursor if and only if the group is open and the cursor is still the old one.
     pub fn commit(&mut self, commit: &Commit) -> CommitOutcome {
         let current = self.cursors.get(&commit.chunk);
         if !self.open || current != commit.from.as_ref() {
@@ -104,36 +103,36 @@ impl Group {
     }
 }
 
-/// A worker's wish to commit what it has done.
+/// A worker's request to commit its progress.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Commit {
     /// Number of the chunk within its group, from 0.
     pub chunk: u32,
     /// The cursor that the worker started from; `None` if the chunk had none.
     pub from: Option<Cursor>,
-    /// Where it has got to.
+    /// The cursor that the worker has reached.
     pub to: Cursor,
-    /// What became of the items between the two, those filed for another round apart.
+    /// Outcomes of the items between the two cursors, without those deferred to another round.
     pub counts: Counts,
-    /// When.
+    /// Time of the commit.
     pub at: Timestamp,
 }
 
-/// What a commit met. All but an I/O error are expected.
+/// The outcome of a commit. All outcomes are expected.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum CommitOutcome {
-    /// It took, now or in an earlier call whose reply was lost; the group as it then was.
+    /// Committed, now or in an earlier call whose reply was lost. Holds the group as of then.
     Committed(Box<Group>),
     /// Another attempt has moved the cursor: this worker stops.
     Lost,
-    /// Completion has closed the group: nothing can be committed any more.
+    /// Completion has closed the group: no commit is possible any more.
     Closed,
     /// No such group: the job was deleted. Harmless.
     Absent,
 }
 
 impl CommitOutcome {
-    /// Reads a refusal: the cursor that stands there is the one that this very commit wrote, or another's.
+    /// Interprets a refused write: the stored cursor is this commit's own, or another attempt's.
     pub fn of_refusal(current: Option<&Cursor>, commit: &Commit, group: &Group) -> Self {
         if current.is_some_and(|c| c.token == commit.to.token) {
             Self::Committed(Box::new(group.clone()))
@@ -145,18 +144,18 @@ impl CommitOutcome {
     }
 }
 
-/// One chunk of a manifest: a run of consecutive items.
+/// One chunk of a manifest: a range of consecutive items.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 pub struct ChunkPlan {
     /// Number of its first item in the file, from 1.
     pub first: u64,
-    /// How many items it has.
+    /// Number of items.
     pub items: u32,
     /// First byte in the source.
     pub start: u64,
-    /// Byte after its last one.
+    /// Byte after the last one in the source.
     pub end: u64,
-    /// It is one single item that is longer than an item may be; nobody reads it.
+    /// True if the chunk is a single item above the size limit; it is never read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub oversize: bool,
 }
@@ -166,68 +165,68 @@ pub struct ChunkPlan {
 pub struct Manifest {
     /// Number of the group.
     pub group: u32,
-    /// Its chunks; a chunk's number is its index.
+    /// The chunks in order; a chunk's number is its index.
     pub chunks: Vec<ChunkPlan>,
 }
 
 impl Manifest {
-    /// Items in all its chunks.
+    /// Returns the number of items in all its chunks.
     pub fn items(&self) -> u64 {
         self.chunks.iter().map(|c| u64::from(c.items)).sum()
     }
 
-    /// Bytes in all its chunks.
+    /// Returns the number of bytes in all its chunks.
     pub fn bytes(&self) -> u64 {
         self.chunks.iter().map(|c| c.end - c.start).sum()
     }
 }
 
-/// Where the items of a group come from; each moves the split on from one point to the next. A group is committed only
-/// from the point to which the job's split has come: a splitter that another one has overtaken would plan rows twice.
+/// The origin of a group's items, as a step of the split from one position to the next. A group is committed only if it
+/// begins at the job's split position: otherwise an overtaken splitter would plan rows twice.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
 pub enum Source {
     /// The file, cut up to this byte.
     File {
-        /// Where the group before it ended: the job's split offset.
+        /// End of the previous group: the job's split offset.
         from: u64,
-        /// The first byte that is not in the group or before it.
+        /// First byte after this group.
         upto: u64,
     },
-    /// What the generation before left, filed again up to this chunk.
+    /// Remaining items of the previous generation, replanned up to this chunk.
     Refiled {
-        /// Where the group before it ended: the job's place.
+        /// End of the previous group: the job's position among the chunks to replan.
         from: ChunkId,
-        /// The first chunk whose rest is not in the group or before it.
+        /// First chunk whose remaining items are neither in this group nor in an earlier one.
         upto: ChunkId,
     },
 }
 
-/// A chunk whose items are not read from the source but from a work file.
+/// A chunk whose items are read from a work file instead of the source.
 #[derive(Clone, Eq, PartialEq, Hash, Debug)]
 pub struct Replanned {
-    /// Where its work begins: a round over the items that the file holds.
+    /// The chunk's initial cursor: a round over the items in the file.
     pub cursor: Cursor,
-    /// Items of it that have failed for good and are not worked again.
+    /// Items of the chunk that have failed for good and are not worked again.
     pub failed: u64,
-    /// Bytes of its items, for the percentage.
+    /// Bytes of the chunk's items, for the percentage.
     pub bytes: u64,
 }
 
-/// A group that is to be committed.
+/// A group that is ready to be committed.
 #[derive(Clone, Eq, PartialEq, Hash, Debug)]
 pub struct GroupPlan {
     /// The generation that it belongs to.
     pub generation: u32,
-    /// Its chunks.
+    /// The chunks.
     pub manifest: Manifest,
-    /// Those of them whose items lie in work files.
+    /// The chunks whose items are in work files, by number.
     pub replanned: BTreeMap<u32, Replanned>,
-    /// What it covers.
+    /// The range that the group covers.
     pub source: Source,
 }
 
 impl GroupPlan {
-    /// The next group of the file, which was cut up to the first of these bytes and is then cut up to the second.
+    /// Plans the next group of the file. `cut` is the range of bytes that it covers.
     pub fn of_file(generation: u32, manifest: Manifest, cut: Range<u64>) -> Self {
         let source = Source::File { from: cut.start, upto: cut.end };
         Self { generation, manifest, replanned: BTreeMap::new(), source }

@@ -1,4 +1,4 @@
-//! Ids: a job's is a UUIDv7, so that jobs sort by their age; an upload's is random, so that it cannot be guessed.
+//! Ids. A job id is a UUIDv7, so that jobs sort by age; an upload id is random, so that it cannot be guessed.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -14,12 +14,12 @@ macro_rules! id {
         pub struct $name(pub Uuid);
 
         impl $name {
-            /// A new, unique id.
+            /// Generates a new, unique id.
             pub fn generate() -> Self {
                 Self($new)
             }
 
-            /// Reads an id from a path or a message; `None` if it is not a UUID.
+            /// Parses an id from a path or a message; `None` if it is not a UUID.
             pub fn parse(text: &str) -> Option<Self> {
                 Uuid::try_parse(text).ok().map(Self)
             }
@@ -39,7 +39,7 @@ id!(
     Uuid::now_v7()
 );
 id!(
-    /// Identifies an upload, and so the file that was put under it.
+    /// Identifies an upload and its file.
     FileGuid,
     Uuid::new_v4()
 );
@@ -47,14 +47,15 @@ id!(
 /// The tenant of everything in a deployment without sign-in.
 pub const DEFAULT_TENANT: &str = "default";
 
-/// Eight random characters that name one attempt at a chunk, so that no attempt takes another's write for its own.
+/// Returns eight random characters that name one attempt at a chunk, so that no attempt takes another's write for its
+/// own.
 pub fn nonce() -> String {
     const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let bits = chance::bits();
     (0..8).map(|i| char::from(ALPHABET[(bits >> (5 * i)) as usize & 31])).collect()
 }
 
-/// A random fraction in 0..1, for jitter.
+/// Returns a random fraction in 0..1, for jitter.
 pub fn fraction() -> f64 {
     (chance::bits() as u32) as f64 / f64::from(u32::MAX)
 }

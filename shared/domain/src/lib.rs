@@ -1,23 +1,24 @@
 //! The rules of Longshore, without any I/O.
 //!
 //! Splitting, the ledger's decisions, the job's state machine, retries and progress are pure functions over plain
-//! values: time and ids come in as arguments, nothing here knows AWS. The same functions run in production, in the
+//! values: time and ids are arguments, and nothing here depends on AWS. The same functions run in production, in the
 //! in-memory store, and in the protocol model that checks them exhaustively.
 //!
-//! | module | holds |
+//! | module | contents |
 //! | --- | --- |
 //! | [`ids`], [`chance`], [`time_stamp`] | job and upload ids, random bits, milliseconds since the epoch |
-//! | [`job`] | a job's state and every transition it can make |
+//! | [`job`] | a job's state and all its transitions |
 //! | [`group`], [`cursor`] | the ledger: groups, chunk cursors, the one conditional commit |
-//! | [`gate`] | job types of which only so many chunks run at once: slots, and chunks that wait |
-//! | [`deliveries`] | how recently sent the messages are that workers receive |
-//! | [`dead_letter`] | messages that were received too often, and what a replay of one would do |
+//! | [`concurrency`] | concurrency limits of job types: permits and parked chunks |
+//! | [`admission`], [`rate`] | admission control by queue depth; rate limits |
+//! | [`deliveries`] | the age of the messages that workers receive |
+//! | [`dead_letter`] | dead letters, and the effect of a replay |
 //! | [`split`], [`records`] | cutting a stream into records, records into chunks, chunks into groups |
 //! | [`parts`] | cutting a large file into the parts of its upload |
-//! | [`outcome`], [`work_file`] | what became of an item, and the files that say so |
-//! | [`retry`], [`progress`] | when transient items go round again; percent, rate and ETA |
-//! | [`text`] | names and texts of clients, cut for messages |
-//! | [`message`], [`ports`] | what travels in queues; the traits that the adapters implement |
+//! | [`outcome`], [`work_file`] | outcomes of items, and the files that hold them |
+//! | [`retry`], [`progress`] | back-off of transient items and redeliveries; percent, rate and ETA |
+//! | [`text`] | names and texts of clients, shortened for messages |
+//! | [`message`], [`ports`] | queue messages; the traits that the adapters implement |
 
 pub mod admission;
 pub mod chance;

@@ -1,4 +1,4 @@
-//! What travels in the queues. Every message may come twice, late, or out of order; none is an authority.
+//! Queue messages. Every message may arrive twice, late or out of order; the stored state decides, never a message.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,100 +6,101 @@ use crate::group::ChunkPlan;
 use crate::ids::JobId;
 use crate::job::{Job, Priority};
 
-/// Split this job, from its split cursor on.
+/// A request to split a job, from its split cursor on.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateMessage {
     /// The job.
     pub job_id: JobId,
-    /// Its tenant, for the lane; empty in messages that were sent before lanes existed.
+    /// The job's tenant, for the lane; empty in messages sent before lanes existed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,
-    /// Its generation when this was sent.
+    /// The job's generation when the message was sent.
     pub generation: u32,
-    /// Groups that were committed when this was sent, and with `resend` 0 those whose messages were sent; part of the
-    /// deduplication id.
+    /// Number of groups that were committed when the message was sent; with `resend` 0, their messages had been sent,
+    /// too. Part of the deduplication id.
     pub position: u32,
     /// 0 from the API and from continuations; n for the sweeper's nth re-send, in another message group.
     #[serde(default)]
     pub resend: u32,
-    /// Deliveries that failed before this copy took the message's place; 0 for the message itself.
+    /// Failed deliveries of the original message that this copy replaces; 0 for the original.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failures: u32,
 }
 
 impl CreateMessage {
-    /// A deduplication id that lets continuations, retries, the sweeper's re-sends and copies of failed messages through.
+    /// Returns the deduplication id. It differs for continuations, retries, the sweeper's re-sends and copies of failed
+    /// messages.
     pub fn deduplication_id(&self) -> String {
         let copy = copy_suffix(self.failures);
         format!("{}:{}:{}:{}{copy}", self.job_id, self.generation, self.position, self.resend)
     }
 
-    /// The copy that takes the place of a message of which this many deliveries failed; it travels in a lane for copies.
-    /// None on the first delivery, for a copy, and for a message whose message group holds nothing but its job.
+    /// Returns the copy that replaces a message after this many failed deliveries; it is sent to a lane for copies.
+    /// Returns `None` on the first delivery, for a copy, and for a message that has its message group to itself.
     ///
-    /// A FIFO queue delivers no other message of a group until one that failed is deleted or dead, so the tenant's other jobs
-    /// would wait behind it for up to two hours. Send the copy first, then delete the message: two copies are as harmless as
-    /// two deliveries, and deduplication swallows the second within five minutes.
+    /// A FIFO queue delivers no other message of a group until a failed one is deleted or dead-lettered, so the
+    /// tenant's other jobs would wait behind it for up to two hours. Send the copy first, then delete the message: two
+    /// copies are as harmless as two deliveries, and deduplication drops the second within five minutes.
     pub fn copy_of_failed(&self, failures: u32) -> Option<Self> {
         wants_copy(&self.tenant, self.failures, failures).then(|| Self { failures, ..self.clone() })
     }
 
-    /// Splits the job from where it is, as it was read.
+    /// Creates a request to split the job from its current position.
     pub fn new(job: &Job) -> Self {
         let (job_id, tenant) = (job.job_id, job.tenant.clone());
         Self { job_id, tenant, generation: job.generation, position: job.split.groups, resend: 0, failures: 0 }
     }
 
-    /// The message group: one of the tenant's lanes. SQS delivers no message of a group while another one of it is in
-    /// flight, so a tenant has at most [`SPLIT_LANES`] splitters beside re-sends and copies, and its continuations stand
-    /// behind its other jobs.
+    /// Returns the message group: one of the tenant's lanes. SQS delivers no message of a group while another one of it
+    /// is in flight, so a tenant has at most [`SPLIT_LANES`] splitters beside re-sends and copies, and its
+    /// continuations wait behind its other jobs.
     ///
-    /// A re-send stands in a lane apart, so that it does not wait behind a dead splitter's message; there are two such
-    /// lanes beside each, so that a tenant whose jobs have waited for long does not have a splitter for each of them.
-    /// A copy of a failed message stands in a third lane beside each, so that a job that fails again and again holds up only
-    /// other failed messages, of whose jobs the sweeper sends another message soon.
+    /// Re-sends use lanes of their own, so that they do not wait behind a dead splitter's message. There are only two
+    /// of them per regular lane, so that a tenant whose jobs have waited for long does not get a splitter for each.
+    /// Copies of failed messages use a third such lane, so that a job that fails repeatedly delays only other failed
+    /// messages, and the sweeper soon sends another message for the jobs of those.
     pub fn group_id(&self) -> String {
         group_id(&self.tenant, self.job_id, self.resend, self.failures)
     }
 }
 
-/// Lanes of one tenant in the queue of splits, and in that of completions: a fifth of what runs at once.
+/// Number of lanes of one tenant in the create queue, and in the complete queue: a fifth of the concurrency.
 pub const SPLIT_LANES: u128 = 4;
 
-/// Characters of a tenant's name in a message group, which has up to 128
-/// (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>). Two tenants with
-/// longer names that begin alike share their lanes.
+/// Maximum characters of a tenant's name in a message group, which has up to 128
+/// (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>). Two tenants
+/// whose longer names begin alike share their lanes.
 const LANE_NAME: usize = 120;
 
-/// Work this chunk, from its cursor on.
+/// A request to work a chunk, from its cursor on.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ChunkMessage {
     /// The job.
     pub job_id: JobId,
-    /// Whose: the message group, so that one tenant's flood does not starve another.
+    /// The job's tenant. It is the message group, so that one tenant's load does not starve another.
     pub tenant: String,
-    /// The job's: which queue this travels in. Left out while it is normal, so that a message without it is understood.
+    /// The job's priority, which selects the queue. Omitted if normal; a message without it means normal.
     #[serde(default, skip_serializing_if = "Priority::is_normal")]
     pub priority: Priority,
     /// Number of the group.
     pub group: u32,
     /// Number of the chunk within the group.
     pub chunk: u32,
-    /// Its items and bytes.
+    /// The chunk's items and byte range.
     pub plan: ChunkPlan,
-    /// The bytes themselves while they are few; else they are read by range.
+    /// The chunk's bytes if they are few; otherwise they are read by range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inline: Option<String>,
-    /// Deliveries of this chunk that failed before it waited at its gate. The message that calls it in is a new one, whose
-    /// receives the queue counts from nothing.
+    /// Failed deliveries of this chunk before it was parked. The message that wakes it is a new one, so the queue
+    /// counts its receives from zero.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failures: u32,
 }
 
 impl ChunkMessage {
-    /// The message for a job's chunk at this place (group, chunk), without its bytes.
+    /// Creates the message for a chunk, given as (group, chunk), without its bytes.
     pub fn new(job: &Job, (group, chunk): (u32, u32), plan: &ChunkPlan) -> Self {
         let (job_id, tenant, plan) = (job.job_id, job.tenant.clone(), plan.clone());
         Self { job_id, tenant, priority: job.priority, group, chunk, plan, inline: None, failures: 0 }
@@ -111,7 +112,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Every item has ended, or the job is to stop: report, and give the final status.
+/// A request to complete a job that has ended or is to stop: write the report and set the final status.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CompleteMessage {
@@ -122,55 +123,56 @@ pub struct CompleteMessage {
     /// 0 normally; n for the sweeper's nth re-send.
     #[serde(default)]
     pub resend: u32,
-    /// Step of the checkpoint from which it goes on, as its sender saw it; part of the deduplication id only.
+    /// Checkpoint step from which the completion continues, as known to the sender. Part of the deduplication id only.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub step: u32,
-    /// The job's tenant, for the lane; empty in messages that were sent before completions had lanes.
+    /// The job's tenant, for the lane; empty in messages sent before completions had lanes.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,
-    /// Deliveries that failed before this copy took the message's place; 0 for the message itself.
+    /// Failed deliveries of the original message that this copy replaces; 0 for the original.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failures: u32,
 }
 
 impl CompleteMessage {
-    /// Ends the present generation of a job, from where its completion is.
+    /// Creates a request to complete the job's present generation, from its checkpoint on.
     pub fn new(job: &Job) -> Self {
         let step = job.completion.checkpoint.as_ref().map_or(0, |at| at.step);
         let (job_id, tenant, generation) = (job.job_id, job.tenant.clone(), job.generation);
         Self { job_id, generation, resend: 0, step, tenant, failures: 0 }
     }
 
-    /// Deduplicates the messages of the workers that saw the same end, and lets continuations, re-sends and copies of failed
-    /// messages through.
+    /// Returns the deduplication id. It is the same for the workers that saw the same end, and differs for
+    /// continuations, re-sends and copies of failed messages.
     pub fn deduplication_id(&self) -> String {
         let copy = copy_suffix(self.failures);
         format!("{}:{}:{}:{}{copy}", self.job_id, self.generation, self.resend, self.step)
     }
 
-    /// The copy that takes the place of a message of which this many deliveries failed, as
-    /// [`CreateMessage::copy_of_failed`].
+    /// Returns the copy that replaces a message after this many failed deliveries, as [`CreateMessage::copy_of_failed`]
+    /// does.
     pub fn copy_of_failed(&self, failures: u32) -> Option<Self> {
         wants_copy(&self.tenant, self.failures, failures).then(|| Self { failures, ..self.clone() })
     }
 
-    /// One of the tenant's lanes, as [`CreateMessage::group_id`]: a tenant has as many completions at once.
+    /// Returns one of the tenant's lanes, as [`CreateMessage::group_id`] does: the same limit holds for concurrent
+    /// completions.
     pub fn group_id(&self) -> String {
         group_id(&self.tenant, self.job_id, self.resend, self.failures)
     }
 }
 
-/// The tenant's name as far as a message group holds it.
+/// Returns the tenant's name, shortened to fit into a message group.
 fn lane_name(tenant: &str) -> String {
     tenant.chars().filter(char::is_ascii_graphic).take(LANE_NAME).collect()
 }
 
-/// True if a message of which so many deliveries failed blocks other jobs of its message group, and is not a copy already.
+/// Returns true if the failing message blocks other jobs of its message group and is not a copy itself.
 fn wants_copy(tenant: &str, failures_before: u32, failures: u32) -> bool {
     failures > 0 && failures_before == 0 && !lane_name(tenant).is_empty()
 }
 
-/// The end of a copy's deduplication id.
+/// Returns the suffix of a copy's deduplication id.
 fn copy_suffix(failures: u32) -> &'static str {
     if failures > 0 { ":f" } else { "" }
 }

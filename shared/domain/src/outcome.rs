@@ -1,4 +1,4 @@
-//! What became of an item, and how outcomes are counted.
+//! Outcomes of items (success, skip, permanent or transient failure), and their counts.
 
 use std::time::Duration;
 
@@ -6,61 +6,61 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::{cut, shortened};
 
-/// Bounds of a rejection: a file may have one for each row.
+/// Maximum bytes of a rejection's parts: a file may have one rejection per row.
 const CODE_BYTES: usize = 100;
 const FIELD_CHARS: usize = 200;
 const MESSAGE_BYTES: usize = 2 * 1024;
 
-/// What a handler says of one item. An enum, so that no outcome can be forgotten.
+/// A handler's verdict on one item. An enum, so that every outcome has to be handled.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Outcome {
     /// Done.
     Ok,
-    /// Deliberately not done; counted apart and listed in `skipped.csv`.
+    /// Deliberately not done; counted separately and listed in `skipped.csv`.
     Skip {
-        /// Why, for the person who reads the report.
+        /// Reason, for readers of the report.
         reason: String,
     },
-    /// Wrong for good: counted as failed and listed in `failed.csv`; never tried again by itself.
+    /// Permanent failure: counted as failed and listed in `failed.csv`; never retried automatically.
     Reject(Rejection),
-    /// Could not be done now: goes round again after the back-off, alone, until the handler's limit.
+    /// Transient failure: this item alone is retried after the back-off, until the handler's limit.
     Retry {
-        /// The least time to wait, if whoever refused named one.
+        /// Minimum wait, if the service that refused the item named one.
         after: Option<Duration>,
-        /// Why, for the report in case it never succeeds.
+        /// Reason, for the report in case every retry fails.
         reason: String,
     },
-    /// What the handler works with takes no more at present, and nothing was done: goes round again after the back-off, and
-    /// none of its tries is spent.
+    /// Backpressure from a service that the handler depends on: nothing was done. The item is retried after the
+    /// back-off, and the attempt does not count.
     Busy {
-        /// Why, for the log of the item.
+        /// Reason, for the log of the item.
         reason: String,
     },
-    /// No item of this job can succeed: the item is failed, and the job stops.
+    /// Fatal failure: no item of this job can succeed. The item is failed, and the job stops.
     Fatal(Rejection),
 }
 
 impl Outcome {
-    /// An item that is wrong for good.
+    /// Creates a permanent failure.
     pub fn reject(code: impl Into<String>, field: Option<&str>, message: impl Into<String>) -> Self {
         Self::Reject(Rejection::new(code, field, message))
     }
 }
 
-/// Why an item failed.
+/// The reason for an item's failure.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Rejection {
-    /// Stable, in snake case, for programs.
+    /// Stable error code in snake case, for programs.
     pub code: String,
-    /// The column or property at fault, if it is one.
+    /// The column or property at fault, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// A sentence for the person who mends the row.
+    /// A sentence for the person who fixes the row.
     pub message: String,
 }
 
 impl Rejection {
-    /// A rejection of an item or of its one field; each part is cut to its bound.
+    /// Creates a rejection of an item or of one of its fields; each part is cut to its maximum length.
     pub fn new(code: impl Into<String>, field: Option<&str>, message: impl Into<String>) -> Self {
         let (mut code, mut message) = (code.into(), message.into());
         cut(&mut code, CODE_BYTES);
@@ -69,10 +69,10 @@ impl Rejection {
     }
 }
 
-/// How many items ended in which way. Only ever grows.
+/// Numbers of ended items by outcome. They never decrease.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Counts {
-    /// Items done.
+    /// Items that succeeded.
     pub succeeded: u64,
     /// Items in `failed.csv`.
     pub failed: u64,
@@ -81,7 +81,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// All items that have ended: the job document's `itemProgress`.
+    /// Returns the number of all ended items: the job document's `itemProgress`.
     pub fn done(self) -> u64 {
         self.succeeded + self.failed + self.skipped
     }

@@ -1,43 +1,44 @@
-//! How a large file is cut into the parts of an upload, so that a connection that breaks costs one part and not the file.
+//! Parts of a multipart upload: a large file is cut so that a broken connection costs one part and not the whole file.
 
-/// The least that S3 takes for a part that is not the last one.
+/// Minimum size of a part that is not the last one, set by S3.
 pub const LEAST_PART_BYTES: u64 = 5 << 20;
 
-/// A part of a file of usual size: some seconds of a slow line, and little for a browser to hash in memory.
+/// Usual size of a part: some seconds on a slow connection, and small enough for a browser to hash in memory.
 const PART_BYTES: u64 = 16 << 20;
 
-/// The most parts: few enough to list in one answer and in one call of S3.
+/// Maximum number of parts: few enough to list in one response and in one call of S3.
 pub const MOST_PARTS: u32 = 200;
 
 const MIB: u64 = 1 << 20;
 
-/// An upload that S3 takes in parts, and how they are cut.
+/// A multipart upload, and the size of its parts.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Multipart {
-    /// S3's name for it.
+    /// S3's id of the multipart upload.
     pub id: String,
-    /// Bytes of each part but the last.
+    /// Bytes of each part except the last.
     pub part_bytes: u64,
 }
 
 /// One part of a file.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct Part {
-    /// Its place, from 1.
+    /// Part number, from 1.
     pub number: u32,
-    /// Its size, exactly.
+    /// Exact size in bytes.
     pub size_bytes: u64,
 }
 
-/// Bytes of each part but the last of a file of this size: 16 MiB, or `limit_bytes` (above which files go by parts) if that
-/// is less; more if there would be too many parts, and never less than S3 takes.
+/// Returns the size of each part except the last: 16 MiB, or `limit_bytes` (above which an upload is multipart) if that
+/// is less. It is larger if there would be too many parts, and never less than S3's minimum.
 pub fn part_bytes(size_bytes: u64, limit_bytes: u64) -> u64 {
     let usual = limit_bytes.clamp(LEAST_PART_BYTES, PART_BYTES);
     let needed = size_bytes.div_ceil(u64::from(MOST_PARTS)).div_ceil(MIB).saturating_mul(MIB);
     usual.max(needed)
 }
 
-/// The parts of a file, in order: each of `part_bytes` but the last, and together the whole file. None of an empty file.
+/// Returns the parts of a file in order: each of `part_bytes` except the last, together the whole file. An empty file
+/// has none.
 pub fn parts(size_bytes: u64, part_bytes: u64) -> impl Iterator<Item = Part> {
     let starts = (0..size_bytes).step_by(usize::try_from(part_bytes.max(1)).unwrap_or(usize::MAX));
     (1..).zip(starts).map(move |(number, start)| Part { number, size_bytes: part_bytes.min(size_bytes - start) })

@@ -1,6 +1,8 @@
-//! What the rules need from the world: few traits, in the domain's words. Adapters and in-memory fakes implement
-//! them and pass one conformance suite. Every write is conditional or harmless twice; what a condition met comes
-//! back as a named outcome, and [`PortError`] is left for what nobody expects.
+//! Ports: the traits through which the rules use storage, queues and files, in the domain's terms. Adapters and
+//! in-memory fakes implement them and pass one conformance suite.
+//!
+//! Every write is conditional or idempotent. The result of a condition is a named outcome; [`PortError`] is for
+//! unexpected failures.
 
 mod concurrency;
 mod created;
@@ -31,81 +33,81 @@ pub use listing::{JobPosition, JobsPage, JobsWanted};
 pub use multipart::{MultipartFiles, MultipartUpload};
 pub use sweeps::{ByAge, Sweeps};
 
-/// A remote service failed after its client's own retries: the caller gives the message back to its queue.
+/// The failure of a remote service after its client's own retries: the caller returns the message to its queue.
 #[derive(Debug, thiserror::Error)]
 #[error("{service}: {operation} failed")]
 pub struct PortError {
-    /// Which service: `store`, `queues`, `files`.
+    /// The service: `store`, `queues` or `files`.
     pub service: &'static str,
-    /// Which operation, in the port's words.
+    /// The operation, in the port's terms.
     pub operation: &'static str,
-    /// What it said.
+    /// The underlying error.
     #[source]
     pub source: Box<dyn std::error::Error + Send + Sync>,
 }
 
 impl PortError {
-    /// True if nothing was written and the same call may succeed a moment later.
+    /// Returns true if nothing was written and the same call may succeed a moment later.
     pub fn is_busy(&self) -> bool {
         self.source.is::<Busy>()
     }
 }
 
-/// Transient cause of a [`PortError`]: at every attempt the service had no capacity for the call, or other writes conflicted
-/// with it.
+/// Transient cause of a [`PortError`]: at every attempt, the service had no capacity for the call, or other writes
+/// conflicted with it.
 #[derive(Debug, thiserror::Error)]
 #[error("the service had no capacity, or other writes met this one, each time")]
 pub struct Busy(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 
-/// A result of a port.
+/// The result of a call to a port.
 pub type PortResult<T> = Result<T, PortError>;
 
-/// What a job was asked to do: immutable, kept apart from the job.
+/// The request behind a job: immutable, and stored separately from the job.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Definition {
-    /// The options as the client sent them, checked.
+    /// The options as the client sent them, validated.
     pub options: Value,
-    /// Names of the columns, once the splitter has read them; none for JSON Lines or a job without a file.
+    /// Names of the columns, once the splitter has read them; `None` for JSON Lines or a job without a file.
     pub columns: Option<Vec<String>>,
 }
 
 /// An upload as it was promised to the client.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Upload {
-    /// Its id.
+    /// Id of the upload.
     pub file_guid: FileGuid,
-    /// Whose it is.
+    /// Tenant that owns the upload.
     pub tenant: String,
     /// Object key.
     pub key: String,
-    /// The client's name for it.
+    /// The client's name for the file.
     pub file_name: String,
-    /// Its media type.
+    /// Media type.
     pub content_type: String,
-    /// The size that is signed into its URL.
+    /// The size, which is signed into the upload URL.
     pub size_bytes: u64,
-    /// Its SHA-256 in base64, if the client gave one; signed into its URL, too.
+    /// SHA-256 in base64, if the client gave one; also signed into the upload URL.
     pub sha256: Option<String>,
-    /// How it is put, if it is so large that it goes by parts; else by one PUT.
+    /// The multipart upload of a large file; `None` if a single PUT uploads it.
     pub multipart: Option<Multipart>,
-    /// When it was promised: its bytes count for that day, in UTC.
+    /// Time of the promise: the bytes count for that day, in UTC.
     pub promised_at: Timestamp,
-    /// When it is forgotten, in seconds.
+    /// Time of expiry, in seconds.
     pub expires_at: i64,
 }
 
-/// A page of something, and where the next one begins.
+/// A page of a list, with the cursor of the next page.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Page<T> {
-    /// What is on it.
+    /// The entries of the page.
     pub items: Vec<T>,
-    /// Opaque; none on the last page.
+    /// Opaque cursor of the next page; `None` on the last page.
     pub next: Option<String>,
 }
 
-/// Uploads and jobs as a whole.
+/// Storage of uploads and jobs.
 pub trait JobStore: Send + Sync {
-    /// Stores a new upload with its idempotency key and counts its bytes, all or nothing.
+    /// Stores a new upload with its idempotency key and counts its bytes, in one transaction.
     fn create_upload(
         &self,
         upload: &Upload,
@@ -113,24 +115,24 @@ pub trait JobStore: Send + Sync {
     ) -> impl Future<Output = PortResult<Created<FileGuid>>> + Send;
     /// Reads an upload.
     fn upload(&self, id: FileGuid) -> impl Future<Output = PortResult<Option<Upload>>> + Send;
-    /// Stores a new job with its definition and its idempotency key, counts it as active, and notes that it uses its
-    /// upload, all or nothing.
+    /// Stores a new job with its definition and its idempotency key, counts it as active, and records that it uses its
+    /// upload, in one transaction.
     fn create_job(
         &self,
         job: &Job,
         definition: &Definition,
         key: Option<&IdempotencyKey>,
     ) -> impl Future<Output = PortResult<Created<JobId>>> + Send;
-    /// Stores the job that runs an import which `job.started_from` has only checked, like [`JobStore::create_job`]
-    /// without a key, and notes it on that job, all or nothing; see [`Job::start`].
+    /// Stores the import that is started from the validated job `job.started_from`, like [`JobStore::create_job`]
+    /// without a key, and records it on that job, in one transaction; see [`Job::start`].
     fn start_job(&self, job: &Job, definition: &Definition) -> impl Future<Output = PortResult<Started>> + Send;
-    /// Returns what the key says to a create of an upload, or `None` if the key is free. Reads only.
+    /// Returns the earlier outcome of an upload's idempotency key, or `None` if the key is free. Reads only.
     fn upload_created_before(
         &self,
         tenant: &str,
         key: &IdempotencyKey,
     ) -> impl Future<Output = PortResult<Option<Created<FileGuid>>>> + Send;
-    /// Returns what the key says to a create of a job, or `None` if the key is free. Reads only.
+    /// Returns the earlier outcome of a job's idempotency key, or `None` if the key is free. Reads only.
     fn job_created_before(
         &self,
         tenant: &str,
@@ -140,11 +142,12 @@ pub trait JobStore: Send + Sync {
     fn job(&self, id: JobId) -> impl Future<Output = PortResult<Option<Job>>> + Send;
     /// Reads a job's definition.
     fn definition(&self, id: JobId) -> impl Future<Output = PortResult<Option<Definition>>> + Send;
-    /// A tenant's jobs, newest first, found in an index that may lag by a moment, and then read consistently. There
-    /// may be fewer than the limit, or none, with more behind them: only `next` says whether there are more.
+    /// Lists a tenant's jobs, newest first. They are found in an index that may lag by a moment, and then read
+    /// consistently. A page may have fewer than the limit, or none, with more behind them: only `next` reports if there
+    /// are more.
     fn jobs(&self, wanted: &JobsWanted<'_>) -> impl Future<Output = PortResult<JobsPage>> + Send;
-    /// Some of the jobs that have not ended or are deleted, by age, after `after` in this order; none if there are no
-    /// more. Reads an index that may lag.
+    /// Lists some of the jobs that have not ended or are deleted, by age, after `after` in this order; empty if there
+    /// are no more. Reads an index that may lag.
     fn unfinished(
         &self,
         after: Option<JobPosition>,
@@ -152,22 +155,22 @@ pub trait JobStore: Send + Sync {
     ) -> impl Future<Output = PortResult<Vec<JobPosition>>> + Send;
 }
 
-/// A job's transitions; each is one conditional write with the meaning of the function of the same name on [`Job`].
-/// A job that is absent refuses everything.
+/// A job's transitions. Each is one conditional write with the meaning of the function of the same name on [`Job`]. On
+/// an absent job, every transition is refused.
 pub trait JobTransitions: Send + Sync {
-    /// See [`Job::begin`].
+    /// Begins the job; see [`Job::begin`].
     fn begin(&self, id: JobId, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// Stores the names of the columns with the job's definition, once: the first names stay.
+    /// Stores the names of the columns with the job's definition. The first write counts; later ones change nothing.
     fn put_columns(&self, id: JobId, columns: &[String]) -> impl Future<Output = PortResult<()>> + Send;
-    /// See [`Job::commit_group`]: group, manifest and split cursor, all or nothing. `job` as the splitter last saw it:
-    /// only its id and its expiry, which the group takes over, are read.
+    /// Commits group, manifest and split cursor in one transaction; see [`Job::commit_group`]. `job` is as the splitter
+    /// last read it: only its id and its expiry, which the group takes over, are used.
     fn commit_group(
         &self,
         job: &Job,
         plan: &GroupPlan,
         now: Timestamp,
     ) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// See [`Job::end_split`]; of `job` its id, its generation and its issues are read.
+    /// Ends the split; see [`Job::end_split`]. Only the id, the generation and the issues of `job` are used.
     fn end_split(
         &self,
         job: &Job,
@@ -175,24 +178,26 @@ pub trait JobTransitions: Send + Sync {
         issues: &[JobError],
         now: Timestamp,
     ) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// See [`Job::stop`].
+    /// Requests a stop; see [`Job::stop`].
     fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// The same, if the job is also [as it was seen](Job::is_as_seen).
+    /// Stops the job like [`Self::stop`], on condition that it is also [unchanged](Job::is_as_seen).
     fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// See [`Job::delete`]. Also puts the job back on the index of unfinished ones, where it stays until it is removed.
+    /// Deletes the job; see [`Job::delete`]. Also puts it back on the index of unfinished jobs, where it stays until it
+    /// is removed.
     fn delete(&self, id: JobId, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// The same, if the job is also [as it was seen](Job::is_as_seen).
+    /// Deletes the job like [`Self::delete`], on condition that it is also [unchanged](Job::is_as_seen).
     fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// See [`Job::move_checkpoint`].
+    /// Moves the checkpoint of the completion; see [`Job::move_checkpoint`].
     fn checkpoint(&self, id: JobId, request: &MoveCheckpoint) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// See [`Job::finish`]. Also takes the job off the index of unfinished ones, unless it is deleted.
+    /// Sets the final status; see [`Job::finish`]. Also takes the job off the index of unfinished jobs, unless it is
+    /// deleted.
     fn finish(&self, id: JobId, finish: &Finish) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// See [`Job::reopen`]. `job` as it was read after its end, since when nothing of its generation can have changed.
-    /// Also puts the job on the index of unfinished ones, counts it as active, and notes that it uses its corrected
-    /// file's upload, all or nothing.
+    /// Reopens the job; see [`Job::reopen`]. `job` was read after its end, so nothing of its generation can have
+    /// changed since. Also puts the job on the index of unfinished jobs, counts it as active, and records that it uses
+    /// its corrected file's upload, in one transaction.
     fn reopen(&self, job: &Job, reopen: &Reopen) -> impl Future<Output = PortResult<Reopened>> + Send;
     /// Counts one more re-send of the create or complete message, if none was counted since `job` was read. Refused
-    /// once the status is final, or another generation has begun.
+    /// once the status is final or another generation has begun.
     fn count_resend(&self, job: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
 }
 
@@ -209,13 +214,14 @@ pub struct ChunkState {
 pub trait Ledger: Send + Sync {
     /// Reads job and group together, consistently; `None` if either is absent.
     fn chunk_state(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<ChunkState>>> + Send;
-    /// See [`Group::commit`]: the one conditional write.
+    /// Commits by one conditional write; see [`Group::commit`].
     fn commit(&self, id: JobId, group: u32, commit: &Commit) -> impl Future<Output = PortResult<CommitOutcome>> + Send;
-    /// See [`Job::group_done`].
+    /// Records that a group is done; see [`Job::group_done`].
     fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// All groups in order, then the job, consistently.
+    /// Reads all groups in order, then the job, consistently.
     fn progress(&self, id: JobId) -> impl Future<Output = PortResult<Option<(Vec<Group>, Job)>>> + Send;
-    /// The same for the groups from number `first` on: those of earlier generations are not read.
+    /// Reads as [`Self::progress`] does, but only the groups from number `first` on: those of earlier generations are
+    /// not read.
     fn progress_from(
         &self,
         id: JobId,
@@ -226,14 +232,15 @@ pub trait Ledger: Send + Sync {
             Ok(read.map(|(groups, job)| (groups.into_iter().filter(|group| group.number >= first).collect(), job)))
         }
     }
-    /// The plan of a group.
+    /// Reads the manifest of a group.
     fn manifest(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<Manifest>>> + Send;
-    /// Closes a group: no commit can follow. Harmless twice. The group as it then is.
+    /// Closes a group, so that no commit can follow, and returns it. Idempotent.
     fn close(&self, id: JobId, group: u32) -> impl Future<Output = PortResult<Option<Group>>> + Send;
-    /// Notes that a chunk of the group was called in from its gate, so that its patience starts again. Idempotent, and
-    /// has no effect on an absent or closed group.
+    /// Records that a chunk of the group was woken, so that its stall time starts again. Idempotent, and without effect
+    /// on an absent or closed group.
     fn chunk_woken(&self, id: JobId, group: u32, now: Timestamp) -> impl Future<Output = PortResult<()>> + Send;
-    /// Counts one more re-send of a group's chunks, made at `now`, if it was `seen` before; false if another was first.
+    /// Counts one more re-send of a group's chunks, made at `now`, if the count was `seen` before; false if another was
+    /// first.
     fn count_group_resend(
         &self,
         id: JobId,
@@ -243,30 +250,30 @@ pub trait Ledger: Send + Sync {
     ) -> impl Future<Output = PortResult<bool>> + Send;
 }
 
-/// What takes a deleted job's records away. Both calls may die half-way and be made again.
+/// Removal of a deleted job's records. Both calls may fail half-way and be repeated.
 pub trait Removal: Send + Sync {
-    /// Takes the job off its upload, and the upload's record away if no other job uses the same one. True if the file
-    /// is to go too: there is no such record any more.
+    /// Removes the job from its upload, and the upload's record if no other job uses the upload. Returns true if the
+    /// file is to be removed too: the upload's record no longer exists.
     fn release_upload(&self, id: JobId, upload: FileGuid) -> impl Future<Output = PortResult<bool>> + Send;
     /// Removes groups, manifests and definition, and the job last. Does nothing to a job that is not deleted.
     fn remove(&self, id: JobId) -> impl Future<Output = PortResult<()>> + Send;
 }
 
-/// Everything that is stored about jobs.
+/// Storage of everything about jobs.
 pub trait Store: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + DeliveryRecords {}
 impl<T: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + DeliveryRecords> Store for T {}
 
 /// The queues.
 pub trait Queues: Send + Sync {
-    /// Asks for a split.
+    /// Sends a create message: a request to split.
     fn send_create(&self, message: &CreateMessage) -> impl Future<Output = PortResult<()>> + Send;
-    /// Asks for chunks to be worked, no sooner than `delay_s` (0 to 900) from now.
+    /// Sends chunk messages, delivered no sooner than `delay_s` (0 to 900) from now.
     fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> impl Future<Output = PortResult<()>> + Send;
-    /// Asks for the end of a job.
+    /// Sends a complete message: a request to end a job.
     fn send_complete(&self, message: &CompleteMessage) -> impl Future<Output = PortResult<()>> + Send;
 }
 
-/// What is known of an object.
+/// Metadata of an object.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct FileInfo {
     /// Size in bytes.
@@ -275,30 +282,31 @@ pub struct FileInfo {
     pub etag: String,
 }
 
-/// What a read met.
+/// The outcome of a conditional read.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Read<T> {
-    /// It is there.
+    /// The object, or its stream.
     Found(T),
     /// There is no such object.
     Absent,
-    /// It is not the object that the entity tag names.
+    /// The object is not the one that the entity tag names.
     Changed,
 }
 
-/// A file that is being read.
+/// A file that is being streamed in.
 pub trait FileStream: Send {
-    /// The next block; `None` at the end.
+    /// Returns the next block; `None` at the end.
     fn next(&mut self) -> impl Future<Output = PortResult<Option<Vec<u8>>>> + Send;
 }
 
-/// Sources, work files and reports.
+/// Storage of sources, work files and reports.
 pub trait Files: Send + Sync {
-    /// How a file is streamed in.
+    /// The stream of a file.
     type Stream: FileStream;
-    /// Looks at a file without reading it.
+    /// Reads a file's metadata; `None` if there is no such file.
     fn info(&self, key: &str) -> impl Future<Output = PortResult<Option<FileInfo>>> + Send;
-    /// Streams a file from byte `start` on; `end` exclusive, to the end if none. Refuses another than `etag` names.
+    /// Streams a file from byte `start` to `end` (exclusive), or to its end. Refuses a file with another entity tag
+    /// than `etag`.
     fn open(
         &self,
         key: &str,
@@ -313,10 +321,10 @@ pub trait Files: Send + Sync {
         etag: Option<&str>,
         plan: Option<&ChunkPlan>,
     ) -> impl Future<Output = PortResult<Read<Vec<u8>>>> + Send;
-    /// Writes a small file, over one of the same name.
+    /// Writes a small file; replaces one of the same name.
     fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> impl Future<Output = PortResult<()>> + Send;
-    /// Removes a file. Harmless if there is none.
+    /// Removes a file. Idempotent.
     fn remove(&self, key: &str) -> impl Future<Output = PortResult<()>> + Send;
-    /// Removes up to a thousand files whose keys begin so; true if there may be more.
+    /// Removes up to a thousand files with this key prefix; true if there may be more.
     fn remove_some(&self, prefix: &str) -> impl Future<Output = PortResult<bool>> + Send;
 }

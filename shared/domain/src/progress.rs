@@ -1,32 +1,34 @@
-//! Percent, rate, ETA and the sentence that a person reads: derived from the job and its groups at each answer.
+//! Progress of a job: percent, rate, ETA and a sentence for people, derived from the job and its groups at each
+//! request.
 
 use crate::group::Group;
 use crate::job::{Job, Stage, Status};
 use crate::outcome::Counts;
 use crate::time_stamp::Timestamp;
 
-/// What an answer says of a job's progress.
+/// A job's progress as the API reports it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Progress {
     /// Items known so far; all of them once `item_count_final`.
     pub item_count: u64,
-    /// The whole file has been counted.
+    /// True once the whole file has been counted.
     pub item_count_final: bool,
     /// Items that have ended.
     pub counts: Counts,
     /// 0 to 100; 100 only when every item has ended. Never decreases.
     pub percent: u8,
-    /// Items per second since the job was begun; 0 before the first one ended.
+    /// Items per second since the job was begun; 0 before the first one has ended.
     pub items_per_second: u64,
-    /// Seconds until the end at that rate; none while nothing has ended or nothing is left.
+    /// Estimated seconds until the end at that rate; `None` while nothing has ended, or once nothing remains.
     pub eta_seconds: Option<u64>,
-    /// When something last changed.
+    /// Time of the last change.
     pub updated_at: Timestamp,
 }
 
 impl Progress {
-    /// Reads the progress off a job and its groups, which must have been read before the job: then the job counts at
-    /// least their items. If the job has totals that the groups do not sum to, they are too old: read them again.
+    /// Computes the progress of a job and its groups. The groups must have been read before the job, so that the job
+    /// counts at least their items. If the job has totals that differ from the groups' sum, the groups are stale: read
+    /// them again.
     pub fn new(job: &Job, groups: &[Group], now: Timestamp) -> Self {
         let counts = job.completion.totals.unwrap_or_else(|| counts(job, groups));
         let done_share = done_share(job, groups, counts);
@@ -45,29 +47,30 @@ impl Progress {
         }
     }
 
-    /// Items that have ended.
+    /// Returns the number of items that have ended.
     pub fn item_progress(&self) -> u64 {
         self.counts.done()
     }
 }
 
-/// When the job or one of its generation's groups last changed. An ended job's is its own alone: a late worker may still
-/// call in a chunk of a group that nothing closed, and nothing that is shown changes after the end.
+/// Returns the time of the last change to the job or one of its generation's groups. For an ended job, only the job's
+/// own time counts: a late worker may still wake a chunk of a group that was never closed, and nothing shown changes
+/// after the end.
 pub fn updated_at(job: &Job, groups: &[Group]) -> Timestamp {
     let live = groups.iter().filter(|group| !job.status.is_final() && job.owns(group.number));
     live.map(|group| group.progressed_at).fold(job.times.updated_at, Ord::max)
 }
 
-/// The counts of a job: what the generations before have left, and this one's groups.
+/// Returns the counts of a job: those carried over from earlier generations, and those of this one's groups.
 pub fn counts(job: &Job, groups: &[Group]) -> Counts {
     let mut counts = job.retry.carried_over.counts;
     groups.iter().filter(|g| job.owns(g.number)).for_each(|g| counts += g.counts);
     counts
 }
 
-/// The share of the file whose items have ended, by bytes: the number of items is not known until the split ends,
+/// Returns the share of the file whose items have ended, by bytes: the number of items is unknown until the split ends,
 /// and a percentage that changed its measure then could fall. Each group's share only grows, so the sum does. A
-/// generation that begins with the number known goes by items.
+/// generation that starts with a known number of items measures by items.
 fn done_share(job: &Job, groups: &[Group], counts: Counts) -> f64 {
     if job.status == Status::Completed || (job.split.ended && counts.done() == job.split.item_count) {
         return 1.0;
@@ -84,12 +87,12 @@ fn percent(share: f64) -> u8 {
     (share * 100.0 + 1e-9) as u8
 }
 
-/// The stage as a document shows it: `finishing` is `processing` with nothing left to do.
+/// Returns the stage as the API shows it: `finishing` is `processing` with no items remaining.
 pub fn shown_stage(job: &Job) -> Stage {
     if job.stage == Stage::Processing && job.all_done() { Stage::Finishing } else { job.stage }
 }
 
-/// The sentence that a person reads.
+/// Returns a sentence about the job for people.
 pub fn sentence(job: &Job, percent: u8) -> String {
     match job.status {
         Status::Waiting if job.stage == Stage::Stopping => "Job stopping...".into(),

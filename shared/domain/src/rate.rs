@@ -1,22 +1,22 @@
-//! Rate limits by the generic cell rate algorithm: a bucket of tokens, kept as the one moment at which it is full again.
+//! Rate limits by the generic cell rate algorithm: a token bucket, stored as the one time at which it is full again.
 
 use crate::time_stamp::Timestamp;
 
-/// A rate that holds over time, and how much of it may come at once.
+/// A sustained rate and a burst.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct Rate {
-    /// Calls a second.
+    /// Sustained calls per second.
     pub per_second: u32,
-    /// Calls at once.
+    /// Maximum calls at once.
     pub burst: u32,
 }
 
 impl Rate {
-    /// Takes `cost` tokens from the bucket that is full at `full_at`: when it is full then, or the milliseconds after
-    /// which it holds so many. A cost above the burst is taken for the burst.
+    /// Takes `cost` tokens from the bucket that is full at `full_at`, and returns the time at which it is full again. A
+    /// cost above the burst counts as the burst.
     ///
     /// # Errors
-    /// If the bucket holds fewer tokens.
+    /// Returns the milliseconds to wait if the bucket holds fewer tokens.
     pub fn spend(self, full_at: Timestamp, cost: u32, now: Timestamp) -> Result<Timestamp, i64> {
         let full_then = Timestamp(full_at.max(now).0 + self.millis(cost.min(self.burst)));
         let missing = full_then.millis_since(now) - self.millis(self.burst);

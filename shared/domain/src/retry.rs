@@ -1,16 +1,17 @@
-//! When transient items go round again: 30 s, 2 min, 8 min, 30 min, 2 h with full jitter; and when a message whose delivery
-//! returned an error is delivered again.
+//! Back-off schedules: of rounds of transient items (30 s, 2 min, 8 min, 30 min, 2 h with full jitter), and of messages
+//! whose delivery returned an error.
 
 use crate::time_stamp::Timestamp;
 
-/// The longest a queue can delay a message: 15 minutes (SQS `DelaySeconds`). Later rounds are sent by the sweeper.
+/// Maximum delay of a message in a queue: 15 minutes (SQS `DelaySeconds`). The sweeper sends later rounds.
 pub const MAX_QUEUE_DELAY_S: i64 = 900;
 
-/// Multiples of the base delay (30 s by default) for the rounds 1, 2, 3 ...; the last one repeats.
+/// Multiples of the base delay (30 s by default) for rounds 1, 2, 3 and so on; the last one repeats.
 const SCHEDULE: [i64; 5] = [1, 4, 16, 60, 240];
 
-/// When round `round` (from 1) may start. `fraction` in 0..1 is the jitter, `asked_s` the longest wait that an
-/// item of the round asked for. Full jitter: anything between now and the schedule's delay, but at least a second.
+/// Returns the earliest start of round `round` (from 1). `fraction` in 0..1 is the jitter, `asked_s` the longest wait
+/// that an item of the round asked for. Full jitter: anything between now and the schedule's delay, but at least a
+/// second.
 pub fn due(now: Timestamp, round: u32, base_s: i64, fraction: f64, asked_s: i64) -> Timestamp {
     let step = SCHEDULE[(round.max(1) as usize - 1).min(SCHEDULE.len() - 1)];
     let delay = (step * base_s) as f64 * fraction.clamp(0.0, 1.0);
@@ -18,21 +19,21 @@ pub fn due(now: Timestamp, round: u32, base_s: i64, fraction: f64, asked_s: i64)
     Timestamp(whole.seconds() * 1000)
 }
 
-/// How long a round's message must be delayed in its queue, in seconds; `None` if it is later than a queue can
-/// delay, so that the sweeper has to send it.
+/// Returns the delay of a round's message in its queue, in seconds; `None` if it exceeds a queue's maximum, so that the
+/// sweeper has to send the message.
 pub fn queue_delay_s(now: Timestamp, due: Timestamp) -> Option<i32> {
     let seconds = due.millis_since(now).div_euclid(1000);
     (seconds <= MAX_QUEUE_DELAY_S).then(|| i32::try_from(seconds).unwrap_or(0))
 }
 
-/// Multiples of the base delay between the deliveries of a message that fail one after the other; the last one repeats.
+/// Multiples of the base delay between consecutive failed deliveries of a message; the last one repeats.
 const REDELIVERIES: [i64; 5] = [1, 3, 9, 27, 40];
 
-/// Seconds until the next delivery of a message of which this many deliveries have returned an error (from 1).
-/// `fraction` in 0..1 is the jitter.
+/// Returns the seconds until the next delivery of a message after this number of failed deliveries (from 1). `fraction`
+/// in 0..1 is the jitter.
 ///
-/// With the base of 30 s the first one is due after 15 to 27 s, and the last of ten deliveries is 60 minutes after the first
-/// at least: a service may be down for so long before a message is received for the last time.
+/// With the base of 30 s, the first redelivery is due after 15 to 27 s, and the last of ten deliveries is at least 60
+/// minutes after the first. So a service may be down for that time before a message is received for the last time.
 pub fn redelivery_s(failed: u32, base_s: i64, fraction: f64) -> i32 {
     let step = REDELIVERIES[(failed.max(1) as usize - 1).min(REDELIVERIES.len() - 1)];
     let delay = (step * base_s) as f64 * (0.5 + 0.4 * fraction.clamp(0.0, 1.0));
@@ -68,7 +69,7 @@ mod tests {
             let growing: Vec<_> = (1..=10).map(|failed| redelivery_s(failed, 30, fraction)).collect();
             assert!(growing.is_sorted(), "{growing:?}");
             assert!(growing.iter().sum::<i32>() >= 3_600, "{growing:?}");
-            // The longest that SQS hides a message for is twelve hours.
+            // The maximum visibility timeout of SQS is twelve hours.
             assert!(growing.iter().all(|delay| *delay <= 43_200));
         }
         assert_eq!((redelivery_s(0, 0, 0.0), redelivery_s(99, 30, 1.0)), (1, 1_080));

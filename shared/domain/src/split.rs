@@ -1,4 +1,4 @@
-//! Records into chunks, chunks into groups: pure, in constant memory.
+//! Splitting: records into chunks, chunks into groups. Pure, in constant memory.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,27 +6,28 @@ use crate::group::{CHUNKS_PER_GROUP, ChunkPlan};
 use crate::job::Job;
 use crate::records::Span;
 
-/// What one chunk may hold.
+/// Limits of one chunk.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ChunkLimits {
-    /// Items in a chunk at most.
+    /// Maximum number of items in a chunk.
     pub items: u32,
-    /// Bytes after which a chunk is cut at the next end of a record.
+    /// Size in bytes after which a chunk is cut at the next end of a record.
     pub bytes: u64,
     /// Maximum size of an item. A longer one fails. One that is also longer than a full chunk is not even read: it has
     /// a chunk of its own.
     pub item_bytes: u64,
 }
 
-/// Rows that travel inside their message: 48 KiB, so that with JSON's escapes it stays in one 64 KiB billing unit.
+/// Maximum size of rows that travel inside their message: 48 KiB, so that with JSON's escapes it stays in one 64 KiB
+/// billing unit.
 pub const INLINE_BYTES: u64 = 48 * 1024;
 
-/// Chunks that a file is cut into until the job type's own limit is reached: enough to keep workers busy and
+/// Number of chunks that a file is cut into, until the job type's own limit is reached: enough to keep workers busy and
 /// progress moving, few enough that overhead falls as files grow.
 const CHUNKS_PER_FILE: u64 = 32;
 
 impl ChunkLimits {
-    /// Limits for a file of this size: chunks grow with the file, from inline ones up to the type's limit.
+    /// Returns the limits for a file of this size: chunks grow with the file, from inline ones up to the type's limit.
     #[must_use]
     pub fn for_file(self, size_bytes: u64) -> Self {
         let bytes = (size_bytes / CHUNKS_PER_FILE).max(INLINE_BYTES).min(self.bytes);
@@ -34,7 +35,7 @@ impl ChunkLimits {
     }
 }
 
-/// Groups of one generation at most, whatever the source: all of them are read for each answer about the job.
+/// Maximum number of groups of one generation, for any source: all of them are read for each answer about the job.
 pub const GROUPS_PER_GENERATION: u32 = 500;
 
 /// Slope of the smallest chunk: a chunk of the nth group of a generation holds at least n / `GROWTH` of the source.
@@ -43,7 +44,8 @@ pub const GROUPS_PER_GENERATION: u32 = 500;
 /// is short, and 400 groups hold the source.
 const GROWTH: u128 = 640_000;
 
-/// The same for items that a retry files again. Steeper, since chunks that were never begun are taken over as they are.
+/// The same slope for items that a retry replans. It is steeper because chunks that were never begun are taken over
+/// unchanged.
 const REPLANNED_GROWTH: u128 = 160_000;
 
 /// A generation's position in its source. The minimum chunk size follows from it, so that small jobs have the chunks
@@ -60,18 +62,19 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// The place of a job whose next group is this one.
+    /// Returns the position of a job whose next group is this one.
     pub fn from_job(job: &Job) -> Self {
         let size_bytes = job.source.as_ref().map_or(0, |source| source.size_bytes);
         Self { size_bytes, carried_over: job.retry.carried_over.groups, group: job.split.groups }
     }
 
-    /// Minimum size of a chunk, unless a row with a chunk of its own follows it or the source ends.
+    /// Returns the minimum size of a chunk. A smaller one is cut only before a row with a chunk of its own, or at the
+    /// end of the source.
     pub fn min_bytes(self) -> u64 {
         self.share(self.size_bytes, GROWTH)
     }
 
-    /// Limits for a file of items that are filed again, `items` in all and `bytes` at most.
+    /// Returns the limits for replanned items, `items` in all and at most `bytes`.
     #[must_use]
     pub fn replanned(self, limits: ChunkLimits, items: u64, bytes: u64) -> ChunkLimits {
         let least = u32::try_from(self.share(items, REPLANNED_GROWTH)).unwrap_or(u32::MAX);
@@ -85,7 +88,7 @@ impl Growth {
     }
 }
 
-/// How many chunks group `number` takes: 2, 4, 8 and from then on 16, so that the first items run early.
+/// Returns the number of chunks in group `number`: 2, 4, 8 and then 16, so that the first items run early.
 pub fn chunks_in_group(number: u32) -> usize {
     (2_usize << number.min(8)).min(CHUNKS_PER_GROUP)
 }
@@ -95,25 +98,25 @@ pub fn chunks_in_group(number: u32) -> usize {
 pub struct Chunker {
     limits: ChunkLimits,
     growth: Growth,
-    /// Chunks of the group that are cut.
+    /// Number of chunks already cut in the current group.
     cut: usize,
     next_item: u64,
     open: Option<ChunkPlan>,
 }
 
 impl Chunker {
-    /// A chunker whose first record is item number `first` (from 1).
+    /// Creates a chunker whose first record is item number `first` (from 1).
     pub fn new(limits: ChunkLimits, first: u64) -> Self {
         Self { limits, growth: Growth::default(), cut: 0, next_item: first, open: None }
     }
 
-    /// The same chunker for a source of known size, at the beginning of a group: its chunks grow with the groups.
+    /// Sets a source of known size, at the beginning of a group: the chunks grow with the groups.
     #[must_use]
     pub fn growing(self, growth: Growth) -> Self {
         Self { growth, ..self }
     }
 
-    /// Takes the next record; calls `cut` with each chunk that is full with it, or before it.
+    /// Takes the next record; calls `cut` with each chunk that the record fills or closes.
     pub fn push(&mut self, span: Span, cut: &mut impl FnMut(ChunkPlan)) {
         if span.content_end - span.start > self.longest_with_others() {
             self.finish().into_iter().for_each(&mut *cut);
@@ -130,26 +133,26 @@ impl Chunker {
         }
     }
 
-    /// Maximum size of a row that shares a chunk with others. The value is that of the beginning of the next chunk,
-    /// whether one is open or not, since a second run begins at a group.
+    /// Returns the maximum size of a row that shares a chunk with others. The value is that at the beginning of the
+    /// next chunk, with or without an open one, since a second run begins at a group.
     fn longest_with_others(&self) -> u64 {
         let (_, growth) = if self.open.is_some() { self.next_place() } else { (self.cut, self.growth) };
         self.limits.item_bytes.max(self.limits.bytes).max(growth.min_bytes())
     }
 
-    /// The chunk that is open, if one is: at the end of the file.
+    /// Returns the open chunk, if there is one: at the end of the file.
     pub fn finish(&mut self) -> Option<ChunkPlan> {
         let open = self.open.take()?;
         self.count();
         Some(open)
     }
 
-    /// The first byte of the chunk that is open.
+    /// Returns the first byte of the open chunk.
     pub fn open_since(&self) -> Option<u64> {
         self.open.as_ref().map(|open| open.start)
     }
 
-    /// Counts a chunk that is cut: the next one may be the first of another group.
+    /// Counts a finished chunk: the next one may be the first of another group.
     fn count(&mut self) {
         (self.cut, self.growth) = self.next_place();
     }

@@ -1,17 +1,17 @@
-//! No source has more groups than a generation may have.
+//! Tests of the limit of groups: no source has more groups than a generation may have.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Limits of the job types that come with Longshore, and of slow handlers.
+/// Limits of the built-in job types, and of slow handlers.
 fn limits() -> impl Strategy<Value = ChunkLimits> {
     let item_bytes = prop_oneof![Just(1_u64), Just(1 << 10), Just(16 << 20)];
     (prop_oneof![Just(1_u32), Just(10), Just(1_000)], prop_oneof![Just(4_u64 << 10), Just(1 << 20)], item_bytes)
         .prop_map(|(items, bytes, item_bytes)| ChunkLimits { items, bytes, item_bytes })
 }
 
-/// Groups of a source whose rows all have the same size: chunk by chunk, without the rows.
+/// Counts the groups of a source whose rows all have the same size: chunk by chunk, without the rows.
 fn groups_of_equal_rows(limits: ChunkLimits, size: u64, row: u64) -> u32 {
     let limits = limits.for_file(size);
     let mut growth = Growth { size_bytes: size, carried_over: 0, group: 0 };
@@ -32,7 +32,7 @@ fn groups_of_equal_rows(limits: ChunkLimits, size: u64, row: u64) -> u32 {
     growth.group
 }
 
-/// Groups of rows of these sizes, cut one by one in a generation that begins with group `base`.
+/// Counts the groups of rows of these sizes, cut one by one in a generation whose first group is `base`.
 fn groups_of(limits: ChunkLimits, rows: impl Iterator<Item = u64> + Clone, carried_over: u32) -> u32 {
     let size = rows.clone().sum();
     let growth = Growth { size_bytes: size, carried_over, group: carried_over };
@@ -68,7 +68,7 @@ proptest! {
         rows in prop::collection::vec(prop_oneof![2_u64..50, 2_u64..100_000, 16_u64 << 20..20 << 20], 0..20_000),
         carried_over in 0_u32..2_000,
     ) {
-        // The largest file that an upload may be.
+        // The maximum size of an upload.
         let fits = |sum: &mut u64, row: &u64| {
             *sum += row;
             (*sum <= 5 << 30).then_some(*row)

@@ -1,15 +1,15 @@
-//! Text of clients inside messages of ours: cut, so that no file can make a message long.
+//! Client text in messages: shortened, so that no file can make a message long.
 //!
-//! Messages are stored in the job, whose item DynamoDB holds to 400 KB, and read by people.
+//! Messages are stored in the job, whose item DynamoDB limits to 400 KB, and are read by people.
 
-/// Characters of a name in a message.
+/// Maximum characters of a name in a message.
 pub const NAME_CHARS: usize = 60;
-/// Names in one message.
+/// Maximum number of names in one message.
 const LISTED_NAMES: usize = 20;
-/// Bytes of a list of names.
+/// Maximum bytes of a list of names.
 const LIST_BYTES: usize = 2 * 1024;
 
-/// Returns a text of at most this many characters and one more, `…`, if some were left out.
+/// Returns at most this many characters of a text, and `…` if some were left out.
 pub fn shortened(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -42,7 +42,7 @@ pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     list
 }
 
-/// Cuts a text to at most this many bytes, at a character's end, `…` included.
+/// Cuts a text to at most this many bytes, at the end of a character, `…` included.
 pub fn cut(text: &mut String, bytes: usize) {
     if text.len() > bytes {
         let mut end = bytes.saturating_sub('…'.len_utf8());

@@ -1,50 +1,50 @@
-//! Time as milliseconds since the Unix epoch: what is stored, compared and passed in.
+//! Timestamps in milliseconds since the Unix epoch.
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// A moment, in milliseconds since 1970-01-01T00:00:00Z.
+/// A point in time, in milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
-    /// The machine's clock, now. Only `main` and adapters call it; rules get the time as an argument.
+    /// Returns the system clock's current time. Only `main` and adapters call it; rules get the time as an argument.
     pub fn now() -> Self {
         let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Self(since_epoch.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// Whole seconds since the epoch, as DynamoDB's time to live wants them.
+    /// Returns whole seconds since the epoch, as DynamoDB's time to live requires.
     pub fn seconds(self) -> i64 {
         self.0.div_euclid(1000)
     }
 
-    /// This moment, `seconds` later.
+    /// Returns the time `seconds` later.
     #[must_use]
     pub fn plus_seconds(self, seconds: i64) -> Self {
         Self(self.0.saturating_add(seconds.saturating_mul(1000)))
     }
 
-    /// The next midnight in UTC: the end of this moment's day.
+    /// Returns the next midnight in UTC: the end of the day.
     #[must_use]
     pub fn end_of_day(self) -> Self {
         const DAY_MS: i64 = 86_400_000;
         Self((self.0.div_euclid(DAY_MS) + 1).saturating_mul(DAY_MS))
     }
 
-    /// Whole seconds from `earlier` to this moment, rounded up, for a `Retry-After`.
+    /// Returns whole seconds since `earlier`, rounded up, for a `Retry-After`.
     pub fn seconds_since(self, earlier: Self) -> u32 {
         u32::try_from(self.millis_since(earlier).unsigned_abs().div_ceil(1000)).unwrap_or(u32::MAX)
     }
 
-    /// Milliseconds from `earlier` to this moment; zero if it is later.
+    /// Returns the milliseconds since `earlier`; zero if `earlier` is later.
     pub fn millis_since(self, earlier: Self) -> i64 {
         (self.0 - earlier.0).max(0)
     }
 
-    /// RFC 3339 in UTC with milliseconds, as the API answers it.
+    /// Formats as RFC 3339 in UTC with milliseconds, as the API does.
     pub fn to_rfc3339(self) -> String {
         OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
             .ok()

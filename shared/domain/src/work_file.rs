@@ -1,12 +1,13 @@
-//! Work files: what a commit vouches for beside its counts.
+//! Work files: the failed, skipped and transient items that a commit records beside its counts.
 //!
-//! A chunk's failed, skipped and transient items are written to a file before the commit that passes over them.
-//! Each file names its predecessor, and the cursor names the last, so the files that count form a chain; a file
-//! that no commit vouches for (its worker died or lost) is never read. JSON Lines: a header, then an entry a line.
+//! A chunk's failed, skipped and transient items are written to a file before the commit that passes over them. Each
+//! file names its predecessor, and the cursor names the last, so the valid files form a chain. A file that no cursor
+//! names, because its worker died or lost the race, is never read. The format is JSON Lines: a header, then one entry
+//! per line.
 //!
 //! A slow chunk has a file for each second of its work, in each of its rounds. A header also names the files before its
-//! predecessor, so that a long chain need not be read one file after the other. These names are a hint: they say only
-//! what can be read concurrently.
+//! predecessor, so that a long chain need not be read one file after the other. These names are a hint: they only list
+//! files that can be read concurrently.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,83 +21,84 @@ pub const NAMED_FILES: usize = 32;
 pub struct Header {
     /// The round that wrote it.
     pub round: u32,
-    /// Token of the file before it in the chunk's chain.
+    /// Token of the previous file in the chunk's chain.
     pub prev: Option<String>,
-    /// Tokens of the files before that one, newest first. A hint: files written before it existed have none.
+    /// Tokens of the files before that one, newest first. A hint: files written before the field existed have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<String>,
 }
 
 impl Header {
-    /// The header of the file that follows `prev`. `known` is the header of `prev`, if it could be read.
+    /// Creates the header of the file that follows `prev`. `known` is the header of `prev`, if it could be read.
     pub fn behind(round: u32, prev: Option<String>, known: Option<&Self>) -> Self {
         let before = known.into_iter().flat_map(Self::named).take(NAMED_FILES - 1).cloned().collect();
         Self { round, prev, before }
     }
 
-    /// Tokens of the files before this one, newest first, as far as the header names them.
+    /// Returns the tokens of earlier files, newest first, as far as the header names them.
     pub fn named(&self) -> impl Iterator<Item = &String> {
         self.prev.iter().chain(&self.before)
     }
 }
 
-/// One item that did not simply succeed.
+/// One item that was not a plain success: failed, skipped or deferred.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// Number of the item in the file, from 1.
     pub n: u64,
-    /// What became of it.
+    /// Outcome of the item.
     #[serde(flatten)]
     pub end: End,
-    /// The record as it stood in the source; not UTF-8 shows as U+FFFD. Empty for one that is too long to repeat.
+    /// The record as in the source; bytes that are not UTF-8 become U+FFFD. Empty for a record that is too long to
+    /// repeat.
     pub raw: String,
-    /// `raw` is not the record as it stood (not UTF-8, its quote never closed, too long): no retry can work it.
+    /// True if `raw` differs from the record (not UTF-8, its quote never closed, too long): no retry can process it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub damaged: bool,
 }
 
-/// What became of an item that did not simply succeed.
+/// The outcome of an item that failed, was skipped or was deferred.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum End {
-    /// Failed for good.
+    /// Permanent failure.
     Failed(Rejection),
-    /// Skipped.
+    /// Deliberately skipped.
     Skipped {
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// Filed for the next round.
+    /// Deferred to the next round.
     Transient {
-        /// How often it has been tried.
+        /// Number of attempts so far.
         attempts: u32,
-        /// Why it could not be done.
+        /// Reason of the last attempt.
         reason: String,
     },
 }
 
-/// A work file as a whole.
+/// A whole work file.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct WorkFile {
-    /// Its first line.
+    /// The first line.
     pub header: Header,
-    /// The rest.
+    /// All other lines.
     pub entries: Vec<Entry>,
 }
 
-/// A work file that cannot be read: damage, or a newer version's.
+/// A work file that cannot be read: damaged, or written by a newer version.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkFileError {
     /// There is no first line.
     #[error("the work file is empty")]
     Empty,
-    /// A line is not what it should be.
+    /// A line is not a valid entry.
     #[error("the work file has an unreadable line")]
     Line(#[from] serde_json::Error),
 }
 
 impl WorkFile {
-    /// The bytes to store.
+    /// Serializes the file.
     ///
     /// # Errors
     /// None in practice: every part can be written as JSON.
@@ -110,7 +112,7 @@ impl WorkFile {
         Ok(out)
     }
 
-    /// Reads a stored file.
+    /// Parses a stored file.
     ///
     /// # Errors
     /// If it is empty, or if a line is not an entry.

@@ -1,4 +1,4 @@
-//! Proves that the cutter finds the file's records, whatever the bytes, the blocks and the chunks.
+//! Property tests: the cutter finds the file's records for any bytes, blocks and chunks.
 //!
 //! The oracle for CSV is the `csv` crate itself, for JSON Lines a split at line breaks.
 
@@ -7,8 +7,9 @@ use proptest::prelude::*;
 
 type Fields = Vec<Vec<u8>>;
 
-/// Every record as the `csv` crate reads it. The blank line in front keeps it from taking a byte order mark for one:
-/// it strips EF BB BF at the start of any reader, and a record in the middle of a file may begin with these bytes.
+/// Reads every record with the `csv` crate. The blank line in front keeps it from treating the first bytes as a byte
+/// order mark: the crate strips EF BB BF at the start of any reader, and a record in the middle of a file may begin
+/// with these bytes.
 fn read_with_csv_crate(bytes: &[u8]) -> Vec<Fields> {
     read_delimited(b',', bytes)
 }
@@ -42,7 +43,7 @@ fn contents<'a>(bytes: &'a [u8], spans: &[Span]) -> Vec<&'a [u8]> {
     spans.iter().map(|span| span.content(bytes)).collect()
 }
 
-/// The records found again in chunks of at most `limit` records each, cut where `cut` says.
+/// Cuts the records again in chunks of at most `limit` records each, where `cut` says.
 fn recut_in_chunks(format: Format, bytes: &[u8], limit: usize, cut: impl Fn(&Span) -> u64) -> Vec<Vec<u8>> {
     let spans: Vec<Span> = records(format, bytes).collect();
     let mut found = Vec::new();

@@ -1,7 +1,7 @@
-//! Holds answers against the API's document, `docs/openapi.json`: every call that a test makes proves that the document
-//! tells the truth of it, down to each property.
+//! Contract check: compares responses with the API document, `docs/openapi.json`. Every call that a test makes verifies
+//! the document, down to each property.
 //!
-//! Not checked: what a document cannot say, as which values go together.
+//! Not checked: rules that a document cannot express, such as combinations of values.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -9,37 +9,37 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-/// The document, as it is committed and served.
+/// The API document as it is committed and served.
 pub static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../../docs/openapi.json")).unwrap_or_else(|error| panic!("{error}"))
 });
 
-/// Headers that an answer may have without being asked for them: the transport's, and those of every answer.
+/// Headers that any response may have without documentation: those of the transport, and those of every response.
 const EVERYWHERE: [&str; 4] = ["content-type", "content-length", "date", "traceparent"];
 
-/// Headers by which this API says something: an answer that has one must be documented with it.
+/// Headers with a meaning in this API: a response that has one must be documented with it.
 const REPORT_COLUMNS: [&str; 5] = ["location", "retry-after", "etag", "link", "vary"];
 
-/// An answer and what was asked.
+/// A response and its request.
 #[derive(Copy, Clone, Debug)]
 pub struct Answer<'a> {
-    /// Method of the call.
+    /// Method of the request.
     pub method: &'a str,
-    /// Path of the call; a query string is ignored.
+    /// Path of the request; a query string is ignored.
     pub path: &'a str,
-    /// Status of the answer.
+    /// Status of the response.
     pub status: u16,
-    /// Its headers, by name in lower case.
+    /// Headers of the response, by name in lower case.
     pub headers: &'a [(String, String)],
-    /// Its body.
+    /// Body of the response.
     pub body: &'a [u8],
 }
 
 impl Answer<'_> {
-    /// Whether the document says that this call may be answered so.
+    /// Checks that the document allows this response to this request.
     ///
     /// # Errors
-    /// What is not as the document says.
+    /// Describes the difference from the document.
     pub fn check(&self) -> Result<(), String> {
         let Some(operation) = self.operation() else { return self.check_unknown() };
         let status = self.status.to_string();
@@ -62,12 +62,12 @@ impl Answer<'_> {
         let paths = DOCUMENT["paths"].as_object()?;
         let fitting = paths.iter().filter(|(template, _)| fits(template, path));
         let (_, item) = fitting.min_by_key(|(template, _)| template.matches('{').count())?;
-        // Methods are told apart by case: `Post` is another one, which nobody knows.
+        // Methods are case-sensitive: `Post` is an unknown method.
         let method = self.method.to_lowercase();
         if self.method == method.to_uppercase() { item.get(method) } else { None }
     }
 
-    /// A call that is not documented is refused: for its method, its path, or before anybody looks at them.
+    /// Checks that an undocumented request is refused: for its method, its path, or before either is inspected.
     fn check_unknown(&self) -> Result<(), String> {
         match self.status {
             401 | 404 | 405 | 413 | 414 | 431 => Ok(()),
@@ -121,7 +121,7 @@ impl Answer<'_> {
     }
 }
 
-/// Whether a path is one of a template's.
+/// Returns true if the path matches the template.
 fn fits(template: &str, path: &str) -> bool {
     let (mut wanted, mut found) = (template.split('/'), path.split('/'));
     loop {
@@ -133,7 +133,7 @@ fn fits(template: &str, path: &str) -> bool {
     }
 }
 
-/// What a reference leads to, or the value itself.
+/// Resolves a reference; returns any other value unchanged.
 fn resolve(value: &'static Value) -> &'static Value {
     match value["$ref"].as_str() {
         Some(to) => DOCUMENT.pointer(to.trim_start_matches('#')).unwrap_or(&Value::Null),
@@ -141,7 +141,7 @@ fn resolve(value: &'static Value) -> &'static Value {
     }
 }
 
-/// A validator of a schema of the document. Each is made once.
+/// Returns the validator of a schema of the document. Each is built once.
 pub fn validator(schema: &Value) -> Arc<Validator> {
     static MADE: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);

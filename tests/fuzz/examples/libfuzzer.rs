@@ -1,6 +1,6 @@
-//! The binary that `cargo xtask fuzz` links with libFuzzer, which has the `main` function and calls this one.
+//! The binary that `cargo xtask fuzz` links with libFuzzer, whose `main` function calls this one.
 //!
-//! Which target it calls, `LONGSHORE_FUZZ_TARGET` says.
+//! `LONGSHORE_FUZZ_TARGET` names the target to call.
 
 #![no_main]
 
@@ -12,11 +12,11 @@ static TARGET: LazyLock<fuzz::Target> = LazyLock::new(|| {
     fuzz::target(&name).unwrap_or_else(|| panic!("{} names no target: {name:?}", fuzz::VARIABLE))
 });
 
-/// One input. A panic cannot leave this function: it ends the process, which libFuzzer takes for a crash.
+/// Runs one input. A panic cannot leave this function: it aborts the process, which libFuzzer reports as a crash.
 #[expect(unsafe_code, reason = "libFuzzer is C++: it passes a pointer and a length")]
 #[unsafe(no_mangle)]
 pub extern "C" fn LLVMFuzzerTestOneInput(data: *const u8, size: usize) -> c_int {
-    // SAFETY: libFuzzer promises `size` readable bytes; of none the pointer may be null.
+    // SAFETY: libFuzzer guarantees `size` readable bytes; the pointer may be null if `size` is 0.
     let bytes = if size == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(data, size) } };
     (TARGET.call)(bytes);
     0

@@ -1,13 +1,14 @@
-//! What the fuzzer calls: for each target a function that takes any bytes, and panics if a promise is broken.
+//! Fuzz targets: functions that take any bytes, and panic if an invariant is violated.
 //!
-//! `cargo xtask fuzz` seeks bytes that break one; a plain test run gives every target its seeds and its packed corpus.
+//! `cargo xtask fuzz` searches for bytes that violate one; a plain test run gives each target its committed corpus
+//! once.
 //!
-//! | target | the bytes are |
+//! | target | input |
 //! | --- | --- |
 //! | `splitter` | a file, and the blocks in which it arrives |
 //! | `rows` | a record, its columns, and a corrected file |
-//! | `messages` | what travels in queues and lies in files |
-//! | `requests` | a call of the HTTP API |
+//! | `messages` | queue messages and stored records |
+//! | `requests` | a request to the HTTP API |
 
 mod messages;
 mod oracle;
@@ -16,18 +17,18 @@ mod rows;
 mod splitter;
 mod world;
 
-/// The environment variable that tells libFuzzer's binary its target.
+/// The environment variable that names the target of libFuzzer's binary.
 pub const VARIABLE: &str = "LONGSHORE_FUZZ_TARGET";
 
-/// A target.
+/// A fuzz target.
 #[derive(Copy, Clone, Debug)]
 pub struct Target {
-    /// Its name, and that of its corpus.
+    /// Name of the target and of its corpus.
     pub name: &'static str,
-    /// Holds the promises against an input.
+    /// Checks the invariants for an input.
     ///
     /// # Panics
-    /// If one is broken.
+    /// If one is violated.
     pub call: fn(&[u8]),
 }
 
@@ -39,7 +40,7 @@ pub const TARGETS: [Target; 4] = [
     Target { name: "requests", call: requests::check },
 ];
 
-/// The target of this name.
+/// Returns the target of this name.
 #[must_use]
 pub fn target(name: &str) -> Option<Target> {
     TARGETS.into_iter().find(|target| target.name == name)

@@ -1,6 +1,7 @@
-//! What travels in queues and lies in files and tables: read, or refused; and what is read, is written as it was.
+//! Fuzz target for queue messages and stored records: each input is parsed or refused, and parsed input survives a
+//! round trip.
 //!
-//! The first byte says what it is; the rest is its text.
+//! The first byte selects the kind; the rest is the text.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -22,7 +23,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-/// Bytes of a deduplication id and of a message group: SQS's limit.
+/// SQS's limit for the bytes of a deduplication id and of a message group.
 const ID_BYTES: usize = 128;
 
 pub(crate) fn check(input: &[u8]) {
@@ -40,7 +41,7 @@ pub(crate) fn check(input: &[u8]) {
     }
 }
 
-/// Reads and writes it again: the same comes back.
+/// Parses, serializes and parses again: the value is unchanged.
 fn json<T: DeserializeOwned + Serialize + PartialEq + Debug>(bytes: &[u8]) -> Option<T> {
     let read: T = serde_json::from_slice(bytes).ok()?;
     let written = serde_json::to_string(&read).unwrap_or_else(|error| panic!("{read:?} cannot be written: {error}"));
@@ -84,7 +85,7 @@ fn cursor(bytes: &[u8]) {
     assert_eq!(Cursor::parse(&cursor.to_string()), Some(cursor));
 }
 
-/// A handler that works a message unless its position is odd, and remembers which it was given.
+/// A handler that processes a message unless its position is odd, and records the messages it was given.
 #[derive(Default)]
 struct Works(Mutex<Vec<CreateMessage>>);
 
@@ -98,7 +99,7 @@ impl MessageHandler for Works {
     }
 }
 
-/// A queue whose messages nobody hides.
+/// A queue in which no visibility timeout is changed.
 struct Unchanged;
 
 impl Visibility for Unchanged {
@@ -107,8 +108,8 @@ impl Visibility for Unchanged {
     }
 }
 
-/// A batch of messages, a line each; the first letter of a line is its group. Every message is either worked or comes
-/// back, and on a FIFO queue nothing of a group is worked behind one that comes back.
+/// Checks a batch of messages, one per line; the first letter of a line is its group. Every message is either processed
+/// or returned to its queue, and on a FIFO queue no message of a group is processed after a returned one.
 fn batch(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<_> = text.lines().map(|line| line.split_at(line.chars().next().map_or(0, char::len_utf8))).collect();

@@ -1,21 +1,21 @@
-//! What the `csv` crate reads: the second opinion.
+//! Test oracle: the records that the `csv` crate reads.
 
-/// Records of CSV. The blank line in front keeps the reader from taking the first bytes for a byte order mark.
+/// Reads records of CSV. The blank line in front keeps the reader from treating the first bytes as a byte order mark.
 pub(crate) fn records(delimiter: u8, bytes: &[u8]) -> Vec<Vec<Vec<u8>>> {
     let bytes = [b"\n", bytes].concat();
     let mut builder = csv::ReaderBuilder::new();
     let reader = builder.delimiter(delimiter).has_headers(false).flexible(true).from_reader(&bytes[..]);
-    // It takes every byte, so a record that is an error is one that is missing, and the comparison fails.
+    // The reader accepts every byte, so an error would drop a record, and the comparison would fail.
     reader.into_byte_records().flatten().map(|record| record.iter().map(<[u8]>::to_vec).collect()).collect()
 }
 
-/// Whether the last of these records is never closed: a row that is put behind it is swallowed.
+/// Returns true if the last of these records is never closed: it swallows any row after it.
 pub(crate) fn is_open(delimiter: u8, bytes: &[u8]) -> bool {
     let found = records(delimiter, bytes).len();
     found > 0 && records(delimiter, &[bytes, b"\nx"].concat()).len() == found
 }
 
-/// JSON Lines: what stands between line feeds, without white space before it and a carriage return behind it.
+/// Reads JSON Lines: the text between line feeds, without white space before it and a carriage return after it.
 pub(crate) fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     let is_space = |byte: &u8| b" \t\r\n".contains(byte);
     let lines = bytes.split(|byte| *byte == b'\n');

@@ -1,6 +1,7 @@
-//! A call of the HTTP API: whatever it says, the answer is one that the API's document knows, and never a fault of ours.
+//! Fuzz target for HTTP requests: for any request, the response is one that the API document allows, and never a server
+//! error.
 //!
-//! The bytes are written as a request is: a line with method and path, lines of headers, a blank line, the body.
+//! The input is written like a request: a line with method and path, lines of headers, a blank line, the body.
 
 use std::cell::RefCell;
 
@@ -14,7 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::world::{TENANT, World};
 
-/// Identifies every request.
+/// The id of every request.
 const REQUEST_ID: &str = "r-1";
 
 thread_local! {
@@ -31,7 +32,7 @@ pub(crate) fn check(input: &[u8]) {
     });
 }
 
-/// The request; none if no client could have sent it.
+/// Parses the request; `None` if no client could have sent it.
 fn request(input: &[u8]) -> Option<Request<Body>> {
     let end = input.windows(2).position(|pair| pair == b"\n\n");
     let (head, body) = end.map_or((input, &[][..]), |at| (&input[..at], &input[at + 2..]));
@@ -46,7 +47,7 @@ fn request(input: &[u8]) -> Option<Request<Body>> {
     request.uri().path().starts_with('/').then_some(request)
 }
 
-/// As the gateway hands it over once it has accepted the caller's token.
+/// Signs the request in, as the gateway does after it has accepted the caller's token.
 fn signed_in(request: Request<Body>) -> Request<Body> {
     let claims = json!({ "sub": TENANT });
     let context = json!({ "http": { "method": "GET" }, "timeEpoch": 0, "authorizer": { "jwt": { "claims": claims } } });
@@ -73,7 +74,7 @@ async fn answer(request: Request<Body>) {
     }
 }
 
-/// A problem says what, where, and in which request, whoever answers.
+/// Checks a problem document: kind, title, detail, errors and request id, whichever layer responds.
 fn problem(status: u16, body: &[u8]) {
     let problem: Value = serde_json::from_slice(body).unwrap_or_default();
     let is_text = |name: &str| problem[name].as_str().is_some_and(|text| !text.trim().is_empty());

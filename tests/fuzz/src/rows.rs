@@ -1,6 +1,6 @@
-//! One record: its cells, its outcome as a row of an import, and its way through a report and back.
+//! Fuzz target for one record: its cells, its outcome as a row of an import, and its round trip through a report.
 //!
-//! The first byte says how many columns there are and what stands between the cells; the rest is the record.
+//! The first byte gives the number of columns and the delimiter; the rest is the record.
 
 use futures::FutureExt;
 use longshore::failures_file::{Columns, CorrectedFile, Correction};
@@ -30,7 +30,7 @@ pub(crate) fn check(input: &[u8]) {
     }
 }
 
-/// Cells of every record, read one after the other by one reader.
+/// Compares the cells of every record, read one after the other by one reader, with the oracle's.
 fn are_the_other_readers(delimiter: u8, bytes: &[u8]) {
     let mut reader = CellReader::delimited(delimiter);
     let spans = delimited_records(delimiter, bytes);
@@ -60,7 +60,7 @@ fn outcome(shape: Shape<'_>, options: &Value) -> Outcome {
     outcomes.and_then(|mut outcomes| outcomes.pop()).unwrap_or_else(|| panic!("a row without an outcome"))
 }
 
-/// A row of an import succeeds if it has the header's cells, in UTF-8, and a key.
+/// Checks the import of a row: it succeeds if it has the header's cells, in UTF-8, and a key.
 fn imported(record: &[u8], columns: &[String]) {
     let shape = Shape::Record { format: Format::Csv, columns, bytes: record, unterminated: false };
     let cells = oracle::records(b',', record).into_iter().next().unwrap_or_default();
@@ -78,7 +78,7 @@ fn imported(record: &[u8], columns: &[String]) {
     assert!(checked != Outcome::Ok || is_integer(&cells[0]), "{:?} is no integer", cells[0]);
 }
 
-/// A line that is imported is an object with a key.
+/// Checks the import of a line: one that succeeds is an object with a key.
 fn line(bytes: &[u8]) {
     let shape = Shape::Record { format: Format::JsonLines, columns: &[], bytes, unterminated: false };
     let outcome = outcome(shape, &json!({ "dataset": "d", "key": "id" }));
@@ -92,9 +92,9 @@ fn line(bytes: &[u8]) {
     assert!(outcome == Outcome::Ok || !plain, "{value}: {outcome:?}");
 }
 
-/// A row that failed, as a report shows it, makes the record again that it was.
+/// Checks the round trip of a failed row: its form in a report gives back the original record.
 fn there_and_back(record: &[u8], columns: &[String]) {
-    // With a NUL in it a corrected file counts as binary, and is refused.
+    // A corrected file that contains a NUL counts as binary, and is refused.
     let Some(raw) = std::str::from_utf8(record).ok().filter(|raw| !raw.contains('\0')) else { return };
     let mut cells = Vec::new();
     let read = oracle::records(b',', record).into_iter().next().unwrap_or_default();
@@ -119,7 +119,7 @@ fn entry(n: u64, raw: &str) -> Entry {
     Entry { n, end: End::Failed(Rejection::new("code", None, "why")), raw: raw.to_owned(), damaged: false }
 }
 
-/// Any bytes as a corrected file: it is refused, or each row makes one record of as many cells as there are columns.
+/// Checks any bytes as a corrected file: it is refused, or each row gives one record with as many cells as columns.
 fn corrected(bytes: &[u8], columns: &[String]) {
     let Ok(file) = CorrectedFile::parse(bytes.to_vec(), Columns::Named(columns.to_vec()), 1 << 20) else { return };
     for number in 0..20 {

@@ -1,6 +1,6 @@
-//! A file in any blocks: its records partition its bytes, and are what another reader finds.
+//! Fuzz target for splitting a file in any blocks: its records partition its bytes, and equal those of the oracle.
 //!
-//! The first six bytes say how: format, three sizes of blocks, and the items and bytes of a chunk.
+//! The first six bytes set the format, three block sizes, and the items and bytes of a chunk.
 
 use futures::FutureExt;
 use longshore::files::MemoryFiles;
@@ -92,7 +92,7 @@ fn chunks_hold_the_records(format: Format, bytes: &[u8], spans: &[Span], limits:
     assert_eq!(found, contents, "the chunks' records are not the file's");
 }
 
-/// Holds the opening against what the other reader finds first.
+/// Compares the header with the oracle's first record.
 fn opens(format: Format, bytes: &[u8]) {
     let found = header(format, bytes);
     let bom_len = match sniff(bytes, true) {
@@ -136,7 +136,7 @@ fn name((place, cell): (usize, &Vec<u8>)) -> String {
 fn header(format: Format, bytes: &[u8]) -> Result<FileHeader, JobError> {
     let (files, key) = (MemoryFiles::default(), "file".to_owned());
     files.put(&key, bytes);
-    // Nothing in memory ever waits.
+    // In-memory calls never wait.
     let etag = files.info(&key).now_or_never().and_then(Result::ok).flatten().map(|info| info.etag).unwrap_or_default();
     let source = SourceFile { key, size_bytes: bytes.len() as u64, etag, format, name: String::new() };
     let found = read_header(&files, &source).now_or_never().and_then(Result::ok);

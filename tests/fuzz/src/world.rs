@@ -1,5 +1,5 @@
-//! The HTTP functions on services in memory, and what is there before the call: an upload, a job that has failed
-//! rows, one that waits, a validation, and a dataset. Their ids are always the same, so that an input can name them.
+//! Fixture of the request target: the HTTP functions on in-memory services, with an upload, a job with failed rows, a
+//! waiting job, a validation and a dataset. Their ids are constant, so that an input can name them.
 
 use jobs_api::{Api, Backend, Limits, QueueDepths};
 use longshore::files::MemoryFiles;
@@ -19,16 +19,16 @@ use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
 use upload::Uploads;
 
-/// When everything happens.
+/// The time of all events.
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
-/// Whose everything is.
+/// The tenant that owns everything.
 pub(crate) const TENANT: &str = "t";
 
 const FILE: &str = "id,name\n1,Ann\n,\"=1\n2\"\n";
 const FAILED: &str = "row,id,name,code,field,message\r\n2,,\"'=1\n2\",missing_key,id,it is missing\r\n";
 
-/// The services.
+/// The in-memory services.
 #[derive(Clone, Default)]
 pub(crate) struct World {
     store: MemoryStore,
@@ -46,7 +46,7 @@ impl Backend for Memory {
     type Records = MemoryRecords;
 }
 
-/// An id of one digit.
+/// Returns an id made of one digit.
 fn id(digit: &str) -> String {
     format!("{0}{0}{0}{0}{0}{0}{0}{0}-{0}{0}{0}{0}-7{0}{0}{0}-8{0}{0}{0}-{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}", digit)
 }
@@ -60,7 +60,7 @@ fn file_guid(digit: &str) -> FileGuid {
 }
 
 impl World {
-    /// The services with everything in them.
+    /// Creates the services with all fixtures.
     pub(crate) async fn furnished() -> Result<Self, PortError> {
         let world = Self::default();
         world.upload("a", "people.csv", FILE).await?;
@@ -79,7 +79,7 @@ impl World {
         Ok(world)
     }
 
-    /// The functions that answer, by the path.
+    /// Returns the function that serves this path.
     pub(crate) fn router(self, path: &str) -> axum::Router {
         let Self { store, queues, files, records } = self;
         let access = Access::SignedIn { tenant_claim: "sub".to_owned() };
@@ -132,7 +132,7 @@ impl World {
         self.store.create_upload(&upload, None).await.map(drop)
     }
 
-    /// A job over the first upload that waits.
+    /// Creates a waiting job over the first upload.
     async fn job(&self, digit: &str, mode: &str) -> Result<(), PortError> {
         let key = upload_key(TENANT, file_guid("a"));
         let info = self.files.info(&key).await?.unwrap_or_else(|| panic!("there is no upload"));
@@ -154,7 +154,7 @@ impl World {
         self.store.create_job(&job, &Definition { options, columns }, None).await.map(drop)
     }
 
-    /// Ends it, with its report.
+    /// Ends the job, with its report.
     async fn finish(&self, digit: &str, failed: u64) -> Result<(), PortError> {
         let id = job_id(digit);
         self.store.begin(id, NOW).await?;

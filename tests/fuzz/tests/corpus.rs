@@ -1,6 +1,6 @@
-//! Gives every target its named seeds and its packed corpus.
+//! Regression test: gives every target its committed corpus.
 //!
-//! The input of a crash that was fixed becomes a seed, so that every test run tries it.
+//! The input of a fixed crash belongs there, too, so that every test run checks it.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 

@@ -1,27 +1,27 @@
-//! Figures that tests leave for the tables of `cargo xtask prove`.
+//! Measurements that tests record for the tables of `cargo xtask prove`.
 //!
-//! A test says what it measured by [`row`]. Plain test runs drop it; `cargo xtask prove` names a folder in
-//! [`FOLDER`], and makes tables of what it finds there: one per file, one line per row.
+//! A test records a measurement by [`row`]. Plain test runs drop it; `cargo xtask prove` names a folder in [`FOLDER`],
+//! and makes tables from its contents: one per file, one line per row.
 
 use std::fmt::Display;
 use std::fs::{OpenOptions, create_dir_all};
 use std::io::Write;
 use std::path::Path;
 
-/// The environment variable with the folder that figures go to.
+/// The environment variable with the folder for measurements.
 pub const FOLDER: &str = "LONGSHORE_FIGURES";
 
-/// The environment variable with the file that takes a line for each test that was skipped or repeated; see [`skipped`].
+/// The environment variable with the file that gets a line for each test that was skipped or repeated; see [`skipped`].
 pub const NOTES: &str = "LONGSHORE_TEST_NOTES";
 
-/// The environment variable with a binary that stands in for the functions that know job types, in place of the tests' own.
+/// The environment variable with a binary that replaces the tests' own functions that run job types.
 pub const PROBE: &str = "LONGSHORE_PROBE";
 
-/// The environment variable with the condition or the layer that is taken out (`cargo xtask prove --without`).
+/// The environment variable with the condition or the layer to remove (`cargo xtask prove --without`).
 pub const WITHOUT: &str = "LONGSHORE_WITHOUT";
 
-/// What the proofs take out, one at a time, to show that they bite: its name, and what it says. Without any of them a
-/// count or a report is wrong in some run, or a job hangs.
+/// The conditions that the proofs remove, one at a time, to show that each is needed: name and description. Without any
+/// one of them, a count or a report is wrong in some run, or a job hangs.
 pub const CONDITIONS: [(&str, &str); 19] = [
     ("cursor-condition", "a commit holds only if the chunk's cursor is the one that the worker read"),
     ("unique-cursors", "every value of a cursor names the attempt that wrote it"),
@@ -50,7 +50,7 @@ pub const CONDITIONS: [(&str, &str); 19] = [
     ("slots-taken-when-free", "a slot is taken only if nobody holds it"),
 ];
 
-/// What only saves work or time while something else holds: without one of them nothing is wrong.
+/// Layers: redundant mechanisms that only save work or time. Without one of them, nothing is wrong.
 pub const LAYERS: [(&str, &str); 8] = [
     ("deduplication", "queues drop a message that was sent twice"),
     ("sweeper", "what stands still is pushed; without it jobs whose messages were lost wait, and nothing else"),
@@ -62,19 +62,19 @@ pub const LAYERS: [(&str, &str); 8] = [
     ("forgotten-as-it-was-read", "a chunk that was put down again is not forgotten"),
 ];
 
-/// Whether everything is to be run (`cargo xtask prove`), not the reduced set that every test run has time for.
+/// Returns true if the full set of tests is to run (`cargo xtask prove`), not the reduced set of a plain test run.
 #[must_use]
 pub fn is_whole() -> bool {
     std::env::var_os(FOLDER).is_some()
 }
 
-/// What is taken out for this run, if anything.
+/// Returns the condition or the layer that is removed in this run, if there is one.
 #[must_use]
 pub fn without() -> Option<String> {
     std::env::var(WITHOUT).ok().filter(|name| !name.is_empty())
 }
 
-/// Leaves a row for a table: its columns and their cells, in their order. A column named `violations` is summed.
+/// Records a row of a table: its columns and their cells, in order. A column named `violations` is summed.
 ///
 /// # Panics
 /// If the row cannot be written.
@@ -85,11 +85,11 @@ pub fn row(table: &str, cells: &[(&str, &dyn Display)]) {
     }
 }
 
-/// Notes that the calling test is skipped, and why: `skipped`, a tab, its name and the reason. `cargo xtask test` counts these lines, since
-/// a test that returns early looks like one that has passed.
+/// Records that the calling test is skipped, as a line of `skipped`, a tab, the test's name and the reason. `cargo
+/// xtask test` counts these lines, because a test that returns early looks like one that has passed.
 ///
 /// # Panics
-/// If the note cannot be written.
+/// If the line cannot be written.
 pub fn skipped(reason: &str) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
@@ -102,7 +102,7 @@ pub fn skipped(reason: &str) {
     }
 }
 
-/// One write of one line: rows of tests that run beside each other do not mix.
+/// Writes one line in one write: rows of concurrent tests do not mix.
 fn write(folder: &Path, table: &str, cells: &[(&str, &dyn Display)]) -> std::io::Result<()> {
     create_dir_all(folder)?;
     let cells: Vec<_> = cells.iter().map(|(column, cell)| [(*column).to_owned(), cell.to_string()]).collect();

@@ -1,4 +1,4 @@
-//! Job types whose rows say what should happen to them, so that a test can order any fault.
+//! Probe job types: each row names its own behavior, so that a test can cause any fault.
 
 mod row;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 pub use row::Row;
 
-/// What clients write as `options`.
+/// Options of the job, as clients send them.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Options {
@@ -19,7 +19,7 @@ pub struct Options {
 /// Small chunks, few retries.
 const LIMITS: TypeLimits = TypeLimits { chunk_items: 50, batch_items: 10, item_retries: 2, ..TypeLimits::DEFAULT };
 
-/// Works through a file of rows.
+/// A job type that processes a file of rows.
 pub struct Probe;
 
 impl JobType for Probe {
@@ -37,7 +37,7 @@ impl JobType for Probe {
     }
 }
 
-/// The same in chunks of the usual size, for many rows.
+/// The same job type with chunks of the usual size, for many rows.
 pub struct Bulk;
 
 impl JobType for Bulk {
@@ -50,7 +50,7 @@ impl JobType for Bulk {
     }
 }
 
-/// The same in small chunks, of which two may run at once; each row notes when it is with the handler.
+/// The same job type in small chunks, with a concurrency limit of two; each row records the time of its processing.
 pub struct Limited;
 
 impl JobType for Limited {
@@ -64,7 +64,7 @@ impl JobType for Limited {
     }
 }
 
-/// The same, in jobs that may last four seconds.
+/// The same job type with a timeout of four seconds.
 pub struct Brief;
 
 impl JobType for Brief {
@@ -78,7 +78,7 @@ impl JobType for Brief {
     }
 }
 
-/// One row, which are the options of a job without a file.
+/// A job type without a file: the options are its one row.
 pub struct Once;
 
 impl JobType for Once {

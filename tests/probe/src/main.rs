@@ -1,4 +1,4 @@
-//! Wires the functions that know job types, with the built-in ones, the example and the probe.
+//! Entry point of the functions that run job types, with the built-in ones, the example and the probe.
 
 use invite::{Invite, LogMailer};
 use lambda_runtime::Error;

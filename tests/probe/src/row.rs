@@ -1,4 +1,4 @@
-//! One row, and what it orders.
+//! A probe row and its behavior.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use longshore::handler::{ItemKey, JobContext, Outcome, Rejection};
 
-/// What to do, how long it takes, up to which round it is transient, and where to note that it was called.
+/// Behavior of the row, its duration, the rounds in which it is transient, and the file that records its calls.
 #[derive(serde::Deserialize)]
 pub struct Row {
     action: Action,
@@ -22,22 +22,22 @@ enum Action {
     Ok,
     Skip,
     Reject,
-    /// Rejected when this row is called for the first time, as `mark` tells; later it is ok.
+    /// Rejected on the first call of this row, as `mark` shows; ok on later ones.
     Mend,
     /// `Retry` in the first `rounds` rounds, then ok.
     Retry,
     Fatal,
     /// The handler panics.
     Panic,
-    /// The process dies, each time.
+    /// The process aborts, on each call.
     Abort,
-    /// The process is killed when this row is called for the first time, or in its first `rounds` calls, as `mark` tells;
-    /// later it is ok.
+    /// The process is killed on the first call of this row, or on its first `rounds` calls, as `mark` shows; ok on
+    /// later ones.
     Kill,
 }
 
 impl Row {
-    /// Does it.
+    /// Behaves as the row says.
     pub(crate) async fn work(self, job: &JobContext, key: ItemKey) -> Outcome {
         if let Some(millis) = self.millis {
             tokio::time::sleep(Duration::from_millis(millis)).await;
@@ -60,7 +60,7 @@ impl Row {
         }
     }
 
-    /// Does it, and notes in a file beside `mark` when it began and ended: `in`, `out`.
+    /// Behaves as the row says, and records start and end in a file beside `mark`: `in`, `out`.
     pub(crate) async fn work_noted(self, job: &JobContext, key: ItemKey) -> Outcome {
         let path = self.mark.as_ref().map(|mark| mark.with_extension("inside"));
         let note = |word| path.as_ref().is_none_or(|path| append(path, word));
@@ -70,7 +70,7 @@ impl Row {
         outcome
     }
 
-    /// Notes the call where the row says; how many were noted there before.
+    /// Records the call in the row's file. Returns the number of calls recorded before.
     fn note(&self, item: u64) -> Option<u32> {
         let path = self.mark.as_ref()?;
         let item = item.to_string();
@@ -80,7 +80,7 @@ impl Row {
     }
 }
 
-/// One write: the kernel appends it as a whole, whoever else is at it.
+/// Appends a line in one write: the kernel appends it as a whole, even with concurrent writers.
 fn append(path: &Path, line: &str) -> bool {
     let file = std::fs::File::options().create(true).append(true).open(path);
     file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())).is_ok()
@@ -95,7 +95,7 @@ fn panicking() -> Outcome {
     panic!("the row asked the handler to panic")
 }
 
-/// SIGKILL, which no code of ours can see coming.
+/// Kills the process with SIGKILL, which no code can intercept.
 fn killed() -> Outcome {
     let killed = Command::new("sh").args(["-c", "kill -9 \"$0\"", &id().to_string()]).status();
     tracing::error!(?killed, "this process should be dead");

@@ -1,9 +1,10 @@
-//! What a replay of a dead letter would do: pure.
+//! Replay of a dead letter (redrive, re-send or reopen): the pure decision on its effect.
 //!
-//! While its job runs, a letter about a chunk or a split waits: the sweep that noted it is about to account for it, and
-//! sending the message again in between would lose letter and rows. After the job's end, the replay is a retry that is
-//! limited to the items given up with the letter. For a completion, the complete message is sent again. After a crash
-//! in the middle every answer can be found again: the job stores what its generation was opened for.
+//! While the job runs, a replay of a chunk or a split has to wait: the sweep that recorded the dead letter is about to
+//! account for it, and sending the message again in between would lose message and rows. After the job's end, the
+//! replay is a retry limited to the items that were given up with the dead letter. For a completion, the complete
+//! message is sent again. The decision can be repeated after a crash: the job stores the chunks for which its
+//! generation was opened.
 
 use super::DeadLetterMessage;
 use crate::cursor::Cursor;
@@ -11,38 +12,37 @@ use crate::job::{ChunkId, Job, Status, has_time};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 
-/// What a replay would do now.
+/// The effect that a replay would have now.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Replay {
-    /// Its body goes back to the queue that it came from: nobody knows what it says.
+    /// Redrive the body to its source queue: the message is unreadable.
     RedriveToSource,
-    /// Its message is sent again.
+    /// Send the message again.
     SendAgain,
-    /// The job opens again, as its next generation.
+    /// Reopen the job as its next generation.
     Open,
-    /// Nothing more: the job has been opened again for it.
+    /// Do nothing more: the job has already been reopened for this dead letter.
     Done,
-    /// Nothing before the job's end: its items have been counted as failed, or will be.
+    /// Do nothing before the job's end: its items have been or will be counted as failed.
     Wait,
-    /// Nothing, ever.
+    /// Do nothing, for a permanent reason.
     Nothing(Nothing),
 }
 
-/// Why a replay would do nothing.
+/// The reason for which a replay has no effect.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Nothing {
     /// The job was deleted, or expires within the hour, too soon to run again.
     JobGone,
-    /// The job was canceled: that is its client's wish.
+    /// The job was canceled by its client.
     Canceled,
-    /// A later generation has run it again.
+    /// A later generation has run the work again.
     RunAgain,
-    /// It was done all the same.
+    /// The work was done despite the dead letter.
     WasDone,
 }
 
-/// Decides what a replay of this letter would do, by the job as it is stored and, for a letter about a chunk, the
-/// chunk's cursor.
+/// Decides the effect of a replay, from the stored job and, for a chunk message, the chunk's cursor.
 pub fn replay(dead_letter: &DeadLetterMessage, job: Option<&Job>, cursor: Option<&Cursor>, now: Timestamp) -> Replay {
     if matches!(dead_letter, DeadLetterMessage::Unreadable { .. }) {
         return Replay::RedriveToSource;
@@ -90,7 +90,7 @@ fn complete(message: &CompleteMessage, job: &Job) -> Replay {
     if job.status.is_final() { Replay::Nothing(Nothing::WasDone) } else { Replay::SendAgain }
 }
 
-/// What is left to a letter whose work its generation can do no more.
+/// Decides for a dead letter whose work can only run in a later generation.
 fn after_the_end(job: &Job) -> Replay {
     match job.status {
         Status::Waiting | Status::Running => Replay::Wait,

@@ -5,37 +5,38 @@ use serde::{Deserialize, Serialize};
 use super::{Job, Transition};
 use crate::time_stamp::Timestamp;
 
-/// The place from which the next completion of a generation goes on: a stored part of its report.
+/// The point from which the next invocation continues a generation's completion: a stored part of its report.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Checkpoint {
     /// Name of the attempt that writes the report.
     pub attempt: String,
-    /// Name of what is stored of the report: no two checkpoints share it.
+    /// Unique name of the stored part of the report.
     pub token: String,
-    /// Checkpoints of this generation so far.
+    /// Number of checkpoints of this generation so far.
     pub step: u32,
 }
 
-/// The wish to move the checkpoint of a generation.
+/// A request to move the checkpoint of a generation.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct MoveCheckpoint {
     /// The generation that is being completed.
     pub generation: u32,
-    /// The checkpoint from which this completion went on; none for the first.
+    /// The checkpoint from which this completion continued; `None` for the first.
     pub from: Option<Checkpoint>,
-    /// The one that it has reached.
+    /// The checkpoint that it has reached.
     pub to: Checkpoint,
-    /// Whether rows were written since `from`. An attempt that takes another's place has lost what that one had written, and
-    /// one that only claims a report whose rows are all written may fail behind it for ever.
+    /// True if rows were written since `from`. Two kinds of moves are no progress: an attempt that replaces another has
+    /// lost the rows that one had written, and an attempt that only claims a report with all rows written may fail
+    /// after it again and again.
     pub is_progress: bool,
-    /// When.
+    /// Time of the move.
     pub at: Timestamp,
 }
 
 impl Job {
-    /// Moves the checkpoint: the completion is alive, and no push before was in vain, if it has got on. Refused if another completion has moved
-    /// it, if the job has ended, and for another generation.
+    /// Moves the checkpoint, and resets the count of re-sends if rows were written. Refused if another completion has
+    /// moved it, if the job has ended, and for another generation.
     pub fn move_checkpoint(&mut self, request: &MoveCheckpoint) -> Transition {
         if self.status.is_final() || self.generation != request.generation || self.completion.checkpoint != request.from
         {

@@ -1,7 +1,7 @@
-//! A retry: the job opens again, and only what failed or was never processed runs.
+//! Generations: a retry reopens the job, and only failed or unprocessed items run.
 //!
-//! The groups of the generation before are never written to again. What succeeded or was skipped in them is the base
-//! of the new generation's counts; the rest is filed again, chunk by chunk, into groups of its own.
+//! The groups of the previous generation are never written again. Their succeeded and skipped items are carried over
+//! into the new generation's counts; the remaining items are replanned, chunk by chunk, into new groups.
 
 use super::CompletionState;
 use super::JobTimes;
@@ -15,67 +15,66 @@ use super::{Job, JobError, SourceFile, Stage, Status, Transition};
 use crate::outcome::Counts;
 use crate::time_stamp::Timestamp;
 
-/// What the generations before leave to a job's present one.
+/// Counts and groups that are carried over from earlier generations.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CarriedOver {
-    /// Items that ended for good: succeeded and skipped ones.
+    /// Items that ended for good: succeeded and skipped.
     pub counts: Counts,
-    /// Groups of all generations before; the first group of this one has this number.
+    /// Number of groups of all earlier generations: the number of this generation's first group.
     pub groups: u32,
-    /// The whole file was counted before.
+    /// True if the whole file was counted before.
     pub split_ended: bool,
-    /// The first chunk of which this generation files again what is left.
+    /// First chunk whose remaining items this generation replans.
     #[serde(default, rename = "refiled")]
     pub replanned: ChunkId,
-    /// What failed in the groups below this number has been offered again, all of it, by a generation that followed.
+    /// End of the retried groups: a later generation has retried all failed items of the groups below this number.
     #[serde(default, rename = "offered")]
     pub retried_groups: u32,
 }
 
-/// A chunk's place among all chunks of a job; the order is that of the groups, then of the chunks.
+/// Identifies a chunk within its job; ordered by group, then by chunk.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct ChunkId {
-    /// Number of its group.
+    /// Number of the group.
     pub group: u32,
-    /// Its number within the group.
+    /// Number of the chunk within the group.
     pub chunk: u32,
 }
 
-/// The wish to run again what a generation left.
+/// A request to reopen a job that has ended, to run its remaining items.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Reopen {
     /// The generation that has ended.
     pub generation: u32,
-    /// When.
+    /// Time of the request.
     pub at: Timestamp,
-    /// When the new generation is stopped if it has not ended.
+    /// Deadline of the new generation.
     pub deadline_at: Timestamp,
-    /// The failed items as a person has corrected them. Only those that stand in it run again; without it all do.
+    /// The corrected failures file. If present, only the failed items in it run again; otherwise all do.
     pub corrected: Option<SourceFile>,
-    /// The chunks whose dead letters are replayed: of the failed items, only those that were given up with them run
-    /// again. If absent, all of them do.
+    /// The chunks whose dead letters are replayed. If present, only the failed items that were given up with these dead
+    /// letters run again; otherwise all do.
     pub selected_chunks: Option<BTreeSet<ChunkId>>,
 }
 
-/// What the codes of all issues begin with that are about a corrected file: they are of one generation only.
+/// Prefix of the codes of all issues about a corrected file: they belong to one generation only.
 pub const CORRECTED_ISSUES: &str = "corrected_";
 
 impl Job {
-    /// Whether the job has ended and left something: items that failed or were never processed. One that is deleted has
-    /// left nothing to anybody.
+    /// Returns true if the job has ended with remaining items: failed or never processed. False for a deleted job.
     pub fn has_remaining(&self) -> bool {
         let kept = self.kept().done();
         self.status.is_final() && !self.is_deleted() && !(self.item_count_final() && kept == self.split.item_count)
     }
 
-    /// Size of the job's file, in bytes. Each generation may write a report of this size.
+    /// Returns the size of the job's file in bytes. Each generation may write a report of this size.
     pub fn source_bytes(&self) -> u64 {
         self.source.as_ref().map_or(0, |source| source.size_bytes)
     }
 
-    /// A new generation over what failed or was never processed. Refused unless this very generation has ended and has
-    /// left something.
+    /// Reopens the job as a new generation over its failed and unprocessed items. Refused unless the requested
+    /// generation is the present one, has ended and has remaining items.
     pub fn reopen(&mut self, reopen: &Reopen) -> Transition {
         if self.generation != reopen.generation || !self.has_remaining() {
             return Transition::Refused;
@@ -84,7 +83,7 @@ impl Job {
         Transition::Made(Box::new(self.clone()))
     }
 
-    /// The job as [`Job::reopen`] leaves it, for a store that writes it on the same condition.
+    /// Returns the job as [`Job::reopen`] leaves it, for a store that writes it on the same condition.
     #[must_use]
     pub fn reopened(&self, reopen: &Reopen) -> Self {
         let offers_all = reopen.corrected.is_none() && reopen.selected_chunks.is_none();
@@ -126,7 +125,7 @@ impl Job {
         }
     }
 
-    /// What ended for good.
+    /// Returns the counts of items that ended for good.
     fn kept(&self) -> Counts {
         Counts { failed: 0, ..self.completion.totals.unwrap_or_default() }
     }

@@ -1,27 +1,27 @@
-//! How urgent a job is. Each priority has a queue and a concurrency of its own, so that none waits behind another.
+//! Priorities of jobs. Each has its own queue and concurrency, so that no priority waits behind another.
 
 use serde::{Deserialize, Serialize};
 
-/// How urgent a job is, as its client says at its creation; it never changes.
+/// Priority of a job, set by the client at creation. It never changes.
 #[derive(
     Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default, Serialize, Deserialize, utoipa::ToSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
-    /// A person waits for it.
+    /// For a job that a person waits for.
     High,
-    /// What nobody said anything about.
+    /// The default.
     #[default]
     Normal,
-    /// It may take the night.
+    /// For a job that may take all night.
     Low,
 }
 
 impl Priority {
-    /// All of them, the most urgent first.
+    /// All priorities, the most urgent first.
     pub const ALL: [Self; 3] = [Self::High, Self::Normal, Self::Low];
 
-    /// The word that clients write and read.
+    /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::High => "high",
@@ -30,12 +30,12 @@ impl Priority {
         }
     }
 
-    /// Reads a client's word; `None` if it is no priority.
+    /// Parses the name on the wire; `None` if it is not a priority.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|priority| priority.as_str() == text)
     }
 
-    /// The one that need not be said.
+    /// Returns true for the default priority, which messages omit.
     pub fn is_normal(&self) -> bool {
         *self == Self::Normal
     }

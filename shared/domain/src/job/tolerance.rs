@@ -1,30 +1,31 @@
-//! How many failures a job puts up with before it stops.
+//! Failure tolerance: the maximum number or share of failed items before a job stops.
 
 use serde::{Deserialize, Serialize};
 
 use super::JobError;
 use crate::outcome::Counts;
 
-/// How many failed items a job tolerates before it stops.
+/// Limit of failed items that a job tolerates before it stops.
 #[derive(Copy, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tolerance {
-    /// This many may fail; one more stops the job.
+    /// Maximum number of failed items; one more stops the job.
     pub max_failed: Option<u64>,
-    /// This share of the ended items may fail, 0 to 100, once [`Tolerance::MIN_SAMPLE`] items have ended.
+    /// Maximum share of failed items among ended ones, 0 to 100. It applies once [`Tolerance::MIN_SAMPLE`] items have
+    /// ended.
     pub max_failed_percent: Option<f64>,
 }
 
 impl Tolerance {
-    /// Items that must have ended before a share of them means anything.
+    /// Number of items that must have ended before a share of them is meaningful.
     pub const MIN_SAMPLE: u64 = 100;
 
-    /// Whether any limit is set at all.
+    /// Returns true if any limit is set.
     pub fn is_set(self) -> bool {
         self.max_failed.is_some() || self.max_failed_percent.is_some()
     }
 
-    /// Why the job must fail, if these counts are more than it tolerates. `last` when no item is left.
+    /// Returns the error of the job if these counts exceed the tolerance. `last` is true once no item remains.
     pub fn exceeded(self, counts: Counts, last: bool) -> Option<JobError> {
         let (failed, done) = (counts.failed, counts.done());
         let error = |limit: String| {

@@ -1,7 +1,7 @@
-//! Every transition that a job can make.
+//! The state machine of a job: all its transitions.
 //!
-//! Each is a pure function that says what it met; the DynamoDB adapter writes the same as one conditional update, and
-//! the conformance suite holds the two against each other.
+//! Each is a pure function that returns its outcome. The DynamoDB adapter writes the same as one conditional update,
+//! and the conformance suite compares the two.
 
 use super::{Job, JobError, MAX_ISSUES, Stage, Status, Stop};
 use crate::group::{GroupPlan, Source};
@@ -9,55 +9,55 @@ use crate::ids::JobId;
 use crate::outcome::Counts;
 use crate::time_stamp::Timestamp;
 
-/// A transition was made, or another had been made before. Neither is an error.
+/// The outcome of a transition: made now or refused. Neither is an error.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Transition {
-    /// It took; the job as it now is.
+    /// Made; the job as it is now.
     Made(Box<Job>),
-    /// The job was not in a state for it: another writer was first, it is stopping, or it has ended.
+    /// The job was not in a state for it: another writer was first, the job is stopping, or it has ended.
     Refused,
 }
 
 impl Stop {
-    /// The client wants the job to stop.
+    /// Creates the stop for a cancel by the client.
     pub fn canceled(at: Timestamp) -> Self {
         let error = JobError::new("canceled", "canceled by the client");
         Self { status: Status::Canceled, error: Some(error), at }
     }
 
-    /// The client has deleted the job.
+    /// Creates the stop for a delete by the client.
     pub fn deleted(at: Timestamp) -> Self {
         let error = JobError::new("deleted", "deleted by the client");
         Self { status: Status::Canceled, error: Some(error), at }
     }
 }
 
-/// The end of a job.
+/// The final status and counts that end a generation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finish {
     /// The generation that ends.
     pub generation: u32,
     /// The final status.
     pub status: Status,
-    /// What every item came to.
+    /// Final counts of all items.
     pub totals: Counts,
-    /// Name of the attempt whose report counts; none if no report was written.
+    /// Name of the attempt whose report counts; `None` if no report was written.
     pub report: Option<String>,
-    /// Why, if it did not complete.
+    /// The error, if the job did not complete.
     pub error: Option<JobError>,
-    /// When.
+    /// Time of the end.
     pub at: Timestamp,
 }
 
 impl Job {
-    /// Whether no transition has been made since the job was read as `seen`. Items that end are not among them: their
-    /// counts are in the groups.
+    /// Returns true if no transition has been made since the job was read as `seen`. Ended items are not transitions:
+    /// their counts are in the groups.
     pub fn is_as_seen(&self, seen: &Self) -> bool {
         let parts = |job: &Self| (job.generation, job.status, job.stage, job.times.updated_at);
         parts(self) == parts(seen)
     }
 
-    /// `waiting` to `running`. Refused if it was begun before.
+    /// Moves from `waiting` to `running`. Refused if the job was begun before.
     pub fn begin(&mut self, now: Timestamp) -> Transition {
         if self.status != Status::Waiting || self.stage != Stage::Queued {
             return Transition::Refused;
@@ -68,7 +68,7 @@ impl Job {
         self.touch(now)
     }
 
-    /// Commits the next group with its manifest, marks all groups before it as sent, and resets the count of pushes.
+    /// Commits the next group with its manifest, marks all groups before it as sent, and resets the count of re-sends.
     /// Refused unless the group is the next one of this generation and begins at the split's position.
     pub fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> Transition {
         let begins_here = match plan.source {
@@ -92,8 +92,8 @@ impl Job {
         self.touch(now)
     }
 
-    /// Every group is committed and sent: the item count is final. Refused unless it is this generation and exactly
-    /// these groups exist.
+    /// Ends the split: every group is committed and sent, and the item count is final. Refused unless the generation is
+    /// the present one and exactly these groups exist.
     pub fn end_split(&mut self, generation: u32, groups: u32, issues: &[JobError], now: Timestamp) -> Transition {
         if self.stage != Stage::Splitting || self.generation != generation || self.split.groups != groups {
             return Transition::Refused;
@@ -118,7 +118,8 @@ impl Job {
         all
     }
 
-    /// A group's items have all ended. Harmless twice; refused once the status is final, for then nothing changes.
+    /// Records that a group's items have all ended. Idempotent. Refused once the status is final, because nothing
+    /// changes then.
     pub fn group_done(&mut self, group: u32, now: Timestamp) -> Transition {
         if self.status.is_final() {
             return Transition::Refused;
@@ -127,7 +128,7 @@ impl Job {
         self.touch(now)
     }
 
-    /// No item may start any more. Refused once it is stopping or has ended, and for another generation.
+    /// Requests a stop: no new item may start. Refused if the job is stopping or has ended, and for another generation.
     pub fn stop(&mut self, generation: u32, stop: &Stop) -> Transition {
         if !self.is_live() || self.generation != generation {
             return Transition::Refused;
@@ -137,7 +138,7 @@ impl Job {
         self.touch(stop.at)
     }
 
-    /// The final status, once per generation.
+    /// Sets the final status, once per generation.
     pub fn finish(&mut self, finish: &Finish) -> Transition {
         let stopping_into_completed = self.stage == Stage::Stopping && finish.status == Status::Completed;
         if self.status.is_final() || self.generation != finish.generation || stopping_into_completed {
@@ -152,8 +153,8 @@ impl Job {
         self.touch(finish.at)
     }
 
-    /// Hides the job from its client, for good. Refused if it was deleted before. Whoever deletes a job stops it then;
-    /// the rest is the sweeper's.
+    /// Hides the job from its client for good. Refused if it was deleted before. The caller then stops the job; the
+    /// sweeper removes it.
     pub fn delete(&mut self, now: Timestamp) -> Transition {
         if self.is_deleted() {
             return Transition::Refused;
@@ -162,7 +163,7 @@ impl Job {
         self.touch(now)
     }
 
-    /// Notes the job that was started from this one, and changes nothing else. Refused unless this job is startable.
+    /// Records the job that was started from this one, and changes nothing else. Refused unless this job is startable.
     pub fn start(&mut self, as_job: JobId, now: Timestamp) -> Transition {
         if !self.is_startable() {
             return Transition::Refused;

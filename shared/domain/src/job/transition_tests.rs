@@ -1,4 +1,4 @@
-//! Every transition as a table: before, event, after.
+//! Tests of the state machine: every transition as a table of before, event and after.
 
 use super::*;
 use crate::group::{ChunkPlan, Manifest};
@@ -91,8 +91,8 @@ fn all_is_done_only_when_the_split_has_ended_and_every_group_is_done() {
     assert!(job.all_done());
 }
 
-/// A huge file may be pushed now and then for hours; only pushes in vain lead to its end. The begin of a split is not
-/// progress: a crash may follow each one.
+/// A huge file may have re-sends now and then for hours; only re-sends without progress lead to its end. The begin of a
+/// split is not progress: a crash may follow each one.
 #[test]
 fn progress_of_a_split_takes_back_the_pushes_that_were_counted() {
     let counted = |stage| Job { resends: 3, ..job(Status::Running, stage) };
@@ -133,7 +133,7 @@ fn issues_are_replaced_by_their_codes_and_reported_twice_are_the_same() {
 }
 
 proptest::proptest! {
-    /// DynamoDB refuses an item of more than 400 KB, and with it every later write of the job.
+    /// DynamoDB rejects an item of more than 400 KB, and then every later write of the job.
     #[test]
     fn no_error_and_no_issue_makes_a_job_large(
         text in proptest::sample::select(vec!["x", "é", "\u{10FFFF}", "\u{0}", "\""]),

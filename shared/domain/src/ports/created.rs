@@ -1,55 +1,58 @@
-//! What a call that makes something met: it is new, it was made before, or it may not be.
+//! Outcomes of creating a job or an upload: new, repeated under its idempotency key, or refused.
 
 use crate::ids::JobId;
 use crate::time_stamp::Timestamp;
 
-/// What a create with an idempotency key met; `Id` is a job's or an upload's.
+/// The outcome of a create with an idempotency key; `Id` is a job's or an upload's.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Created<Id> {
-    /// It is stored.
+    /// Stored as new.
     New,
-    /// The same request was accepted before, as this.
+    /// The same request was accepted before, with this id.
     Replayed(Id),
     /// The key was used for another request.
     KeyReused,
-    /// The tenant has so many active jobs, and no room for one more, see [`super::TenantLimits`]. Nothing is stored.
+    /// The tenant already has this number of active jobs, the limit of [`super::TenantLimits`]. Nothing is stored.
     OverLimit(u64),
-    /// The tenant's uploads, or the files of its jobs, have so many bytes that day, and there is no room for this one.
+    /// The tenant's uploads, or the files of its jobs, already have this number of bytes that day, and this one would
+    /// exceed the limit. Nothing is stored.
+    OverDailyBytes(u64),
+}
+
+/// The outcome of a start of an import. At most one import is started from a validated job, however often it is
+/// requested.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Started {
+    /// Stored as new.
+    New,
+    /// This job was started before.
+    Before(JobId),
+    /// The validated job was deleted, or has been reopened.
+    Refused,
+    /// The tenant already has this number of active jobs, the limit of [`super::TenantLimits`]. Nothing is stored.
+    OverLimit(u64),
+    /// The files of the tenant's jobs already have this number of bytes that day, and this one would exceed the limit.
     /// Nothing is stored.
     OverDailyBytes(u64),
 }
 
-/// What a start met: one job is started from another, however often it is asked for.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub enum Started {
-    /// It is stored.
-    New,
-    /// This one was started before.
-    Before(JobId),
-    /// The job from which it was to be started was deleted, or has been opened again.
-    Refused,
-    /// The tenant has no room for it, see [`super::TenantLimits`]: so many jobs are active. Nothing is stored.
-    OverLimit(u64),
-    /// The tenant's jobs of the day have files of so many bytes, and there is no room for this one. Nothing is stored.
-    OverDailyBytes(u64),
-}
-
-/// A client's key for a create, with the hash of the request that came with it. Keys of jobs and of uploads are apart.
+/// A client's idempotency key for a create, with the hash of its request. Keys of jobs and of uploads are separate.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct IdempotencyKey {
-    /// As sent.
+    /// The key as sent.
     pub key: String,
     /// SHA-256 of the request, in hexadecimal.
     pub request_hash: String,
-    /// When the request came.
+    /// Time of the request.
     pub at: Timestamp,
 }
 
 impl IdempotencyKey {
-    /// A day: longer than any client tries again, and no longer than the shortest life of what a key made.
+    /// Lifetime of a key: one day. It is longer than any client retries, and no longer than the shortest life of a
+    /// created object.
     pub const KEPT_SECONDS: i64 = 86_400;
 
-    /// When it is free again, in seconds.
+    /// Returns the time of expiry, in seconds.
     pub fn expires_at(&self) -> i64 {
         self.at.plus_seconds(Self::KEPT_SECONDS).seconds()
     }

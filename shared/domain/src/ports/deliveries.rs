@@ -1,4 +1,4 @@
-//! Notes of how recently sent the messages are that workers receive.
+//! Port of the delivery records: the age of the messages that workers receive.
 
 use std::future::Future;
 
@@ -12,18 +12,18 @@ use crate::time_stamp::Timestamp;
 pub struct Delivered<'a> {
     /// The tenant of its job.
     pub tenant: &'a str,
-    /// The priority of its job, and so its queue.
+    /// The priority of its job, which selects the queue.
     pub priority: Priority,
-    /// When it was sent, by the queue's clock.
+    /// Sending time, by the queue's clock.
     pub sent_at: Timestamp,
-    /// When it was received, by the worker's clock.
+    /// Receiving time, by the worker's clock.
     pub at: Timestamp,
 }
 
-/// Notes of deliveries, by tenant and priority.
+/// Delivery records by tenant and priority.
 pub trait DeliveryRecords: Send + Sync {
-    /// Notes a receipt, unless a message that was sent later is noted for its slot. Harmless twice, and in any order.
+    /// Records a receipt, unless a message that was sent later is recorded for its interval. Idempotent, in any order.
     fn record_delivery(&self, delivered: &Delivered<'_>) -> impl Future<Output = PortResult<()>> + Send;
-    /// Reads the notes of one tenant and priority, consistently.
+    /// Reads the records of one tenant and priority, consistently.
     fn deliveries(&self, tenant: &str, priority: Priority) -> impl Future<Output = PortResult<Deliveries>> + Send;
 }

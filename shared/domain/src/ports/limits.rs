@@ -1,4 +1,4 @@
-//! What one tenant may take: a store refuses more in the same write that would have taken it.
+//! Limits of each tenant. The store enforces them in the same write that would exceed them.
 
 use std::future::Future;
 
@@ -6,43 +6,43 @@ use super::PortResult;
 use crate::job::Job;
 use crate::time_stamp::Timestamp;
 
-/// Room for each tenant. The same for all; a store is told once.
+/// The limits of each tenant, the same for all. A store gets them once.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct TenantLimits {
-    /// Jobs that have not ended, deleted ones too. A job that is opened again is one of them.
+    /// Maximum number of jobs that have not ended, deleted ones included. A reopened job counts.
     pub active_jobs: u64,
-    /// Bytes of the uploads that are promised within one day, in UTC.
+    /// Maximum bytes of the uploads that are promised within one UTC day.
     pub upload_bytes_per_day: u64,
-    /// Bytes of the files of jobs that are created, started or retried within one UTC day. Each of them may write a
-    /// report of that size.
+    /// Maximum bytes of the files of jobs that are created, started or retried within one UTC day. Each of them may
+    /// write a report of that size.
     pub job_bytes_per_day: u64,
-    /// Calls that make work, within ten seconds of the clock, see [`CallWindow`].
+    /// Rate limit of calls that make work: calls within ten seconds of the clock, see [`CallWindow`].
     pub work_calls: u64,
 }
 
 impl Default for TenantLimits {
-    /// As good as none.
+    /// Returns limits that are practically infinite.
     fn default() -> Self {
         let (active_jobs, work_calls) = (u64::MAX, u64::MAX);
         Self { active_jobs, upload_bytes_per_day: u64::MAX, job_bytes_per_day: u64::MAX, work_calls }
     }
 }
 
-/// What a retry met.
+/// The outcome of a retry.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Reopened {
-    /// It took; the job as it now is.
+    /// Reopened; the job as it is now.
     Made(Box<Job>),
-    /// The job has not ended, is deleted, or was opened by another.
+    /// The job has not ended, is deleted, or was reopened by another call.
     Refused,
-    /// The tenant has so many active jobs, and no room for one more.
+    /// The tenant already has this number of active jobs, the limit.
     OverLimit(u64),
-    /// The files of the tenant's jobs of the day have this number of bytes, and leave no room for this one.
+    /// The files of the tenant's jobs already have this number of bytes that day, and this one would exceed the limit.
     OverDailyBytes(u64),
 }
 
-/// A window of ten seconds of the clock, in which a tenant's calls that make work are counted. At most twice the limit
-/// fits into any ten seconds.
+/// A rate-limit window of ten seconds of the clock, in which a tenant's calls that make work are counted. At most twice
+/// the limit fits into any ten seconds.
 ///
 /// A window is used instead of a token bucket: DynamoDB's expressions have no maximum, so a bucket would need a read
 /// before its write, or a second write if the first one guessed wrong
@@ -51,29 +51,29 @@ pub enum Reopened {
 pub struct CallWindow(i64);
 
 impl CallWindow {
-    /// Seconds of a window.
+    /// Length of a window in seconds.
     pub const SECONDS: i64 = 10;
 
-    /// The window of this moment.
+    /// Returns the window of a time.
     pub fn at(now: Timestamp) -> Self {
         Self(now.0.div_euclid(Self::SECONDS * 1_000))
     }
 
-    /// Its number since 1970.
+    /// Returns the window's number since 1970.
     pub fn number(self) -> i64 {
         self.0
     }
 
-    /// Its end.
+    /// Returns the window's end.
     pub fn end(self) -> Timestamp {
         Timestamp((self.0 + 1) * Self::SECONDS * 1_000)
     }
 }
 
-/// Counters of a tenant outside of the writes that store jobs and uploads.
+/// Counters of a tenant, apart from those in the writes that store jobs and uploads.
 pub trait TenantCounts: Send + Sync {
-    /// Counts a call that makes work; false if there were [`TenantLimits::work_calls`] in its window already.
+    /// Counts a call that makes work; false if its window already has [`TenantLimits::work_calls`] calls.
     fn count_call(&self, tenant: &str, now: Timestamp) -> impl Future<Output = PortResult<bool>> + Send;
-    /// Jobs of the tenant that have not ended. Reads them: for when a queue is deep.
+    /// Returns the number of the tenant's jobs that have not ended. Reads the jobs: only called while a queue is deep.
     fn active_jobs(&self, tenant: &str) -> impl Future<Output = PortResult<u64>> + Send;
 }

@@ -1,42 +1,42 @@
-//! A list of jobs: which ones, from where on, and what comes back.
+//! Lists of jobs: filter, position and page.
 
 use crate::ids::JobId;
 use crate::job::{Job, Status};
 use crate::time_stamp::Timestamp;
 
-/// A place in a tenant's jobs, newest first: behind the job of this age and id.
+/// A position in a tenant's jobs, newest first: after the job with this age and id.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Debug)]
 pub struct JobPosition {
-    /// When it was accepted.
+    /// Time at which the job was accepted.
     pub created_at: Timestamp,
-    /// Which one, of those of the same millisecond.
+    /// Id of the job, among those of the same millisecond.
     pub job_id: JobId,
 }
 
 impl JobPosition {
-    /// The place behind a job.
+    /// Returns the position after a job.
     pub fn behind(job: &Job) -> Self {
         Self { created_at: job.times.created_at, job_id: job.job_id }
     }
 }
 
-/// Which jobs a list is about.
+/// The filter of a list of jobs.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct JobsWanted<'a> {
-    /// Whose.
+    /// The tenant.
     pub tenant: &'a str,
-    /// Only those of this status.
+    /// Only jobs with this status.
     pub status: Option<Status>,
-    /// Only those of this type.
+    /// Only jobs of this type.
     pub job_type: Option<&'a str>,
-    /// This many at most, 1 to 100.
+    /// Maximum number of jobs, 1 to 100.
     pub limit: usize,
-    /// Only those behind this place.
+    /// Only jobs after this position.
     pub after: Option<JobPosition>,
 }
 
 impl JobsWanted<'_> {
-    /// Whether a job is one of them, wherever it stands.
+    /// Returns true if the filter includes the job, regardless of its position.
     pub fn includes(&self, job: &Job) -> bool {
         job.tenant == self.tenant
             && !job.is_deleted()
@@ -45,11 +45,11 @@ impl JobsWanted<'_> {
     }
 }
 
-/// Some of a tenant's jobs, newest first.
+/// A page of a tenant's jobs, newest first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobsPage {
-    /// Each as it now is.
+    /// The jobs in their present state.
     pub jobs: Vec<Job>,
-    /// Where the next page begins; none if there are no more.
+    /// Position of the next page; `None` if there are no more.
     pub next: Option<JobPosition>,
 }

@@ -1,4 +1,4 @@
-//! What one sweep leaves to the next.
+//! Port of the sweep position, which one sweep stores for the next.
 
 use std::future::Future;
 
@@ -15,8 +15,9 @@ pub enum ByAge {
 
 /// The position of the sweeps among the unfinished jobs.
 pub trait Sweeps: Send + Sync {
-    /// Reads the last job that a sweep has looked at; none if the last sweep came to the end.
+    /// Reads the last job that a sweep has looked at; `None` if the last sweep reached the end.
     fn sweep_position(&self) -> impl Future<Output = PortResult<Option<JobPosition>>> + Send;
-    /// Stores it. Harmless twice, and by two sweeps at once: the last write stays, and the next sweep goes on from there.
+    /// Stores the position. Idempotent, also for concurrent sweeps: the last write counts, and the next sweep continues
+    /// from there.
     fn set_sweep_position(&self, position: Option<JobPosition>) -> impl Future<Output = PortResult<()>> + Send;
 }

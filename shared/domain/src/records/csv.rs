@@ -1,26 +1,27 @@
-//! Cuts CSV, by the rules of the `csv` crate's default reader and at the speed of `memchr`.
+//! Record boundaries in CSV: a state machine with the rules of the `csv` crate's default reader and the speed of
+//! `memchr`.
 //!
-//! The crate's own machine takes a byte at a time and copies cells, which the splitter does not want. This one jumps
-//! from one byte that could matter to the next. The two must agree on every input, or a chunk's rows are not the file's
-//! rows: `tests/records_properties.rs` compares them.
+//! The crate's own state machine takes one byte at a time and copies cells, which the splitter does not need. This one
+//! jumps from one significant byte to the next. The two must agree on every input, or a chunk's rows differ from the
+//! file's rows: `tests/records_properties.rs` compares them.
 
 use memchr::{memchr, memchr3};
 
 use super::Span;
 
-/// What the bytes read so far have led to; only needed where a block ends.
+/// State of the machine between two bytes; only needed where a block ends.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
 enum State {
     /// No record is open: line breaks here are blank lines.
     #[default]
     Between,
-    /// The next byte is the first of a field: only here does a quote open.
+    /// The next byte is the first of a field: a quote opens only here.
     FieldStart,
-    /// Inside an unquoted field, or in what follows a closing quote: quotes are letters.
+    /// Inside an unquoted field, or after a closing quote: quotes are plain characters.
     InField,
-    /// Inside quotes: only a quote matters.
+    /// Inside quotes: only a quote is significant.
     Quoted,
-    /// After a quote within quotes: the next byte tells a doubled quote from the closing one.
+    /// After a quote within quotes: the next byte distinguishes a doubled quote from the closing one.
     QuoteSeen,
     /// After the `\r` that ended the record: a `\n` still belongs to it.
     ReturnSeen,
@@ -34,12 +35,12 @@ pub(super) struct CsvMachine {
 }
 
 impl CsvMachine {
-    /// A machine for cells with this byte between them: no quote and no line break.
+    /// Creates a machine with this delimiter: no quote and no line break.
     pub(super) fn new(delimiter: u8) -> Self {
         Self { delimiter, state: State::default(), start: 0 }
     }
 
-    /// The next record that ends in `block`, searched from `at` on; `None` once the block is used up.
+    /// Returns the next record that ends in `block`, searched from `at` on; `None` once the block is used up.
     pub(super) fn next(&mut self, block: &[u8], base: u64, at: &mut usize) -> Option<Span> {
         while let Some(&byte) = block.get(*at) {
             match self.state {
@@ -61,7 +62,7 @@ impl CsvMachine {
         None
     }
 
-    /// The record that is open when the stream ends at `offset`.
+    /// Returns the record that is open when the stream ends at `offset`.
     pub(super) fn finish(&mut self, offset: u64) -> Option<Span> {
         let state = self.state;
         let content_end = match state {
@@ -90,7 +91,7 @@ impl CsvMachine {
         }
     }
 
-    /// A quote opens a field, or doubles the one before it; anything else is left for the unquoted state to read.
+    /// Reads a quote that opens a field or doubles the one before it. Leaves any other byte to the unquoted state.
     fn quote_or_letter(&mut self, byte: u8, at: &mut usize) {
         if byte == b'"' {
             *at += 1;
@@ -100,9 +101,9 @@ impl CsvMachine {
         }
     }
 
-    /// Runs over unquoted fields to the end of the record, which it returns, or to the next opening quote.
+    /// Scans unquoted fields to the end of the record, which it returns, or to the next opening quote.
     ///
-    /// A delimiter counts only if this run has passed it: one right before `at` was read in another state, or is none.
+    /// A delimiter counts only if this scan has passed it: one right before `at` was read in another state, or is none.
     fn leave_field(&mut self, block: &[u8], at: &mut usize) -> Option<usize> {
         let from = *at;
         let delimiter = self.delimiter;
@@ -131,7 +132,7 @@ impl CsvMachine {
         None
     }
 
-    /// Runs to the next quote; where every field is quoted, straight on through the next one.
+    /// Scans to the next quote; where every field is quoted, directly on through the next one.
     fn skip_to_quote(&mut self, block: &[u8], at: &mut usize) {
         while let Some(jump) = memchr(b'"', &block[*at..]) {
             *at += jump + 1;

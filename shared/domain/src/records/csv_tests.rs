@@ -1,6 +1,6 @@
-//! The rules of CSV as a table, each fed whole and byte by byte.
+//! Tests of CSV: its rules as a table, each fed whole and byte by byte.
 //!
-//! The properties prove the agreement with the `csv` crate; the table tells a reader what was agreed on.
+//! The property tests verify the agreement with the `csv` crate; the table documents the rules.
 
 use crate::records::{Cutter, Format, Span, records};
 

@@ -1,27 +1,27 @@
-//! Cuts a stream of blocks, or a slice, into records.
+//! The record cutter: a streaming parser that splits blocks, or a slice, into records.
 //!
-//! The splitter reads files larger than its memory, in whatever blocks the network delivers. Where the blocks happen to
-//! end must not show: the spans depend on the bytes alone, so a second run of a crashed splitter finds the same ones.
+//! The splitter reads files larger than its memory, in the blocks that the network delivers. Block boundaries have no
+//! effect: the spans depend on the bytes alone, so a second run of a crashed splitter finds the same ones.
 
 use super::csv::CsvMachine;
 use super::jsonl::JsonLinesMachine;
 use super::{Format, Span};
 
-/// What stands between the cells of a source.
+/// The default delimiter between the cells of a source.
 const COMMA: u8 = b',';
 
-/// Finds where records end in a stream that arrives in blocks of any size.
+/// Finds the ends of records in a stream that arrives in blocks of any size.
 ///
-/// It keeps a few words of state and never the bytes; a caller that wants a record's bytes keeps those from
-/// [`Cutter::open_since`] on. A record has no size limit here: whoever has one watches `open_since` too.
+/// A cutter keeps a few words of state and never the bytes. A caller that needs a record's bytes keeps those from
+/// [`Cutter::open_since`] on. A record has no size limit here: a caller with a limit watches `open_since` too.
 ///
-/// **CSV** is read as the `csv` crate reads it by default: `\n`, `\r` and `\r\n` end a record, a quote opens only at the
-/// start of a field, and blank lines are no records. A record whose last byte so far is `\r` is held back until one more
-/// byte, or the end, says whether a `\n` belongs to it. Should someone cut between the two all the same, nothing is
-/// lost: the `\n` then is a blank line.
+/// **CSV** is read as the `csv` crate reads it by default: `\n`, `\r` and `\r\n` end a record, a quote opens only at
+/// the start of a field, and blank lines are no records. A record whose last byte so far is `\r` is held back until one
+/// more byte, or the end, shows if a `\n` belongs to it. A cut between the two loses nothing: the `\n` then is a blank
+/// line.
 ///
-/// **JSON Lines**: `\n` alone ends a record, a `\r` before it is not content, white space before the first byte of a
-/// value belongs to no record, and so lines of nothing but white space are none.
+/// **JSON Lines**: `\n` alone ends a record, and a `\r` before it is not content. White space before the first byte of
+/// a value belongs to no record, so lines of nothing but white space are no records.
 #[derive(Clone, Debug)]
 pub struct Cutter {
     machine: Machine,
@@ -35,12 +35,13 @@ enum Machine {
 }
 
 impl Cutter {
-    /// A cutter that counts from 0, for bytes that begin at a record boundary and without a byte order mark.
+    /// Creates a cutter that counts from 0, for bytes that begin at a record boundary and without a byte order mark.
     pub fn new(format: Format) -> Self {
         Self::starting_at(format, 0)
     }
 
-    /// A cutter whose first byte lies at `offset` of the file: after the byte order mark, or at the `end` of a record.
+    /// Creates a cutter whose first byte is at `offset` of the file: after the byte order mark, or at the `end` of a
+    /// record.
     pub fn starting_at(format: Format, offset: u64) -> Self {
         let machine = match format {
             Format::Csv => Machine::Csv(CsvMachine::new(COMMA)),
@@ -49,12 +50,12 @@ impl Cutter {
         Self { machine, offset }
     }
 
-    /// A cutter of CSV with another byte than a comma between the cells, counting from 0.
+    /// Creates a cutter of CSV with another delimiter than a comma, counting from 0.
     fn delimited(delimiter: u8) -> Self {
         Self { machine: Machine::Csv(CsvMachine::new(delimiter)), offset: 0 }
     }
 
-    /// Takes the next block and hands over, in order, every record known to have ended.
+    /// Takes the next block and passes on, in order, every record known to have ended.
     pub fn feed(&mut self, block: &[u8], out: &mut impl FnMut(Span)) {
         let mut at = 0;
         match &mut self.machine {
@@ -72,7 +73,7 @@ impl Cutter {
         self.offset += block.len() as u64;
     }
 
-    /// The stream is over: the last record, if one is open. Afterwards the cutter is at a boundary again.
+    /// Ends the stream: returns the last record, if one is open. Afterwards the cutter is at a boundary again.
     pub fn finish(&mut self) -> Option<Span> {
         match &mut self.machine {
             Machine::Csv(csv) => csv.finish(self.offset),
@@ -80,7 +81,7 @@ impl Cutter {
         }
     }
 
-    /// Where the record begins that has not ended yet: bytes before it are not needed again.
+    /// Returns the start of the record that has not ended yet: bytes before it are not needed again.
     pub fn open_since(&self) -> Option<u64> {
         match &self.machine {
             Machine::Csv(csv) => csv.open_since(),
@@ -88,12 +89,12 @@ impl Cutter {
         }
     }
 
-    /// How far the stream has been read: the offset of the next block's first byte.
+    /// Returns the offset of the next block's first byte.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// One step over a slice that is all there is.
+    /// Returns the next record of a slice that is complete.
     fn next_in(&mut self, bytes: &[u8], at: &mut usize) -> Option<Span> {
         let span = match &mut self.machine {
             Machine::Csv(csv) => csv.next(bytes, 0, at),
@@ -104,14 +105,14 @@ impl Cutter {
     }
 }
 
-/// All records of a chunk held in memory, with offsets from its first byte; [`Span::content`] gives their bytes.
+/// Returns all records of a chunk in memory, with offsets from its first byte; [`Span::content`] returns their bytes.
 ///
-/// The slice begins at a record boundary and ends at one, or at the end of the file.
+/// The slice begins at a record boundary, and ends at one or at the end of the file.
 pub fn records(format: Format, bytes: &[u8]) -> impl Iterator<Item = Span> {
     all(Cutter::new(format), bytes)
 }
 
-/// The same of CSV with another byte than a comma between the cells; no quote and no line break.
+/// Returns all records of CSV with another delimiter than a comma; no quote and no line break.
 pub fn delimited_records(delimiter: u8, bytes: &[u8]) -> impl Iterator<Item = Span> {
     all(Cutter::delimited(delimiter), bytes)
 }

@@ -1,10 +1,10 @@
-//! Names the two formats that Longshore cuts, and guesses one from what the client says of a file.
+//! File formats: CSV and JSON Lines, and the guess from a file's name and content type.
 //!
-//! Browsers send an empty or wrong content type for most data files, so the name and the type are both asked.
+//! Browsers send an empty or wrong content type for most data files, so the guess uses both the name and the type.
 
 use serde::{Deserialize, Serialize};
 
-/// How the records of a file are written.
+/// The format of a file's records.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 pub enum Format {
     /// Comma-separated values with double quotes; written `csv`.
@@ -17,7 +17,7 @@ pub enum Format {
 
 const JSON_LINES_EXTENSIONS: [&str; 2] = ["jsonl", "ndjson"];
 
-/// None of them is registered, so all that are in use are taken.
+/// Content types of JSON Lines. None is registered, so all that are in use are accepted.
 const JSON_LINES_TYPES: [&str; 6] = [
     "application/x-ndjson",
     "application/ndjson",
@@ -28,9 +28,9 @@ const JSON_LINES_TYPES: [&str; 6] = [
 ];
 
 impl Format {
-    /// The format that a file's name or content type announces; [`Format::Csv`] when neither says JSON Lines.
+    /// Returns the format that a file's name or content type announces; [`Format::Csv`] when neither says JSON Lines.
     ///
-    /// Letter case and parameters of the content type (`; charset=utf-8`) do not matter. The bytes are not looked at.
+    /// Letter case and parameters of the content type (`; charset=utf-8`) do not matter. The bytes are not read.
     pub fn from_file(file_name: &str, content_type: &str) -> Self {
         let extension = file_name.rsplit_once('.').map_or("", |(_, extension)| extension);
         let media_type = content_type.split(';').next().unwrap_or_default();

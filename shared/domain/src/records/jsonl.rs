@@ -1,6 +1,6 @@
-//! Cuts JSON Lines: one value per line.
+//! Record boundaries in JSON Lines: one value per line.
 //!
-//! JSON never holds a bare line break, so a broken value cannot swallow its neighbours: it fails alone.
+//! JSON never contains a bare line break, so a broken value cannot swallow its neighbors: it fails alone.
 
 use memchr::memchr;
 
@@ -8,14 +8,14 @@ use super::Span;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct JsonLinesMachine {
-    /// Where the open record begins.
+    /// Start of the open record.
     start: Option<u64>,
-    /// The previous block ended in a `\r` of the open record.
+    /// True if the previous block ended in a `\r` of the open record.
     return_seen: bool,
 }
 
 impl JsonLinesMachine {
-    /// The next record that ends in `block`, searched from `at` on; `None` once the block is used up.
+    /// Returns the next record that ends in `block`, searched from `at` on; `None` once the block is used up.
     pub(super) fn next(&mut self, block: &[u8], base: u64, at: &mut usize) -> Option<Span> {
         let start = match self.start {
             Some(start) => start,
@@ -35,7 +35,7 @@ impl JsonLinesMachine {
         Some(self.close(start, line_end, line_end + 1))
     }
 
-    /// The record that is open when the stream ends at `offset`.
+    /// Returns the record that is open when the stream ends at `offset`.
     pub(super) fn finish(&mut self, offset: u64) -> Option<Span> {
         let start = self.start?;
         Some(self.close(start, offset, offset))
@@ -45,7 +45,7 @@ impl JsonLinesMachine {
         self.start
     }
 
-    /// Skips white space, and with it blank lines, to the first byte of a record.
+    /// Skips white space, including blank lines, to the first byte of a record.
     fn open(&mut self, block: &[u8], base: u64, at: &mut usize) -> Option<u64> {
         let blank = block[*at..].iter().take_while(|byte| is_json_space(**byte)).count();
         *at += blank;

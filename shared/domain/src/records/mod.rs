@@ -1,17 +1,17 @@
-//! Finds where the records of a file begin and end, without reading their cells.
+//! Record boundaries: finds the start and end of each record of a file, without parsing its cells.
 //!
-//! A splitter that cuts inside a quoted line break turns one row into two wrong ones, and every count after it is a lie.
-//! So there is one definition of "a record", used when a file is split and again when a chunk is worked:
-//! [`Cutter`] for a stream that arrives in blocks, [`records()`] for a chunk held in memory.
-//! [`sniff()`] looks at the first block and refuses what is no text file, in words that its owner can act on.
+//! A splitter that cuts inside a quoted line break turns one row into two wrong ones, and every later count is wrong.
+//! So there is one definition of "a record", used to split a file and again to work a chunk: [`Cutter`] for a stream
+//! that arrives in blocks, [`records()`] for a chunk held in memory. [`sniff()`] inspects the first block and refuses a
+//! file that is not text, with a message that its owner can act on.
 //!
-//! | file | holds |
+//! | file | contents |
 //! | --- | --- |
 //! | `format` | the two formats, and the guess from name and content type |
-//! | `span` | where one record lies |
+//! | `span` | the position of one record |
 //! | `cutter` | the public cutter and the iterator over a slice |
 //! | `csv`, `jsonl` | one state machine each |
-//! | `sniff`, `unreadable` | the first look, and what it can refuse |
+//! | `sniff`, `unreadable` | inspection of the first block, and the reasons to refuse a file |
 
 mod csv;
 mod cutter;

@@ -1,22 +1,22 @@
-//! Looks once at the first block of a file and refuses what is no text.
+//! Content sniffing: inspects the first block of a file and refuses a file that is not text.
 //!
-//! Without it a workbook is split into thousands of "rows" that all fail. It judges the file, never its rows:
-//! a bad byte in a later row fails that row alone.
+//! Without it, a workbook would be split into thousands of "rows" that all fail. The file is judged, never its rows: a
+//! bad byte in a later row fails that row alone.
 
 use memchr::{memchr, memmem};
 
 use super::{Encoding, FileKind, Unreadable};
 
-/// How a readable file opens.
+/// The result of sniffing a readable file.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct Sniffed {
-    /// Bytes of the UTF-8 byte order mark: 3 or 0. The first record is to be sought behind it.
+    /// Bytes of the UTF-8 byte order mark: 3 or 0. The first record is after it.
     pub bom_len: usize,
 }
 
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// UTF-32 first: its little-endian mark begins with that of UTF-16.
+/// Byte order marks of other encodings. UTF-32 comes first: its little-endian mark begins with that of UTF-16.
 const FOREIGN_MARKS: [(&[u8], Encoding); 4] = [
     (b"\xff\xfe\0\0", Encoding::Utf32),
     (b"\0\0\xfe\xff", Encoding::Utf32),
@@ -32,17 +32,18 @@ const MAGICS: [(&[u8], FileKind); 5] = [
     (b"\xd0\xcf\x11\xe0", FileKind::OldWorkbook),
 ];
 
-/// Parts that a zip archive holds near its start if it is a workbook: the first for Excel, the second for OpenDocument.
+/// Parts near the start of a zip archive that is a workbook: the first for Excel, the second for OpenDocument.
 const WORKBOOK_MARKS: [&[u8]; 2] = [b"[Content_Types].xml", b"opendocument.spreadsheet"];
 
-/// Long enough that no text has a NUL in every second place by chance, short enough to fit the smallest header.
+/// Bytes to inspect for UTF-16: enough that no text has a NUL in every second place by chance, and short enough for the
+/// smallest header.
 const UTF16_PROBE_BYTES: usize = 8;
 
-/// Judges a file by its first block (64 KiB are plenty); `whole_file` says that nothing comes after it.
+/// Inspects the first block of a file (64 KiB is plenty); `whole_file` is true if nothing follows it.
 ///
 /// # Errors
-/// [`Unreadable`], in this order: a foreign byte order mark, the opening bytes of a known binary format, UTF-16 without
-/// a mark, any NUL byte in the block, and - of a whole file only - nothing but white space.
+/// [`Unreadable`], in this order: a foreign byte order mark, the first bytes of a known binary format, UTF-16 without a
+/// mark, any NUL byte in the block, and - of a whole file only - nothing but white space.
 pub fn sniff(first_block: &[u8], whole_file: bool) -> Result<Sniffed, Unreadable> {
     refuse_foreign_mark(first_block)?;
     refuse_known_binary(first_block)?;
@@ -54,9 +55,9 @@ pub fn sniff(first_block: &[u8], whole_file: bool) -> Result<Sniffed, Unreadable
     Ok(Sniffed { bom_len })
 }
 
-/// The text of a record that must be UTF-8 for the whole file to make sense: the header.
+/// Returns the text of a record that must be UTF-8 for the whole file to make sense: the header.
 ///
-/// `base_offset` is where `bytes` begin in the file.
+/// `base_offset` is the offset of `bytes` in the file.
 ///
 /// # Errors
 /// [`Unreadable::NotUtf8`] with the file's offset of the first bad byte.
@@ -92,7 +93,7 @@ fn refuse_nul(block: &[u8]) -> Result<(), Unreadable> {
     Err(Unreadable::Binary { kind: FileKind::Unknown, offset })
 }
 
-/// Latin letters in UTF-16 have a NUL in every second place, and nowhere else.
+/// Returns true for UTF-16 without a mark: Latin letters have a NUL in every second place, and nowhere else.
 fn is_bare_utf16(block: &[u8]) -> bool {
     let Some(probe) = block.get(..UTF16_PROBE_BYTES) else { return false };
     [0, 1].iter().any(|side| probe.iter().enumerate().all(|(at, byte)| (*byte == 0) == (at % 2 == *side)))

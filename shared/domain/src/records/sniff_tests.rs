@@ -1,6 +1,6 @@
-//! What people upload by mistake, and what they are told.
+//! Tests of content sniffing: files that people upload by mistake, and the messages for them.
 //!
-//! The sentences are part of the product: a change of one is a change to be seen in review.
+//! The messages are part of the product: a change of one must be visible in review.
 
 use super::*;
 

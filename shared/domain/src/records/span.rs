@@ -1,25 +1,25 @@
-//! Says where one record lies in its file.
+//! The position of one record in its file.
 //!
-//! Offsets travel, bytes do not: a chunk of millions of rows is described by two numbers.
+//! Only offsets are passed on, not bytes: a chunk of millions of rows is described by two numbers.
 
-/// Where one record lies, in bytes from the start of the file (or of the slice that was cut).
+/// The position of one record, in bytes from the start of the file (or of the slice that was cut).
 ///
-/// `start < content_end <= end` always holds, spans of one file never overlap and come in order.
-/// Between `end` and the next `start` there are only blank lines, which belong to no record.
+/// `start < content_end <= end` always holds. Spans of one file never overlap and come in order. Between `end` and the
+/// next `start` there are only blank lines, which belong to no record.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct Span {
-    /// The first byte of the record.
+    /// First byte of the record.
     pub start: u64,
-    /// The byte after the last one of the record, its terminator not counted.
+    /// Byte after the record's last byte, without its terminator.
     pub content_end: u64,
-    /// The byte after the terminator: a safe place to cut the file.
+    /// Byte after the terminator: a safe place to cut the file.
     pub end: u64,
-    /// The file ended inside a quoted field, so everything from the opening quote on went into this record.
+    /// True if the file ended inside a quoted field, so everything from the opening quote on is in this record.
     pub unterminated: bool,
 }
 
 impl Span {
-    /// The record without its terminator, out of the slice in which it was found.
+    /// Returns the record without its terminator, from the slice in which it was found.
     ///
     /// # Panics
     /// If `bytes` is shorter than the slice that was cut.

@@ -1,24 +1,24 @@
-//! Says why a file cannot be read, to the person who chose it.
+//! Reasons to refuse a file, in words for the person who chose it.
 //!
-//! Most "broken imports" are workbooks, archives and UTF-16 exports. A count of bad rows does not help their owner;
-//! a sentence with the way out does.
+//! Most "broken imports" are workbooks, archives and UTF-16 exports. A count of bad rows does not help their owner; a
+//! sentence with the fix does.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// Why a file is refused before its first row; the text is written for the person who uploaded it.
+/// The reason to refuse a file before its first row; the text is written for the person who uploaded it.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Error)]
 pub enum Unreadable {
     /// Nothing but a byte order mark, white space and blank lines.
     #[error("The file is empty: it holds no rows. Check that it was saved, and upload it again.")]
     Empty,
-    /// The bytes are no text.
+    /// The bytes are not text.
     #[error("The file is {kind}, not text (seen at byte {offset}). {}", kind.way_out())]
     Binary {
-        /// What it seems to be.
+        /// Detected kind of file.
         kind: FileKind,
-        /// The byte that gave it away, counted from 0.
+        /// The byte that showed it, counted from 0.
         offset: u64,
     },
     /// Text, but in another encoding.
@@ -26,7 +26,7 @@ pub enum Unreadable {
         "The file is {encoding}, not UTF-8 (seen at byte {offset}). Save it as \"CSV UTF-8\", or in UTF-8, and upload it again."
     )]
     NotUtf8 {
-        /// What it seems to be written in.
+        /// Detected encoding.
         encoding: Encoding,
         /// The first byte that is not UTF-8, counted from 0.
         offset: u64,
@@ -34,7 +34,7 @@ pub enum Unreadable {
 }
 
 impl Unreadable {
-    /// The stable name of the reason, for programs: `file_empty`, `file_binary`, `file_not_utf8`.
+    /// Returns the stable code of the reason: `file_empty`, `file_binary`, `file_not_utf8`.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Empty => "file_empty",
@@ -44,20 +44,20 @@ impl Unreadable {
     }
 }
 
-/// What a file that is no text seems to be.
+/// A detected kind of binary file.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum FileKind {
-    /// A spreadsheet of today: `.xlsx` or `.ods`.
+    /// A present-day spreadsheet: `.xlsx` or `.ods`.
     Workbook,
     /// A spreadsheet of Excel 2003 or older: `.xls`.
     OldWorkbook,
-    /// A zip archive without a spreadsheet's marks.
+    /// A zip archive that is not a spreadsheet.
     Zip,
     /// A gzip file.
     Gzip,
     /// A PDF document.
     Pdf,
-    /// Anything else with NUL bytes in it.
+    /// Any other file with NUL bytes in it.
     Unknown,
 }
 
@@ -85,14 +85,14 @@ impl fmt::Display for FileKind {
     }
 }
 
-/// What text that is not UTF-8 seems to be written in.
+/// A detected encoding of text that is not UTF-8.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Encoding {
-    /// Two bytes a letter: what Excel calls "Unicode text".
+    /// Two bytes a letter; Excel calls it "Unicode text".
     Utf16,
     /// Four bytes a letter.
     Utf32,
-    /// Some older encoding, such as Windows-1252; the bytes do not say which.
+    /// Some older encoding, such as Windows-1252; the bytes do not show which.
     Unknown,
 }
 

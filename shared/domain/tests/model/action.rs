@@ -1,45 +1,45 @@
-//! What can happen next, and to whom: the arrows between the states of the model.
+//! Actions: the transitions between the states of the model.
 
 use crate::step::Message;
 
 /// One step of the whole system.
 #[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
 pub(crate) enum Action {
-    /// A function gets a message. `choice` picks what handlers say in its first run.
+    /// A function receives a message. `choice` selects the handlers' outcomes in its first run.
     Take { message: Message, choice: usize },
-    /// The function at this place of the list does its next step.
+    /// The function at this index does its next step.
     Next { run: usize, choice: usize },
-    /// It does, but never hears of it, and will do it again.
+    /// The function does its next step, but the reply is lost, so it will repeat the step.
     LoseReply { run: usize },
-    /// It dies.
+    /// The function dies.
     Crash { run: usize, redelivery: Redelivery },
-    /// Its message comes again while it lives.
+    /// The function's message is delivered again while it lives.
     Duplicate { run: usize },
-    /// Its time is nearly over.
+    /// The function's time is nearly over: it hands over.
     HandOver { run: usize },
-    /// The client cancels; `sent` if the API lived to ask for completion.
+    /// The client cancels; `sent` if the API lived to send the complete message.
     Stop { sent: bool },
-    /// The client has what is left run again; `sent` if the API lived to send the message.
+    /// The client retries the remaining items; `sent` if the API lived to send the message.
     Retry { sent: bool },
     /// An operator replays this dead letter.
     Replay { dead_letter: Message },
-    /// The sweeper reads this dead letter, and gives up what it asks for.
+    /// The sweeper reads this dead letter, and gives up its work.
     GiveUp { dead_letter: Message },
-    /// The sweeper finds what the ledger says is unfinished and sends it.
+    /// The sweeper sends whatever the ledger shows as unfinished.
     Sweep,
     /// A status call reads the groups.
     ReadGroups,
-    /// Then it reads the job, and answers.
+    /// The status call then reads the job, and answers.
     ReadJob,
 }
 
-/// What becomes of the message of a function that dies.
+/// Redelivery of the message of a function that dies.
 #[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
 pub(crate) enum Redelivery {
-    /// It comes again.
+    /// The message is delivered again.
     Again,
-    /// It does not.
+    /// The message is lost.
     Lost,
-    /// It failed too often, and lies in the dead-letter queue.
+    /// The message failed too often, and is in the dead-letter queue.
     Dead,
 }

@@ -1,54 +1,54 @@
-//! How large a configuration is, and how much may go wrong in it.
+//! Bounds of a configuration: its size, and the number of faults in it.
 //!
-//! Exhaustive means exhaustive within these bounds: each configuration spends them on a few kinds of fault, so that
+//! Exhaustive means exhaustive within these bounds. Each configuration spends them on a few kinds of fault, so that
 //! every interleaving of those is visited in seconds.
 
 use crate::world::Mark;
 
-/// Faults, and wishes of clients and operators, that are still to come.
+/// Faults, and requests of clients and operators, that may still occur.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Default)]
 pub(crate) struct Bounds {
-    /// Deaths after which the message comes again.
+    /// Deaths after which the message is redelivered.
     pub(crate) crashes: u8,
-    /// Deaths after which it does not, and wishes of a client that were stored and not announced.
+    /// Deaths after which the message is lost, and client requests that were stored but whose message was not sent.
     pub(crate) losses: u8,
     /// Deaths after which the message is in the dead-letter queue.
     pub(crate) dead_letters: u8,
-    /// Messages that become visible while their delivery is at work: it is a zombie from then on.
+    /// Messages that become visible while their delivery is being worked: that function is a zombie from then on.
     pub(crate) duplicates: u8,
-    /// Writes that took and were called again.
+    /// Writes that succeeded and were repeated after a lost reply.
     pub(crate) lost_replies: u8,
     /// Functions whose time is nearly over.
     pub(crate) deadlines: u8,
-    /// The client cancels.
+    /// Cancels by the client.
     pub(crate) stops: u8,
-    /// The client has what is left run again.
+    /// Retries of the remaining items by the client.
     pub(crate) retries: u8,
-    /// An operator replays a dead letter.
+    /// Replays of a dead letter by an operator.
     pub(crate) replays: u8,
     /// Status calls.
     pub(crate) reads: u8,
 }
 
-/// What can become of an item.
+/// The behavior of an item.
 #[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
 pub(crate) enum Nature {
     /// Succeeds.
     Good,
-    /// Fails for good, in every generation.
+    /// Fails permanently, in every generation.
     Bad,
     /// Fails, and succeeds in the next generation.
     Correction,
     /// Is skipped.
     Unwanted,
-    /// Transient in so many rounds, then succeeds.
+    /// Transient in this number of rounds, then succeeds.
     Busy(u32),
-    /// Two attempts at it may differ: it succeeds, fails, or (in round 0) is transient.
+    /// Two attempts may differ: the item succeeds, fails, or (in round 0) is transient.
     Fickle,
 }
 
 impl Nature {
-    /// What a handler may say of it in this round. A retry begins with round 1, for it works what was filed.
+    /// Returns the possible outcomes in this round. A retry begins with round 1, because it works deferred items.
     pub(crate) fn marks(self, round: u32) -> &'static [Mark] {
         match self {
             Self::Bad => &[Mark::Failed],

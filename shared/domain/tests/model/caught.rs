@@ -1,4 +1,4 @@
-//! A flaw is caught: the shortest way to what it breaks, in sentences, as it is kept in `counterexamples/`.
+//! Detection of a flaw: the shortest path to the violation, as a readable story kept in `counterexamples/`.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use stateright::{Checker, HasDiscoveries, Model};
 use crate::protocol::Protocol;
 use crate::story;
 
-/// Steps after which a flaw counts as missed; each of these configurations comes to rest sooner.
+/// Steps after which a flaw counts as missed; each of these configurations ends sooner.
 const DEEPEST: usize = 60;
 
-/// Finds the shortest way to break this property, and compares it with the one that is kept; panics if there is none.
+/// Finds the shortest path that violates this property, and compares it with the kept one; panics if there is none.
 /// `LONGSHORE_UPDATE=1` keeps the new one.
 ///
 /// The checker keeps the last discovery of a block, not the first. So it may go one step deeper at a time.
@@ -30,7 +30,7 @@ pub(crate) fn caught(file: &str, property: &'static str, protocol: Protocol) {
     panic!("{:?}: not caught in {DEEPEST} steps", protocol.flaw);
 }
 
-/// The counterexample of this name is this one.
+/// Compares the counterexample of this name with the kept one.
 fn kept(name: &str, story: &str) {
     let file = format!("{}/tests/model/counterexamples/{name}.txt", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("LONGSHORE_UPDATE").is_some() {

@@ -1,7 +1,7 @@
-//! One check of one configuration: every state that it can reach, what was found, and the figures.
+//! Check of one configuration: every reachable state, the violations, and the measurements.
 //!
-//! Where a condition or a layer is taken out (`cargo xtask prove --without`), every configuration runs without it: to show
-//! that the checks bite, or that what is taken out is redundant.
+//! With a condition or a layer removed (`cargo xtask prove --without`), every configuration runs without it. This shows
+//! that the checks detect the removal of a condition, or that a layer is redundant.
 
 use measurements::{is_whole, row};
 use stateright::{Checker, Expectation, HasDiscoveries, Model};
@@ -10,19 +10,19 @@ use crate::flaw::Flaw;
 use crate::protocol::Protocol;
 use crate::story;
 
-/// What a check has found.
+/// The result of a check.
 pub(crate) struct Checked {
-    /// Different states.
+    /// Number of different states.
     pub(crate) states: usize,
-    /// Steps to the furthest of them.
+    /// Number of steps to the furthest state.
     pub(crate) depth: usize,
-    /// What did not hold, and how it came to that.
+    /// Violated properties, each with the path to the violation.
     pub(crate) violations: Vec<String>,
-    /// What should have been seen, and was not.
+    /// Expected sights that were not reached.
     pub(crate) unseen: Vec<&'static str>,
 }
 
-/// Visits every state, until something does not hold.
+/// Visits every state, until a property is violated.
 pub(crate) fn check(protocol: Protocol) -> Checked {
     let checker = protocol.checker().threads(2).finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
     let (found, properties) = (checker.discoveries(), checker.model().properties());
@@ -39,7 +39,7 @@ pub(crate) fn check(protocol: Protocol) -> Checked {
     Checked { states: checker.unique_state_count(), depth: checker.max_depth(), violations, unseen }
 }
 
-/// Everything holds in every state, and what must be seen is.
+/// Asserts that everything holds in every state, and that every expected sight is reached.
 pub(crate) fn holds(name: &str, protocol: Protocol) {
     let begun = std::time::Instant::now();
     let Checked { states, depth, violations, unseen } = check(asked_for(protocol));
@@ -50,20 +50,21 @@ pub(crate) fn holds(name: &str, protocol: Protocol) {
     assert!(unseen.is_empty(), "{name} shows nothing, for it never shows {unseen:?}");
 }
 
-/// As [`holds`], for a configuration that a plain test run has no time for.
+/// Asserts the same as [`holds`], for a configuration that is too large for a plain test run.
 pub(crate) fn holds_at_large(name: &str, protocol: Protocol) {
     if is_whole() {
         holds(name, protocol);
     }
 }
 
-/// The configuration without the condition or the layer that `cargo xtask prove --without` takes out.
+/// Returns the configuration without the condition or layer that `cargo xtask prove --without` removes.
 pub(crate) fn asked_for(protocol: Protocol) -> Protocol {
     let flaw = measurements::without().and_then(|condition| Flaw::without(&condition));
     without_layer(Protocol { flaw: flaw.unwrap_or(protocol.flaw), ..protocol })
 }
 
-/// The configuration without the layer that is taken out, if it is a layer. What is to be seen of the sweeper is not, then.
+/// Returns the configuration without the removed layer, if it is a layer. Expected sights of the sweeper are removed
+/// with it.
 pub(crate) fn without_layer(protocol: Protocol) -> Protocol {
     match measurements::without().as_deref() {
         Some("sweeper") if protocol.sweeper => Protocol { sweeper: false, sights: &[], ..protocol },

@@ -1,4 +1,4 @@
-//! The client: creates the job, asks for its status, and may cancel it.
+//! The client: creates the job, reads its status, and may cancel it.
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile, Status, Stop};
@@ -12,7 +12,7 @@ use crate::record::Answer;
 use crate::step::Message;
 use crate::world::World;
 
-/// A job that was accepted and whose create message is sent.
+/// Creates a job that was accepted and whose create message is sent.
 pub(crate) fn job(size_bytes: u64) -> Job {
     let (key, etag, name) = Default::default();
     Job {
@@ -21,12 +21,12 @@ pub(crate) fn job(size_bytes: u64) -> Job {
     }
 }
 
-/// The client may cancel the job.
+/// Returns true if the client may cancel the job.
 pub(crate) fn may_stop(world: &World) -> bool {
     world.left.stops > 0 && world.job.is_live()
 }
 
-/// Cancels the job. `sent` if the API then lived to ask for completion.
+/// Cancels the job. `sent` if the API then lived to send the complete message.
 pub(crate) fn stop(protocol: &Protocol, world: &mut World, sent: bool) {
     world.left.stops -= 1;
     let generation = world.job.generation;
@@ -41,8 +41,8 @@ pub(crate) fn stop(protocol: &Protocol, world: &mut World, sent: bool) {
 
 /// The second half of a status call: reads the job after its groups, and answers.
 ///
-/// Found by this model: the job can end between the two reads, and then its totals belong to groups that were not
-/// read. So the groups are read again if they are not what the totals say, and the item count is the job's own.
+/// Found by this model: the job can end between the two reads, and then its totals belong to groups that were not read.
+/// So the groups are read again if they differ from the totals, and the item count is the job's own.
 pub(crate) fn answer(protocol: &Protocol, world: &mut World) {
     world.left.reads -= 1;
     let mut groups = world.reading.take().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The commit: the domain's own, or a broken one, and what a worker makes of its outcome.
+//! The commit: the domain's own or a flawed one, and the worker's reaction to its outcome.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, Group};
@@ -9,7 +9,7 @@ use crate::step::{Attempt, Step};
 use crate::worker::Chunk;
 use crate::world::World;
 
-/// Commits what was processed. The step after it; `None` if the message is acknowledged.
+/// Commits what was processed. Returns the next step; `None` if the message is acknowledged.
 pub(crate) fn commit(protocol: &Protocol, world: &mut World, chunk: Chunk, attempt: &Attempt) -> Option<Step> {
     let (from, to) = (attempt.from.clone(), attempt.to.clone());
     let commit = Commit { chunk: chunk.1, from, to, counts: attempt.counts, at: world.now() };
@@ -42,7 +42,7 @@ fn outcome(flaw: Flaw, group: &mut Group, commit: Commit) -> CommitOutcome {
     }
 }
 
-/// A cursor value that does not name its attempt.
+/// Returns a cursor value that does not name its attempt.
 fn value(cursor: Option<&Cursor>) -> Option<(u32, u32, bool)> {
     cursor.map(|c| (c.round, c.position, c.finished))
 }

@@ -1,7 +1,7 @@
-//! Completion: close what is still open if the job stops, report, and give the final status once.
+//! Completion: closes open groups if the job is stopping, writes the report, and sets the final status once.
 //!
-//! It acts on the job as it reads it, and on as many groups as that very image says. Refused at the end, it reads
-//! again: a stop may have come first. A message of a generation that has passed finds nothing to end.
+//! It acts on the job as read, and on the groups that this image names. If the final write is refused, it reads again:
+//! a stop may have come first. A message of an earlier generation has no effect.
 
 use longshore_domain::job::{self, Finish, Job, Stage, Status, Transition};
 use longshore_domain::outcome::Counts;
@@ -12,7 +12,7 @@ use crate::report::{chain, place};
 use crate::step::{Step, View};
 use crate::world::{ItemEnd, Report, World};
 
-/// The step after this one; `None` if the message is acknowledged.
+/// Returns the next step; `None` if the message is acknowledged.
 pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step: &Step) -> Option<Step> {
     match *step {
         Step::Read => read(protocol, world, generation),
@@ -72,14 +72,14 @@ fn finish(protocol: &Protocol, world: &mut World, (status, totals): (Status, Cou
     }
 }
 
-/// The name of a report. Invocations with the same view write the same report, so they may share a name here. The
-/// attempt is not enough: over a checkpoint it continues across a stop.
+/// Returns the name of a report. Invocations with the same view write the same report, so they may share a name here.
+/// The attempt alone is not enough: over a checkpoint it continues across a stop.
 fn report_name(protocol: &Protocol, status: Status, view: View) -> String {
     let attempt = if protocol.flaw == Flaw::ReportsShareNames { String::new() } else { format!(" {status:?}") };
     format!("{}{attempt}", view.generation)
 }
 
-/// Every item of the file where the cursors and their chains say, in a generation as it was read.
+/// Places every item of the file by the cursors and their chains, as read for this generation.
 pub(crate) fn build(protocol: &Protocol, world: &World, view: &View) -> Report {
     place_all(protocol, world, view, false)
 }
@@ -109,8 +109,8 @@ fn place_all(protocol: &Protocol, world: &World, view: &View, unvouched: bool) -
     report
 }
 
-/// The place in which a generation sees an item that a chunk has put here: an item that ended for good in an older
-/// generation keeps its place, one that was filed again is in another chunk, and the rest has not been processed.
+/// Returns the place of an item in this generation, given its place in a chunk. An item that ended for good in an older
+/// generation keeps its place; a replanned item is in another chunk; any other has not been processed.
 fn seen_by(view: &View, (group, chunk): (u32, u32), place: ItemEnd) -> Option<ItemEnd> {
     let ended = matches!(place, ItemEnd::Succeeded | ItemEnd::Skipped);
     if ended || group >= view.carried_over.groups {
@@ -119,7 +119,7 @@ fn seen_by(view: &View, (group, chunk): (u32, u32), place: ItemEnd) -> Option<It
     (job::ChunkId { group, chunk } >= view.replanned).then_some(ItemEnd::Unprocessed)
 }
 
-/// Items behind the last part of the file that was split.
+/// Adds the items after the last part of the file that was split.
 fn unsplit(report: &mut Report, view: &View) {
     let split = (view.split_offset / crate::protocol::ITEM_BYTES) as usize;
     for places in report.iter_mut().skip(split) {

@@ -1,7 +1,7 @@
-//! Every job ends: no run of the system goes on for ever, and each comes to rest at a final status.
+//! Termination: every run of the system is finite and ends in a final status.
 //!
-//! The checker cannot say that no state comes back, so a depth-first walk of its own does. Without a circle every
-//! run is finite; "what comes to rest is final" and "no sweep is in vain" say where it ends.
+//! The checker cannot express that no state recurs, so a separate depth-first walk checks it. Without a cycle every run
+//! is finite; the properties "what comes to rest is final" and "no sweep is in vain" state where it ends.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,7 +13,7 @@ use crate::checked::without_layer;
 use crate::protocol::Protocol;
 use crate::world::World;
 
-/// Whether a state is on the path that is being walked, or was left for good.
+/// Position of a state in the walk: on the current path, or left for good.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Walk {
     OnPath,
@@ -26,7 +26,7 @@ fn name(world: &World) -> u64 {
     hasher.finish()
 }
 
-/// Walks every path to its end. How many states were met; panics if one comes back or rests without an end.
+/// Walks every path to its end, and returns the number of states; panics if one recurs or rests without an end.
 fn walk(protocol: &Protocol) -> usize {
     let mut walked: HashMap<u64, Walk> = HashMap::new();
     let mut path: Vec<(u64, Vec<World>)> = Vec::new();
@@ -70,7 +70,7 @@ fn so_it_is_with_a_retry_and_a_dead_letter() {
     ends("ends, replay", Protocol { bounds: dead_letters, sweeper: true, ..Protocol::new(file) });
 }
 
-/// A condition is never taken out here: without one there may be no end to walk to.
+/// Checks termination. No condition is ever removed here: without one, the walk may not end.
 fn ends(name: &str, protocol: Protocol) {
     let states = walk(&without_layer(protocol));
     println!("{name}: {states} states, none twice on a path");

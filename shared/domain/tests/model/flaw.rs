@@ -1,65 +1,65 @@
-//! The ways to get the protocol wrong that the model must find, by the names under which `cargo xtask prove` takes them out.
+//! Flaws of the protocol that the model must find, by the names under which `cargo xtask prove` removes conditions.
 
 use measurements::CONDITIONS;
 
-/// A way to get the protocol wrong; the model must find each.
+/// A flaw in the protocol; the model must find each.
 #[derive(Clone, Copy, Eq, PartialEq, Debug)]
 pub(crate) enum Flaw {
     /// The protocol as it is.
     None,
-    /// Counts are added without any condition.
+    /// Counts are added unconditionally.
     PlainAdd,
-    /// A commit asks whether its group is open, and not where the cursor is.
+    /// A commit checks that its group is open, but not the cursor.
     CursorNotAsked,
-    /// A commit does not ask whether its group is open.
+    /// A commit does not check that its group is open.
     CommitsAfterClose,
-    /// A cursor value is made of round and position alone, so that two attempts write the same one.
+    /// A cursor value consists of round and position alone, so that two attempts write the same one.
     CursorsRepeat,
     /// A work file is named by its chunk, round and position alone.
     FilesShareNames,
-    /// Completion reads every work file of a chunk, vouched for or not.
+    /// Completion reads every work file of a chunk, including those that no cursor names.
     UnvouchedFiles,
-    /// A report is named by its generation alone, so that each completion writes over what the others wrote.
+    /// A report is named by its generation alone, so that each completion overwrites the others' reports.
     ReportsShareNames,
     /// The final status is written before the groups are closed.
     StatusBeforeClose,
-    /// A final status is given to a job that has one.
+    /// A final status is set on a job that already has one.
     StatusTwice,
     /// Completion acknowledges when its final status is refused.
     CompletionGivesUp,
-    /// Nobody but the worker of the last commit rolls its group up: no later delivery does it again.
+    /// Only the worker of the last commit rolls its group up; no later delivery does.
     WorkerAlone,
-    /// A status call takes the totals of a job that ended after its groups were read.
+    /// A status call uses the totals of a job that ended after its groups were read.
     StaleAnswer,
-    /// A roll-up does not ask whether the job has ended.
+    /// A roll-up does not check that the job is still live.
     RollUpAfterEnd,
-    /// The end of the split is recorded after the last send, and who records it does not look whether all is done.
+    /// The end of the split is recorded after the last send, without a check for "all done".
     CountAfterLastSend,
     /// The splitter acknowledges its message before it records the end.
     UnsealedSplit,
-    /// A group is committed wherever the split cursor is.
+    /// A group is committed regardless of the split cursor.
     SplitCursorNotAsked,
-    /// A group is committed wherever the split has come to, and its splitter goes on from whatever state it reads then.
+    /// A group is committed regardless of the split position, and its splitter continues from any state it then reads.
     GoesOnFromAnothersState,
-    /// A group is committed wherever the split has come to.
+    /// A group is committed regardless of the split position.
     PlaceNotAsked,
-    /// A splitter goes on from whatever state it reads after its commit.
+    /// A splitter continues from any state it reads after its commit.
     AnswerNotChecked,
-    /// The splitter takes a refusal for a lost race, and stops.
+    /// The splitter treats a refusal as a lost race, and stops.
     SplitterGivesUp,
-    /// "All done" does not ask whether the split has ended.
+    /// "All done" does not check that the split has ended.
     DoneBeforeSplitEnd,
-    /// A worker acknowledges when the round is opened, before it has sent it.
+    /// A worker acknowledges when it opens the round, before it has sent the round's message.
     RoundUnsent,
-    /// Group, end of split and final status are taken from any generation.
+    /// Group, end of split and final status are accepted from any generation.
     AnyGeneration,
-    /// A replay runs everything that has failed, not its chunk alone.
+    /// A replay runs everything that has failed, not only its chunk.
     ReplayRunsAll,
-    /// A retry files again what has succeeded too.
+    /// A retry also replans items that have succeeded.
     RefilesAll,
 }
 
-/// The conditions that the model knows, by the names under which they are taken out. The others are of the stored job
+/// The conditions that the model knows, by the names under which they are removed. The others concern the stored job
 /// alone.
 const KNOWN: [(&str, Flaw); 12] = [
     ("cursor-condition", Flaw::CursorNotAsked),
@@ -77,17 +77,17 @@ const KNOWN: [(&str, Flaw); 12] = [
 ];
 
 impl Flaw {
-    /// A commit does not ask whether its group begins where the split has come to.
+    /// Returns true if a commit does not check that its group begins at the split position.
     pub(crate) fn asks_for_no_place(self) -> bool {
         matches!(self, Self::GoesOnFromAnothersState | Self::PlaceNotAsked | Self::SplitCursorNotAsked)
     }
 
-    /// What is read after a commit need not be what was written.
+    /// Returns true if the state read after a commit may differ from the written one.
     pub(crate) fn takes_any_answer(self) -> bool {
         matches!(self, Self::GoesOnFromAnothersState | Self::AnswerNotChecked | Self::SplitCursorNotAsked)
     }
 
-    /// The protocol without the condition of this name; `None` if the model does not know it.
+    /// Returns the protocol without the condition of this name; `None` if the model does not know it.
     pub(crate) fn without(condition: &str) -> Option<Self> {
         KNOWN.iter().find(|(name, _)| *name == condition).map(|(_, flaw)| *flaw)
     }

@@ -1,4 +1,4 @@
-//! The protocol made wrong in one place at a time: the model finds each, so it would find it in the protocol.
+//! Sensitivity tests: the model finds each flaw that is put into the protocol, so it would find it in the real one.
 //!
 //! Where a flaw costs only speed while the sweeper runs, the sweeper is off: crashes alone must not stop a job.
 
@@ -7,7 +7,7 @@ use crate::caught::caught;
 use crate::flaw::Flaw;
 use crate::protocol::Protocol;
 
-/// The protocol over one item, with this flaw.
+/// Creates the protocol over one item, with this flaw.
 fn broken(flaw: Flaw, bounds: Bounds) -> Protocol {
     Protocol { flaw, bounds, ..Protocol::new(vec![vec![vec![Good]]]) }
 }
@@ -60,7 +60,7 @@ fn a_commit_that_does_not_ask_whether_its_group_is_open_moves_counts_after_the_c
     caught("commits-after-close", "no count moves after the close", broken(Flaw::CommitsAfterClose, A_STOP));
 }
 
-/// Its own outcome of the first item is another than the one that was committed, and it goes on from there.
+/// The attempt's own outcome of the first item differs from the committed one, and the attempt continues from there.
 #[test]
 fn a_cursor_value_that_repeats_lets_an_attempt_take_anothers_write_for_its_own() {
     let file = vec![vec![vec![Fickle, Good]]];
@@ -102,7 +102,7 @@ fn a_report_without_the_name_of_its_attempt_is_made_false_by_a_second_completion
     caught("reports-share-names", REPORT, Protocol { runs: [1, 1, 2], ..broken(Flaw::ReportsShareNames, bounds) });
 }
 
-/// With the sweeper it costs time: see `layers`.
+/// With the sweeper, the flaw only costs time: see `layers`.
 #[test]
 fn a_roll_up_by_the_worker_alone_is_lost_with_it_while_the_sweeper_is_off() {
     caught("worker-alone", REST, broken(Flaw::WorkerAlone, A_CRASH));
@@ -130,7 +130,7 @@ fn a_group_that_is_committed_wherever_the_split_cursor_is_is_there_twice() {
     caught("split-cursor-not-asked", COUNTS, Protocol { runs: [2, 1, 1], ..protocol });
 }
 
-/// Two splitters of a retry: one files a chunk again, the other the next one, and then the first reads how far the job is.
+/// Two splitters of a retry: one replans a chunk, the other the next one, and then the first reads the job's position.
 #[test]
 fn a_splitter_that_goes_on_from_what_another_has_written_files_a_chunk_twice() {
     let file = vec![vec![vec![Correction], vec![Correction]]];
@@ -162,7 +162,7 @@ fn an_answer_with_totals_of_groups_that_it_did_not_read_does_not_add_up() {
     caught("stale-answer", "answers add up and never fall", Protocol { file, ..protocol });
 }
 
-/// A zombie of the generation before ends the split of the next one, or the job itself, before anything is filed again.
+/// A zombie of the previous generation ends the split of the next one, or the job itself, before anything is replanned.
 #[test]
 fn a_ledger_that_takes_writes_of_any_generation_completes_a_job_without_its_rest() {
     let file = vec![vec![vec![Correction]]];

@@ -1,6 +1,6 @@
-//! The protocol as it is: every invariant holds in every state that a configuration can reach.
+//! The unmodified protocol: every invariant holds in every state that a configuration can reach.
 //!
-//! Each configuration spends its faults on one story, and names the sights without which it would prove nothing.
+//! Each configuration spends its faults on one story, and names the sights that it must reach to be meaningful.
 
 use crate::bounds::{Bounds, Nature::*};
 use crate::checked::{holds, holds_at_large};

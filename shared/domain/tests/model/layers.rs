@@ -1,4 +1,4 @@
-//! What only saves work or time while something else holds: without it nothing is wrong.
+//! Layers: redundant mechanisms that only save work or time. Without one of them, nothing is wrong.
 
 use measurements::row;
 
@@ -38,7 +38,7 @@ fn without_the_sweeper_every_job_ends_where_no_message_is_lost_for_good() {
     nothing_is_wrong("sweeper, and no message is lost", Protocol { bounds, ..Protocol::new(file) });
 }
 
-/// Each stands in for the other; without both a chunk is filed twice.
+/// Each layer covers for the other; without both, a chunk is replanned twice.
 #[test]
 fn a_splitter_that_was_overtaken_is_stopped_by_the_place_and_by_the_answer() {
     for (layer, flaw) in [("place of the split", Flaw::PlaceNotAsked), ("answer of a commit", Flaw::AnswerNotChecked)] {
@@ -48,7 +48,7 @@ fn a_splitter_that_was_overtaken_is_stopped_by_the_place_and_by_the_answer() {
     }
 }
 
-/// The same is caught while the sweeper is off.
+/// The same flaw is found while the sweeper is off.
 #[test]
 fn a_worker_that_alone_completes_costs_time_while_the_sweeper_is_on() {
     let bounds = Bounds { crashes: 2, duplicates: 1, ..Bounds::default() };

@@ -1,20 +1,21 @@
-//! The protocol, checked in every interleaving of small configurations.
+//! The protocol model: a check of every interleaving of small configurations.
 //!
-//! Tests of code try the interleavings that somebody thought of; the faults of batch systems are in the others.
-//! The decisions are the domain's own functions, so a change of theirs is checked here too. What the model found
-//! stands in `docs/decisions/0002-protocol-model.md`. `-- --nocapture` shows state counts and counterexamples.
+//! Tests of code cover the interleavings that their authors thought of; the faults of batch systems are in the others.
+//! The decisions are the domain's own functions, so a change of theirs is checked here too.
+//! `infra/decisions/0002-protocol-model.md` lists the model's findings. `-- --nocapture` shows state counts and
+//! counterexamples.
 //!
-//! | module | holds |
+//! | module | contents |
 //! | --- | --- |
 //! | `protocol`, `bounds`, `flaw` | a configuration, its faults, its flaw |
 //! | `world`, `step`, `record` | one state: stored, in flight, at work, remembered |
-//! | `action`, `runs` | what can happen next; how a function starts, goes on, dies |
-//! | `splitter`, `refile`, `worker`, `commit`, `completion`, `sweeper` | the step machines, and what they write |
-//! | `client`, `retry` | what clients and operators ask for |
-//! | `report`, `properties`, `sights` | the truth that counts are held against; the invariants; what must be seen |
+//! | `action`, `runs` | the possible next actions; start, progress and death of a function |
+//! | `splitter`, `replan`, `worker`, `commit`, `completion`, `sweeper` | the step machines and their writes |
+//! | `client`, `retry` | requests of clients and operators |
+//! | `report`, `properties`, `sights` | expected counts; the invariants; the states that must be reached |
 //! | `holds`, `retries`, `ends`, `walks` | the tests: sound in every state, finite, and sound in long random walks |
-//! | `flaws`, `layers` | caught when broken, and only slower without what is redundant |
-//! | `checked`, `caught`, `story` | a check and its figures; a counterexample in sentences, kept in `counterexamples/` |
+//! | `flaws`, `layers` | flaws that must be found; redundant mechanisms whose removal only costs speed |
+//! | `checked`, `caught`, `story` | a check and its measurements; a readable story, kept in `counterexamples/` |
 
 mod action;
 mod bounds;

@@ -1,8 +1,8 @@
-//! The invariants of the protocol, as properties of every reachable state, and the sights that show that a
-//! configuration reaches what it is for.
+//! The invariants of the protocol, as properties of every reachable state, and the sights that a configuration must
+//! reach.
 //!
-//! "Every job ends" is not an `eventually` property: the checker drops those where paths join. It is three
-//! properties of states: what comes to rest is final, no sweep is in vain, and (a test) no state comes back.
+//! "Every job ends" is not an `eventually` property: the checker drops those where paths join. It is three properties
+//! of states: what comes to rest is final, no sweep is in vain, and (a test) no state recurs.
 
 use longshore_domain::job::Status;
 use stateright::Property;
@@ -16,10 +16,10 @@ use crate::sights::SIGHTS;
 use crate::step::View;
 use crate::world::{ItemEnd, Report, World};
 
-/// Something that can be said of a state.
+/// A predicate over a state.
 pub(crate) type Condition = fn(&Protocol, &World) -> bool;
 
-/// What holds in every state.
+/// Properties that hold in every state.
 pub(crate) const INVARIANTS: [(&str, Condition); 12] = [
     ("counts are what cursors and files say", counts_are_true),
     ("answers add up and never fall", answers_never_fall),
@@ -35,7 +35,7 @@ pub(crate) const INVARIANTS: [(&str, Condition); 12] = [
     ("what a replay leaves out stays failed", left_out_stays_failed),
 ];
 
-/// Every invariant, and the sights of these names.
+/// Returns every invariant, and the sights of these names.
 pub(crate) fn for_conditions(sights: &[&str]) -> Vec<Property<Protocol>> {
     let always = INVARIANTS.iter().map(|(name, holds)| Property::always(name, *holds));
     let wanted = SIGHTS.iter().filter(|(name, _)| sights.contains(name));
@@ -75,12 +75,12 @@ fn successes_happened(protocol: &Protocol, world: &World) -> bool {
     places.iter().enumerate().all(|(item, places)| !places.contains(&ItemEnd::Succeeded) || happened(item))
 }
 
-/// Without the sweeper, what waits for a message that no queue brings again waits for ever.
+/// Without the sweeper, a job that waits for a lost message waits indefinitely.
 fn rest_is_final(protocol: &Protocol, world: &World) -> bool {
     !world.is_idle() || world.job.status.is_final() || protocol.sweeper || world.record.losses > 0
 }
 
-/// Nothing but what no queue brings again has to be swept. A worker who alone completes leaves more to it.
+/// Only lost messages have to be swept. A worker that alone completes leaves more to the sweeper.
 fn sweeps_are_needed(protocol: &Protocol, world: &World) -> bool {
     let Record { sweeps, losses, .. } = world.record;
     let deaths = protocol.bounds.crashes - world.left.crashes;

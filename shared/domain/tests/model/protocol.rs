@@ -1,8 +1,7 @@
-//! The protocol as a state machine: who may do what next, and what comes of it.
+//! The protocol as a state machine: actors, their steps and the effects.
 //!
-//! Reordering is that any message may be taken; delay is that it is not yet; a duplicate is a message that comes
-//! again while it is worked. A function dies between two steps; its message comes again, is lost for good, or lies in the
-//! dead-letter queue.
+//! Any message may be taken next (reordering) or later (delay); a duplicate is a message that is redelivered while it
+//! is worked. A function dies between two steps; its message is redelivered, lost, or dead-lettered.
 
 use longshore_domain::job::Job;
 use stateright::{Model, Property};
@@ -21,39 +20,39 @@ pub(crate) const ITEM_BYTES: u64 = 10;
 /// One configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Protocol {
-    /// Groups of chunks of items.
+    /// Items of each chunk of each group.
     pub(crate) file: Vec<Vec<Vec<Nature>>>,
-    /// Items after which a worker commits.
+    /// Number of items after which a worker commits.
     pub(crate) checkpoint: usize,
-    /// Functions at work at once: splitters, workers, completions.
+    /// Maximum concurrent functions: splitters, workers, completions.
     pub(crate) runs: [usize; 3],
-    /// The sweeper runs. Without it, crashes alone must not stop a job.
+    /// True if the sweeper runs. Without it, crashes alone must not stop a job.
     pub(crate) sweeper: bool,
-    /// The FIFO queues drop a message that was sent before.
+    /// True if the FIFO queues drop a message that was sent before.
     pub(crate) deduplication: bool,
-    /// What may go wrong.
+    /// Faults that may occur.
     pub(crate) bounds: Bounds,
-    /// What the configuration must be able to show.
+    /// Sights that the configuration must reach.
     pub(crate) sights: &'static [&'static str],
-    /// What is wrong with the protocol.
+    /// The flaw in the protocol.
     pub(crate) flaw: Flaw,
 }
 
 impl Protocol {
-    /// The sound protocol over this file: one commit a run, two workers, no sweeper, and nothing goes wrong.
+    /// Creates the sound protocol over this file: one commit a run, two workers, no sweeper, and no faults.
     pub(crate) fn new(file: Vec<Vec<Vec<Nature>>>) -> Self {
         let (bounds, sights, flaw) = (Bounds::default(), &[][..], Flaw::None);
         let (sweeper, deduplication) = (false, true);
         Self { file, checkpoint: usize::MAX, runs: [1, 2, 1], sweeper, deduplication, bounds, sights, flaw }
     }
 
-    /// The numbers of the items of each chunk of a part of the file.
+    /// Returns the numbers of the items of each chunk of a part of the file.
     pub(crate) fn part(&self, part: usize) -> Vec<Vec<u8>> {
         let mut next = self.file[..part].iter().flatten().map(Vec::len).sum::<usize>() as u8..;
         self.file[part].iter().map(|chunk| next.by_ref().take(chunk.len()).collect()).collect()
     }
 
-    /// The part of the file that begins at this byte.
+    /// Returns the part of the file that begins at this byte.
     pub(crate) fn part_at(&self, offset: u64) -> Option<usize> {
         let mut start = 0;
         for (part, chunks) in self.file.iter().enumerate() {
@@ -65,12 +64,12 @@ impl Protocol {
         None
     }
 
-    /// What an item is like.
+    /// Returns the behavior of an item.
     pub(crate) fn nature(&self, item: u8) -> Option<Nature> {
         self.file.iter().flatten().flatten().nth(item as usize).copied()
     }
 
-    /// Items of the whole file.
+    /// Returns the number of items of the whole file.
     pub(crate) fn item_count(&self) -> usize {
         self.file.iter().flatten().map(Vec::len).sum()
     }
@@ -80,7 +79,7 @@ impl Protocol {
         if self.deduplication { world.send_once(message, position) } else { world.send(message) }
     }
 
-    /// Every item has ended, as the job record knows it.
+    /// Returns true if every item has ended, as the job record knows it.
     pub(crate) fn all_done(&self, job: &Job) -> bool {
         match self.flaw {
             Flaw::DoneBeforeSplitEnd => {

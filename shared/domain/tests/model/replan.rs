@@ -1,7 +1,7 @@
-//! What a generation has left, filed again chunk by chunk into groups of the next.
+//! Replanning: the remaining items of a generation, planned chunk by chunk into groups of the next.
 //!
-//! Each chunk that has left something makes a group of its own: a chunk of the items that nobody passed, and a chunk that
-//! is a work file of the others, whose cursor stands at the beginning of round 1.
+//! Each chunk with remaining items makes a group of its own: a chunk of the items that no worker passed, and a chunk
+//! that is a work file of the others, whose cursor is at the beginning of round 1.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest, Replanned, Source};
@@ -13,16 +13,16 @@ use crate::report::{chain, items_of_round};
 use crate::splitter::chunk_plan;
 use crate::world::{File, Mark, World};
 
-/// The items of a chunk that neither succeeded nor were skipped.
+/// The remaining items of a chunk: neither succeeded nor skipped.
 #[derive(Default)]
 struct Remaining {
-    /// Those that no worker has passed, by their range.
+    /// Items that no worker has passed, by their range.
     unread: Vec<u8>,
-    /// Those that failed, or waited for another round.
+    /// Items that failed or were deferred.
     entries: Vec<(u8, Mark)>,
 }
 
-/// The next chunk of an older generation that has left something which this one has not filed yet.
+/// Returns the next chunk of an older generation whose remaining items are not replanned yet.
 pub(crate) fn next(world: &World, job: &Job) -> Option<ChunkId> {
     let chunks =
         |group: u32| (0..world.manifests[group as usize].len() as u32).map(move |chunk| ChunkId { group, chunk });
@@ -35,7 +35,8 @@ pub(crate) fn next(world: &World, job: &Job) -> Option<ChunkId> {
     })
 }
 
-/// The group for what this chunk has left, and the items of its chunks. Its work file is written before it is committed.
+/// Plans the group for this chunk's remaining items, and the items of its chunks. Its work file is written before the
+/// commit.
 pub(crate) fn plan(
     protocol: &Protocol,
     world: &mut World,
@@ -110,7 +111,7 @@ fn remaining(world: &World, place: ChunkId) -> Remaining {
     remaining
 }
 
-/// The items of a finished chunk that are in none of its files: only a broken retry takes them.
+/// Returns the items of a finished chunk that are in none of its files: only a flawed retry replans them.
 fn succeeded(world: &World, place: ChunkId) -> Vec<u8> {
     let cursor = world.groups[place.group as usize].cursors.get(&place.chunk);
     let files = chain(world, cursor.filter(|cursor| cursor.finished));

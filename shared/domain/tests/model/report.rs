@@ -1,20 +1,20 @@
-//! The report as completion builds it, and the truth that the counts are held against.
+//! The report as completion builds it, and the expected results for the counts.
 //!
-//! Both come from walking a chunk's chain of work files back from its cursor. Each rule puts items where it thinks
-//! they belong without looking at the others, so that an item lost or listed twice shows.
+//! Both come from walking a chunk's chain of work files back from its cursor. Each rule places items independently of
+//! the others, so that a lost or duplicated item is visible.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::outcome::Counts;
 
 use crate::world::{File, ItemEnd, Mark, Report, World};
 
-/// Items of a round, in order: the chunk's own ones, or those that the round before filed.
+/// Returns the items of a round, in order: the chunk's own ones, or those deferred by the round before.
 pub(crate) fn items_of_round(chain: &[&File], own: &[u8], round: u32) -> Vec<u8> {
     let Some(before) = round.checked_sub(1) else { return own.to_vec() };
     entries(chain, before).filter(|(_, mark)| *mark == Mark::Transient).map(|(item, _)| item).collect()
 }
 
-/// The files that the cursor vouches for, first to last.
+/// Returns the files of the cursor's chain, first to last.
 pub(crate) fn chain<'a>(world: &'a World, cursor: Option<&Cursor>) -> Vec<&'a File> {
     let mut files = Vec::new();
     let mut next = cursor.and_then(|c| c.file.clone());
@@ -26,7 +26,7 @@ pub(crate) fn chain<'a>(world: &'a World, cursor: Option<&Cursor>) -> Vec<&'a Fi
     files
 }
 
-/// Puts the items of one chunk where the cursor and its files say.
+/// Places the items of one chunk by the cursor and its files.
 pub(crate) fn place(report: &mut Report, own: &[u8], cursor: Option<&Cursor>, files: &[&File]) {
     let Some(cursor) = cursor else { return own.iter().for_each(|i| put(report, *i, ItemEnd::Unprocessed)) };
     for round in 0..=cursor.round {
@@ -58,7 +58,7 @@ fn place_passed(report: &mut Report, item: u8, files: &[&File], round: u32, ende
     }
 }
 
-/// Counts of the items that are in one place each; `None` if an item is nowhere, or in two places.
+/// Returns the counts if each item is in exactly one place; `None` if an item is missing or duplicated.
 pub(crate) fn counts(report: &[Vec<ItemEnd>]) -> Option<Counts> {
     let mut counts = Counts::default();
     for places in report {

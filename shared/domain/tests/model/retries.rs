@@ -1,4 +1,5 @@
-//! Generations, dead letters and hand-overs: every invariant holds in every state, with zombies of the generation before.
+//! Generations, dead letters and hand-overs: every invariant holds in every state, with zombies of the previous
+//! generation.
 
 use crate::bounds::{Bounds, Nature::*};
 use crate::checked::{holds, holds_at_large};

@@ -1,6 +1,6 @@
-//! A retry, by the client or by the replay of a dead letter: the next generation over what is left.
+//! A retry, by the client or by the replay of a dead letter: the next generation over the remaining items.
 //!
-//! A letter that is replayed while the job runs is the message again. After the end it opens a generation in which the
+//! A dead letter that is replayed while the job runs is sent again. After the end it opens a generation in which the
 //! failed items of its chunk run, and all others stay failed.
 
 use longshore_domain::job::{self, Reopen, Transition};
@@ -11,12 +11,13 @@ use crate::protocol::Protocol;
 use crate::step::{Message, View};
 use crate::world::{ItemEnd, World};
 
-/// The client may have the job run again.
+/// Returns true if the client may retry the job.
 pub(crate) fn may_retry(world: &World) -> bool {
     world.left.retries > 0 && world.job.has_remaining()
 }
 
-/// The replay of this letter would do something: the job runs, or items of its chunk have failed.
+/// Returns true if the replay of this dead letter would have an effect: the job runs, or items of its chunk have
+/// failed.
 pub(crate) fn may_replay(world: &World, dead_letter: Message) -> bool {
     let repairs = match dead_letter {
         Message::Chunk(group, chunk) => world.job.owns(group) && has_failed(world, (group, chunk)),
@@ -36,7 +37,7 @@ pub(crate) fn retry(protocol: &Protocol, world: &mut World, sent: bool) {
     reopen(protocol, world, None, sent);
 }
 
-/// Takes the letter out of the dead-letter queue, and has it done again.
+/// Takes the dead letter out of the dead-letter queue, and replays it.
 pub(crate) fn replay(protocol: &Protocol, world: &mut World, dead_letter: Message) {
     world.left.replays -= 1;
     world.dead.remove(&dead_letter);
@@ -71,7 +72,7 @@ fn has_failed(world: &World, (group, chunk): (u32, u32)) -> bool {
     world.report().is_some_and(|(report, _)| items.iter().any(|item| report[*item as usize].contains(&ItemEnd::Failed)))
 }
 
-/// The failed items that are not of this chunk, as bits.
+/// Returns the failed items of other chunks, as bits.
 fn failed_beside(protocol: &Protocol, world: &World, (group, chunk): (u32, u32)) -> u64 {
     let own = &world.manifests[group as usize][chunk as usize];
     let report = build(protocol, world, &View::new(&world.job));

@@ -1,4 +1,4 @@
-//! Functions at work: how a run starts, goes on, dies, and is deceived by a lost reply.
+//! Functions at work: a run's start, progress, death, and reaction to a lost reply.
 
 use crate::action::{Action, Redelivery};
 use crate::flaw::Flaw;
@@ -8,7 +8,7 @@ use crate::worker::Mode;
 use crate::world::World;
 use crate::{completion, splitter, worker};
 
-/// Another function may be started for this message.
+/// Returns true if another function may be started for this message.
 pub(crate) fn is_free(protocol: &Protocol, world: &World, message: Message) -> bool {
     let kind = |m: Message| match m {
         Message::Create(_) => 0,
@@ -19,12 +19,13 @@ pub(crate) fn is_free(protocol: &Protocol, world: &World, message: Message) -> b
     at_work.count() < protocol.runs[kind(message)]
 }
 
-/// Its next step touches nothing that another can see or change, so its order among the others' has no meaning.
+/// Returns true if the next step neither reads nor writes shared state, so that its order among the others' is
+/// irrelevant.
 pub(crate) fn is_local(run: &Run) -> bool {
     matches!(run.step, Step::Continue(_) | Step::Lost)
 }
 
-/// The ways in which the next step of the run at place `i` can come out.
+/// Returns the possible outcomes of the next step of the run at index `i`.
 pub(crate) fn next_actions(protocol: &Protocol, world: &World, i: usize, actions: &mut Vec<Action>) {
     let run = &world.runs[i];
     let choices = match (&run.step, run.message) {
@@ -34,12 +35,12 @@ pub(crate) fn next_actions(protocol: &Protocol, world: &World, i: usize, actions
         _ => 1,
     };
     actions.extend((0..choices).map(|choice| Action::Next { run: i, choice }));
-    // Both functions look at the clock between two commits of theirs.
+    // Both functions check the clock between two of their commits.
     let between = matches!(run.step, Step::Continue(_) | Step::Advance { own: true, .. });
     actions.extend((world.left.deadlines > 0 && between).then_some(Action::HandOver { run: i }));
 }
 
-/// What can happen to the run at place `i`.
+/// Adds the possible actions of the run at index `i`.
 pub(crate) fn actions(protocol: &Protocol, world: &World, i: usize, actions: &mut Vec<Action>) {
     let (run, left) = (&world.runs[i], &world.left);
     next_actions(protocol, world, i, actions);
@@ -56,7 +57,7 @@ pub(crate) fn actions(protocol: &Protocol, world: &World, i: usize, actions: &mu
     }
 }
 
-/// A function gets a message and reads; its first step that others can see. `None` if it acknowledges at once.
+/// Starts a function with a message: it reads. Returns its first visible step; `None` if it acknowledges at once.
 pub(crate) fn start(protocol: &Protocol, world: &mut World, message: Message, choice: usize) -> Option<Step> {
     match message {
         Message::Create(generation) => splitter::next(protocol, world, generation, &Step::Look),
@@ -65,7 +66,7 @@ pub(crate) fn start(protocol: &Protocol, world: &mut World, message: Message, ch
     }
 }
 
-/// Does the next step of the run at place `i`; it ends by acknowledging its message.
+/// Does the next step of the run at index `i`; the run ends when it acknowledges its message.
 pub(crate) fn advance(protocol: &Protocol, world: &mut World, i: usize, choice: usize) {
     let run = world.runs.remove(i);
     let mode = if run.gives_up { Mode::GiveUp } else { Mode::Work { choice } };
@@ -77,14 +78,14 @@ pub(crate) fn advance(protocol: &Protocol, world: &mut World, i: usize, choice: 
     world.runs.extend(step.map(|step| Run { step, ..run }));
 }
 
-/// Its time is nearly over: it sends a message that goes on, and acknowledges its own.
+/// Hands over when time is nearly over: sends a continuation, and acknowledges the own message.
 pub(crate) fn hand_over(world: &mut World, i: usize) {
     world.left.deadlines -= 1;
     let groups = if let Step::Advance { groups, .. } = world.runs[i].step { groups } else { 0 };
     world.runs[i].step = Step::HandOver { groups };
 }
 
-/// The write takes, its reply does not arrive, and the client calls again: the run stays where it was.
+/// Does a write whose reply is lost. The client repeats the call, so the run stays at its step.
 pub(crate) fn lose_reply(protocol: &Protocol, world: &mut World, i: usize) {
     let run = world.runs[i].clone();
     let others = world.runs.len() - 1;
@@ -94,8 +95,8 @@ pub(crate) fn lose_reply(protocol: &Protocol, world: &mut World, i: usize) {
     world.left.lost_replies -= 1;
 }
 
-/// The run dies. The sweeper has no message: the letter that it read stays where it is, and
-/// no queue brings it.
+/// Ends a run by a crash. The sweeper has no message: the dead letter that it read stays in place, and no queue
+/// redelivers it.
 pub(crate) fn crash(protocol: &Protocol, world: &mut World, i: usize, redelivery: Redelivery) {
     let run = world.runs.remove(i);
     match redelivery {
@@ -119,7 +120,7 @@ pub(crate) fn crash(protocol: &Protocol, world: &mut World, i: usize, redelivery
     }
 }
 
-/// A broken function has acknowledged its message before this step.
+/// Returns true if a flawed function has acknowledged its message before this step.
 fn acknowledged(protocol: &Protocol, step: &Step) -> bool {
     match protocol.flaw {
         Flaw::UnsealedSplit => matches!(step, Step::Advance { cut: Cut::End, .. }),

@@ -1,4 +1,5 @@
-//! What a configuration must be able to show: without it, that nothing went wrong would prove nothing.
+//! Sights: states that a configuration must be able to reach. If it does not, the absence of violations would prove
+//! nothing.
 
 use longshore_domain::job::Status;
 use longshore_domain::outcome::Counts;
@@ -8,7 +9,7 @@ use crate::protocol::Protocol;
 use crate::step::{Message, Step};
 use crate::world::World;
 
-/// What can be seen in some state, by name.
+/// The sights by name, each a predicate over a state.
 pub(crate) const SIGHTS: [(&str, Condition); 20] = [
     ("an attempt loses its commit", |_, world| world.runs.iter().any(|run| run.step == Step::Lost)),
     ("a lost reply is found to be its own", own_write_found),

@@ -1,12 +1,14 @@
-//! The splitter: begin, commit a group with its manifest, send its chunks one by one, and so on to the end.
+//! The splitter: begins, commits a group with its manifest, sends its chunks one by one, and repeats to the end.
 //!
-//! A refusal is never taken for a lost race: the write may have taken and its reply been lost. It reads the job
-//! again and goes on from there, whatever is left to do: send, commit, or say that all is done. A group that is done when
-//! it is committed is rolled up by whoever gets its messages; that the splitter does so too is left out.
+//! A refusal is never treated as a lost race: the write may have succeeded and its reply been lost. The splitter reads
+//! the job again and continues with the remaining work: send, commit, or report "all done". A group that is already
+//! done when it is committed is rolled up by the workers that receive its messages; the splitter's own roll-up is not
+//! modelled.
 //!
-//! A commit is a write and then a read, and between the two others may write. So it is, too, if the write's reply is lost and
-//! the client asks again under the same request token: for ten minutes the answer is success, and nothing is done. What
-//! is read counts only if it is what was written; the splitter goes on from its own place, and not from the job's.
+//! A commit is a write and then a read, and others may write between the two. The same holds if the write's reply is
+//! lost and the client repeats it under the same request token: for ten minutes the answer is success, and nothing is
+//! written. The read state counts only if it is the written one; the splitter continues from its own position, not from
+//! the job's.
 
 use longshore_domain::group::{ChunkPlan, Group, GroupPlan, Manifest, Source};
 use longshore_domain::job::{Job, RetryState, SplitState, Stage, Transition};
@@ -17,7 +19,7 @@ use crate::replan;
 use crate::step::{Cut, Message, Step};
 use crate::world::World;
 
-/// The step after this one; `None` if the message is acknowledged.
+/// Returns the next step; `None` if the message is acknowledged.
 pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step: &Step) -> Option<Step> {
     match *step {
         Step::Look => {
@@ -43,7 +45,7 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step
     }
 }
 
-/// Where a splitter goes on that knows nothing but the job. One of another generation has nothing to do.
+/// Returns the next step of a splitter that knows only the job; `None` for another generation.
 fn look(protocol: &Protocol, world: &World, generation: u32) -> Option<Step> {
     let job = &world.job;
     let (groups, cut) = (job.split.groups, next_cut(protocol, world, job));
@@ -57,7 +59,7 @@ fn look(protocol: &Protocol, world: &World, generation: u32) -> Option<Step> {
     }
 }
 
-/// What comes next in a job: what older generations have left, then the rest of the file.
+/// Returns the next part of a job: remaining items of older generations first, then the rest of the file.
 fn next_cut(protocol: &Protocol, world: &World, job: &Job) -> Cut {
     let part = || protocol.part_at(job.split.offset).filter(|_| !job.retry.carried_over.split_ended);
     let rest = replan::next(world, job).map(|chunk| Cut::RetryPlanner { from: job.retry.replanned, chunk });
@@ -104,7 +106,7 @@ fn commit_group(protocol: &Protocol, world: &mut World, generation: u32, (groups
     }
 }
 
-/// Goes on behind a group of its own: from its own place, under the number that the job says.
+/// Continues after the splitter's own group: from its own position, under the number that the job gives.
 fn read_back(protocol: &Protocol, world: &World, generation: u32, (group, upto): (u32, Source)) -> Option<Step> {
     let job = &world.job;
     if (job.generation, job.split.groups) != (generation, group + 1) && !protocol.flaw.takes_any_answer() {
@@ -130,7 +132,7 @@ fn plan_of_file(protocol: &Protocol, (generation, group): (u32, u32), part: usiz
     (GroupPlan::of_file(generation, manifest, from..upto), items)
 }
 
-/// The plan of a chunk that is a run of the file's items.
+/// Returns the plan of a chunk that is a range of the file's items.
 pub(crate) fn chunk_plan(items: &[u8]) -> ChunkPlan {
     let start = items.first().map_or(0, |i| u64::from(*i)) * ITEM_BYTES;
     let end = start + items.len() as u64 * ITEM_BYTES;

@@ -1,24 +1,24 @@
-//! What functions are at work on, and the next thing that each will do.
+//! Runs: the functions at work, and the next step of each.
 //!
-//! A step is one write or one send. What a function has read is kept in it, so that a zombie acts on what it knew.
+//! A step is one write or one send. A step keeps what its function has read, so that a zombie acts on stale state.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Group, Source};
 use longshore_domain::job::{CarriedOver, ChunkId, Job, RetryState, Status};
 use longshore_domain::outcome::Counts;
 
-/// A message by what it asks for. Copies are counted, none is told from another.
+/// A message, by its request. Copies are counted, and are indistinguishable.
 #[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
 pub(crate) enum Message {
-    /// Split this generation of the job.
+    /// A request to split this generation of the job.
     Create(u32),
-    /// Work this chunk of this group.
+    /// A request to work this chunk of this group.
     Chunk(u32, u32),
-    /// Report on this generation, and give the final status.
+    /// A request to report on this generation, and set the final status.
     Complete(u32),
 }
 
-/// A worker's wish to commit, and what it needs if that takes.
+/// A worker's pending commit, with the data for its next step.
 #[derive(Clone, Eq, PartialEq, Hash, Debug)]
 pub(crate) struct Attempt {
     pub(crate) from: Option<Cursor>,
@@ -26,18 +26,18 @@ pub(crate) struct Attempt {
     pub(crate) counts: Counts,
 }
 
-/// What a splitter writes next.
+/// A splitter's next write.
 #[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
 pub(crate) enum Cut {
-    /// What this chunk of an older generation has left, as a group of its own, behind what was filed before.
+    /// The remaining items of this chunk of an older generation, as a group after those replanned before.
     RetryPlanner { from: ChunkId, chunk: ChunkId },
-    /// This part of the file, as a group.
+    /// A part of the file, as a group.
     Part(usize),
     /// The end of the split.
     End,
 }
 
-/// What a function knows of a job that it has read.
+/// A function's view of a job that it has read.
 #[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
 pub(crate) struct View {
     pub(crate) generation: u32,
@@ -66,18 +66,18 @@ impl View {
     }
 }
 
-/// The next thing that a function does with the message it holds. Between any two of them it can die.
+/// A function's next step with its message. The function can die between any two steps.
 #[derive(Clone, Eq, PartialEq, Hash, Debug)]
 pub(crate) enum Step {
-    /// Splitter: reads the job and decides where to go on.
+    /// Splitter: reads the job and decides on the next step.
     Look,
-    /// Splitter: sends the message of this chunk. `groups` are committed, `own` if the last of them by this delivery.
+    /// Splitter: sends the message of this chunk. `groups` are committed, the last of them by this delivery if `own`.
     Send { group: u32, chunk: u32, groups: u32, cut: Cut, own: bool },
     /// Splitter: commits the next group, or the end of the split.
     Advance { groups: u32, cut: Cut, own: bool },
-    /// Splitter: its group is committed; it reads the job, which others may have written since.
+    /// Splitter: its group is committed; it reads the job, which others may have changed since.
     ReadBack { group: u32, upto: Source },
-    /// Worker: commits what it has processed and filed.
+    /// Worker: commits what it has processed and deferred.
     Commit(Attempt),
     /// Worker: processes the next run from its own cursor.
     Continue(Cursor),
@@ -87,7 +87,7 @@ pub(crate) enum Step {
     OpenRound,
     /// Worker: its group is full; adds it to the groups that are done.
     RollUp,
-    /// Splitter, after so many groups, and worker: its time is nearly over; a message goes on in its place.
+    /// Splitter after a number of groups, and worker: time is nearly over; it sends a continuation.
     HandOver { groups: u32 },
     /// Completion: reads the job.
     Read,
@@ -95,9 +95,9 @@ pub(crate) enum Step {
     Close { group: u32, view: View },
     /// Completion: writes the report.
     Report { status: Status, view: View },
-    /// Completion: gives the final status.
+    /// Completion: sets the final status.
     Finish { totals: Counts, status: Status, view: View },
-    /// Whoever saw the end of this generation: sends the complete message.
+    /// Any function that saw the end of this generation: sends the complete message.
     Announce(u32),
 }
 
@@ -106,6 +106,6 @@ pub(crate) enum Step {
 pub(crate) struct Run {
     pub(crate) message: Message,
     pub(crate) step: Step,
-    /// The sweeper at a dead letter: every item that is left fails.
+    /// True for the sweeper at a dead letter: every remaining item fails.
     pub(crate) gives_up: bool,
 }

@@ -1,4 +1,4 @@
-//! A path through the model as sentences, so that a counterexample can be read without the model.
+//! Stories: a path through the model as sentences, so that a counterexample is readable without the model.
 
 use longshore_domain::group::Group;
 
@@ -6,7 +6,7 @@ use crate::action::{Action, Redelivery};
 use crate::step::{Cut, Message, Run, Step};
 use crate::world::World;
 
-/// One line a step, and what is stored at the end.
+/// Writes one line per step, and the stored state at the end.
 pub(crate) fn tell(path: &[(World, Option<Action>)]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for (world, action) in path {

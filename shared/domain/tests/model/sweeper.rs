@@ -1,8 +1,8 @@
-//! The sweeper: what the ledger says is unfinished while nothing is in flight is sent again, and what lies in the
-//! dead-letter queue is given up.
+//! The sweeper: sends again whatever the ledger shows as unfinished while nothing is in flight, and gives up the work
+//! of dead letters.
 //!
-//! It needs nothing but the ledger and the queues. Its death between two sends needs no step of its own: the next
-//! sweep finds what is left. A send before the queue is idle is the duplicate that every message may have. A letter is
+//! It needs only the ledger and the queues. Its death between two sends needs no step of its own: the next sweep finds
+//! the remaining work. A send before the queue is idle is the duplicate that every message may have. A dead letter is
 //! read and never deleted.
 
 use longshore_domain::job::{Stage, Status, Stop};
@@ -44,13 +44,13 @@ fn chunks(protocol: &Protocol, world: &mut World) {
     }
 }
 
-/// A re-send has a deduplication id of its own, so it is never swallowed.
+/// Sends the complete message. A re-send has its own deduplication id, so it is never dropped.
 fn complete(world: &mut World) {
     world.job.resends += 1;
     world.send(Message::Complete(world.job.generation));
 }
 
-/// Giving up what this letter asks for would change something, and no sweep is at it.
+/// Returns true if giving up this dead letter's work would change something, and no sweep is doing so.
 pub(crate) fn may_give_up(protocol: &Protocol, world: &World, dead_letter: Message) -> bool {
     let at_it = world.runs.iter().any(|run| run.gives_up && run.message == dead_letter);
     let changes = match dead_letter {
@@ -66,7 +66,7 @@ pub(crate) fn may_give_up(protocol: &Protocol, world: &World, dead_letter: Messa
     protocol.sweeper && !at_it && changes
 }
 
-/// A dead chunk's items fail, by the steps of a worker; over a dead splitter the job does.
+/// Gives up the work of a dead letter: a chunk's items fail by the steps of a worker; a splitter's job fails.
 pub(crate) fn give_up(protocol: &Protocol, world: &mut World, dead_letter: Message) {
     match dead_letter {
         Message::Chunk(group, chunk) => {

@@ -1,7 +1,7 @@
-//! Random walks through configurations that are too large to visit every state of.
+//! Random walks through configurations that are too large for an exhaustive check.
 //!
-//! Seeded: the same walks each time. Each draws a file, a setting and many faults of all kinds, and walks to the end of
-//! everything; the invariants are held against each state on the way.
+//! The walks are seeded: they are the same each time. Each draws a file, a setting and many faults of all kinds, and
+//! walks to the end; the invariants are checked in each state on the way.
 
 use measurements::{is_whole, row};
 use stateright::Model;
@@ -14,13 +14,13 @@ use crate::protocol::Protocol;
 use crate::story;
 use crate::world::World;
 
-/// Walks of a plain test run, and of a whole one.
+/// Number of walks in a plain test run, and in a full one.
 const WALKS: [u64; 2] = [1_000, 20_000];
 
-/// Steps after which a walk counts as one that never ends; the longest take some hundreds.
+/// Number of steps after which a walk counts as endless; the longest take some hundreds.
 const LONGEST: usize = 10_000;
 
-/// Numbers by chance (`SplitMix64`).
+/// A random generator (`SplitMix64`).
 struct Rng(u64);
 
 impl Rng {
@@ -45,7 +45,7 @@ fn nature(rng: &mut Rng) -> Nature {
         [rng.below(7)]
 }
 
-/// A configuration: up to three groups of three chunks of four items, and up to three faults of each kind.
+/// Draws a configuration: up to three groups of three chunks of four items, and up to three faults of each kind.
 fn configuration(rng: &mut Rng) -> Protocol {
     let file = rng.many(3, |rng| rng.many(3, |rng| rng.many(4, nature)));
     let mut few = || rng.up_to(3);
@@ -66,7 +66,7 @@ fn configuration(rng: &mut Rng) -> Protocol {
     Protocol { bounds, runs, checkpoint, sweeper: true, ..Protocol::new(file) }
 }
 
-/// Of all that can happen, what does: a fault less often than the next step of somebody.
+/// Chooses one of the possible actions: a fault less often than a regular step.
 fn choose(rng: &mut Rng, actions: &[Action]) -> Action {
     let goes_on = |action: &Action| matches!(action, Action::Take { .. } | Action::Next { .. });
     let (steps, others): (Vec<_>, Vec<_>) = actions.iter().copied().partition(goes_on);
@@ -74,7 +74,7 @@ fn choose(rng: &mut Rng, actions: &[Action]) -> Action {
     among[rng.below(among.len())]
 }
 
-/// Walks to the end. How many steps; or what did not hold, and how it came to that.
+/// Walks to the end. Returns the number of steps, or the violated property with the path to it.
 fn walk(protocol: &Protocol, rng: &mut Rng) -> Result<usize, String> {
     let mut world = protocol.init_states().remove(0);
     let mut path: Vec<(World, Option<Action>)> = Vec::new();

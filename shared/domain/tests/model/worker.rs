@@ -1,7 +1,8 @@
-//! The worker: read the cursor, process a run of items, file what did not succeed, commit, roll up.
+//! The worker: reads the cursor, processes a run of items, writes those that did not succeed to a work file, commits,
+//! rolls up.
 //!
-//! Reading, processing and filing touch nothing that others can see (a file means nothing until a commit names
-//! it), so they are one step. The steps that count are the writes and the sends.
+//! Reading, processing and writing the file have no visible effect (a file counts only once a commit names it), so they
+//! are one step. The steps that count are the commits and the sends.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::Group;
@@ -18,30 +19,30 @@ use crate::world::{File, Mark, World};
 /// Group and chunk.
 pub(crate) type Chunk = (u32, u32);
 
-/// How a run gets the outcomes of its items.
+/// Source of the outcomes of a run's items.
 #[derive(Clone, Copy, Eq, PartialEq, Debug)]
 pub(crate) enum Mode {
-    /// By the handler; of all ways in which a run can come out this is the one.
+    /// The handler; `choice` selects one of the possible outcomes of the run.
     Work { choice: usize },
-    /// All that are left fail: the sweeper gives the chunk up.
+    /// The sweeper gives the chunk up: all remaining items fail.
     GiveUp,
 }
 
-/// In how many ways the first run of this message can come out.
+/// Returns the number of possible outcomes of the first run of this message.
 pub(crate) fn first_choices(protocol: &Protocol, world: &World, message: Message) -> usize {
     let Message::Chunk(group, chunk) = message else { return 1 };
     let Some(stored) = workable(world, group) else { return 1 };
     choices(protocol, world, (group, chunk), stored.cursors.get(&chunk))
 }
 
-/// In how many ways a run from this cursor can come out.
+/// Returns the number of possible outcomes of a run from this cursor.
 pub(crate) fn choices(protocol: &Protocol, world: &World, chunk: Chunk, from: Option<&Cursor>) -> usize {
     let (run, _) = run_from(protocol, world, chunk, from);
     let round = from.map_or(0, |c| c.round);
     run.iter().filter_map(|i| protocol.nature(*i)).map(|n| n.marks(round).len()).product()
 }
 
-/// Reads the job and the group. `None` if there is nothing to do.
+/// Reads the job and the group. Returns `None` if there is no work.
 pub(crate) fn start(protocol: &Protocol, world: &mut World, chunk: Chunk, mode: Mode) -> Option<Step> {
     let group = workable(world, chunk.0)?;
     match group.cursors.get(&chunk.1).cloned() {
@@ -52,18 +53,18 @@ pub(crate) fn start(protocol: &Protocol, world: &mut World, chunk: Chunk, mode: 
     }
 }
 
-/// The group, if the job is live and the group is open and of the job's present generation.
+/// Returns the group if the job is live, and the group is open and of the job's present generation.
 pub(crate) fn workable(world: &World, group: u32) -> Option<&Group> {
     let live = world.job.is_live() && world.job.owns(group);
     world.groups.get(group as usize).filter(|group| live && group.open)
 }
 
-/// The step after this one; `None` if the message is acknowledged.
+/// Returns the next step; `None` if the message is acknowledged.
 pub(crate) fn next(protocol: &Protocol, world: &mut World, chunk: Chunk, step: &Step, mode: Mode) -> Option<Step> {
     match step {
         Step::Commit(attempt) => {
             let next = commit(protocol, world, chunk, attempt)?;
-            // Who gives a chunk up takes the next round at once.
+            // A sweeper that gives a chunk up takes the next round at once.
             Some(if next == Step::OpenRound && mode == Mode::GiveUp {
                 Step::Continue(attempt.to.clone())
             } else {
@@ -84,7 +85,7 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, chunk: Chunk, step: &
     }
 }
 
-/// Adds the group to those that are done, unless the job has ended: a late roll-up would change a final document.
+/// Adds the group to the done groups, unless the job has ended: a late roll-up would change a final document.
 fn roll_up(protocol: &Protocol, world: &mut World, group: u32) -> Option<Step> {
     if world.job.status.is_final() && protocol.flaw == Flaw::RollUpAfterEnd {
         world.job.times.updated_at = world.now();
@@ -95,7 +96,7 @@ fn roll_up(protocol: &Protocol, world: &mut World, group: u32) -> Option<Step> {
     }
 }
 
-/// Items of the next run, and whether the round ends with them.
+/// Returns the items of the next run, and true if the round ends with them.
 fn run_from(protocol: &Protocol, world: &World, chunk: Chunk, from: Option<&Cursor>) -> (Vec<u8>, bool) {
     let (round, position) = from.map_or((0, 0), |c| (c.round, c.position as usize));
     let items = items_of_round(&chain(world, from), &world.manifests[chunk.0 as usize][chunk.1 as usize], round);
@@ -126,7 +127,7 @@ fn marks(protocol: &Protocol, run: Vec<u8>, round: u32, mode: Mode) -> Vec<(u8, 
     marks
 }
 
-/// Writes the work file, if there is anything to file. Its token, its name, and how many it files for the next round.
+/// Writes the work file, if there is an entry. Returns its token, its name, and the number of deferred items.
 fn write_file(
     protocol: &Protocol,
     world: &mut World,
@@ -150,7 +151,7 @@ fn write_file(
     (token, Some(name), deferred)
 }
 
-/// The cursor after a run: further in the round, at the start of the next one, or finished.
+/// Returns the cursor after a run: further in the round, at the start of the next one, or finished.
 fn to(from: Option<&Cursor>, passed: u32, file: (String, Option<String>, u32), round_ends: bool) -> Cursor {
     let (round, position, deferred) = from.map_or((0, 0, 0), |c| (c.round, c.position, c.deferred));
     let (token, file, deferred) = (file.0, file.1, deferred + file.2);

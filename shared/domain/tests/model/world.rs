@@ -1,7 +1,7 @@
-//! One state of the modelled system: what is stored, what is in flight, who is at work, and what was seen.
+//! One state of the modelled system: stored data, messages in flight, running functions, and history.
 //!
-//! The job, the groups and the cursors are the domain's own types, so that the model decides with production's
-//! functions. Work files are reduced to what they say of each item.
+//! The job, the groups and the cursors are the domain's own types, so that the model decides with the production
+//! functions. Work files are reduced to the outcome of each item.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,7 +15,7 @@ use crate::bounds::Bounds;
 use crate::record::Record;
 use crate::step::{Message, Run, Step};
 
-/// What a handler said of an item in one round.
+/// The outcome of an item in one round.
 #[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
 pub(crate) enum Mark {
     Ok,
@@ -33,7 +33,7 @@ pub(crate) struct File {
     pub(crate) entries: Vec<(u8, Mark)>,
 }
 
-/// Where the report puts an item. An item that is in several places is the fault that the model looks for.
+/// The place of an item in the report. An item in several places is the fault that the model looks for.
 #[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
 pub(crate) enum ItemEnd {
     Succeeded,
@@ -50,18 +50,18 @@ pub(crate) type Report = Vec<Vec<ItemEnd>>;
 pub(crate) struct World {
     pub(crate) job: Job,
     pub(crate) groups: Vec<Group>,
-    /// The items of each group's chunks.
+    /// Items of each group's chunks.
     pub(crate) manifests: Vec<Vec<Vec<u8>>>,
     pub(crate) files: BTreeMap<String, File>,
-    /// Reports by their names, with the status that each names. One counts if its job names it.
+    /// Reports by name, with the status of each. One counts if its job names it.
     pub(crate) reports: BTreeMap<String, (Report, Status)>,
     pub(crate) queue: BTreeMap<Message, u8>,
     /// The dead-letter queue.
     pub(crate) dead: BTreeSet<Message>,
-    /// Deduplication ids that were used: of this message at this position.
+    /// Used deduplication ids: of this message at this position.
     pub(crate) sent: BTreeSet<(Message, u32)>,
     pub(crate) runs: Vec<Run>,
-    /// The groups that a status call has read, before it reads the job.
+    /// Groups that a status call has read, before it reads the job.
     pub(crate) reading: Option<Vec<Group>>,
     pub(crate) left: Bounds,
     pub(crate) record: Record,
@@ -81,19 +81,20 @@ impl Hash for World {
 }
 
 impl World {
-    /// Time stands still until the end of a generation, and is another after it: a late write shows in `updated_at`.
+    /// Returns the modelled time. It changes only at the end of a generation, so that a late write shows in
+    /// `updated_at`.
     pub(crate) fn now(&self) -> Timestamp {
         Timestamp(i64::from(self.job.generation) * 2 + i64::from(self.job.status.is_final()))
     }
 
-    /// Everything that a client can read, as one number.
+    /// Returns a fingerprint of everything a client can read.
     pub(crate) fn readable(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.hash_readable(&mut hasher);
         hasher.finish()
     }
 
-    /// Everything that the generations before this one have left, as one number.
+    /// Returns a fingerprint of everything earlier generations have left.
     pub(crate) fn history(&self) -> u64 {
         let (mut hasher, job) = (DefaultHasher::new(), &self.job);
         self.groups[..job.retry.carried_over.groups as usize].iter().for_each(|g| hash_group(g, &mut hasher));
@@ -122,12 +123,12 @@ impl World {
         }
     }
 
-    /// Nothing is in flight and nobody is at work.
+    /// Returns true if nothing is in flight and no function is at work.
     pub(crate) fn is_idle(&self) -> bool {
         self.queue.is_empty() && self.runs.is_empty()
     }
 
-    /// Forgets what has no meaning: the order of the runs, and files that nobody can name any more.
+    /// Removes irrelevant differences: the order of the runs, and files that can no longer be named.
     pub(crate) fn normalise(&mut self, keep_files: bool) {
         self.runs.sort_by_cached_key(|run| {
             let mut hasher = DefaultHasher::new();
@@ -146,7 +147,7 @@ impl World {
         }
     }
 
-    /// Every cursor that is stored or held by someone at work.
+    /// Returns every cursor that is stored or held by a running function.
     pub(crate) fn cursors(&self) -> impl Iterator<Item = &Cursor> {
         let stored = self.groups.iter().flat_map(|g| g.cursors.values());
         let held = self.runs.iter().flat_map(|run| match &run.step {
@@ -157,7 +158,7 @@ impl World {
         stored.chain(held.flatten())
     }
 
-    /// A token that nothing names any more: as good as one that was never used, and fewer states.
+    /// Returns a token that nothing names any more: equivalent to a fresh one, with fewer states.
     pub(crate) fn free_token(&self) -> String {
         let used = |token: &str| {
             let names = |c: &Cursor| c.token == token || c.file.as_deref() == Some(token);
@@ -179,7 +180,7 @@ impl World {
         self.report().hash(state);
     }
 
-    /// The report that the job names.
+    /// Returns the report that the job names.
     pub(crate) fn report(&self) -> Option<&(Report, Status)> {
         self.reports.get(self.job.completion.report.as_ref()?)
     }
