@@ -9,16 +9,16 @@
 //! | upload | `UPLOAD#id` | `UPLOAD` | the upload as promised to the client |
 //! | use | `UPLOAD#id` | `JOB#id` | nothing: this job uses this upload |
 //! | permit | `GATE#type` | `SLOT#00003` | if the type has a concurrency limit: `holder` and `until` while it is held |
-//! | parked chunk | `GATE#type` | `WAIT#turn#job#group-chunk` | the message of a chunk without a permit; `calledAt` |
+//! | parked chunk | `GATE#type` | `WAIT#turn#job#group-chunk` | its message; `calledAt` |
 //! | key | `KEY#JOB#tenant#key`, `KEY#UPLOAD#tenant#key` | `KEY` | idempotency key: request hash, id of the created item |
 //! | dead letter | `DEADLETTERS` | `1700000000000-messageId` | the dead-letter record; `settled`, its resolution |
 //! | its body | `JOB#id`, or `LETTER#id` if it is unreadable | `LETTER#id`, `BODY` | `body` |
 //! | active jobs | `TENANT#tenant` | `ACTIVE` | `jobs`, a string set: all unfinished jobs, and some that have ended |
 //! | calls | `TENANT#tenant` | `CALLS#178289640` | `calls` that created work in these ten seconds |
-//! | deliveries | `TENANT#tenant` | `DELIVERED#normal` | `s0` to `s39`: send time of the newest message received by workers |
+//! | deliveries | `TENANT#tenant` | `DELIVERED#normal` | `s0` to `s39`: send time of the newest received message |
 //! | sweeps | `SWEEP` | `POSITION` | `jobId`, `age`: where the next sweep continues. The one item that never expires |
 //! | promised bytes | `TENANT#tenant` | `UPLOADS#2026-07-01` | `bytes` of the uploads promised on that day |
-//! | bytes of jobs | `TENANT#tenant` | `JOBS#2026-07-01` | `bytes` of the files of jobs created, started or retried on that day |
+//! | bytes of jobs | `TENANT#tenant` | `JOBS#2026-07-01` | `bytes` of files of jobs created, started or retried that day |
 //!
 //! Every other item has `expiresAt` (seconds): DynamoDB removes it some hours later. Both indexes are sparse.
 //! `unfinished`: a job leaves it with its final status, or, if it is deleted, when it is removed. `tenant`: only jobs
