@@ -86,8 +86,8 @@ fn unfit(template: &Template, settings: &Settings) -> Vec<Finding> {
     found
 }
 
-/// Checks the stack name: letters, digits and hyphens, a letter first. The limit is shorter than CloudFormation's,
-/// because function names are derived from it.
+/// Checks the stack name: an alphabetic first character, then letters, digits and hyphens. The limit is shorter than
+/// CloudFormation's, because function names are derived from it.
 fn stack_name(name: Option<&str>) -> Option<Finding> {
     let Some(name) = name else {
         let what = "samconfig.toml has no stack_name for this environment";
