@@ -34,7 +34,7 @@ fn every_call_meets_faults_and_every_row_is_accounted_for() {
     for wave in waves() {
         all.add(run(&stack, &wave));
     }
-    all.must_be_clean(&format!("{ONLY}='Query 500' cargo test -p longshore-tests --test proof every_call_meets"));
+    all.must_be_clean(&format!("{SELECTION}='Query 500' cargo test -p longshore-tests --test proof every_call_meets"));
 }
 
 fn waves() -> Vec<Vec<Injection>> {
