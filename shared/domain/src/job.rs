@@ -155,73 +155,23 @@ pub struct Job {
     pub priority: Priority,
     /// Generation: 0, and one more with each retry.
     pub generation: u32,
-<<<<<<< HEAD
-    /// Where it stands.
-=======
-    /// Counts and groups that are carried over from earlier generations.
-    #[serde(default, rename = "base")]
-    pub carried_over: CarriedOver,
-    /// First chunk of the earlier generations whose remaining items are not yet replanned; a retry resumes here.
-    #[serde(default, rename = "refiled")]
-    pub replanned: ChunkId,
     /// Status.
->>>>>>> x
     pub status: Status,
     /// Stage.
     pub stage: Stage,
     /// The job's file; `None` for a job that is one item.
     pub source: Option<SourceFile>,
-<<<<<<< HEAD
-    /// How many failures it tolerates.
-    pub tolerance: Tolerance,
-    /// Why it is to stop.
-    pub stop: Option<Stop>,
-    /// What went wrong with the job as a whole.
-=======
-    /// The corrected failures file that the present generation runs with.
-    #[serde(default)]
-    pub corrected: Option<SourceFile>,
-    /// The chunks of earlier generations whose dead letters the present one replays: see [`Reopen::selected_chunks`].
-    #[serde(default, rename = "only")]
-    pub selected_chunks: Option<BTreeSet<ChunkId>>,
-    /// The corrected files of earlier generations. They are no longer read, and are removed with the job.
-    #[serde(default, rename = "spent", skip_serializing_if = "BTreeSet::is_empty")]
-    pub used_corrections: BTreeSet<FileGuid>,
     /// Tolerated number of failures.
     pub tolerance: Tolerance,
-    /// The source is split up to this byte.
-    pub split_offset: u64,
-    /// Items in the groups committed so far; all items once `split_ended`.
-    pub item_count: u64,
-    /// Groups committed so far; with `generation` it is the split cursor.
-    pub groups: u32,
-    /// Groups whose messages are known to be sent: all below this number.
-    pub sent_groups: u32,
-    /// True if every group is committed.
-    pub split_ended: bool,
-    /// Groups whose items have all ended.
-    #[serde(skip)]
-    pub done_groups: BTreeSet<u32>,
     /// The reason to stop, if a stop was requested.
     pub stop: Option<Stop>,
-    /// The final counts.
-    pub totals: Option<Counts>,
-    /// Checkpoint of the present generation's completion, if it takes more than one invocation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checkpoint: Option<Checkpoint>,
-    /// Name of the report written with the final status: the attempt, and the invocation that ended it. `None` before
-    /// the end, for a job that ended without a report, and for one that ended before attempts had names.
-    #[serde(default)]
-    pub report: Option<String>,
     /// The error of the job as a whole.
->>>>>>> x
     pub error: Option<JobError>,
     /// Non-fatal warnings.
     pub issues: Vec<JobError>,
     /// Number of times that the sweeper has sent the job's create or complete message again since the last progress of
     /// the split or the completion.
     pub resends: u32,
-<<<<<<< HEAD
     /// The retry that the present generation is.
     #[serde(flatten)]
     pub retry: RetryState,
@@ -237,36 +187,6 @@ pub struct Job {
     /// The link between a validation and the import started from it.
     #[serde(flatten)]
     pub validation: Validation,
-=======
-    /// Time at which the job was accepted.
-    pub created_at: Timestamp,
-    /// Time at which the job was begun.
-    pub started_at: Option<Timestamp>,
-    /// Time of the final status.
-    pub finished_at: Option<Timestamp>,
-    /// Time of the last change to the job itself; its groups have their own.
-    pub updated_at: Timestamp,
-    /// Maximum run time in seconds.
-    #[serde(default)]
-    pub timeout_s: i64,
-    /// Time at which the job is stopped unless it has ended.
-    pub deadline_at: Timestamp,
-    /// Time in seconds at which the job and its files expire: DynamoDB's time to live.
-    pub expires_at: i64,
-    /// Time at which the client deleted the job; absent on other jobs. From then on, no response and no list shows the
-    /// job. It remains stored until it has ended and the sweeper has removed its data.
-    #[serde(default)]
-    pub deleted_at: Option<Timestamp>,
-    /// True if the job only validates its file: an import can be started from it.
-    #[serde(default)]
-    pub checks_only: bool,
-    /// The import that was started from this job; at most one ever.
-    #[serde(default)]
-    pub started_as: Option<JobId>,
-    /// The validated job from which this one was started.
-    #[serde(default)]
-    pub started_from: Option<JobId>,
->>>>>>> x
 }
 
 impl Job {

@@ -14,16 +14,16 @@ use crate::time_stamp::Timestamp;
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryState {
-    /// The counts and groups of the earlier generations.
+    /// Counts and groups that are carried over from earlier generations.
     #[serde(default, rename = "base")]
     pub carried_over: CarriedOver,
-    /// The first chunk of the earlier generations whose remaining items are not yet replanned; a retry resumes here.
+    /// First chunk of the earlier generations whose remaining items are not yet replanned; a retry resumes here.
     #[serde(default, rename = "refiled")]
     pub replanned: ChunkId,
-    /// The corrected failures file of the present generation.
+    /// The corrected failures file that the present generation runs with.
     #[serde(default)]
     pub corrected: Option<SourceFile>,
-    /// The chunks of earlier generations whose dead letters are replayed: see [`Reopen::selected_chunks`](super::Reopen).
+    /// The chunks of earlier generations whose dead letters the present one replays: see [`Reopen::selected_chunks`].
     #[serde(default, rename = "only")]
     pub selected_chunks: Option<BTreeSet<ChunkId>>,
     /// The corrected files of earlier generations. They are no longer read, and are removed with the job.
@@ -38,13 +38,13 @@ pub struct SplitState {
     /// The source is split up to this byte.
     #[serde(rename = "splitOffset")]
     pub offset: u64,
-    /// Items in the groups committed so far; all items once the split has ended.
+    /// Items in the groups committed so far; all items once `split_ended`.
     pub item_count: u64,
-    /// Groups committed so far; with the generation it is the split cursor.
+    /// Groups committed so far; with `generation` it is the split cursor.
     pub groups: u32,
     /// Groups whose messages are known to be sent: all below this number.
     pub sent_groups: u32,
-    /// Every group is committed.
+    /// True if every group is committed.
     #[serde(rename = "splitEnded")]
     pub ended: bool,
     /// Groups whose items have all ended.
@@ -57,7 +57,7 @@ pub struct SplitState {
 pub struct CompletionState {
     /// The final counts.
     pub totals: Option<Counts>,
-    /// The progress of the present generation's completion, if it takes more than one invocation.
+    /// Checkpoint of the present generation's completion, if it takes more than one invocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
     /// Name of the report written with the final status: the attempt, and the invocation that ended it. `None` before
@@ -70,23 +70,23 @@ pub struct CompletionState {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobTimes {
-    /// When it was accepted.
+    /// Time at which the job was accepted.
     pub created_at: Timestamp,
-    /// When it was begun.
+    /// Time at which the job was begun.
     pub started_at: Option<Timestamp>,
-    /// When it got its final status.
+    /// Time of the final status.
     pub finished_at: Option<Timestamp>,
-    /// When the job itself last changed; its groups keep their own time.
+    /// Time of the last change to the job itself; its groups have their own.
     pub updated_at: Timestamp,
-    /// Seconds that it may take.
+    /// Maximum run time in seconds.
     #[serde(default)]
     pub timeout_s: i64,
-    /// When it is stopped if it has not ended.
+    /// Time at which the job is stopped unless it has ended.
     pub deadline_at: Timestamp,
-    /// When it and its files expire, in seconds: DynamoDB's time to live.
+    /// Time in seconds at which the job and its files expire: DynamoDB's time to live.
     pub expires_at: i64,
-    /// When its client deleted it. From then on no client sees it, in no answer and in no list; it is kept until it has
-    /// ended and the sweeper has removed what belongs to it. Stored only while it is set.
+    /// Time at which the client deleted the job; absent on other jobs. From then on, no response and no list shows the
+    /// job. It remains stored until it has ended and the sweeper has removed its data.
     #[serde(default)]
     pub deleted_at: Option<Timestamp>,
 }
@@ -111,13 +111,13 @@ impl JobTimes {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Validation {
-    /// The job only validates its file; an import can be started from it.
+    /// True if the job only validates its file: an import can be started from it.
     #[serde(default)]
     pub checks_only: bool,
-    /// The import that was started from this job; there is at most one, ever.
+    /// The import that was started from this job; at most one ever.
     #[serde(default)]
     pub started_as: Option<JobId>,
-    /// The job that validated the file before this one was started.
+    /// The validated job from which this one was started.
     #[serde(default)]
     pub started_from: Option<JobId>,
 }
