@@ -45,7 +45,9 @@ export function chromium(env: NodeJS.ProcessEnv = process.env, sources = [packag
     try {
       return source(env);
     } catch (error) {
-      failures.push(`- ${error instanceof Error ? error.message : error}`);
+      // The first lines of a failed command: the command, and its error without the stack.
+      const [first, second = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+      failures.push(`- ${first} ${second}`.trimEnd());
     }
   }
   throw new Error(

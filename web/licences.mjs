@@ -40,7 +40,8 @@ export function notices(title) {
     if (!text) throw new Error(`${name} has no licence text`);
     return `<h2>${escape(name)} ${escape(version)}</h2>\n<p>${escape(licence)}</p>\n<pre>${escape(text)}</pre>`;
   });
-  const head = `<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>${title}</title>\n<h1>${title}</h1>`;
+  const metas = '<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">';
+  const head = `<!doctype html>\n<html lang="en">\n${metas}\n<title>${title}</title>\n<h1>${title}</h1>`;
   return `${head}\n${sections.join("\n")}\n</html>\n`;
 }
 
