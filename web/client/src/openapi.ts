@@ -459,45 +459,45 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description A recount of a job from everything that is stored of it. */
+        /** @description Result of an audit: a recount of a job from all of its stored data. */
         Audit: {
-            /** @description The job. */
+            /** @description Id of the job. */
             jobId: components["schemas"]["JobId"];
-            /** @description Where it stood when it was audited. */
+            /** @description Status of the job at the time of the audit. */
             status: components["schemas"]["Status"];
             /**
-             * @description `true`: everything was checked and agrees. `false`: something differs. `null`: nothing differs, and `unchecked` says
-             *     what could not be checked.
+             * @description `true`: everything was checked and agrees. `false`: something differs. `null`: nothing differs, but not
+             *     everything could be checked; see `unchecked`.
              */
             equal: boolean | null;
-            /** @description What was held against what. */
+            /** @description Comparisons that were made. */
             checks: components["schemas"]["AuditCheck"][];
-            /** @description What differs, and where; the first 100. */
+            /** @description Differences with their places; the first 100. */
             differences: components["schemas"]["AuditDifference"][];
-            /** @description What could not be checked, and why. */
+            /** @description Parts that could not be checked, with the reasons. */
             unchecked: components["schemas"]["AuditUnchecked"][];
         };
-        /** @description One kind of comparison, made wherever it can be. */
+        /** @description One kind of comparison, summed over all places. */
         AuditCheck: {
             /**
-             * @description Stable, in snake case.
+             * @description Stable name in snake case.
              * @example failed
              */
             name: string;
             /**
              * Format: int64
-             * @description What the one side says; the sum over all places. Of texts, how many there are.
+             * @description Expected value, summed over all places. For texts: their number.
              */
             expected: number;
             /**
              * Format: int64
-             * @description What the other side says; the sum over all places. Of texts, how many are as expected.
+             * @description Value found, summed over all places. For texts: the number of matching ones.
              */
             found: number;
-            /** @description Both say the same in every place. */
+            /** @description `true` if both sides agree in every place. */
             equal: boolean;
         };
-        /** @description One place where two sides do not agree. */
+        /** @description A place where two sides disagree. */
         AuditDifference: {
             /**
              * @description Name of the check.
@@ -505,81 +505,82 @@ export interface components {
              */
             check: string;
             /**
-             * @description Where.
+             * @description Place of the difference.
              * @example group 3
              */
             place: string;
-            /** @description What the one side says. */
+            /** @description Expected value. */
             expected: string;
-            /** @description What the other side says. */
+            /** @description Value found. */
             found: string;
         };
-        /** @description Something that could not be checked. */
+        /** @description A part that could not be checked. */
         AuditUnchecked: {
             /**
-             * @description What.
+             * @description Name of the part.
              * @example report
              */
             name: string;
-            /** @description Why. */
+            /** @description Reason. */
             reason: string;
         };
         /**
-         * @description How the SHA-256 of an input is known, or why it is not.
+         * @description Source of the SHA-256 of an input, or the reason why it is unknown.
          * @enum {string}
          */
         Basis: "upload" | "read" | "gone" | "too_long";
-        /** @description A version of this code. */
+        /** @description Version of the code that wrote the receipt. */
         CodeVersion: {
-            /** @description Of the package. */
+            /** @description Version of the package. */
             version: string;
-            /** @description The commit, if the build was told. */
+            /** @description Commit of the build, if it was given. */
             commit: string | null;
         };
         /** @description A dataset. */
         Dataset: {
-            /** @description Its name. */
+            /** @description Name of the dataset. */
             name: string;
             /**
              * Format: date-time
-             * @description When the first import began to write to it, in RFC 3339.
+             * @description Time when the first import began to write to it, in RFC 3339.
              */
             createdAt: string;
-            /** @description Where to go from here. */
+            /** @description Paths of related resources. */
             links: components["schemas"]["DatasetLinks"];
         };
-        /** @description Paths of what belongs to a dataset. */
+        /** @description Paths of a dataset's resources. */
         DatasetLinks: {
             /**
              * Format: uri-reference
-             * @description Its records.
+             * @description Path of the dataset's records.
              */
             records: string;
         };
         /** @description A page of datasets. */
         Datasets: {
-            /** @description The datasets, in the order of their names. */
+            /** @description Datasets, ordered by name. */
             datasets: components["schemas"]["Dataset"][];
-            /** @description For the next page; `null` on the last one. */
+            /** @description Cursor of the next page; `null` on the last page. */
             nextCursor: string | null;
         };
-        /** @description A dead letter, without any row. */
+        /** @description A dead letter, without the data of any row. */
         DeadLetter: {
-            /** @description Its id. Later letters sort behind. */
+            /** @description Id of the dead letter. Ids sort by time. */
             letterId: string;
-            /** @description The queue in which it died. */
+            /** @description Queue whose message failed. */
             queue: components["schemas"]["Queue"];
-            /** @description What it is about. */
+            /** @description Kind of work that the message requested. */
             kind: components["schemas"]["DeadLetterKind"];
-            /** @description Why it is here. */
+            /** @description Reason why the message was dead-lettered. */
             reason: string;
             jobId: components["schemas"]["JobId"] | null;
-            /** @description Whose the job is; `null` if that is not known any more. */
+            /** @description Tenant of the job; `null` if no longer known. */
             tenant: string | null;
             jobStatus: components["schemas"]["Status"] | null;
             /**
              * Format: int32
-             * @description The generation of the job that the letter is of: 0, and one more with each retry; `null` for a chunk, which its group tells.
+             * @description Generation of the job that the message belongs to: 0, plus one for each retry; `null` for a chunk, whose group
+             *     determines it.
              */
             generation: number | null;
             /**
@@ -604,153 +605,153 @@ export interface components {
             itemCount: number | null;
             /**
              * Format: date-time
-             * @description When the message was sent, in RFC 3339.
+             * @description Time when the message was sent, in RFC 3339.
              */
             sentAt: string;
             /**
              * Format: date-time
-             * @description When the sweeper first saw it among the dead letters, in RFC 3339.
+             * @description Time when the sweeper first found it in the dead-letter queue, in RFC 3339.
              */
             seenAt: string;
             /**
              * Format: int32
-             * @description How often it had been received then.
+             * @description Number of receives up to that time.
              */
             receives: number;
             /**
              * Format: int64
-             * @description Bytes of its body.
+             * @description Size of the message body in bytes.
              */
             sizeBytes: number;
-            /** @description What was done about it. */
+            /** @description Resolution of the dead letter. */
             state: components["schemas"]["DeadLetterState"];
-            /** @description The operator who did it: the claim `sub`. */
+            /** @description Operator who resolved it: the token's claim `sub`. */
             settledBy: string | null;
             /**
              * Format: date-time
-             * @description When, in RFC 3339.
+             * @description Time of the resolution, in RFC 3339.
              */
             settledAt: string | null;
-            /** @description What a replay would do now. */
+            /** @description Effect of a replay now. */
             replay: components["schemas"]["Effect"];
-            /** @description Where to go from here. */
+            /** @description Paths of related resources. */
             links: components["schemas"]["DeadLetterLinks"];
         };
-        /** @description A dead letter and what it says. */
+        /** @description A dead letter with its message body. */
         DeadLetterContents: {
-            /** @description The letter. */
+            /** @description The dead letter. */
             deadLetter: components["schemas"]["DeadLetter"];
             /**
-             * @description The message as it was sent: of a chunk of few bytes with its rows. `null` if it went with its job, or is longer than
-             *     350 KiB.
+             * @description Message body as sent. The message of a small chunk includes its rows. `null` if the body was removed with its
+             *     job, or is larger than 350 KiB.
              */
             body: string | null;
         };
         /**
-         * @description What a letter is about.
+         * @description Kind of work that a dead letter requested.
          * @enum {string}
          */
         DeadLetterKind: "create" | "chunk" | "complete" | "unreadable";
-        /** @description Paths of what can be done about a letter. */
+        /** @description Paths of a dead letter's resources and actions. */
         DeadLetterLinks: {
             /**
              * Format: uri-reference
-             * @description The letter with its body; with `DELETE`, discards it.
+             * @description Path of the dead letter with its body; `DELETE` discards it.
              */
             self: string;
             /**
              * Format: uri-reference
-             * @description Replays it, by `POST`; `null` while that would do nothing.
+             * @description Path to replay it by `POST`; `null` while a replay would have no effect.
              */
             replay: string | null;
         };
         /**
-         * @description What an operator has done about a letter.
+         * @description Resolution of a dead letter.
          * @enum {string}
          */
         DeadLetterState: "open" | "replayed" | "discarded";
         /** @description A page of dead letters. */
         DeadLetters: {
-            /** @description The open letters, newest first. */
+            /** @description Open dead letters, newest first. */
             deadLetters: components["schemas"]["DeadLetter"][];
-            /** @description For the next page; `null` on the last one. */
+            /** @description Cursor of the next page; `null` on the last page. */
             nextCursor: string | null;
         };
         /**
-         * @description What a replay does.
+         * @description Effect of a replay.
          * @enum {string}
          */
         Effect: "message" | "generation" | "putBack" | "later" | "nothing";
-        /** @description An item that failed. */
+        /** @description A failed item. */
         Failure: {
             /**
              * Format: int64
-             * @description Its number in the input, from 1.
+             * @description Number of the item in the input, from 1.
              */
             number: number;
-            /** @description Why, stable, in snake case. */
+            /** @description Stable error code in snake case. */
             code: string;
-            /** @description Which column or property, if it was one. */
+            /** @description Column or property with the error; `null` if the error concerns the whole item. */
             field: string | null;
-            /** @description Why, for people. */
+            /** @description Error message for people. */
             message: string;
             /**
-             * @description The item as it came. Of CSV an object, each cell by its column. Of JSON Lines the value of the line, or its text if
-             *     it is no JSON. `null` if it is larger than 1 MiB: the CSV file has it.
+             * @description The original item. For CSV: an object with each cell by its column. For JSON Lines: the value of the line, or
+             *     its text if it is not JSON. `null` if it is larger than 1 MiB: download the CSV file instead.
              */
             row: unknown;
         };
         /** @description A page of failed items. */
         Failures: {
-            /** @description The items, in the order of the file. */
+            /** @description Failed items, in the order of the file. */
             failures: components["schemas"]["Failure"][];
-            /** @description For the next page; `null` on the last one. */
+            /** @description Cursor of the next page; `null` on the last page. */
             nextCursor: string | null;
         };
-        /** @description What is wrong with one field of a request. */
+        /** @description An error of one field of a request. */
         FieldError: {
             /**
-             * @description Where, as a JSON pointer into the request's body, or `/` and the name of a parameter.
+             * @description JSON pointer into the request's body, or `/` and the name of a parameter.
              * @example /options/dataset
              */
             pointer: string;
             /**
-             * @description Stable, in snake case. The page about `invalid-request` lists them.
+             * @description Stable code in snake case. The page about `invalid-request` lists all codes.
              * @example invalid_dataset
              */
             code: string;
-            /** @description What, and what would be right. */
+            /** @description The error, and what would be valid. */
             detail: string;
         };
         /**
          * Format: uuid
-         * @description Identifies an upload, and so the file that was put under it.
+         * @description Identifies an upload and its file.
          */
         FileGuid: string;
-        /** @description A file that came out. */
+        /** @description An output file. */
         FileReceipt: components["schemas"]["Fingerprint"] & {
-            /** @description Its name when it is downloaded. */
+            /** @description Name of the downloaded file. */
             name: string;
             /**
              * Format: int64
-             * @description Rows below its header.
+             * @description Number of rows below the header.
              */
             rows: number;
         };
-        /** @description What tells a file from every other one. */
+        /** @description The size and checksum that identify a file. */
         Fingerprint: {
             /**
              * Format: int64
-             * @description Bytes.
+             * @description Size in bytes.
              */
             size: number;
-            /** @description Its SHA-256 in 64 lower-case hexadecimal digits, as `sha256sum` prints it. */
+            /** @description SHA-256 in 64 lower-case hexadecimal digits, as `sha256sum` prints it. */
             sha256: string;
         };
-        /** @description What API Gateway says when it does not pass a call on, or gets no answer to it. */
+        /** @description The error body of API Gateway if it does not pass a call on, or gets no response to it. */
         GatewayError: {
             /**
-             * @description The reason, in its words.
+             * @description The reason, as API Gateway words it.
              * @example Unauthorized
              * @example Forbidden
              * @example Too Many Requests
@@ -760,154 +761,155 @@ export interface components {
         };
         /** @description The options of an import. */
         ImportOptions: {
-            /** @description Where the records go: 1 to 64 of `A-Z a-z 0-9 _ -`. */
+            /** @description Name of the target dataset: 1 to 64 of `A-Z a-z 0-9 _ -`. */
             dataset: string;
             /** @description The column or property whose value is a record's key. */
             key: string;
             /**
-             * @description A JSON Schema (2020-12) for one row, up to 64 KiB; without one every row with a key is right and every CSV cell is
-             *     a string. A `$ref` stays within the schema: `#/$defs/NAME`. A schema that would take too much work for a row is refused
-             *     with `schema_too_complex`, and a row that is too large for its schema fails with `row_too_complex`.
+             * @description A JSON Schema (2020-12) for one row, up to 64 KiB. Without a schema every row with a key is valid and every
+             *     CSV cell is a string. A `$ref` must stay within the schema: `#/$defs/NAME`. A schema that would take too much
+             *     work for a row is refused with `schema_too_complex`, and a row that is too large for its schema fails with
+             *     `row_too_complex`.
              */
             schema?: unknown;
             /**
-             * @description `upsert` writes every row, over what is there; of two rows with one key the later one stands at the end. `insert`
-             *     writes rows whose key is free, and fails the others with `duplicate_key`. `validate` writes nothing, and reports all
-             *     that can be known without writing.
+             * @description `upsert` writes every row and overwrites existing records; of two rows with the same key, the later one wins.
+             *     `insert` writes rows whose key does not exist yet, and fails the others with `duplicate_key`. `validate`
+             *     writes nothing, and reports every error that can be found without writing.
              * @default upsert
              */
             mode: components["schemas"]["Mode"];
             /**
              * Format: int64
-             * @description This many rows may fail; one more stops the job.
+             * @description Maximum number of failed rows; one more stops the job.
              */
             maxFailed?: number | null;
             /**
              * Format: double
-             * @description This share of the rows may fail, 0 to 100, once 100 rows have ended.
+             * @description Maximum share of failed rows, 0 to 100 percent, applied once 100 rows have ended.
              */
             maxFailedPercent?: number | null;
         };
-        /** @description A file that went in. */
+        /** @description An input file. */
         InputReceipt: {
-            /** @description The client's name for it. */
+            /** @description Name of the file as the client gave it. */
             name: string;
             /**
              * Format: int64
-             * @description Bytes.
+             * @description Size in bytes.
              */
             size: number;
-            /** @description Its SHA-256 in hexadecimal; `null` if it cannot be known, and `basis` says why. */
+            /** @description SHA-256 in hexadecimal; `null` if it cannot be known, and `basis` gives the reason. */
             sha256: string | null;
-            /** @description How its SHA-256 is known, or why it is not. */
+            /** @description Source of the SHA-256, or the reason why it is unknown. */
             basis: components["schemas"]["Basis"];
         };
         /** @description A job. In every answer `succeeded + failed + skipped = itemProgress <= itemCount`. */
         Job: {
-            /** @description The job. */
+            /** @description Id of the job. */
             jobId: components["schemas"]["JobId"];
-            /** @description Name of its job type. */
+            /** @description Name of the job type. */
             jobType: string;
-            /** @description The client's name for its file; `null` if it has none. */
+            /** @description File name that the client gave; `null` if the job has no file. */
             fileName: string | null;
-            /** @description How urgent it is. */
+            /** @description Priority of the job. */
             priority: components["schemas"]["Priority"];
-            /** @description Where it stands. */
+            /** @description Status of the job. */
             status: components["schemas"]["Status"];
-            /** @description Where it stands, finely. */
+            /** @description Stage within the status. */
             stage: components["schemas"]["Stage"];
             /**
-             * @description The sentence that a person reads.
+             * @description Progress as a sentence for people.
              * @example Job running, 41% complete...
              */
             message: string;
             /**
              * Format: int64
-             * @description Items known so far; all of them once `itemCountFinal`.
+             * @description Items known so far; all items of the file once `itemCountFinal` is `true`.
              */
             itemCount: number;
-            /** @description The whole file has been counted. */
+            /** @description `true` once the whole file has been counted. */
             itemCountFinal: boolean;
             /**
              * Format: int64
-             * @description Items that have ended; never decreases.
+             * @description Items that have ended. Never decreases.
              */
             itemProgress: number;
             /** @description Items by outcome. */
             counts: components["schemas"]["JobCounts"];
             /**
              * Format: int32
-             * @description How much is done, in percent of the file; never decreases.
+             * @description Progress in percent of the file. Never decreases.
              */
             percent: number;
             /**
              * Format: int64
-             * @description Items per second from the beginning of the job to `updatedAt`.
+             * @description Items per second from the start of the job to `updatedAt`.
              */
             itemsPerSecond: number;
             /**
              * Format: int64
-             * @description Seconds from `updatedAt` to the end at that rate.
+             * @description Estimated seconds from `updatedAt` to the end, at the current rate.
              */
             etaSeconds: number | null;
             /**
              * Format: int64
-             * @description Seconds from its beginning to its end, or to `updatedAt`; `null` before it was begun.
+             * @description Seconds from the start of the job to its end, or to `updatedAt` while it runs; `null` before it starts.
              */
             durationSeconds: number | null;
             /**
              * Format: int32
-             * @description 1, and one more with each retry.
+             * @description Number of runs: 1, plus one for each retry.
              */
             attempts: number;
             startedFrom: components["schemas"]["JobId"] | null;
             startedAs: components["schemas"]["JobId"] | null;
             error: components["schemas"]["JobError"] | null;
-            /** @description Things to know that stopped nothing. */
+            /** @description Non-fatal warnings. */
             issues: components["schemas"]["JobError"][];
             /**
              * Format: date-time
-             * @description When it was accepted; all times in RFC 3339.
+             * @description Time when the job was accepted. All times are in RFC 3339.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it was begun.
+             * @description Time when the job started.
              */
             startedAt: string | null;
             /**
              * Format: date-time
-             * @description When it got its final status.
+             * @description Time when the job reached its final status.
              */
             finishedAt: string | null;
             /**
              * Format: date-time
-             * @description When something last changed.
+             * @description Time of the last change.
              */
             updatedAt: string;
             /**
              * Format: int64
-             * @description Seconds that the job may take.
+             * @description Time limit of the job in seconds.
              */
             timeoutSeconds: number;
             /**
              * Format: date-time
-             * @description When it is stopped if it has not ended: an hour before it is forgotten at the latest.
+             * @description Time when an unfinished job is stopped; at least an hour before `expiresAt`.
              */
             deadlineAt: string;
             /**
              * Format: date-time
-             * @description When it is forgotten.
+             * @description Time when the job is removed.
              */
             expiresAt: string;
-            /** @description Where to go from here. */
+            /** @description Paths of related resources. */
             links: components["schemas"]["JobLinks"];
         };
         /** @description Items by outcome. */
         JobCounts: {
             /**
              * Format: int64
-             * @description Items done.
+             * @description Items that succeeded.
              */
             succeeded: number;
             /**
@@ -922,18 +924,15 @@ export interface components {
             skipped: number;
             /**
              * Format: int64
-             * @description Items known so far that have not ended.
+             * @description Known items that have not ended.
              */
             pending: number;
         };
-        /**
-         * @description A sentence and a stable code for what went wrong with a job as a whole. Both are short, whoever wrote them: they are
-         *     stored in the job's item, which DynamoDB holds to 400 KB.
-         */
+        /** @description A problem with the job as a whole: a stable code, and a sentence for people. Both have a maximum length. */
         JobError: {
-            /** @description Stable, in snake case, for programs. */
+            /** @description Stable error code in snake case, for programs. */
             code: string;
-            /** @description What, where and the way out, for people. */
+            /** @description Message for people: the problem, its position and the fix. */
             message: string;
         };
         /**
@@ -941,93 +940,93 @@ export interface components {
          * @description Identifies a job.
          */
         JobId: string;
-        /** @description Paths of what belongs to a job; `null` where there is nothing yet. */
+        /** @description Paths of a job's resources and actions; `null` while not available. */
         JobLinks: {
             /**
              * Format: uri-reference
-             * @description This document.
+             * @description Path of the job itself.
              */
             self: string;
             /**
              * Format: uri-reference
-             * @description The result, once there is one.
+             * @description Path of the result, once the job is finished.
              */
             output: string | null;
             /**
              * Format: uri-reference
-             * @description The failed items, once the job is finished.
+             * @description Path of the failed items, once the job is finished.
              */
             failures: string | null;
             /**
              * Format: uri-reference
-             * @description Stops the job, while it can be stopped.
+             * @description Path to cancel the job, while it can be stopped.
              */
             cancel: string | null;
             /**
              * Format: uri-reference
-             * @description Starts a job that does for real what this one has checked, while none was started.
+             * @description Path to start an import from a validation job, until one has been started.
              */
             start: string | null;
         };
-        /** @description What is to be done, over which file. */
+        /** @description A request to run a job, usually over an uploaded file. */
         JobRequest: {
             /**
-             * @description Name of its job type, one of those that the deployment knows.
+             * @description Name of a job type that the deployment offers.
              * @example import
              */
             jobType: string;
             fileGuid?: components["schemas"]["FileGuid"] | null;
             priority?: components["schemas"]["Priority"] | null;
-            /** @description As the job type has it; for `import` see ImportOptions. */
+            /** @description Options of the job type; for `import` see ImportOptions. */
             options?: Record<string, unknown> | null;
             /**
              * Format: int64
-             * @description Seconds from now after which the job is stopped if it has not ended, with the error `time_limit`. At most, and if
-             *     absent, the limit of the job type or of the deployment. It is looked at once a minute.
+             * @description Time limit in seconds from now. An unfinished job is then stopped with the error `time_limit`. The maximum, and
+             *     the default, is the limit of the job type or of the deployment. Checked once a minute.
              */
             timeoutSeconds?: number | null;
         };
         /** @description A page of jobs. */
         Jobs: {
-            /** @description The jobs, newest first. */
+            /** @description Jobs, newest first. */
             jobs: components["schemas"]["Job"][];
-            /** @description For the next page; `null` on the last one. */
+            /** @description Cursor of the next page; `null` on the last page. */
             nextCursor: string | null;
         };
         /**
-         * @description What an import does with its rows.
+         * @description Effect of an import on the dataset.
          * @enum {string}
          */
         Mode: "upsert" | "insert" | "validate";
-        /** @description What a finished job came to. */
+        /** @description Result of a finished job. */
         Output: {
-            /** @description The job. */
+            /** @description Id of the job. */
             jobId: components["schemas"]["JobId"];
-            /** @description Name of its job type. */
+            /** @description Name of the job type. */
             jobType: string;
-            /** @description Its final status. */
+            /** @description Final status of the job. */
             status: components["schemas"]["Status"];
             /**
              * Format: int64
              * @description Items of the input.
              */
             itemCount: number;
-            /** @description What became of them; together they are `itemCount`. */
+            /** @description Items by outcome; their sum is `itemCount`. */
             counts: components["schemas"]["OutputCounts"];
-            /** @description When, and how long. */
+            /** @description Times and duration of the job. */
             timings: components["schemas"]["Timings"];
             error: components["schemas"]["JobError"] | null;
-            /** @description Things to know that stopped nothing. */
+            /** @description Non-fatal warnings. */
             issues: components["schemas"]["JobError"][];
-            /** @description The rows that did not succeed. */
+            /** @description Files with the rows that did not succeed. */
             files: components["schemas"]["OutputFiles"];
             receipt: components["schemas"]["OutputReceipt"] | null;
         };
-        /** @description How many items ended in which way; together they are `itemCount`. */
+        /** @description Number of items by result; the sum is `itemCount`. */
         OutputCounts: {
             /**
              * Format: int64
-             * @description Items done.
+             * @description Items that succeeded.
              */
             succeeded: number;
             /**
@@ -1042,7 +1041,7 @@ export interface components {
             skipped: number;
             /**
              * Format: int64
-             * @description Rows of `unprocessed.csv`; none unless the job was stopped.
+             * @description Rows of `unprocessed.csv`; 0 unless the job was stopped.
              */
             unprocessed: number;
         };
@@ -1050,56 +1049,59 @@ export interface components {
         OutputFile: {
             /**
              * Format: uri
-             * @description Presigned; needs no other right.
+             * @description Presigned URL. No further authorization is needed.
              */
             url: string;
             /**
              * Format: int64
-             * @description Rows below its header.
+             * @description Rows below the header.
              */
             rows: number;
             /**
              * Format: date-time
-             * @description When the link ends, in RFC 3339.
+             * @description Time when the link expires, in RFC 3339.
              */
             expiresAt: string;
         };
-        /** @description Links to the files of a report; `null` for one that has no rows. */
+        /** @description Links to the files of a report; `null` for a file without rows. */
         OutputFiles: {
             failed: components["schemas"]["OutputFile"] | null;
             skipped: components["schemas"]["OutputFile"] | null;
             unprocessed: components["schemas"]["OutputFile"] | null;
         };
-        /** @description The receipt, and a link to the file that holds the same. */
+        /** @description The receipt, and a link to the file with the same contents. */
         OutputReceipt: {
             /**
              * Format: uri
-             * @description Presigned; needs no other right.
+             * @description Presigned URL. No further authorization is needed.
              */
             url: string;
             /**
              * Format: date-time
-             * @description When the link ends, in RFC 3339.
+             * @description Time when the link expires, in RFC 3339.
              */
             expiresAt: string;
-            /** @description What it says. */
+            /** @description Contents of the receipt. */
             document: components["schemas"]["Receipt"];
         };
-        /** @description Which parts of a large upload want a URL. An upload by one PUT has none, and takes no list. */
+        /**
+         * @description Parts of a large upload for which the client requests URLs. A file uploaded by one PUT has no parts and takes no
+         *     list.
+         */
         PartsRequest: {
-            /** @description Parts that are about to be put. Left out, the answer names those that S3 does not have, without URLs. */
+            /** @description Parts to get URLs for. If omitted, the answer lists the parts that S3 does not have, without URLs. */
             parts?: components["schemas"]["WantedPart"][] | null;
         };
         /**
-         * @description How urgent a job is, as its client says at its creation; it never changes.
+         * @description Priority of a job, set by the client at creation. It never changes.
          * @enum {string}
          */
         Priority: "high" | "normal" | "low";
-        /** @description What the body of an error says (RFC 9457). */
+        /** @description Body of an error response (RFC 9457). */
         Problem: {
             /**
              * Format: uri-reference
-             * @description Stable: the path of a page that says what the problem means and what to do.
+             * @description Stable path of a page that explains the problem and its solution.
              * @example /api/problems/invalid-request
              */
             type: string;
@@ -1107,24 +1109,24 @@ export interface components {
             title: string;
             /**
              * Format: int32
-             * @description The status of the answer.
+             * @description HTTP status of the response.
              */
             status: number;
-            /** @description What is wrong this time, and the way out. */
+            /** @description Explanation of this occurrence, and how to fix it. */
             detail: string;
-            /** @description The bad fields: the first hundred, and `detail` says how many more. */
+            /** @description The invalid fields: at most the first hundred; `detail` gives the number of further ones. */
             errors?: components["schemas"]["FieldError"][];
-            /** @description Names the request in the logs. Outside of Lambda there is none. */
+            /** @description The id of the request in the logs. Missing outside of Lambda. */
             requestId: string;
         };
-        /** @description What the client needs to put its file: in one piece, or in parts if it is large. */
+        /** @description Instructions for uploading a file: by one PUT, or in parts if the file is large. */
         PromisedUpload: components["schemas"]["Upload"] | components["schemas"]["UploadInParts"];
         /**
-         * @description The queue in which a message died.
+         * @description The queue in which a message was dead-lettered.
          * @enum {string}
          */
         Queue: "create" | "chunk" | "complete";
-        /** @description What went into a job and what came out. */
+        /** @description Input and output of a job. */
         Receipt: {
             /** @description The job. */
             jobId: components["schemas"]["JobId"];
@@ -1132,276 +1134,276 @@ export interface components {
             jobType: string;
             /**
              * Format: int32
-             * @description 0, and one more with each retry.
+             * @description 0 for the first run, and one more with each retry.
              */
             generation: number;
             /**
              * Format: int64
-             * @description Items of the input, as far as it was or could still be read.
+             * @description Items of the input that were read, or could still be read.
              */
             itemCount: number;
-            /** @description What became of them. */
+            /** @description Number of items by result. */
             counts: components["schemas"]["OutputCounts"];
             input: components["schemas"]["InputReceipt"] | null;
             corrected: components["schemas"]["InputReceipt"] | null;
-            /** @description The files of the report; those that have rows. */
+            /** @description The files of the report that have rows. */
             files: components["schemas"]["FileReceipt"][];
-            /** @description Which code wrote it. */
+            /** @description Version of the code that wrote the receipt. */
             code: components["schemas"]["CodeVersion"];
         };
-        /** @description A part that S3 has. */
+        /** @description A part that S3 has received. */
         ReceivedPart: {
             /**
              * Format: int32
-             * @description Its place, from 1.
+             * @description Number of the part, from 1.
              */
             partNumber: number;
             /**
              * Format: int64
-             * @description Its size in bytes.
+             * @description Size of the part in bytes.
              */
             size: number;
-            /** @description Its SHA-256 in base64. */
+            /** @description SHA-256 of the part, in base64. */
             sha256?: string;
         };
-        /** @description A record as it stands. */
+        /** @description An imported record in its current version. */
         Record: {
-            /** @description Its key. */
+            /** @description Key of the record. */
             key: string;
-            /** @description The row by its columns, coerced as the schema says. */
+            /** @description Values by column, converted as the schema requires. */
             record: Record<string, unknown>;
             jobId: components["schemas"]["JobId"] | null;
             /**
              * Format: int64
-             * @description The row of that job's file, from 1.
+             * @description Row number in that job's file, from 1.
              */
             row: number | null;
             /**
              * Format: date-time
-             * @description When, in RFC 3339.
+             * @description Time of the last write, in RFC 3339.
              */
             updatedAt: string;
         };
         /** @description A page of records. */
         Records: {
-            /** @description The records, in an order that stays the same. */
+            /** @description Records, in a stable order. */
             records: components["schemas"]["Record"][];
-            /** @description For the next page; `null` on the last one. */
+            /** @description Cursor of the next page; `null` on the last page. */
             nextCursor: string | null;
         };
-        /** @description What a replay did. */
+        /** @description Result of a replay. */
         Replay: {
-            /** @description The letters that are replayed: those that were asked for, and others about the same chunks. */
+            /** @description Replayed dead letters: the requested ones, and others about the same chunks. */
             replayed: string[];
-            /** @description Open letters of the job for which nothing could be done now. */
+            /** @description Open dead letters of the job that could not be replayed now. */
             left: string[];
-            /** @description What was done; `nothing` if it had been done before. */
+            /** @description Effect of the replay; `nothing` if it had been replayed before. */
             effect: components["schemas"]["Effect"];
             jobId: components["schemas"]["JobId"] | null;
-            /** @description Whose it is. */
+            /** @description Tenant of the job. */
             tenant: string | null;
             /**
              * Format: int32
-             * @description The job's generation, the one that was opened by this if one was.
+             * @description Generation of the job; the new one if the replay opened one.
              */
             generation: number | null;
-            /** @description Where to go from here. */
+            /** @description Paths of related resources. */
             links: components["schemas"]["ReplayLinks"];
         };
-        /** @description Where to go after a replay. */
+        /** @description Paths of resources related to a replay. */
         ReplayLinks: {
             /**
              * Format: uri-reference
-             * @description The job, for its tenant; `null` for an unreadable letter.
+             * @description Path of the job, for its tenant; `null` for an unreadable message.
              */
             job: string | null;
         };
-        /** @description Which letters are replayed. */
+        /** @description Dead letters to replay. */
         ReplayRequest: {
-            /** @description The newest 500 open letters of this job; of those about chunks up to a hundred. */
+            /** @description Job whose newest 500 open dead letters are replayed; up to 100 of those about chunks. */
             jobId: components["schemas"]["JobId"];
         };
-        /** @description What a retry may say. */
+        /** @description Options of a retry. */
         RetryRequest: {
             fileGuid?: components["schemas"]["FileGuid"] | null;
         };
         /**
-         * @description Where a job stands, finely. `finishing` is derived: all items ended, the report not yet written.
+         * @description The stage of a job, finer than its status. In `finishing`, all items have ended and the report is not yet written.
          * @enum {string}
          */
         Stage: "queued" | "splitting" | "processing" | "stopping" | "finishing" | "done";
         /**
-         * @description Where a job stands, coarsely. The last three are final.
+         * @description The status of a job. The last three are final.
          * @enum {string}
          */
         Status: "waiting" | "running" | "completed" | "failed" | "canceled";
-        /** @description When a job was accepted, begun and ended; RFC 3339 in UTC. */
+        /** @description Times at which a job was accepted, started and finished; RFC 3339 in UTC. */
         Timings: {
             /**
              * Format: date-time
-             * @description When it was accepted.
+             * @description Time at which the job was accepted.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it was begun; none if it was stopped before.
+             * @description Time at which the job started; `null` if it was stopped before.
              */
             startedAt: string | null;
             /**
              * Format: date-time
-             * @description When it got its final status.
+             * @description Time at which the job got its final status.
              */
             finishedAt: string | null;
             /**
              * Format: int64
-             * @description Milliseconds between accepted and begun, or ended if it never was.
+             * @description Milliseconds between accepted and started, or finished if it never started.
              */
             queuedMs: number;
             /**
              * Format: int64
-             * @description Milliseconds between begun and ended.
+             * @description Milliseconds between started and finished.
              */
             runMs: number;
         };
-        /** @description What the client needs to put its file. */
+        /** @description Instructions for uploading a file by one PUT. */
         Upload: {
-            /** @description Names the file when a job is created. */
+            /** @description Identifies the file when you create a job. */
             fileGuid: components["schemas"]["FileGuid"];
             /** @enum {string} */
             method: "PUT";
             /**
              * Format: uri
-             * @description Where to.
+             * @description URL to send the file to.
              */
             url: string;
-            /** @description To be sent exactly so: they are signed. The length is signed too, and sent by every client by itself. */
+            /** @description Headers to send unchanged: they are signed. `Content-Length` is signed too; every HTTP client sets it. */
             headers: {
                 [key: string]: string;
             };
             /**
              * Format: date-time
-             * @description When the URL ends, in RFC 3339.
+             * @description Time by which the PUT must begin, in RFC 3339.
              */
             expiresAt: string;
         };
-        /** @description A large file and how it is put. Each part has `partSize` bytes, the last one what is left. */
+        /** @description A large file that is uploaded in parts. Each part has `partSize` bytes; the last one has the remaining bytes. */
         UploadInParts: {
-            /** @description Names the file when a job is created. */
+            /** @description Identifies the file when you create a job. */
             fileGuid: components["schemas"]["FileGuid"];
             /**
              * Format: int64
-             * @description Bytes of each part but the last.
+             * @description Bytes of each part except the last.
              */
             partSize: number;
-            /** @description In order: those that were asked for, or else those that S3 does not have. */
+            /** @description Parts in order: the requested ones, or else those that S3 does not have yet. */
             parts: components["schemas"]["UploadPart"][];
         };
-        /** @description A part of a file. Where to put it is told once it was asked for with its SHA-256. */
+        /** @description A part of a file. It has a URL only if the request named the part and its SHA-256. */
         UploadPart: {
             /**
              * Format: int32
-             * @description Its place, from 1.
+             * @description Number of the part, from 1.
              */
             partNumber: number;
             /**
              * Format: int64
-             * @description Its size in bytes.
+             * @description Size of the part in bytes.
              */
             size: number;
             /** @enum {string} */
             method?: "PUT";
             /**
              * Format: uri
-             * @description Where to.
+             * @description URL to send the part to.
              */
             url?: string;
-            /** @description To be sent exactly so: they are signed. The length is signed too, and sent by every client by itself. */
+            /** @description Headers to send unchanged: they are signed. `Content-Length` is signed too; every HTTP client sets it. */
             headers?: {
                 [key: string]: string;
             };
             /**
              * Format: date-time
-             * @description When the URL ends, in RFC 3339.
+             * @description Time by which the PUT must begin, in RFC 3339.
              */
             expiresAt?: string;
         };
-        /** @description A promise to put a file. */
+        /** @description A request to upload a file. */
         UploadRequest: {
             /**
-             * @description The client's name for it, without control characters. With `contentType` it tells JSON Lines (`.jsonl`,
-             *     `.ndjson`) from CSV.
+             * @description Name of the file, without control characters. The name and `contentType` tell JSON Lines (`.jsonl`, `.ndjson`)
+             *     from CSV.
              * @example people.csv
              */
             fileName: string;
             /**
-             * @description Its media type.
+             * @description Media type of the file.
              * @example text/csv
              * @example application/x-ndjson
              */
             contentType: string;
             /**
              * Format: int64
-             * @description Bytes, exactly. The largest is a setting of the deployment.
+             * @description Exact size in bytes. The maximum is a setting of the deployment.
              */
             size: number;
             /**
-             * @description SHA-256 of the file, in 64 hexadecimal digits or 44 characters of base64. S3 then checks it. Refused for a file that
-             *     is put in parts, of which each is checked.
+             * @description SHA-256 of the file, as 64 hexadecimal digits or 44 characters of base64. S3 verifies it. Not allowed for a file
+             *     that is uploaded in parts, as each part has its own checksum.
              */
             sha256?: string | null;
             /**
              * Format: int64
-             * @description Put a file of more than so many bytes in parts of this size. Left out, the deployment's `MultipartBytes` says which
-             *     files are, and the answer how they are cut.
+             * @description Part size in bytes: a larger file is uploaded in parts of this size. If omitted, the deployment's
+             *     `MultipartBytes` decides which files are uploaded in parts, and the answer contains the part size.
              */
             partSize?: number | null;
             /**
-             * @description Parts that are to have their URLs in the answer, as in `POST /api/uploads/{fileGuid}/url`: all of them, or those that are
-             *     put first. Wants `partSize`, for each checksum is that of a part's bytes.
+             * @description Parts that get their URLs in this answer, as in `POST /api/uploads/{fileGuid}/url`: all parts, or those to be
+             *     uploaded first. Requires `partSize`, because each checksum covers one part's bytes.
              */
             parts?: components["schemas"]["WantedPart"][] | null;
         };
         /**
-         * @description Whether the file of an upload was put.
+         * @description State of an upload.
          * @enum {string}
          */
         UploadState: "waiting" | "received" | "abandoned";
-        /** @description An upload as it stands. */
+        /** @description State of an upload. */
         UploadStatus: {
-            /** @description Names the file when a job is created. */
+            /** @description Identifies the file when you create a job. */
             fileGuid: components["schemas"]["FileGuid"];
-            /** @description The client's name for it. */
+            /** @description File name that the client gave. */
             fileName: string;
-            /** @description Its media type. */
+            /** @description Media type of the file. */
             contentType: string;
             /**
              * Format: int64
-             * @description Its size in bytes.
+             * @description Size of the file in bytes.
              */
             size: number;
-            /** @description Whether it was put. */
+            /** @description State of the upload. */
             state: components["schemas"]["UploadState"];
             /**
              * Format: date-time
-             * @description When the upload and its file are forgotten, in RFC 3339.
+             * @description Time when the upload and its file are removed, in RFC 3339.
              */
             expiresAt: string;
             /**
              * Format: int64
-             * @description Of an upload in parts that waits: bytes of each part but the last.
+             * @description Bytes of each part except the last. Only for an incomplete upload in parts.
              */
             partSize?: number;
-            /** @description Of an upload in parts that waits: the parts that S3 has, in order. */
+            /** @description Parts that S3 has received, in order. Only for an incomplete upload in parts. */
             receivedParts?: components["schemas"]["ReceivedPart"][];
         };
-        /** @description A part that is about to be put. */
+        /** @description A part to be uploaded next. */
         WantedPart: {
             /**
              * Format: int32
-             * @description Its place, from 1.
+             * @description Number of the part, from 1.
              */
             partNumber: number;
-            /** @description SHA-256 of its bytes, in 64 hexadecimal digits or 44 characters of base64. S3 refuses other bytes. */
+            /** @description SHA-256 of the part's bytes, as 64 hexadecimal digits or 44 characters of base64. S3 refuses any other bytes. */
             sha256: string;
         };
     };
@@ -1462,8 +1464,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Chosen by the client for one request, a UUID for instance. Kept for 24 hours; with another request it is refused
-                 *     with 422. Those of jobs and of uploads are apart. A request that is refused does not use its key up.
+                 * @description Chosen by the client for one request, for example a UUID. Kept for 24 hours; reuse with another request is
+                 *     refused with 422. Keys of jobs and keys of uploads are independent. A refused request does not use up its key.
                  * @example 7f9c24e5-2f0c-4f6e-9d36-0d6f3e6b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -1661,7 +1663,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The upload, as `POST /api/uploads` named it. */
+                /** @description Id of the upload, as returned by `POST /api/uploads`. */
                 fileGuid: string;
             };
             cookie?: never;
@@ -1812,7 +1814,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The upload, as `POST /api/uploads` named it. */
+                /** @description Id of the upload, as returned by `POST /api/uploads`. */
                 fileGuid: string;
             };
             cookie?: never;
@@ -2022,7 +2024,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The upload, as `POST /api/uploads` named it. */
+                /** @description Id of the upload, as returned by `POST /api/uploads`. */
                 fileGuid: string;
             };
             cookie?: never;
@@ -2196,16 +2198,16 @@ export interface operations {
     listJobs: {
         parameters: {
             query?: {
-                /** @description Only jobs of this status. */
+                /** @description Return only jobs with this status. */
                 status?: components["schemas"]["Status"];
                 /**
-                 * @description Only jobs of this type, one of those that the deployment knows.
+                 * @description Return only jobs of this type, which the deployment must offer.
                  * @example import
                  */
                 jobType?: string;
-                /** @description Jobs on the page at most. */
+                /** @description Maximum number of jobs on the page. */
                 limit?: number;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -2417,8 +2419,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Chosen by the client for one request, a UUID for instance. Kept for 24 hours; with another request it is refused
-                 *     with 422. Those of jobs and of uploads are apart. A request that is refused does not use its key up.
+                 * @description Chosen by the client for one request, for example a UUID. Kept for 24 hours; reuse with another request is
+                 *     refused with 422. Keys of jobs and keys of uploads are independent. A refused request does not use up its key.
                  * @example 7f9c24e5-2f0c-4f6e-9d36-0d6f3e6b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -2684,7 +2686,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `output`, a completed job answers 303 to its result. Other values change nothing.
+                 * @description With `output`, a completed job redirects to its result (303). Other values have no effect.
                  * @example output
                  */
                 redirect?: string;
@@ -2694,7 +2696,7 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The job. */
+                /** @description Id of the job. */
                 jobId: string;
             };
             cookie?: never;
@@ -2921,13 +2923,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `ETag`s of the job as the client knows it, or `*`. If the job has changed since, nothing happens: 412. A running
-                 *     job changes with every item that ends.
+                 * @description One or more `ETag`s of the job from earlier answers, or `*`. If the job has changed since, the call does nothing
+                 *     and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
             };
             path: {
-                /** @description The job. */
+                /** @description Id of the job. */
                 jobId: string;
             };
             cookie?: never;
@@ -3084,7 +3086,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The job. */
+                /** @description Id of the job. */
                 jobId: string;
             };
             cookie?: never;
@@ -3304,16 +3306,16 @@ export interface operations {
     listJobFailures: {
         parameters: {
             query?: {
-                /** @description Over `Accept`. */
+                /** @description Format of the answer. Takes precedence over `Accept`. */
                 format?: "json" | "csv";
-                /** @description Failures on the page at most; fewer if they are large. */
+                /** @description Maximum number of failures on the page; fewer if they are large. */
                 limit?: number;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The job. */
+                /** @description Id of the job. */
                 jobId: string;
             };
             cookie?: never;
@@ -3521,7 +3523,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The job. */
+                /** @description Id of the job. */
                 jobId: string;
             };
             cookie?: never;
@@ -3708,13 +3710,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `ETag`s of the job as the client knows it, or `*`. If the job has changed since, nothing happens: 412. A running
-                 *     job changes with every item that ends.
+                 * @description One or more `ETag`s of the job from earlier answers, or `*`. If the job has changed since, the call does nothing
+                 *     and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
             };
             path: {
-                /** @description The job. */
+                /** @description Id of the job. */
                 jobId: string;
             };
             cookie?: never;
@@ -3930,13 +3932,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `ETag`s of the job as the client knows it, or `*`. If the job has changed since, nothing happens: 412. A running
-                 *     job changes with every item that ends.
+                 * @description One or more `ETag`s of the job from earlier answers, or `*`. If the job has changed since, the call does nothing
+                 *     and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
             };
             path: {
-                /** @description The job. */
+                /** @description Id of the job. */
                 jobId: string;
             };
             cookie?: never;
@@ -4199,13 +4201,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `ETag`s of the job as the client knows it, or `*`. If the job has changed since, nothing happens: 412. A running
-                 *     job changes with every item that ends.
+                 * @description One or more `ETag`s of the job from earlier answers, or `*`. If the job has changed since, the call does nothing
+                 *     and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
             };
             path: {
-                /** @description The job. */
+                /** @description Id of the job. */
                 jobId: string;
             };
             cookie?: never;
@@ -4435,9 +4437,9 @@ export interface operations {
     listDatasets: {
         parameters: {
             query?: {
-                /** @description Datasets on the page at most. */
+                /** @description Maximum number of datasets on the page. */
                 limit?: number;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -4613,15 +4615,15 @@ export interface operations {
     listRecords: {
         parameters: {
             query?: {
-                /** @description Records on the page at most; fewer if they are large. */
+                /** @description Maximum number of records on the page; fewer if they are large. */
                 limit?: number;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
             path: {
                 /**
-                 * @description The dataset, as imports name it.
+                 * @description Name of the dataset, as given in the options of imports.
                  * @example customers
                  */
                 dataset: string;
@@ -5151,7 +5153,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The end of a problem's `type`.
+                 * @description Last segment of a problem's `type`.
                  * @example not-found
                  */
                 kind: string;
@@ -5272,13 +5274,13 @@ export interface operations {
     listDeadLetters: {
         parameters: {
             query?: {
-                /** @description Only letters that died in this queue. */
+                /** @description Return only dead letters from this queue. */
                 queue?: components["schemas"]["Queue"];
-                /** @description Only letters about this job. */
+                /** @description Return only dead letters of this job. */
                 jobId?: string;
-                /** @description Letters on the page at most. */
+                /** @description Maximum number of dead letters on the page. */
                 limit?: number;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -5669,7 +5671,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The letter, as the list named it.
+                 * @description Id of the dead letter, as returned by the list.
                  * @example 1782896400120-8f1d2c3b
                  */
                 letterId: string;
@@ -5834,7 +5836,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The letter, as the list named it.
+                 * @description Id of the dead letter, as returned by the list.
                  * @example 1782896400120-8f1d2c3b
                  */
                 letterId: string;
@@ -5974,7 +5976,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The letter, as the list named it.
+                 * @description Id of the dead letter, as returned by the list.
                  * @example 1782896400120-8f1d2c3b
                  */
                 letterId: string;

@@ -38,7 +38,7 @@ pub struct SplitState {
     /// The source is split up to this byte.
     #[serde(rename = "splitOffset")]
     pub offset: u64,
-    /// Items in the groups committed so far; all items once `split_ended`.
+    /// Items in the groups committed so far; all items once `ended`.
     pub item_count: u64,
     /// Groups committed so far; with `generation` it is the split cursor.
     pub groups: u32,
