@@ -47,124 +47,129 @@ macro_rules! kinds {
 
 kinds! {
     AlreadyUploaded = 409 "already-uploaded" "Already uploaded"
-        "Another URL was asked for an upload whose file is there. A file is put once and stays as it is."
+        "Another URL was requested for an upload whose file already exists. A file is uploaded once and never \
+         changes."
         "Create a job with the upload's fileGuid, or request another upload.";
     BodyTooLarge = 413 "body-too-large" "Request body too large"
-        "The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for \
-         any other, those that read none included."
+        "The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its \
+         parts, 256 KiB for any other call, including those that read no body."
         "Send less data. Data belongs in an uploaded file, and a schema may have up to 64 KiB.";
     Busy = 503 "busy" "Busy"
-        "More chunks of the job's priority wait than the deployment allows. Nothing was done; reads are answered as ever."
+        "More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still \
+         work."
         "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
     FileGone = 409 "file-gone" "The file is gone"
-        "The file that a job has checked is not there any more as it was checked, so that nothing can be started over it."
+        "The file that a job has validated no longer exists unchanged, so no job can be started from it."
         "Upload the file again and create another job.";
     HeadersTooLarge = 431 "headers-too-large" "Request header fields too large"
         "All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than \
          4 KiB, or traceparent more than 256 bytes."
         "Omit headers that the call does not need.";
     IdempotencyKeyReused = 422 "idempotency-key-reused" "Idempotency key reused"
-        "The Idempotency-Key came with another request within the last 24 hours."
+        "The Idempotency-Key was used for another request within the last 24 hours."
         "Use a new key for a new request, and the same key only for the same request.";
     Internal = 500 "internal" "Internal error"
-        "Something failed on our side. What it was is in the logs, under the requestId."
+        "Something failed on our side. The logs hold the cause, under the requestId."
         "Retry the call. That is safe for every call except a create without an Idempotency-Key, which may create a \
          second one.";
     InvalidIdempotencyKey = 400 "invalid-idempotency-key" "Invalid idempotency key"
-        "The header Idempotency-Key is empty, longer than 255 characters, or holds others than ASCII."
+        "The header Idempotency-Key is empty, longer than 255 characters, or holds characters that are not ASCII."
         "Send 1 to 255 ASCII characters, for example a UUID.";
     InvalidRequest = 422 "invalid-request" "The request has invalid fields"
-        "Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of \
-         them, up to a hundred: a JSON pointer to each, a stable code, and what would be right."
+        "Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to \
+         a hundred: a JSON pointer to each, a stable code, and a description of a valid value."
         "Fix the fields that errors names, and send the request again.";
     JobDeleted = 409 "job-deleted" "The job was deleted"
-        "The job that the Idempotency-Key made, or that was started from this one, was deleted since. A key makes one job, so \
-         does a start, and neither brings it back."
+        "The job that was created with the Idempotency-Key, or started from this one, has been deleted since. A key \
+         creates one job, and so does a start; neither restores it."
         "Create another job, under a new key.";
     JobEnded = 409 "job-ended" "The job has ended"
-        "The job cannot be canceled: it has a final status, which stays."
+        "The job cannot be canceled: it already has a final status."
         "Read the job's result, or reopen the job with a retry.";
-    LetterSettled = 409 "letter-settled" "Dead letter settled"
-        "The dead letter was replayed or discarded before; what was done about it stays."
+    LetterSettled = 409 "letter-settled" "Dead letter already resolved"
+        "The dead letter was already replayed or discarded; its resolution does not change."
         "There is nothing to do. Read the dead letter to see who did what, and when.";
     MalformedJson = 400 "malformed-json" "Malformed JSON"
-        "The body is not JSON. The detail has line and column."
+        "The body is not JSON. The detail gives line and column."
         "Send one JSON object in UTF-8.";
     MalformedQuery = 400 "malformed-query" "Malformed query string"
         "The query string cannot be read."
         "Percent-encode names and values.";
     MethodNotAllowed = 405 "method-not-allowed" "Method not allowed"
-        "The path is there, and does not take this method."
+        "The path exists, but does not support this method."
         "Use one of the methods that the header Allow lists.";
     NoReport = 404 "no-report" "No report"
-        "The job has ended, and the files of its report are not there: they could not be written, or they have expired."
+        "The job has ended, and the files of its report do not exist: they could not be written, or they have \
+         expired."
         "The job's output still has its counts. To get the rows again, import the file again.";
     NoTenant = 403 "no-tenant" "No tenant"
-        "The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something \
-         that is no name."
+        "The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a \
+         valid tenant name."
         "Ask an administrator to set the claim for your user, sign in again, and send the kind of token that \
          carries it.";
     NotAnOperator = 403 "not-an-operator" "Not an operator"
-        "The token is good, and its bearer is not one of the operators, who alone see dead letters: they hold rows of all \
-         tenants. In a deployment that is open to anybody nobody is."
+        "The token is valid, but its user is not an operator. Only operators see dead letters, which hold rows of \
+         all tenants. In a deployment that is open to everyone, no user is an operator."
         "Ask an administrator to make you an operator (OperatorClaim and OperatorGroup in the template), and sign \
          in again.";
     NotEnded = 409 "not-ended" "Job not ended"
-        "Only a job that has ended can be retried or started, or opened again for a dead letter."
+        "Only a job that has ended can be retried, started, or reopened for a dead letter."
         "Cancel the job, or wait until it ends.";
     NotFinished = 404 "not-finished" "Job not finished"
-        "The job has no final status yet, and so no result."
+        "The job has no final status yet, so it has no result."
         "Poll the job at the interval in its Retry-After, until the response has none.";
     NotFound = 404 "not-found" "Not found"
-        "There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that \
-         is the caller's. What belongs to another tenant is answered as if it were not there."
+        "Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another \
+         tenant."
         "Use ids and links as earlier responses gave them.";
     NotValidated = 409 "not-validated" "Not validated"
-        "Only a job that has checked its file to the end can be started: this one failed or was canceled before, or it was \
-         deleted or opened again at the same moment."
+        "Only a job that has validated its whole file can be started: this one failed or was canceled before, or \
+         was deleted or reopened at the same moment."
         "Retry it until it has completed, or create a job that does more than validate.";
     NothingToReplay = 409 "nothing-to-replay" "Nothing to replay"
-        "A replay of the dead letter would do nothing: its job was deleted, has expired or was canceled, a later attempt has \
-         run its items again, or they were done all the same."
+        "A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, a \
+         later attempt has processed its items again, or they were completed anyway."
         "Discard the dead letter.";
     NothingToRetry = 409 "nothing-to-retry" "Nothing to retry"
         "Every item of the job succeeded or was skipped."
         "There is nothing to do. To import changed rows, create another job.";
     NothingToStart = 409 "nothing-to-start" "Nothing to start"
-        "The job did not only check its file, so that nothing of it is left to be done for real."
+        "The job did more than validate its file, so nothing is left to start."
         "There is nothing to do. Items that failed can be retried.";
     PreconditionFailed = 412 "precondition-failed" "Precondition failed"
-        "The job has changed since the answer whose ETag If-Match names. Nothing was done."
+        "The job has changed since the response whose ETag is in If-Match. Nothing was done."
         "Read the job again and decide again.";
     RateLimited = 429 "rate-limited" "Too many calls"
-        "The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, \
-         retries, starts, cancels, deletes). Nothing was done."
+        "The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, \
+         uploads, retries, starts, cancels, deletes). Nothing was done."
         "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
     TooManyJobs = 429 "too-many-jobs" "Too many active jobs"
-        "So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done."
+        "The tenant has reached its maximum number of active jobs, including deleted ones that have not been \
+         removed. Nothing was done."
         "Wait until a job ends, or cancel one. Retry after the number of seconds in Retry-After, with the same \
          Idempotency-Key.";
-    Unavailable = 503 "unavailable" "Unavailable for a moment"
-        "What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote \
-         the same at that moment."
+    Unavailable = 503 "unavailable" "Temporarily unavailable"
+        "The call could not read or write its data in time: a service failed or was slow, or other calls wrote the \
+         same data at that moment."
         "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
     UnsupportedMediaType = 415 "unsupported-media-type" "Unsupported media type"
         "The body is not declared as JSON."
         "Send JSON, with the header Content-Type: application/json.";
     UploadAbandoned = 409 "upload-abandoned" "Upload abandoned"
-        "The upload was to be put in parts, and was not completed within a day. The parts that were put are gone."
+        "The upload in parts was not completed within a day. Its parts have been removed."
         "Request another upload.";
     UploadIncomplete = 409 "upload-incomplete" "Upload incomplete"
-        "The file of the upload is not there as a whole: nothing was put, parts are missing or of another size, or another \
-         call is making the file of them. The detail says which, and names the parts."
+        "The file of the upload is not complete: nothing was uploaded, parts are missing or have the wrong size, or \
+         another call is assembling the file. The detail gives the reason, and names the parts."
         "Upload what is missing, and complete the upload again; if the response has a Retry-After, wait that number \
          of seconds first.";
     UploadQuotaExceeded = 429 "upload-quota-exceeded" "Upload quota exceeded"
-        "The bytes of the tenant's UTC day leave no room for a file of this size: those of the uploads that were promised, put or \
-         not, or those of the files of jobs, counted again for each create, start and retry. Nothing was done."
+        "The tenant's daily quota (UTC) leaves no room for a file of this size: the quota for promised uploads, \
+         used or not, or the quota for the files of jobs, counted again for each create, start and retry. Nothing \
+         was done."
         "Use a smaller file, or retry after the number of seconds in Retry-After, when the next day begins.";
     UriTooLong = 414 "uri-too-long" "URI too long"
-        "Path and query string have more than 4 KiB together."
+        "Path and query string together have more than 4 KiB."
         "Use links and cursors as earlier responses gave them.";
 }
 

@@ -47,20 +47,20 @@ enum Action {
     },
     /// Print a dead letter as the API returns it, with its message body, which may contain rows
     Show {
-        #[arg(value_name = "LETTER")]
+        #[arg(value_name = "ID")]
         dead_letter: String,
     },
     /// Replay dead letters: resend the message, or retry the job for the items that failed with it
     Replay {
-        #[arg(value_name = "LETTER", required_unless_present = "job")]
+        #[arg(value_name = "ID", required_unless_present = "job")]
         dead_letters: Vec<String>,
         /// All open dead letters of this job, in one retry
-        #[arg(long, value_name = "JOB", conflicts_with = "letters")]
+        #[arg(long, value_name = "JOB", conflicts_with = "dead_letters")]
         job: Option<String>,
     },
     /// Discard dead letters; rows that were counted as failed with them stay failed
     Discard {
-        #[arg(value_name = "LETTER", required = true)]
+        #[arg(value_name = "ID", required = true)]
         dead_letters: Vec<String>,
     },
 }
