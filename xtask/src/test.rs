@@ -105,8 +105,8 @@ fn all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs the tests of the client and of the page's parts, then a smoke test and the browser tests against the stack of
-/// `up`. The stack is stopped afterwards if it was not running before.
+/// Runs the tests of the client and of the page's parts, then a smoke test, the guides' commands and the browser tests
+/// against the stack of `up`. The stack is stopped afterwards if it was not running before.
 fn on_the_stack(project: &Project, notes: &Path) -> Result<()> {
     let test = |package, script| page::test(project, package, script, notes);
     test("client", "test")?;
@@ -118,9 +118,23 @@ fn on_the_stack(project: &Project, notes: &Path) -> Result<()> {
     let endpoint = Some(state.emulator_url);
     let checked = endpoint.as_deref().map_or(Ok(()), |endpoint| deploy_check::try_on(project, endpoint));
     let options = smoke::Options { stack: NAME.to_owned(), endpoint, local: false, yes: true };
-    let tested = checked.and_then(|()| smoke::run(project, &options)).and_then(|()| test("page", "test:browser"));
+    let tested = checked
+        .and_then(|()| smoke::run(project, &options))
+        .and_then(|()| guides(project))
+        .and_then(|()| test("page", "test:browser"));
     drop(guard);
     tested
+}
+
+/// Runs the commands of the guides, as a reader would paste them.
+fn guides(project: &Project) -> Result<()> {
+    let tools = tools::ensure(project)?;
+    let mut guides = Command::new(tools.program("python"));
+    guides.current_dir(&project.root).arg("docs/guides/run.py");
+    if !guides.status().context("cannot run docs/guides/run.py")?.success() {
+        bail!("a command of a guide failed: see above");
+    }
+    Ok(())
 }
 
 fn has_nextest(project: &Project) -> bool {

@@ -160,7 +160,7 @@ mod tests {
                 json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
                 json!("x"),
                 "schema_any_of",
-                r#"p is "x", which is none of the forms that the schema allows"#,
+                r#"p is "x", which matches none of the forms that the schema allows"#,
             ),
             (json!({"multipleOf": 0.5}), json!(0.7), "schema_multiple_of", "p: 0.7 is not a multiple of 0.5"),
         ];

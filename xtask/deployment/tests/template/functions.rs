@@ -28,7 +28,7 @@ fn a_function_that_does_not_say_so_is_found() {
 /// A loop through another function's queue also counts.
 #[test]
 fn a_loop_through_another_function_is_found() {
-    let statement = "              # To its own queue too: continuations.\n";
+    let statement = "              # Its own queue is for continuations.\n";
     assert!(TEMPLATE.contains(statement));
     let through = "                Resource: !GetAtt CompleteJobQueue.Arn\n\n  CompleteJob:\n";
     assert!(TEMPLATE.contains(through));
