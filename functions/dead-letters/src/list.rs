@@ -15,7 +15,7 @@ use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::ids::JobId;
 use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, Store};
 
-use crate::ID_BYTES;
+use crate::function::ID_BYTES;
 use crate::openapi::{LettersQuery, ListRefusals, dead_letters_example};
 use crate::{DeadLetterDocument, DeadLetters, DeadLettersDocument};
 

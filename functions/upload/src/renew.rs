@@ -9,13 +9,17 @@ use axum::response::IntoResponse;
 use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::Problem;
-use longshore_domain::parts::{Part, parts};
+use longshore_domain::parts::parts;
 use longshore_domain::ports::{JobStore, TenantCounts, Upload};
 
+use crate::checksum::PartChecksum;
+use crate::document::PromisedUpload;
+use crate::function::{BODY_BYTES, Uploads};
 use crate::openapi::{FileGuidInPath, RenewRefusals, part_example, upload_example};
+use crate::parts::{PartDocument, PartsDocument};
+use crate::places::UploadPlaces;
 use crate::state::{UploadProgress, abandoned, already_uploaded, completing, missing};
 use crate::wanted::{PartsRequest, list, wanted};
-use crate::{BODY_BYTES, PartDocument, PartsDocument, PromisedUpload, UploadPlaces, Uploads};
 
 /// Returns URLs for the parts of a large upload, or a new URL for an upload by one PUT whose first URL has expired or
 /// was lost: 200. 409 once the file exists. S3 accepts one PUT regardless of the number of URLs; a part may be uploaded
@@ -68,7 +72,7 @@ pub(crate) async fn renew<S: JobStore + TenantCounts, P: UploadPlaces>(
         UploadProgress::InParts(multipart, received) => {
             let parts = match wanted {
                 None => missing(&upload, &multipart, &received).into_iter().map(PartDocument::planned).collect(),
-                Some(wanted) => uploads.signed_parts((&upload, &multipart), &wanted).await?,
+                Some(wanted) => uploads.signed_parts(&upload, &multipart, &wanted).await?,
             };
             PromisedUpload::InParts(PartsDocument::new(&upload, &multipart, parts))
         }
@@ -77,7 +81,7 @@ pub(crate) async fn renew<S: JobStore + TenantCounts, P: UploadPlaces>(
 }
 
 /// Returns the parts that a request names, or `None` if it has no list.
-fn read(mut fields: Fields, upload: &Upload) -> Result<Option<Vec<(Part, String)>>, Problem> {
+fn read(mut fields: Fields, upload: &Upload) -> Result<Option<Vec<PartChecksum>>, Problem> {
     let cut = upload.multipart.iter().flat_map(|multipart| parts(upload.size_bytes, multipart.part_bytes));
     let all: Vec<_> = cut.collect();
     let wanted = fields.optional("parts", list).map(|list| wanted(&mut fields, list, &all));
