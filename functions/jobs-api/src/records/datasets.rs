@@ -9,55 +9,19 @@ use axum::response::{AppendHeaders, IntoResponse};
 use longshore::http::{Answer, QueryText, Tenant, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::Problem;
-use longshore::store::records::{Dataset, KnownDataset, RecordStore};
-use serde::Serialize;
-use utoipa::ToSchema;
+use longshore::store::records::{Dataset, RecordStore};
 
+use super::document::{DatasetDocument, DatasetsDocument};
+use crate::backend::{Api, Backend};
 use crate::openapi::examples;
 use crate::openapi::parameters::DatasetsQuery;
 use crate::openapi::refusals::ListRefusals;
-use crate::{Api, Backend};
 
 /// Default page size.
 const DEFAULT_LIMIT: usize = 100;
 
 /// Maximum page size: about 100 KB.
 const MAX_LIMIT: usize = 1_000;
-
-/// A page of datasets.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Datasets)]
-pub struct DatasetsDocument {
-    /// Datasets, ordered by name.
-    pub datasets: Vec<DatasetDocument>,
-    /// Cursor of the next page; `null` on the last page.
-    #[schema(required = true)]
-    pub next_cursor: Option<String>,
-}
-
-/// A dataset.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Dataset)]
-pub struct DatasetDocument {
-    /// Name of the dataset.
-    #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
-    pub name: String,
-    /// Time when the first import began to write to it, in RFC 3339.
-    #[schema(format = DateTime)]
-    pub created_at: String,
-    /// Paths of related resources.
-    pub links: DatasetLinks,
-}
-
-/// Paths of a dataset's resources.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
-pub struct DatasetLinks {
-    /// Path of the dataset's records.
-    #[schema(format = "uri-reference")]
-    pub records: String,
-}
 
 /// Returns a page of the tenant's datasets.
 #[utoipa::path(
@@ -97,18 +61,6 @@ pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Ten
     about.extend(next_cursor.as_deref().map(|cursor| (header::LINK, link(cursor))));
     let datasets = page.items.into_iter().map(DatasetDocument::from).collect();
     Ok((AppendHeaders(about), Json(DatasetsDocument { datasets, next_cursor })).into_response())
-}
-
-/// Path of a dataset's records.
-pub(crate) fn records_path(dataset: &str) -> String {
-    format!("/api/datasets/{dataset}/records")
-}
-
-impl From<KnownDataset> for DatasetDocument {
-    fn from(known: KnownDataset) -> Self {
-        let records = records_path(&known.name);
-        Self { name: known.name, created_at: known.created_at.to_rfc3339(), links: DatasetLinks { records } }
-    }
 }
 
 /// Decodes the name in a cursor; `None` if no page can have returned this cursor.

@@ -16,14 +16,14 @@ const DEFAULT_LIMIT: usize = 20;
 const MAX_LIMIT: usize = 100;
 
 /// The parameters of a list of jobs.
-pub(super) struct Wanted<'a> {
+pub(super) struct ListRequest<'a> {
     status: Option<(Status, &'a str)>,
     job_type: Option<&'a str>,
     limit: usize,
     after: Option<JobPosition>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> ListRequest<'a> {
     /// Reads the parameters; ignores unknown ones.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Poll interval (`Retry-After`) of a client: each poll shows progress, and none is wasted.
 
 use longshore_domain::group::Group;
-use longshore_domain::job::{Job, JobTimes, Stage};
+use longshore_domain::job::{Job, Stage};
 use longshore_domain::progress::{Progress, updated_at};
 use longshore_domain::time_stamp::Timestamp;
 
@@ -37,7 +37,7 @@ pub(crate) fn retry_after_s(job: &Job, groups: &[Group], now: Timestamp) -> u64 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::tests::running;
+    use crate::jobs::document::tests::running;
 
     /// Poll interval of a job that was created and begun at 0, with this share of its thousand bytes done at
     /// `changed_s`.

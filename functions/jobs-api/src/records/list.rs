@@ -9,57 +9,20 @@ use axum::response::{AppendHeaders, IntoResponse};
 use longshore::http::{Answer, Failure, PathText, QueryText, Tenant, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::{FieldError, Problem};
-use longshore::store::records::{BadDatasetName, Dataset, ListError, RecordStore, StoredRecord};
-use longshore_domain::ids::JobId;
+use longshore::store::records::{BadDatasetName, Dataset, ListError, RecordStore};
 use longshore_domain::ports::Page;
-use serde::Serialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use crate::datasets::records_path;
+use super::document::{RecordDocument, RecordsDocument, records_path};
+use crate::backend::{Api, Backend};
 use crate::openapi::examples;
 use crate::openapi::parameters::{DatasetInPath, RecordsQuery};
 use crate::openapi::refusals::RecordsRefusals;
-use crate::{Api, Backend};
 
 /// Default page size.
 const DEFAULT_LIMIT: usize = 100;
 
 /// Maximum page size. The store also limits a page by bytes.
 const MAX_LIMIT: usize = 1_000;
-
-/// A page of records.
-#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Records)]
-pub struct RecordsDocument {
-    /// Records, in a stable order.
-    pub records: Vec<RecordDocument>,
-    /// Cursor of the next page; `null` on the last page.
-    #[schema(required = true)]
-    pub next_cursor: Option<String>,
-}
-
-/// An imported record in its current version.
-#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Record)]
-pub struct RecordDocument {
-    /// Key of the record.
-    pub key: String,
-    /// Values by column, converted as the schema requires.
-    #[schema(value_type = Object)]
-    pub record: Map<String, Value>,
-    /// The job that wrote the record; `null` if it was not an import.
-    #[schema(required = true)]
-    pub job_id: Option<JobId>,
-    /// Row number in that job's file, from 1.
-    #[schema(required = true, minimum = 1)]
-    pub row: Option<u64>,
-    /// Time of the last write, in RFC 3339.
-    #[schema(format = DateTime)]
-    pub updated_at: String,
-}
 
 /// Returns a page of a dataset. A dataset without any import is empty.
 #[utoipa::path(
@@ -97,18 +60,6 @@ pub(crate) async fn list<B: Backend>(
     about.extend(next.as_ref().map(|cursor| (header::LINK, wanted.next_link(cursor))));
     let records = items.into_iter().map(RecordDocument::from).collect();
     Ok((AppendHeaders(about), Json(RecordsDocument { records, next_cursor: next })).into_response())
-}
-
-impl From<StoredRecord> for RecordDocument {
-    fn from(stored: StoredRecord) -> Self {
-        Self {
-            key: stored.key,
-            record: stored.record,
-            job_id: stored.writer.map(|writer| writer.job),
-            row: stored.writer.map(|writer| writer.row),
-            updated_at: stored.updated_at.to_rfc3339(),
-        }
-    }
 }
 
 /// Parameters of a page of records.

@@ -13,12 +13,17 @@ use longshore_domain::job::{Job, Reopen, deadline};
 use longshore_domain::ports::{JobTransitions, Reopened};
 use utoipa::ToSchema;
 
-use crate::create::source::unknown_file;
+use super::accept::{accepted, send_create};
+use super::corrected::find_corrected;
+use super::document::JobDocument;
+use super::find::{find_job, with_groups};
+use super::source::unknown_file;
+use crate::admission::{admit, count_call, day_is_full, too_many_jobs};
+use crate::backend::{Api, Backend};
+use crate::etag;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::RetryRefusals;
-use crate::queue_depths::{day_is_full, too_many_jobs};
-use crate::{Api, Backend, JobDocument, etag};
 
 /// Maximum body size: one file id, with room for white space.
 const BODY_BYTES: usize = 4 * 1024;
@@ -82,28 +87,28 @@ pub(crate) async fn retry<B: Backend>(
     headers: HeaderMap,
     OptionalFields(fields): OptionalFields<BODY_BYTES>,
 ) -> Answer {
-    let job = api.job(&tenant, &id).await?;
+    let job = find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?;
     let file = file_of(fields)?;
     // The reads cost the same if the call is refused later, so it is counted first.
-    api.count_call(&tenant).await?;
-    let (groups, job) = api.with_groups(job).await?;
+    count_call(&api.ports.store, &tenant, (api.clock)()).await?;
+    let (groups, job) = with_groups(&api.ports.store, job).await?;
     if !job.has_remaining() {
         return Err(refused(&job).into());
     }
     let corrected = match file {
-        Some(file) => Some(api.corrected(&tenant, &job, file).await?),
+        Some(file) => Some(find_corrected(&api, &tenant, &job, file).await?),
         None => None,
     };
     etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
-    api.busy(&tenant, job.priority).await?;
+    admit(&api, &tenant, job.priority).await?;
     let at = (api.clock)();
     let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
     let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, selected_chunks: None };
     match api.ports.store.reopen(&job, &reopen).await? {
         Reopened::Made(job) => {
-            api.send(&job).await;
-            let (groups, job) = api.with_groups(*job).await?;
-            Ok(api.accepted(&job, &groups))
+            send_create(&api.ports.queues, &job).await;
+            let (groups, job) = with_groups(&api.ports.store, *job).await?;
+            Ok(accepted(&job, &groups))
         }
         Reopened::Refused => Err(not_ended("it was opened again just now").into()),
         Reopened::OverLimit(active) => Err(too_many_jobs(active).into()),

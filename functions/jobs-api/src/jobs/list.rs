@@ -3,8 +3,6 @@
 //! The document of an incomplete job is a sum over its groups, so the groups are read. To limit the cost, a page ends
 //! early if its jobs have more groups than `GROUPS`.
 
-mod wanted;
-
 use std::sync::Arc;
 
 use axum::Json;
@@ -16,32 +14,20 @@ use longshore::http::{Answer, QueryText, Tenant};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{JobPosition, JobStore, JobsPage};
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use self::wanted::{Wanted, cursor};
+use super::document::{JobDocument, JobsDocument};
+use super::find::read_groups;
+use super::list_request::{ListRequest, cursor};
+use crate::backend::{Api, Backend};
 use crate::openapi::examples;
 use crate::openapi::parameters::JobsQuery;
 use crate::openapi::refusals::ListRefusals;
-use crate::{Api, Backend, JobDocument};
 
 /// Maximum groups that one page reads, not counting its first job: about 128 read units and a fraction of a second.
 const GROUPS: u32 = 512;
 
 /// Jobs whose groups are read concurrently.
 const AT_ONCE: usize = 8;
-
-/// A page of jobs.
-#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Jobs)]
-pub struct JobsDocument {
-    /// Jobs, newest first.
-    pub jobs: Vec<JobDocument>,
-    /// Cursor of the next page; `null` on the last page.
-    #[schema(required = true)]
-    pub next_cursor: Option<String>,
-}
 
 /// Returns a page of the tenant's jobs.
 #[utoipa::path(
@@ -71,10 +57,10 @@ pub struct JobsDocument {
     ),
 )]
 pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, query: QueryText) -> Answer {
-    let wanted = Wanted::read(&query, &api.registry)?;
+    let wanted = ListRequest::read(&query, &api.registry)?;
     let page = affordable(api.ports.store.jobs(&wanted.for_tenant(&tenant)).await?);
     let next = page.next.map(cursor);
-    let read = stream::iter(page.jobs).map(|job| Box::pin(api.read_groups(job))).buffered(AT_ONCE);
+    let read = stream::iter(page.jobs).map(|job| Box::pin(read_groups(&api.ports.store, job))).buffered(AT_ONCE);
     // Deleted meanwhile, or no longer of the requested status: excluded from this list.
     let there = read.try_filter_map(async |read| Ok(read));
     let fitting = there.try_filter(|(_, job)| std::future::ready(wanted.for_tenant(&tenant).includes(job)));
@@ -109,8 +95,8 @@ mod tests {
     use longshore_domain::job::{Job, SplitState, Status};
     use longshore_domain::ports::JobsPage;
 
+    use super::super::document::tests::running;
     use super::affordable;
-    use crate::document::tests::running;
 
     #[test]
     fn a_page_ends_where_it_would_read_too_many_groups() {

@@ -6,24 +6,27 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{AppendHeaders, IntoResponse, Response};
+use axum::http::HeaderMap;
 use longshore::chunk::ask_for_completion;
 use longshore::http::{Answer, PathText, Tenant};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
+use longshore::ports::Ports;
 use longshore::problem::{Kind, Problem};
 use longshore::telemetry;
-use longshore_domain::group::Group;
 use longshore_domain::job::{Job, Stop, Transition};
-use longshore_domain::ports::{JobTransitions, PortResult};
+use longshore_domain::ports::{JobTransitions, PortResult, Queues, Store};
+use longshore_domain::time_stamp::Timestamp;
 
-use crate::document::path;
+use super::accept::accepted;
+use super::document::JobDocument;
+use super::find::{find_job, with_groups};
+use crate::admission::count_call;
+use crate::backend::{Api, Backend};
+use crate::etag;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::CancelRefusals;
-use crate::{Api, Backend, JobDocument, etag};
 
 /// Returns 202 with the job, which is stopping, or was stopping already. No item starts more than five seconds after
 /// this answer. Items that end until then are counted and reported.
@@ -61,53 +64,47 @@ pub(crate) async fn cancel<B: Backend>(
     PathText(id): PathText,
     headers: HeaderMap,
 ) -> Answer {
-    let job = api.job(&tenant, &id).await?;
-    let (mut groups, mut job) = api.with_groups(job).await?;
+    let job = find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?;
+    let (mut groups, mut job) = with_groups(&api.ports.store, job).await?;
     if job.is_live() {
-        api.count_call(&tenant).await?;
+        count_call(&api.ports.store, &tenant, (api.clock)()).await?;
     }
     while job.is_live() {
         etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
-        match api.stop(&job, etag::is_conditional(&headers)).await? {
+        match stop(&api.ports.store, &job, &headers, (api.clock)()).await? {
             Transition::Made(stopped) => job = *stopped,
             // Another write was first: the job is stopping for another reason, has ended, is deleted, was opened again,
             // or has changed since the client read it.
-            Transition::Refused => (groups, job) = api.with_groups(api.job(&tenant, &id).await?).await?,
+            Transition::Refused => {
+                (groups, job) =
+                    with_groups(&api.ports.store, find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?)
+                        .await?
+            }
         }
     }
     if job.status.is_final() {
         return Err(ended(&job).into());
     }
-    api.complete_soon(&job).await;
-    Ok(stopping(&job, &groups))
+    complete_soon(&api.ports, &job).await;
+    Ok(accepted(&job, &groups))
 }
 
-impl<B: Backend> Api<B> {
-    /// Stops the job with one write: only the version that the client has seen, or the stored one.
-    async fn stop(&self, job: &Job, only_as_seen: bool) -> PortResult<Transition> {
-        let stop = Stop::canceled((self.clock)());
-        match only_as_seen {
-            true => self.ports.store.stop_as_seen(job, &stop).await,
-            false => self.ports.store.stop(job.job_id, job.generation, &stop).await,
-        }
-    }
-
-    /// Requests completion. A failure does not fail the call: the job is stopping, and the sweeper sends the request.
-    pub(crate) async fn complete_soon(&self, job: &Job) {
-        if let Err(error) = ask_for_completion(&self.ports, job).await {
-            let error = telemetry::chain(&error);
-            tracing::warn!(job.id = %job.job_id, error, "a complete message was not sent; the sweeper will send it");
-        }
+/// Stops the job with one write: only the version that the client has seen if it sent `If-Match`, or else the stored
+/// one.
+async fn stop(store: &impl JobTransitions, job: &Job, headers: &HeaderMap, at: Timestamp) -> PortResult<Transition> {
+    let stop = Stop::canceled(at);
+    match etag::is_conditional(headers) {
+        true => store.stop_as_seen(job, &stop).await,
+        false => store.stop(job.job_id, job.generation, &stop).await,
     }
 }
 
-fn stopping(job: &Job, groups: &[Group]) -> Response {
-    let about = AppendHeaders([
-        (header::LOCATION, path(job.job_id)),
-        (header::RETRY_AFTER, "1".to_owned()),
-        (header::CACHE_CONTROL, "no-store".to_owned()),
-    ]);
-    (StatusCode::ACCEPTED, about, Json(JobDocument::new(job, groups))).into_response()
+/// Requests completion. A failure does not fail the call: the job is stopping, and the sweeper sends the request.
+async fn complete_soon<S: Store, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job) {
+    if let Err(error) = ask_for_completion(ports, job).await {
+        let error = telemetry::chain(&error);
+        tracing::warn!(job.id = %job.job_id, error, "a complete message was not sent; the sweeper will send it");
+    }
 }
 
 fn ended(job: &Job) -> Problem {

@@ -10,11 +10,14 @@ use longshore::http::{Answer, PathText, QueryText, Tenant};
 use longshore::openapi::{CacheNoCache, CacheNoStore, EntityTag, OnePath, RetryAfterSeconds};
 use longshore_domain::job::{Job, Status};
 
-use crate::document::output_path;
+use super::document::{JobDocument, output_path};
+use super::find::{find_job, with_groups};
+use super::poll_interval;
+use crate::backend::{Api, Backend};
+use crate::etag;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfNoneMatchHeader, JobIdInPath, JobQuery};
 use crate::openapi::refusals::JobRefusals;
-use crate::{Api, Backend, JobDocument, etag, poll_interval};
 
 /// Returns the job document; 304 if the client has it already; 303 to the result of a completed job with
 /// `?redirect=output`.
@@ -68,8 +71,8 @@ pub(crate) async fn get<B: Backend>(
     query: QueryText,
     headers: HeaderMap,
 ) -> Answer {
-    let job = api.job(&tenant, &id).await?;
-    let (groups, job) = api.with_groups(job).await?;
+    let job = find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?;
+    let (groups, job) = with_groups(&api.ports.store, job).await?;
     if job.status == Status::Completed && query.get("redirect") == Some("output") {
         let to = [(header::LOCATION, output_path(job.job_id)), (header::CACHE_CONTROL, "no-store".into())];
         return Ok((StatusCode::SEE_OTHER, to).into_response());

@@ -8,6 +8,8 @@ use longshore_domain::job::{Priority, Tolerance};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
+use super::source::unknown_file;
+
 /// Maximum size of the stored options in bytes: they share one item of 400 KB with the columns of the file.
 const OPTIONS_BYTES: usize = 128 * 1024;
 
@@ -137,11 +139,6 @@ fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>)
             Err(Bad::new("file_not_allowed", "this job type takes no file, only options"))
         }
     }
-}
-
-/// No upload has this id, or it belongs to another tenant: the two are indistinguishable.
-pub(crate) fn unknown_file() -> Bad {
-    Bad::new("unknown_file", "there is no upload of this id; take the fileGuid that POST /api/uploads answered")
 }
 
 /// Validates the options and returns the failures that they tolerate.

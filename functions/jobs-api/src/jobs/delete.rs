@@ -11,14 +11,19 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use longshore::chunk::stop_job;
 use longshore::http::{Answer, PathText, Tenant};
+use longshore::ports::Ports;
 use longshore::telemetry;
 use longshore_domain::job::{Job, Stop, Transition};
-use longshore_domain::ports::JobTransitions;
+use longshore_domain::ports::{JobTransitions, Queues, Store};
+use longshore_domain::time_stamp::Timestamp;
 
-use crate::backend::no_such_job;
+use super::document::JobDocument;
+use super::find::{find_job, no_such_job, with_groups};
+use crate::admission::count_call;
+use crate::backend::{Api, Backend};
+use crate::etag;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::DeleteRefusals;
-use crate::{Api, Backend, JobDocument, etag};
 
 /// Returns 204: the job is hidden. A repeated call returns 404, like every call for a job that does not exist. The
 /// effect is that of one call, as RFC 9110 (9.2.2) requires of DELETE.
@@ -46,9 +51,10 @@ pub(crate) async fn delete<B: Backend>(
     PathText(id): PathText,
     headers: HeaderMap,
 ) -> Answer {
-    api.count_call(&tenant).await?;
+    count_call(&api.ports.store, &tenant, (api.clock)()).await?;
     loop {
-        let (groups, job) = api.with_groups(api.job(&tenant, &id).await?).await?;
+        let (groups, job) =
+            with_groups(&api.ports.store, find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?).await?;
         etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
         let (now, store) = ((api.clock)(), &api.ports.store);
         let only_as_seen = etag::is_conditional(&headers);
@@ -58,7 +64,7 @@ pub(crate) async fn delete<B: Backend>(
         };
         match observed {
             Transition::Made(job) => {
-                api.stop_soon(&job).await;
+                stop_soon(&api.ports, &job, (api.clock)()).await;
                 return Ok(StatusCode::NO_CONTENT.into_response());
             }
             // The job is deleted, or has changed since the client read it: the next read shows which.
@@ -68,15 +74,13 @@ pub(crate) async fn delete<B: Backend>(
     }
 }
 
-impl<B: Backend> Api<B> {
-    /// Stops a deleted job. A failure does not fail the call: the sweeper stops the job.
-    async fn stop_soon(&self, job: &Job) {
-        if !job.is_live() {
-            return;
-        }
-        if let Err(error) = stop_job(&self.ports, job, &Stop::deleted((self.clock)())).await {
-            let error = telemetry::chain(&error);
-            tracing::warn!(job.id = %job.job_id, error, "a deleted job was not stopped; the sweeper will stop it");
-        }
+/// Stops a deleted job. A failure does not fail the call: the sweeper stops the job.
+async fn stop_soon<S: Store, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job, at: Timestamp) {
+    if !job.is_live() {
+        return;
+    }
+    if let Err(error) = stop_job(ports, job, &Stop::deleted(at)).await {
+        let error = telemetry::chain(&error);
+        tracing::warn!(job.id = %job.job_id, error, "a deleted job was not stopped; the sweeper will stop it");
     }
 }

@@ -87,6 +87,18 @@ pub struct JobDocument {
     pub links: Links,
 }
 
+/// A page of jobs.
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Jobs)]
+pub struct JobsDocument {
+    /// Jobs, newest first.
+    pub jobs: Vec<JobDocument>,
+    /// Cursor of the next page; `null` on the last page.
+    #[schema(required = true)]
+    pub next_cursor: Option<String>,
+}
+
 /// Items by outcome.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 pub struct JobCounts {
