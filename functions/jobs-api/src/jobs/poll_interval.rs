@@ -36,6 +36,8 @@ pub(crate) fn retry_after_s(job: &Job, groups: &[Group], now: Timestamp) -> u64 
 
 #[cfg(test)]
 mod tests {
+    use longshore_domain::job::JobTimes;
+
     use super::*;
     use crate::jobs::document::tests::running;
 
