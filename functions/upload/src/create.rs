@@ -30,16 +30,8 @@ const SECONDS_PER_DAY: i64 = 86_400;
     path = "/api/uploads",
     operation_id = "createUpload",
     tag = "uploads",
-    summary = "Ask where to put a file.",
-    description = "The URL takes exactly the promised file, once: its length, content type and checksum (if given) are \
-        signed, and a second PUT is refused by S3 with 412. The PUT must begin before `expiresAt`. With an \
-        `Idempotency-Key` the same request makes one upload however often it is sent, and each answer has a new URL for \
-        it.\n\n\
-        A file above the deployment's `MultipartBytes` (64 MiB by default), or above `partSize`, is put in parts, each by a \
-        URL that takes just the bytes of its SHA-256. The answer has all `parts`, with URLs for those whose checksums the \
-        request has. A client that has not read the whole file yet hashes part by part, and asks `POST \
-        /api/uploads/{fileGuid}/url` for the others, as for a new URL in place of one that has ended. Put parts in any order, \
-        some at once; then `POST /api/uploads/{fileGuid}/complete`. What is not completed within a day is removed.",
+    summary = "Create an upload.",
+    description = include_str!("create.md").trim_ascii_end(),
     params(IdempotencyKeyHeader),
     request_body(
         content = UploadRequest,
@@ -61,7 +53,7 @@ const SECONDS_PER_DAY: i64 = 86_400;
     responses(
         (
             status = 201,
-            description = "Put the file there.",
+            description = "Instructions for uploading the file.",
             body = PromisedUpload,
             headers(
                 ("Location" = inline(OnePath), description = "The upload's status."),

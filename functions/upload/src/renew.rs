@@ -29,12 +29,8 @@ use crate::wanted::{PartsRequest, list, wanted};
     path = "/api/uploads/{fileGuid}/url",
     operation_id = "renewUploadUrl",
     tag = "uploads",
-    summary = "Ask for URLs for the same upload.",
-    description = "For an upload by one PUT: another URL, for when the first one has ended before the PUT began. It signs the \
-        same length, content type and checksum. Of two URLs for one upload S3 still takes one PUT.\n\n\
-        For an upload in parts: a URL for each part that the body names, with its length and SHA-256 signed, so that S3 \
-        refuses other bytes. Each PUT must begin before `expiresAt`; ask just before you put, for a few parts at a time. \
-        Without a body: the parts that S3 does not have, or not in their size, without URLs.",
+    summary = "Get new URLs for an upload.",
+    description = include_str!("renew.md").trim_ascii_end(),
     params(FileGuidInPath),
     request_body(
         content = Option<PartsRequest>,
@@ -44,7 +40,7 @@ use crate::wanted::{PartsRequest, list, wanted};
     responses(
         (
             status = 200,
-            description = "Put the file, or these parts of it, there.",
+            description = "Instructions for uploading the file, or the requested parts.",
             body = PromisedUpload,
             headers(("Cache-Control" = inline(CacheNoStore))),
             examples(

@@ -33,18 +33,13 @@ const LIMIT: Duration = Duration::from_secs(26);
     path = "/api/jobs/{jobId}/audit",
     operation_id = "auditJob",
     tag = "jobs",
-    summary = "Recount a job from all that is stored of it.",
-    description = "Adds up the groups of the ledger, lays the chunks of the manifests end to end, reads every row of the \
-        report and every item that workers have filed, cuts the input into records once more, and holds each against what the \
-        others and the receipt say. `equal` is `true` only if everything was checked and agrees. Of a job that has not ended \
-        there is no report to check. All files together are read for 20 seconds at most - the report first, then the work \
-        files, then the input (some hundred megabytes in all); what was not read by then, or has expired, stands in \
-        `unchecked`. 503 if something cannot be read at the moment.",
+    summary = "Audit a job.",
+    description = include_str!("get.md").trim_ascii_end(),
     params(JobIdInPath),
     responses(
         (
             status = 200,
-            description = "Equal, or what differs, or what could not be checked.",
+            description = "The comparisons, the differences, and the parts that could not be checked.",
             body = AuditDocument,
             headers(
                 ("Cache-Control" = inline(CacheNoStore)),

@@ -17,7 +17,7 @@ const PAGE: &[u8] = include_bytes!("../../../../docs/api/page.html");
     path = "/api/docs",
     operation_id = "getDocs",
     tag = "documents",
-    summary = "Read about all calls.",
+    summary = "Read the API reference.",
     description = "A page for people, without scripts.",
     params(IfNoneMatchHeader),
     responses(
@@ -30,7 +30,7 @@ const PAGE: &[u8] = include_bytes!("../../../../docs/api/page.html");
         ),
         (
             status = 304,
-            description = "The client has it.",
+            description = "The client has the current version.",
             headers(("ETag" = inline(EntityTag)), ("Cache-Control" = inline(CachePublic))),
         ),
         DocumentRefusals,

@@ -28,7 +28,7 @@ const OPENAPI: &[u8] = include_bytes!("../../../../docs/openapi.json");
         ),
         (
             status = 304,
-            description = "The client has it.",
+            description = "The client has the current version.",
             headers(("ETag" = inline(EntityTag)), ("Cache-Control" = inline(CachePublic))),
         ),
         DocumentRefusals,

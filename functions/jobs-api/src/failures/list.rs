@@ -32,15 +32,13 @@ const NO_ROWS: &str = "row,code,field,message\r\n";
     path = "/api/jobs/{jobId}/failures",
     operation_id = "listJobFailures",
     tag = "jobs",
-    summary = "Read the items of a finished job that failed.",
-    description = "Page by page as JSON, each with its row as it came; or, with `Accept: text/csv` or `format=csv`, the \
-        address of the CSV file of all of them. 404 with `not-finished` before the job has a final status, and \
-        with `no-report` if its files are not there.",
+    summary = "List the failed items of a finished job.",
+    description = include_str!("list.md").trim_ascii_end(),
     params(JobIdInPath, FailuresQuery, PageCursor),
     responses(
         (
             status = 200,
-            description = "A page. As CSV only for a job without failures, whose file would have no rows.",
+            description = "A page. CSV only for a job without failures, whose file would have no rows.",
             content(
                 (FailuresDocument = "application/json", example = json!(examples::failures())),
                 (String = "text/csv", example = json!(NO_ROWS)),
@@ -53,9 +51,9 @@ const NO_ROWS: &str = "row,code,field,message\r\n";
         ),
         (
             status = 303,
-            description = "The CSV file, under a URL that ends after 15 minutes.",
+            description = "The CSV file, at a URL that expires after 15 minutes.",
             headers(
-                ("Location" = inline(OneUrl), description = "Presigned."),
+                ("Location" = inline(OneUrl), description = "Presigned URL."),
                 ("Vary" = inline(VaryAccept)),
                 ("Cache-Control" = inline(CacheNoStore)),
             ),

@@ -35,18 +35,13 @@ use crate::openapi::refusals::CancelRefusals;
     path = "/api/jobs/{jobId}/cancel",
     operation_id = "cancelJob",
     tag = "jobs",
-    summary = "Stop a job.",
-    description = "No item is begun more than five seconds after the answer. Once its report is written the job is \
-        `canceled` with the error `canceled`: some seconds later, or minutes where gigabytes are unprocessed, for a job \
-        that waited, too. Items that have ended until then are counted and reported; the others are in the report's file \
-        of unprocessed rows.\n\n\
-        Canceling a job that is stopping already, for whatever reason, answers 202 again and changes nothing. A \
-        body is ignored.",
+    summary = "Cancel a job.",
+    description = include_str!("cancel.md").trim_ascii_end(),
     params(JobIdInPath, IfMatchHeader),
     responses(
         (
             status = 202,
-            description = "It stops; poll the job at `Location`.",
+            description = "The job is stopping. Poll it at `Location`.",
             body = JobDocument,
             headers(
                 ("Location" = inline(OnePath), description = "The job."),

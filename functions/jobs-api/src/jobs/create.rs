@@ -33,9 +33,7 @@ const BODY_BYTES: usize = 256 * 1024;
     operation_id = "createJob",
     tag = "jobs",
     summary = "Create a job.",
-    description = "The file must have been put before. With an `Idempotency-Key` the same request makes one job however \
-        often it is sent: later answers show the job as it then is. A job that is answered with 202 reaches a \
-        final status.",
+    description = include_str!("create.md").trim_ascii_end(),
     params(IdempotencyKeyHeader),
     request_body(
         content = JobRequest,
@@ -49,7 +47,7 @@ const BODY_BYTES: usize = 256 * 1024;
     responses(
         (
             status = 202,
-            description = "Accepted; poll the job at `Location`.",
+            description = "Accepted. Poll the job at `Location`.",
             body = JobDocument,
             headers(
                 ("Location" = inline(OnePath), description = "The job."),

@@ -33,14 +33,12 @@ use crate::openapi::refusals::DeleteRefusals;
     operation_id = "deleteJob",
     tag = "jobs",
     summary = "Delete a job, its file and its reports.",
-    description = "The job is hidden at once: every later call for it answers 404, a second DELETE too. A job that has not \
-        ended is stopped. Some minutes after its end its reports and its record are removed, and its upload \
-        unless another job uses it; never the records that it imported. Its Idempotency-Key stays taken.",
+    description = include_str!("delete.md").trim_ascii_end(),
     params(JobIdInPath, IfMatchHeader),
     responses(
         (
             status = 204,
-            description = "It is hidden, and will be removed.",
+            description = "The job is hidden, and will be removed.",
         ),
         DeleteRefusals,
     ),

@@ -34,10 +34,10 @@ use crate::openapi::refusals::JobRefusals;
             description = "The job.",
             body = JobDocument,
             headers(
-                ("ETag" = inline(EntityTag), description = "Changes with the job, and only with it."),
+                ("ETag" = inline(EntityTag), description = "Changes if and only if the job changes."),
                 (
                     "Retry-After" = inline(RetryAfterSeconds),
-                    description = "Seconds until it is worth asking again: 1 for short jobs, up to 30 for long ones. \
+                    description = "Seconds until the next poll: 1 for short jobs, up to 30 for long ones. \
                         Absent once the job is finished."
                 ),
                 ("Cache-Control" = inline(CacheNoCache)),
@@ -46,7 +46,7 @@ use crate::openapi::refusals::JobRefusals;
         ),
         (
             status = 303,
-            description = "The job is completed, and `redirect=output` was asked for.",
+            description = "The job is completed, and the request has `redirect=output`.",
             headers(
                 ("Location" = inline(OnePath), description = "The result."),
                 ("Cache-Control" = inline(CacheNoStore)),
@@ -54,7 +54,7 @@ use crate::openapi::refusals::JobRefusals;
         ),
         (
             status = 304,
-            description = "Nothing has changed. The same headers as 200, without a body.",
+            description = "The job has not changed. Same headers as 200, no body.",
             headers(
                 ("ETag" = inline(EntityTag)),
                 ("Retry-After" = inline(RetryAfterSeconds)),

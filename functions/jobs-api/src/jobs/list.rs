@@ -36,11 +36,7 @@ const AT_ONCE: usize = 8;
     operation_id = "listJobs",
     tag = "jobs",
     summary = "List jobs, newest first.",
-    description = "Each job is as its own call would answer it. A page may hold fewer jobs than `limit`, or none, with more \
-        behind it: it ends where looking further would take long. The last page is the one without `nextCursor`. \
-        Which jobs there are, and which fit the filters, comes from an index that may lag by a moment: a job \
-        that was just created or has just changed its status may be missing, and its own call knows it. What a \
-        listed job says of itself is up to date.",
+    description = include_str!("list.md").trim_ascii_end(),
     params(JobsQuery, PageCursor),
     responses(
         (

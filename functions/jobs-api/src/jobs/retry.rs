@@ -45,20 +45,8 @@ struct RetryRequest {
     path = "/api/jobs/{jobId}/retry",
     operation_id = "retryJob",
     tag = "jobs",
-    summary = "Run again what failed or was never processed.",
-    description = "Only for a job that has ended. It opens again under the same id: `attempts` is one more, `status` is \
-        `waiting`, and the counts begin with what succeeded or was skipped. Items that succeeded or were skipped \
-        never run again; an item keeps its number and its idempotency key. The report of this attempt replaces \
-        the one before. A row that cannot be read (not UTF-8, an unclosed quote, too long) stays failed, unless it \
-        is corrected.\n\n\
-        `fileGuid` names an upload of a corrected failures file: what `GET …/failures?format=csv` gave, edited in a \
-        spreadsheet (delimiter comma, semicolon or tab, in UTF-8; columns in any order; code, field and message are \
-        not needed). The column of row numbers ties a row to its item. Failed items that stand in it run again as \
-        they stand there; those that do not stay failed; items that were never processed run as they are. Rows \
-        that name no failed item, stand there twice, cannot be read, or show a row that could not be read \
-        unchanged do nothing, and are told in `issues` by the codes `corrected_rows_unknown`, \
-        `corrected_rows_repeated`, `corrected_rows_unreadable`, `corrected_rows_unchanged`. Of very many failed items \
-        not all are compared: rows that met none are then told as `corrected_rows_unchecked`.",
+    summary = "Retry failed and unprocessed items.",
+    description = include_str!("retry.md").trim_ascii_end(),
     params(JobIdInPath, IfMatchHeader),
     request_body(
         content = Option<RetryRequest>,
@@ -68,7 +56,7 @@ struct RetryRequest {
     responses(
         (
             status = 202,
-            description = "Opened again; poll the job at `Location`.",
+            description = "Opened again. Poll the job at `Location`.",
             body = JobDocument,
             headers(
                 ("Location" = inline(OnePath), description = "The job."),

@@ -33,16 +33,13 @@ use crate::openapi::refusals::StartRefusals;
     path = "/api/jobs/{jobId}/start",
     operation_id = "startJob",
     tag = "jobs",
-    summary = "Do for real what a job has only checked.",
-    description = "For a job that only checks its file (an import in mode `validate`) and has completed, with failed rows \
-        or without. Another job is made over the same file, with the same options, in mode `upsert`; the one that \
-        checked stays as it is. There is one such job: a second call answers the first one's job, as it now is. \
-        Rows that had failed fail again; they can be corrected by a retry of the new job. A body is ignored.",
+    summary = "Start an import from a validated job.",
+    description = include_str!("start.md").trim_ascii_end(),
     params(JobIdInPath, IfMatchHeader),
     responses(
         (
             status = 202,
-            description = "Started; poll the new job at `Location`.",
+            description = "Started. Poll the new job at `Location`.",
             body = JobDocument,
             headers(
                 ("Location" = inline(OnePath), description = "The new job."),

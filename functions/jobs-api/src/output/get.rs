@@ -26,14 +26,12 @@ use crate::openapi::refusals::OutputRefusals;
     operation_id = "getJobOutput",
     tag = "jobs",
     summary = "Read the result of a finished job.",
-    description = "404 before the job has a final status, with the problem `not-finished`. A job that ended without a \
-        report, or whose report has expired, is answered with the counts of the items that were read, no files, \
-        and the issue `no_report`.",
+    description = include_str!("get.md").trim_ascii_end(),
     params(JobIdInPath),
     responses(
         (
             status = 200,
-            description = "The result. The links in it end after 15 minutes; ask again for new ones.",
+            description = "The result. Its links expire after 15 minutes; request it again for new ones.",
             body = OutputDocument,
             headers(
                 ("Cache-Control" = inline(CacheNoStore)),

@@ -30,7 +30,7 @@ const MAX_LIMIT: usize = 1_000;
     operation_id = "listDatasets",
     tag = "records",
     summary = "List the datasets that imports have written to.",
-    description = "In the order of their names. Whatever has records is among them.",
+    description = "In the order of their names. Every dataset with records is in the list.",
     params(DatasetsQuery, PageCursor),
     responses(
         (

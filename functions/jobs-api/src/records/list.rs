@@ -30,8 +30,8 @@ const MAX_LIMIT: usize = 1_000;
     path = "/api/datasets/{dataset}/records",
     operation_id = "listRecords",
     tag = "records",
-    summary = "Read the records that imports have written.",
-    description = "A dataset that nobody has imported into is empty. The order stays the same; it is not by key.",
+    summary = "List the records of a dataset.",
+    description = "A dataset without any import is empty. The order is stable; it is not the order of the keys.",
     params(DatasetInPath, RecordsQuery, PageCursor),
     responses(
         (

@@ -277,7 +277,13 @@ impl PartPlaces for Raced {
         self.files.begin(upload).await
     }
 
-    async fn part_url(&self, upload: &Upload, multipart: &Multipart, part: &PartChecksum, seconds: u64) -> PortResult<PutUrl> {
+    async fn part_url(
+        &self,
+        upload: &Upload,
+        multipart: &Multipart,
+        part: &PartChecksum,
+        seconds: u64,
+    ) -> PortResult<PutUrl> {
         self.files.part_url(upload, multipart, part, seconds).await
     }
 
