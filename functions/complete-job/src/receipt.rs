@@ -14,8 +14,8 @@ use longshore::telemetry;
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::ports::{Files, JobStore, PortResult, Read};
 
-use crate::Ports;
 use crate::report::WrittenReport;
+use longshore::ports::Ports;
 
 /// Commit that the build received in an environment variable. A build that asked git itself would differ from one of
 /// the same source without a repository.

@@ -21,7 +21,8 @@ use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::WorkFile;
 
 use crate::chains::at_once;
-use crate::splitter::{Halt, Splitter};
+use crate::outcome::{Halt, SplitError};
+use crate::splitter::Splitter;
 
 /// Limits on the chunks, and on the bytes of their groups, whose work files are read to report the outcome of a
 /// corrected file's rows: about ten seconds of one delivery if each chunk has few of them. Above them, or when the
@@ -59,14 +60,19 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         }
     }
 
+    /// Returns the findings about the rows of the corrected file, if there is one. Called at the end, so that a split
+    /// over many deliveries makes these reads only once.
+    pub(crate) async fn corrected_findings(&self, job: &Job, deadline: Timestamp) -> Result<Vec<JobError>, Halt> {
+        let job_type = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?;
+        match self.corrected_file(job, job_type.limits().item_bytes).await? {
+            Some(file) => self.findings(job, &file, deadline).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// Compares a corrected file with the failed items after everything is replanned, and returns the findings about
     /// its rows. The comparison ends before `deadline`, complete or not: every delivery starts it with the first item.
-    pub(crate) async fn findings(
-        &self,
-        job: &Job,
-        file: &CorrectedFile,
-        deadline: Timestamp,
-    ) -> Result<Vec<JobError>, Halt> {
+    async fn findings(&self, job: &Job, file: &CorrectedFile, deadline: Timestamp) -> Result<Vec<JobError>, Halt> {
         let until = self.findings_end(deadline);
         let first = job.retry.carried_over.replanned.group;
         let (groups, _) = self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;

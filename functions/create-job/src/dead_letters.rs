@@ -17,7 +17,8 @@ use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::work_file::{End, Entry};
 
 use crate::chains::at_once;
-use crate::splitter::{Halt, SplitError, Splitter};
+use crate::outcome::{Halt, SplitError};
+use crate::splitter::Splitter;
 
 /// Items that were given up with chunks, as far as the dead letters have been read.
 #[derive(Debug, Default)]

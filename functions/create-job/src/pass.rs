@@ -10,7 +10,8 @@ use longshore_domain::split::{ChunkLimits, Chunker, Growth, INLINE_BYTES};
 
 use crate::group_builder::GroupBuilder;
 use crate::inline_rows::InlineRows;
-use crate::splitter::{Halt, SplitEnd, Splitter, Turn};
+use crate::outcome::{Halt, SplitEnd};
+use crate::splitter::{Splitter, Turn};
 
 /// One pass over the source.
 pub(crate) struct Pass<'a, S, Q, F> {

@@ -22,8 +22,9 @@ use longshore_domain::split::{ChunkLimits, Growth};
 use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::{End, Entry, Header, WorkFile};
 
+use crate::outcome::{Halt, SplitError};
 use crate::retry_selection::RetrySelection;
-use crate::splitter::{Halt, SplitError, Splitter};
+use crate::splitter::Splitter;
 
 /// New chunks that an old chunk may need in its group: one for its unread items, and one for a file.
 const ROOM_OF_ONE: usize = 2;

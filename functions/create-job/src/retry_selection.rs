@@ -8,7 +8,8 @@ use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::work_file::{End, Entry};
 
 use crate::dead_letters::DeadItems;
-use crate::splitter::{Halt, Splitter};
+use crate::outcome::Halt;
+use crate::splitter::Splitter;
 
 /// Selection of the failed items that run again.
 pub(crate) enum RetrySelection {

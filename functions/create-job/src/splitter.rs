@@ -1,20 +1,16 @@
-//! The split: resume, read the header, stream, commit group by group, end.
+//! The splitter: its services, and the writes that a split of a file and one of a retry share.
 
-use longshore::batch::Delivery;
-use longshore::chunk::{ChunkError, complete_if_done, stop_job};
+use longshore::chunk::{complete_if_done, stop_job};
 use longshore::handler::Registry;
-use longshore::header::{FileHeader, read_header};
 use longshore::ports::Ports;
-use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
-use longshore_domain::job::{Job, JobError, SourceFile, Stage, Status, Stop, Transition};
+use longshore_domain::group::{ChunkPlan, GroupPlan};
+use longshore_domain::job::{Job, JobError, Status, Stop, Transition};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Files, PortError, Queues, Store};
-use longshore_domain::split::ChunkLimits;
+use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::group_builder::messages;
-use crate::pass::Pass;
-use crate::retry_planner::RetryPlanner;
+use crate::outcome::{Halt, SplitEnd};
 
 /// Splits one job.
 pub struct Splitter<'a, S, Q, F> {
@@ -26,40 +22,6 @@ pub struct Splitter<'a, S, Q, F> {
     pub clock: fn() -> Timestamp,
 }
 
-/// Outcome of a delivery that processed its message. The message is acknowledged in every case.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub enum SplitEnd {
-    /// Every group is committed and sent.
-    Ended,
-    /// The function's time is nearly over: another message continues the split.
-    Continued,
-    /// The file cannot be read, or none of its rows could be processed: the job fails.
-    Failed,
-    /// Another splitter is ahead; or the job is split already, is stopping or has ended.
-    NothingToDo,
-    /// The job no longer exists: it was deleted.
-    Absent,
-    /// An earlier delivery failed. A copy of the message in the copies lane has replaced it.
-    Replaced,
-}
-
-/// Reasons to retry a split.
-#[derive(Debug, thiserror::Error)]
-pub enum SplitError {
-    /// A service failed.
-    #[error(transparent)]
-    Port(#[from] PortError),
-    /// The remaining items of an earlier generation cannot be read or replanned.
-    #[error(transparent)]
-    Chunk(#[from] ChunkError),
-    /// This function does not know the job's definition: it was deployed with other job types.
-    #[error("job {0}: its job type or its options are unknown to this function")]
-    Definition(String),
-    /// The ledger names a manifest that does not exist.
-    #[error("manifest of group {0} is missing")]
-    ManifestMissing(u32),
-}
-
 /// A turn of a splitter.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(crate) struct Turn {
@@ -69,179 +31,8 @@ pub(crate) struct Turn {
     pub(crate) deadline: Timestamp,
 }
 
-/// Reasons for which a split stops early.
-pub(crate) enum Halt {
-    End(SplitEnd),
-    /// A write was refused: another splitter is ahead, the job is stopping, or it was our own write whose reply was
-    /// lost.
-    Refused,
-    Error(SplitError),
-}
-
-/// Maximum attempts of a splitter whose writes are refused; each attempt reads the job again and continues from there.
-/// A splitter that gave up at once would hang its job if the write was refused because of its own earlier one; one that
-/// never gave up would race another one indefinitely.
-const LOOKS: u32 = 4;
-
-/// Length of a splitter's turn, in seconds. After a turn the splitter sends a continuation to the end of its tenant's
-/// lane, so that waiting jobs get its place: places are few, and a file of gigabytes would hold one for a minute. A
-/// small job ends within its first turn; each further turn costs a message and a read of the file's header.
-pub const TURN_S: i64 = 3;
-
-/// Length of a turn while a retry replans items. Longer, since each of these turns ends with a group, full or not.
-const RETRY_TURN_S: i64 = 10;
-
-impl<E: Into<SplitError>> From<E> for Halt {
-    fn from(error: E) -> Self {
-        Self::Error(error.into())
-    }
-}
-
 impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
-    /// Processes one delivery of a message. A redelivered message does not block its tenant's lane: the splitter sends
-    /// a copy of it and acknowledges the original. The outcome of an earlier delivery is unknown, because a killed
-    /// function returns nothing. So the number of deliveries decides, before any step that may crash again. Sending the
-    /// copy twice is as harmless as two deliveries.
-    ///
-    /// # Errors
-    /// See [`SplitError`]; if the copy cannot be sent, the next delivery sends it.
-    pub async fn deliver(&self, message: &CreateMessage, delivery: Delivery) -> Result<SplitEnd, SplitError> {
-        if let Some(copy) = message.copy_of_failed(delivery.failures) {
-            tracing::warn!(job.id = %message.job_id, failures = copy.failures, "a split has failed; its message leaves its lane");
-            self.ports.queues.send_create(&copy).await?;
-            return Ok(SplitEnd::Replaced);
-        }
-        self.split(message, delivery.deadline).await
-    }
-
-    /// Splits the job from its split cursor on, until the end or until `deadline` is near.
-    ///
-    /// # Errors
-    /// See [`SplitError`]; earlier commits are kept.
-    pub async fn split(&self, message: &CreateMessage, deadline: Timestamp) -> Result<SplitEnd, SplitError> {
-        for _ in 0..LOOKS {
-            match self.steps(message, deadline).await {
-                Ok(end) | Err(Halt::End(end)) => return Ok(end),
-                Err(Halt::Refused) => {}
-                Err(Halt::Error(error)) => return Err(error),
-            }
-        }
-        Ok(SplitEnd::NothingToDo)
-    }
-
-    async fn steps(&self, message: &CreateMessage, deadline: Timestamp) -> Result<SplitEnd, Halt> {
-        let job = self.begin(message).await?;
-        self.send_unsent(&job, message).await?;
-        let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
-        let job = self.plan_retry(job, limits.chunk(), deadline).await?;
-        if job.retry.carried_over.split_ended {
-            return self.end(&job, job.split.groups, &[], deadline).await;
-        }
-        let Some(source) = &job.source else { return self.single_item(&job, deadline).await };
-        let (start, issues) = self.open(&job, source).await?;
-        let limits = limits.chunk().for_file(source.size_bytes);
-        let pass = Pass::new(self, &job, source, limits, start.max(job.split.offset), self.turn(TURN_S, deadline));
-        pass.run(&issues).await
-    }
-
-    /// Creates a turn that begins now.
-    fn turn(&self, seconds: i64, deadline: Timestamp) -> Turn {
-        Turn { ends: deadline.min((self.clock)().plus_seconds(seconds)), deadline }
-    }
-
-    /// Replans the remaining items of the previous generation, and returns the job.
-    async fn plan_retry(&self, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Result<Job, Halt> {
-        if job.retry.replanned.group >= job.retry.carried_over.groups {
-            return Ok(job);
-        }
-        let retry_selection = self.retry_selection(&job, limits.item_bytes).await?;
-        // The corrected file is read before the turn begins, because each turn must replan something.
-        let turn = self.turn(RETRY_TURN_S, deadline);
-        RetryPlanner::new(self, job, limits, turn.ends).select(retry_selection).run().await
-    }
-
-    /// Returns the findings about the rows of the corrected file, if there is one. Called at the end, so that a split
-    /// over many deliveries makes these reads only once.
-    async fn found(&self, job: &Job, deadline: Timestamp) -> Result<Vec<JobError>, Halt> {
-        let job_type = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?;
-        match self.corrected_file(job, job_type.limits().item_bytes).await? {
-            Some(file) => self.findings(job, &file, deadline).await,
-            None => Ok(Vec::new()),
-        }
-    }
-
-    /// Begins the job if this message is to split it.
-    async fn begin(&self, message: &CreateMessage) -> Result<Job, Halt> {
-        let Some(job) = self.ports.store.job(message.job_id).await? else { return Err(Halt::End(SplitEnd::Absent)) };
-        let job = match job.status {
-            Status::Waiting => match self.ports.store.begin(job.job_id, (self.clock)()).await? {
-                Transition::Made(job) => *job,
-                Transition::Refused => return Err(Halt::Refused),
-            },
-            _ => job,
-        };
-        if job.split.ended {
-            // The splitter that ended the split may have died before it requested completion.
-            complete_if_done(self.ports, &job).await?;
-        }
-        if job.stage == Stage::Splitting && job.generation == message.generation {
-            return Ok(job);
-        }
-        Err(Halt::End(SplitEnd::NothingToDo))
-    }
-
-    /// Sends the groups that an earlier attempt has committed and may not have sent. A continuation is sent after the
-    /// messages of every group before its position; a re-send by the sweeper guarantees nothing about them.
-    async fn send_unsent(&self, job: &Job, message: &CreateMessage) -> Result<(), Halt> {
-        let sent = if message.resend == 0 { message.position.min(job.split.groups) } else { 0 };
-        for group in job.split.sent_groups.max(sent)..job.split.groups {
-            let manifest = self.ports.store.manifest(job.job_id, group).await?;
-            let manifest = manifest.ok_or(SplitError::ManifestMissing(group))?;
-            self.ports.queues.send_chunks(&messages(job, &manifest, |_| None), 0).await?;
-        }
-        Ok(())
-    }
-
-    /// Creates the only item of a job without a file, whose input is its options.
-    async fn single_item(&self, job: &Job, deadline: Timestamp) -> Result<SplitEnd, Halt> {
-        if job.split.groups > 0 {
-            return self.end(job, job.split.groups, &[], deadline).await;
-        }
-        let chunk = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
-        let manifest = Manifest { group: 0, chunks: vec![chunk] };
-        self.commit(job, &GroupPlan::of_file(job.generation, manifest, 0..0), |_| None).await?;
-        self.end(job, 1, &[], deadline).await
-    }
-
-    /// Validates the file and its columns, and returns the offset of the first row.
-    async fn open(&self, job: &Job, source: &SourceFile) -> Result<(u64, Vec<JobError>), Halt> {
-        let header = match read_header(&self.ports.files, source).await? {
-            Ok(header) => header,
-            Err(error) => return Err(self.fail(job, error).await),
-        };
-        let FileHeader { start, columns, mut issues } = header;
-        if let Some(columns) = columns {
-            match self.check_columns(job, &columns).await? {
-                Ok(more) => issues.extend(more),
-                Err(error) => return Err(self.fail(job, error).await),
-            }
-            self.ports.store.put_columns(job.job_id, &columns).await?;
-        }
-        Ok((start, issues))
-    }
-
-    async fn check_columns(
-        &self,
-        job: &Job,
-        columns: &[String],
-    ) -> Result<Result<Vec<JobError>, JobError>, SplitError> {
-        let unknown = || SplitError::Definition(job.job_id.to_string());
-        let definition = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;
-        let job_type = self.registry.find(&job.job_type).ok_or_else(unknown)?;
-        let prepared = job_type.prepare(&definition.options).map_err(|_| unknown())?;
-        Ok(prepared.check_columns(columns))
-    }
-
+    /// Stops the job with this error, and returns the end of the split.
     pub(crate) async fn fail(&self, job: &Job, error: JobError) -> Halt {
         let stop = Stop { status: Status::Failed, error: Some(error), at: (self.clock)() };
         match stop_job(self.ports, job, &stop).await {
@@ -280,7 +71,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         issues: &[JobError],
         deadline: Timestamp,
     ) -> Result<SplitEnd, Halt> {
-        let issues = [issues, &self.found(job, deadline).await?].concat();
+        let issues = [issues, &self.corrected_findings(job, deadline).await?].concat();
         match self.ports.store.end_split(job, groups, &issues, (self.clock)()).await? {
             Transition::Made(job) => {
                 complete_if_done(self.ports, &job).await?;

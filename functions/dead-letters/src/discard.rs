@@ -24,11 +24,9 @@ use crate::openapi::{DiscardRefusals, LetterIdInPath};
     operation_id = "discardDeadLetter",
     tag = "dead letters",
     summary = "Discard a dead letter.",
-    description = "For operators. The letter leaves the list at once, and its queue within a minute or so. Rows that were \
-        counted as failed with it stay failed: a retry of the job runs them. A letter that was discarded before is \
-        answered in the same way.",
+    description = include_str!("discard.md").trim_ascii_end(),
     params(LetterIdInPath),
-    responses((status = 204, description = "It is discarded."), DiscardRefusals),
+    responses((status = 204, description = "The dead letter is discarded."), DiscardRefusals),
 )]
 pub(crate) async fn discard<S, Q>(
     State(function): State<Arc<DeadLetters<S, Q>>>,
@@ -53,5 +51,5 @@ where
 }
 
 fn replayed() -> Problem {
-    Problem::new(Kind::LetterSettled, "the letter was replayed before, and is gone from the list as it is")
+    Problem::new(Kind::LetterSettled, "the dead letter was replayed before, and is not in the list any more")
 }

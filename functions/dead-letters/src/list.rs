@@ -15,7 +15,7 @@ use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::ids::JobId;
 use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, Store};
 
-use crate::ID_BYTES;
+use crate::function::ID_BYTES;
 use crate::openapi::{LettersQuery, ListRefusals, dead_letters_example};
 use crate::{DeadLetterDocument, DeadLetters, DeadLettersDocument};
 
@@ -49,9 +49,7 @@ struct Wanted {
     operation_id = "listDeadLetters",
     tag = "dead letters",
     summary = "List dead letters, newest first.",
-    description = "For operators: the open letters of all tenants, without any row. The sweeper notes a letter within a minute \
-        or so; it stays until it is replayed or discarded, or for 14 days. A page may hold fewer letters than `limit`, or none, \
-        with more behind it: the last page is the one without `nextCursor`.",
+    description = include_str!("list.md").trim_ascii_end(),
     params(LettersQuery, PageCursor),
     responses(
         (

@@ -5,23 +5,13 @@ use longshore::refusals;
 use longshore_domain::dead_letter::Queue;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Status;
-use utoipa::{IntoParams, OpenApi};
+use utoipa::IntoParams;
 
 use crate::document::path;
 use crate::{
     DeadLetterContents, DeadLetterDocument, DeadLetterLinks, DeadLettersDocument, Effect, Kind, LetterState,
     ReplayDocument, ReplayLinks,
 };
-use crate::{discard, list, replay, show};
-
-/// Returns this function's part of the OpenAPI document.
-pub fn openapi() -> utoipa::openapi::OpenApi {
-    Calls::openapi()
-}
-
-#[derive(OpenApi)]
-#[openapi(paths(list::list, replay::replay_job, show::show, discard::discard, replay::replay))]
-struct Calls;
 
 /// Path parameter that identifies a dead letter.
 #[derive(IntoParams)]

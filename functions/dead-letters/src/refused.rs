@@ -5,17 +5,17 @@ use longshore_domain::dead_letter::{Nothing, Replay};
 
 /// Returns the reason why nothing could be replayed.
 pub(crate) fn refused(replay: Replay) -> Problem {
-    let nothing = |detail: &str| Problem::new(Kind::NothingToReplay, format!("{detail}; discard the letter"));
+    let nothing = |detail: &str| Problem::new(Kind::NothingToReplay, format!("{detail}; discard the dead letter"));
     match replay {
         Replay::Nothing(Nothing::JobGone) => {
-            nothing("the job of the letter was deleted, or expires too soon to run again")
+            nothing("the job of the dead letter was deleted, or expires too soon to run again")
         }
         Replay::Nothing(Nothing::Canceled) => nothing("the job was canceled, and stays so until its owner retries it"),
-        Replay::Nothing(Nothing::RunAgain) => nothing("a later attempt has run again what the letter was about"),
-        Replay::Nothing(Nothing::WasDone) => nothing("what the letter was about has ended all the same"),
+        Replay::Nothing(Nothing::RunAgain) => nothing("a later attempt has run again what the dead letter was about"),
+        Replay::Nothing(Nothing::WasDone) => nothing("what the dead letter was about has ended all the same"),
         Replay::RedriveToSource | Replay::SendAgain | Replay::Open | Replay::Done | Replay::Wait => {
-            let detail = "the job has not ended, and what the letter was about is counted as failed; replay it after the \
-                          job's end, with all other letters of the job";
+            let detail = "the job has not ended, and what the dead letter was about is counted as failed; replay it after the \
+                          job's end, with all other dead letters of the job";
             Problem::new(Kind::NotEnded, detail)
         }
     }
@@ -23,12 +23,12 @@ pub(crate) fn refused(replay: Replay) -> Problem {
 
 pub(crate) fn discarded() -> Problem {
     let detail =
-        "the letter was discarded before; a retry of its job runs the rows that were counted as failed with it";
+        "the dead letter was discarded before; a retry of its job runs the rows that were counted as failed with it";
     Problem::new(Kind::LetterSettled, detail)
 }
 
 pub(crate) fn too_long() -> Problem {
-    let detail = "the letter is unreadable and too long to be kept with its note; move it by the console of the queue, or discard it";
+    let detail = "the dead letter is unreadable and too long to be kept with its record; move it by the console of the queue, or discard it";
     Problem::new(Kind::NothingToReplay, detail)
 }
 

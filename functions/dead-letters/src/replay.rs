@@ -53,17 +53,12 @@ struct ReplayRequest {
     operation_id = "replayDeadLetter",
     tag = "dead letters",
     summary = "Replay a dead letter.",
-    description = "For operators. While the job runs, a letter about a chunk or a split waits for its end: 409; a completion is \
-        asked for again. A job that has ended opens again \
-        as its next generation: of what failed, only the items that were given up with the letter run (code \
-        `dead_lettered`), beside what was never processed; counts and report are repaired. Other letters about the \
-        same chunk are replayed with it. A job that was canceled is not opened. An unreadable letter goes back \
-        to its queue as it is. A letter that was replayed before is answered with the effect `nothing`. A body is ignored.",
+    description = include_str!("replay.md").trim_ascii_end(),
     params(LetterIdInPath),
     responses(
         (
             status = 202,
-            description = "Replayed; the letters leave the list at once, and their queue within a minute or so.",
+            description = "Replayed. The dead letters leave the list immediately, and their queue within about a minute.",
             body = ReplayDocument,
             headers(("Cache-Control" = inline(CacheNoStore))),
             example = json!(replay_example()),
@@ -111,8 +106,7 @@ where
     operation_id = "replayDeadLettersOfJob",
     tag = "dead letters",
     summary = "Replay all dead letters of a job.",
-    description = "For operators. One generation is opened for all chunks of the job's letters, up to a hundred: while it runs no \
-        other can be, so that letters of one job are better replayed together. What is left is told in `left`.",
+    description = include_str!("replay_job.md").trim_ascii_end(),
     request_body(
         content = ReplayRequest,
         description = "Up to 4 KiB.",
@@ -121,7 +115,7 @@ where
     responses(
         (
             status = 202,
-            description = "Replayed; the letters leave the list at once, and their queue within a minute or so.",
+            description = "Replayed. The dead letters leave the list immediately, and their queue within about a minute.",
             body = ReplayDocument,
             headers(("Cache-Control" = inline(CacheNoStore))),
             example = json!(replay_example()),

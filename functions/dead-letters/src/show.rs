@@ -22,12 +22,12 @@ use crate::{DeadLetterContents, DeadLetterDocument, DeadLetters};
     operation_id = "getDeadLetter",
     tag = "dead letters",
     summary = "Read a dead letter with its body.",
-    description = "For operators. A letter that was replayed or discarded is there for 14 days, and says who did it.",
+    description = "For operators. A dead letter that was replayed or discarded is kept for 14 days, with the operator who did it.",
     params(LetterIdInPath),
     responses(
         (
             status = 200,
-            description = "The letter.",
+            description = "The dead letter.",
             body = DeadLetterContents,
             headers(("Cache-Control" = inline(CacheNoStore))),
             example = json!(contents_example()),

@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, HeaderName, header};
 use longshore::problem::{Kind, Problem};
 use sha2::{Digest, Sha256};
 
-use crate::JobDocument;
+use crate::jobs::document::JobDocument;
 
 /// Bytes of the hash in a tag: enough that no two documents of one job share a tag.
 const TAG_BYTES: usize = 12;
@@ -70,7 +70,7 @@ mod tests {
     use axum::http::HeaderValue;
 
     use super::*;
-    use crate::document::tests::{document, running};
+    use crate::jobs::document::tests::{document, running};
 
     #[test]
     fn tags_are_compared_weakly() {

@@ -12,6 +12,7 @@ use longshore_domain::progress;
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::decide::Action;
+use crate::limit::Limit;
 use crate::remove::remove;
 
 /// Services and limits for pushes.
@@ -35,7 +36,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
             Action::EndWithoutReport(stop) => self.end_without_report(job, &stop).await?,
             Action::Remove => {
                 let until = Timestamp(((self.clock)().0 + self.removal_ms).min(self.deadline.0));
-                remove(self.ports, job, (self.clock, until)).await?;
+                remove(self.ports, job, Limit { clock: self.clock, until }).await?;
             }
             Action::RollUp { group } => roll_up(self.ports, job.job_id, group, (self.clock)()).await?,
             Action::SendChunks { group, seen, chunks } => self.send_chunks(job, group, seen, &chunks).await?,

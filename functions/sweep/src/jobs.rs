@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use longshore::queues::{DeadLetters, QueueDepth};
+use longshore::queues::QueueDepth;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{ByAge, Files, JobPosition, PortResult, Queues, Removal, Store, Sweeps};
@@ -16,7 +16,7 @@ use longshore_domain::time_stamp::Timestamp;
 use crate::act::Actor;
 use crate::decide::Action;
 use crate::look::Look;
-use crate::run::{Sweep, Swept, note};
+use crate::swept::Swept;
 
 /// Eighths of the time for jobs at which the turn, and then the newest jobs, must end. Removals have the remaining
 /// time.
@@ -27,26 +27,20 @@ const NEWEST_EIGHTHS: i64 = 6;
 const REMOVALS: usize = 500;
 
 /// The progress of a sweep over the jobs.
-pub(crate) struct Walk<'a, S, Q, F, D> {
-    sweep: &'a Sweep<S, Q, F, D>,
+pub(crate) struct Walk<'a, S, Q, F> {
     actor: Actor<'a, S, Q, F>,
+    stall_s: i64,
     begun: Timestamp,
     look: Look,
     seen: BTreeSet<JobId>,
     removable: Vec<Job>,
 }
 
-impl<'a, S, Q, F, D> Walk<'a, S, Q, F, D>
-where
-    S: Store + Removal + Sweeps,
-    Q: Queues + QueueDepth,
-    F: Files,
-    D: DeadLetters,
-{
-    pub(crate) fn new(sweep: &'a Sweep<S, Q, F, D>, actor: Actor<'a, S, Q, F>) -> Self {
+impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> Walk<'a, S, Q, F> {
+    pub(crate) fn new(actor: Actor<'a, S, Q, F>, stall_s: i64) -> Self {
         let begun = (actor.clock)();
-        let gates_until = Timestamp(begun.0 + actor.deadline.millis_since(begun) / 4);
-        Self { sweep, begun, look: Look::new(gates_until), actor, seen: BTreeSet::new(), removable: Vec::new() }
+        let parked_until = Timestamp(begun.0 + actor.deadline.millis_since(begun) / 4);
+        Self { stall_s, begun, look: Look::new(parked_until), actor, seen: BTreeSet::new(), removable: Vec::new() }
     }
 
     /// Returns the time at which this many eighths of the time are over.
@@ -59,12 +53,12 @@ where
         let round = match self.turn(self.by(TURN_EIGHTHS), swept).await {
             Ok(round) => round,
             Err(error) => {
-                note(swept, "the unfinished jobs cannot be listed", &error);
+                swept.record_failure("the unfinished jobs cannot be listed", &error);
                 false
             }
         };
         if !round && let Err(error) = self.newest(self.by(NEWEST_EIGHTHS), swept).await {
-            note(swept, "the newest jobs cannot be listed", &error);
+            swept.record_failure("the newest jobs cannot be listed", &error);
         }
         self.remove(swept).await;
     }
@@ -109,7 +103,7 @@ where
     /// Visits the newest jobs that are old enough to be stalled.
     async fn newest(&mut self, until: Timestamp, swept: &mut Swept) -> PortResult<()> {
         let store = &self.actor.ports.store;
-        let created_at = (self.actor.clock)().plus_seconds(-self.sweep.stall_s);
+        let created_at = (self.actor.clock)().plus_seconds(-self.stall_s);
         let Some(job_id) = self.seen.first().copied() else { return Ok(()) };
         let mut after = Some(JobPosition { created_at, job_id });
         loop {
@@ -131,10 +125,10 @@ where
     async fn job(&mut self, position: JobPosition, swept: &mut Swept) {
         swept.jobs += 1;
         self.seen.insert(position.job_id);
-        let (job, actions) = match self.look.job(self.sweep, &self.actor, position.job_id).await {
+        let (job, actions) = match self.look.job(&self.actor, self.stall_s, position.job_id).await {
             Ok(Some(needed)) => needed,
             Ok(None) => return,
-            Err(error) => return note(swept, "a job cannot be looked at", &error),
+            Err(error) => return swept.record_failure("a job cannot be looked at", &error),
         };
         for action in actions {
             if (self.actor.clock)() >= self.actor.deadline {
@@ -153,7 +147,7 @@ where
     async fn act(&self, job: &Job, action: Action, swept: &mut Swept) {
         swept.pushes += u32::from(!matches!(action, Action::RollUp { .. }));
         if let Err(error) = self.actor.act(job, action).await {
-            note(swept, "a job cannot be pushed", &error);
+            swept.record_failure("a job cannot be pushed", &error);
         }
     }
 

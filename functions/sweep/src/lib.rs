@@ -21,10 +21,13 @@ mod act;
 mod dead_letters;
 pub mod decide;
 mod jobs;
+mod limit;
 mod look;
 mod parked;
 mod remove;
 mod run;
+mod swept;
 
 pub use dead_letters::{OpenDeadLetters, read_dead_letters};
-pub use run::{Sweep, Swept};
+pub use run::Sweep;
+pub use swept::Swept;

@@ -16,8 +16,8 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::act::Actor;
 use crate::decide::{Action, Circumstances, Queue, decide, may_need_push};
+use crate::limit::Limit;
 use crate::parked::ParkedByType;
-use crate::run::Sweep;
 
 /// Maximum number of cached tenants' deliveries.
 const TENANTS: usize = 10_000;
@@ -27,7 +27,7 @@ const TENANTS: usize = 10_000;
 pub(crate) struct Look {
     limiters: ParkedByType,
     /// Time at which reading of parked chunks must end.
-    gates_until: Timestamp,
+    parked_until: Timestamp,
     /// True for each priority whose queue is empty.
     idle: BTreeMap<Priority, bool>,
     deliveries: BTreeMap<(String, Priority), Deliveries>,
@@ -35,20 +35,20 @@ pub(crate) struct Look {
 
 impl Look {
     /// Starts with an empty cache.
-    pub(crate) fn new(gates_until: Timestamp) -> Self {
-        Self { limiters: ParkedByType::default(), gates_until, idle: BTreeMap::new(), deliveries: BTreeMap::new() }
+    pub(crate) fn new(parked_until: Timestamp) -> Self {
+        Self { limiters: ParkedByType::default(), parked_until, idle: BTreeMap::new(), deliveries: BTreeMap::new() }
     }
 
     /// Reads a job, and returns it with the pushes that it needs now; `None` if it no longer exists.
-    pub(crate) async fn job<S: Store, Q: Queues + QueueDepth, F, D>(
+    pub(crate) async fn job<S: Store, Q: Queues + QueueDepth, F>(
         &mut self,
-        sweep: &Sweep<S, Q, F, D>,
         actor: &Actor<'_, S, Q, F>,
+        stall_s: i64,
         id: JobId,
     ) -> Result<Option<(Job, Vec<Action>)>, ChunkError> {
         let ports = actor.ports;
         let Some((mut groups, mut job)) = ports.store.progress(id).await? else { return Ok(None) };
-        if self.limiters.look(ports, &job.job_type, (actor.clock, self.gates_until)).await {
+        if self.limiters.look(ports, &job.job_type, Limit { clock: actor.clock, until: self.parked_until }).await {
             // A chunk that was woken between the two reads would seem to make no progress.
             let Some(progress) = ports.store.progress(id).await? else { return Ok(None) };
             (groups, job) = progress;
@@ -56,7 +56,7 @@ impl Look {
         groups.retain(|group| job.owns(group.number));
         let waiting = self.limiters.parked(&job.job_type, id);
         let is_known = waiting.is_some();
-        let (now, stall_s, waiting) = ((actor.clock)(), sweep.stall_s, waiting.unwrap_or_default());
+        let (now, waiting) = ((actor.clock)(), waiting.unwrap_or_default());
         let queue =
             if groups.iter().all(Group::is_done) { Queue::Idle } else { self.queue(ports, &job, now, stall_s).await };
         let at = Circumstances { now, stall_s, queue, waiting: &waiting };

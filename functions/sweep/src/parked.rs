@@ -11,7 +11,8 @@ use longshore::telemetry;
 use longshore_domain::concurrency::ParkedChunk;
 use longshore_domain::ids::JobId;
 use longshore_domain::ports::{PortResult, Queues, Store};
-use longshore_domain::time_stamp::Timestamp;
+
+use crate::limit::Limit;
 
 /// Ids (group, chunk) of chunks.
 pub(crate) type Places = BTreeSet<(u32, u32)>;
@@ -32,12 +33,12 @@ impl ParkedByType {
         &mut self,
         ports: &Ports<S, Q, F>,
         job_type: &str,
-        (clock, deadline): (fn() -> Timestamp, Timestamp),
+        limit: Limit,
     ) -> bool {
         if self.0.contains_key(job_type) {
             return false;
         }
-        let seen = see(ports, job_type, (clock, deadline)).await.unwrap_or_else(|error| {
+        let seen = see(ports, job_type, limit).await.unwrap_or_else(|error| {
             let error = telemetry::chain(&error);
             tracing::error!(job.r#type = job_type, error, "a gate cannot be seen");
             None
@@ -56,13 +57,13 @@ impl ParkedByType {
 async fn see<S: Store, Q: Queues, F>(
     ports: &Ports<S, Q, F>,
     job_type: &str,
-    (clock, deadline): (fn() -> Timestamp, Timestamp),
+    limit: Limit,
 ) -> PortResult<Option<BTreeMap<JobId, Places>>> {
     let all = ports.store.parked(job_type, MOST).await?;
-    let Some(limit) = all.iter().map(|parked| parked.limit).max() else { return Ok(Some(BTreeMap::new())) };
+    let Some(concurrency) = all.iter().map(|parked| parked.limit).max() else { return Ok(Some(BTreeMap::new())) };
     let are_all = all.len() < MOST;
-    let Some(of_job) = forget_ended(ports, job_type, all, (clock, deadline)).await? else { return Ok(None) };
-    let woken = ConcurrencyLimiter { ports, job_type, limit, clock }.wake().await?;
+    let Some(of_job) = forget_ended(ports, job_type, all, limit).await? else { return Ok(None) };
+    let woken = ConcurrencyLimiter { ports, job_type, limit: concurrency, clock: limit.clock }.wake().await?;
     let parked = of_job.values().map(Places::len).sum::<usize>();
     tracing::info!(job.r#type = job_type, parked, woken, "a gate");
     Ok(are_all.then_some(of_job))
@@ -73,20 +74,20 @@ async fn forget_ended<S: Store, Q, F>(
     ports: &Ports<S, Q, F>,
     job_type: &str,
     all: Vec<ParkedChunk>,
-    (clock, deadline): (fn() -> Timestamp, Timestamp),
+    limit: Limit,
 ) -> PortResult<Option<BTreeMap<JobId, Places>>> {
     let (mut jobs, mut of_job) = (BTreeMap::new(), BTreeMap::<_, Places>::new());
     for parked in all {
         let (id, group) = (parked.message.job_id, parked.message.group);
         if let std::collections::btree_map::Entry::Vacant(unknown) = jobs.entry(id) {
-            if clock() >= deadline {
+            if limit.is_over() {
                 return Ok(None);
             }
             unknown.insert(ports.store.job(id).await?);
         }
         if jobs[&id].as_ref().is_some_and(|job| job.is_live() && job.owns(group)) {
             of_job.entry(id).or_default().insert((group, parked.message.chunk));
-        } else if clock() < deadline {
+        } else if !limit.is_over() {
             // The next sweep forgets the remaining ones.
             ports.store.forget(job_type, &parked).await?;
         }

@@ -7,17 +7,14 @@ use longshore::ports::{JobFolder, Ports, upload_key};
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{Files, PortResult, Removal};
-use longshore_domain::time_stamp::Timestamp;
+
+use crate::limit::Limit;
 
 /// Removes a job and everything that belongs to it. A job with more files than time allows keeps its records: the next
-/// sweep continues. `time` is the clock and the end of this sweep.
-pub(crate) async fn remove<S: Removal, Q, F: Files>(
-    ports: &Ports<S, Q, F>,
-    job: &Job,
-    (clock, deadline): (fn() -> Timestamp, Timestamp),
-) -> PortResult<()> {
+/// sweep continues.
+pub(crate) async fn remove<S: Removal, Q, F: Files>(ports: &Ports<S, Q, F>, job: &Job, limit: Limit) -> PortResult<()> {
     while ports.files.remove_some(&JobFolder::for_job(job).prefix()).await? {
-        if clock() >= deadline {
+        if limit.is_over() {
             return Ok(());
         }
     }

@@ -1,12 +1,9 @@
 //! One sweep: the dead letters, then every unfinished job.
 
-use std::error::Error;
-
 use longshore::chunk::{ChunkError, KnownJobs};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore::queues::{DeadLetterRecord, DeadLetters, QueueDepth};
-use longshore::telemetry;
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, PortResult, Queues, Removal, Store, Sweeps};
 use longshore_domain::time_stamp::Timestamp;
@@ -14,6 +11,7 @@ use longshore_domain::time_stamp::Timestamp;
 use crate::act::Actor;
 use crate::decide::decide_dead_split;
 use crate::jobs::Walk;
+use crate::swept::Swept;
 
 /// The sweeper.
 pub struct Sweep<S, Q, F, D> {
@@ -27,19 +25,6 @@ pub struct Sweep<S, Q, F, D> {
     pub clock: fn() -> Timestamp,
 }
 
-/// Result of a sweep.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
-pub struct Swept {
-    /// Unfinished jobs that were visited.
-    pub jobs: u32,
-    /// Pushes made.
-    pub pushes: u32,
-    /// Dead letters read.
-    pub dead_letters: u32,
-    /// Jobs, pushes or dead letters that failed; the next sweep retries them.
-    pub failures: u32,
-}
-
 impl<S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files, D: DeadLetters> Sweep<S, Q, F, D> {
     /// Sweeps once, until everything is visited or `deadline` is near.
     pub async fn run(&self, deadline: Timestamp) -> Swept {
@@ -48,9 +33,9 @@ impl<S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files, D: DeadLette
         let actor = Actor { ports, registry: &registry, known: &known, clock, deadline, removal_ms: 0 };
         let mut swept = Swept::default();
         if let Err(error) = self.dead_letters(&actor, &mut swept).await {
-            note(&mut swept, "the dead letters cannot be read", &error);
+            swept.record_failure("the dead letters cannot be read", &error);
         }
-        Walk::new(self, actor).run(&mut swept).await;
+        Walk::new(actor, self.stall_s).run(&mut swept).await;
         swept
     }
 
@@ -61,12 +46,12 @@ impl<S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files, D: DeadLette
         let in_time = || (self.clock)().millis_since(now) < left_ms / 2;
         for dead_letter in readable(self.dead_letters.chunks().await?, swept).into_iter().take_while(|_| in_time()) {
             if let Err(error) = actor.give_up_chunk(&dead_letter).await {
-                note(swept, "a dead chunk cannot be accounted for", &error);
+                swept.record_failure("a dead chunk cannot be accounted for", &error);
             }
         }
         for dead_letter in readable(self.dead_letters.creates().await?, swept).into_iter().take_while(|_| in_time()) {
             if let Err(error) = self.dead_split(actor, &dead_letter).await {
-                note(swept, "a dead split cannot be accounted for", &error);
+                swept.record_failure("a dead split cannot be accounted for", &error);
             }
         }
         // A dead completion need not be read: its job is still unfinished, and the sweep of the jobs requests its
@@ -97,11 +82,6 @@ fn readable<T>(dead_letters: Vec<DeadLetterRecord<T>>, swept: &mut Swept) -> Vec
         }
     });
     read.collect()
-}
-
-pub(crate) fn note(swept: &mut Swept, what: &str, error: &(dyn Error + 'static)) {
-    swept.failures += 1;
-    tracing::error!(error = telemetry::chain(error), "{what}");
 }
 
 #[cfg(test)]

@@ -25,15 +25,13 @@ const NAMED_PARTS: usize = 48;
     path = "/api/uploads/{fileGuid}/complete",
     operation_id = "completeUpload",
     tag = "uploads",
-    summary = "Make the file of its parts.",
-    description = "For an upload in parts, once all were put. The API asks S3 which it has: all must be there, each of its \
-        size. Can be repeated: once the file is there the answer is 200; while another call makes it, 409 with \
-        `Retry-After`. A file that was put by one PUT is complete by itself. A body is ignored.",
+    summary = "Complete a multipart upload.",
+    description = include_str!("complete.md").trim_ascii_end(),
     params(FileGuidInPath),
     responses(
         (
             status = 200,
-            description = "The file is there.",
+            description = "The file is complete.",
             body = UploadStatus,
             headers(("Cache-Control" = inline(CacheNoStore))),
             example = json!(status_example()),

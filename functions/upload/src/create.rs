@@ -11,12 +11,15 @@ use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath};
 use longshore::ports::upload_key;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::FileGuid;
-use longshore_domain::parts::Part;
 use longshore_domain::ports::{Created, JobStore, TenantCounts, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
+use crate::checksum::PartChecksum;
+use crate::document::PromisedUpload;
+use crate::function::{BODY_BYTES, Uploads};
 use crate::openapi::{CreateRefusals, parts_example, upload_example};
-use crate::{BODY_BYTES, PromisedUpload, UploadPlaces, UploadRequest, Uploads};
+use crate::places::UploadPlaces;
+use crate::request::UploadRequest;
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
@@ -27,16 +30,8 @@ const SECONDS_PER_DAY: i64 = 86_400;
     path = "/api/uploads",
     operation_id = "createUpload",
     tag = "uploads",
-    summary = "Ask where to put a file.",
-    description = "The URL takes exactly the promised file, once: its length, content type and checksum (if given) are \
-        signed, and a second PUT is refused by S3 with 412. The PUT must begin before `expiresAt`. With an \
-        `Idempotency-Key` the same request makes one upload however often it is sent, and each answer has a new URL for \
-        it.\n\n\
-        A file above the deployment's `MultipartBytes` (64 MiB by default), or above `partSize`, is put in parts, each by a \
-        URL that takes just the bytes of its SHA-256. The answer has all `parts`, with URLs for those whose checksums the \
-        request has. A client that has not read the whole file yet hashes part by part, and asks `POST \
-        /api/uploads/{fileGuid}/url` for the others, as for a new URL in place of one that has ended. Put parts in any order, \
-        some at once; then `POST /api/uploads/{fileGuid}/complete`. What is not completed within a day is removed.",
+    summary = "Create an upload.",
+    description = include_str!("create.md").trim_ascii_end(),
     params(IdempotencyKeyHeader),
     request_body(
         content = UploadRequest,
@@ -58,7 +53,7 @@ const SECONDS_PER_DAY: i64 = 86_400;
     responses(
         (
             status = 201,
-            description = "Put the file there.",
+            description = "Instructions for uploading the file.",
             body = PromisedUpload,
             headers(
                 ("Location" = inline(OnePath), description = "The upload's status."),
@@ -91,7 +86,7 @@ pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadPlaces>(
         return uploads.created_before(&tenant, outcome, &wanted).await;
     }
     uploads.count_call(&tenant).await?;
-    let upload = uploads.begun(promised(&tenant, request, (now, uploads.retention_days)), part_bytes).await?;
+    let upload = uploads.begun(promised(&tenant, request, now, uploads.retention_days), part_bytes).await?;
     let document = uploads.document(&upload, &wanted).await?;
     let outcome = uploads.store.create_upload(&upload, key.as_ref()).await?;
     // After a lost reply, the store may report this very upload as already stored.
@@ -110,14 +105,14 @@ pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadPlaces>(
 
 impl<S: JobStore + TenantCounts, P: UploadPlaces> Uploads<S, P> {
     /// Answers a repeated idempotency key with the upload that the first call created, and new URLs.
-    async fn created_before(&self, tenant: &Tenant, outcome: Created<FileGuid>, wanted: &[(Part, String)]) -> Answer {
+    async fn created_before(&self, tenant: &Tenant, outcome: Created<FileGuid>, wanted: &[PartChecksum]) -> Answer {
         let Created::Replayed(id) = outcome else { return Err(idempotency::key_reused().into()) };
         let first = self.upload(tenant, &id.to_string()).await?;
         Ok(created(self.document(&first, wanted).await?))
     }
 }
 
-fn promised(tenant: &Tenant, request: UploadRequest, (now, retention_days): (Timestamp, i64)) -> Upload {
+fn promised(tenant: &Tenant, request: UploadRequest, now: Timestamp, retention_days: i64) -> Upload {
     let file_guid = FileGuid::generate();
     Upload {
         file_guid,

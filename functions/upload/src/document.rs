@@ -8,10 +8,9 @@ use longshore_domain::ports::Upload;
 use longshore_domain::time_stamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
+use crate::parts::{PartsDocument, ReceivedDocument, put};
 use crate::state::UploadProgress;
-use crate::{PartsDocument, ReceivedDocument};
 
 /// Instructions for uploading a file: by one PUT, or in parts if the file is large.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
@@ -52,11 +51,6 @@ pub struct UploadDocument {
     /// Time by which the PUT must begin, in RFC 3339.
     #[schema(format = DateTime)]
     pub expires_at: String,
-}
-
-/// Schema of the only method, `PUT`.
-pub(crate) fn put() -> Object {
-    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["PUT"])).build()
 }
 
 impl UploadDocument {

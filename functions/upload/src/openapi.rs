@@ -3,19 +3,9 @@
 
 use longshore::refusals;
 use longshore_domain::ids::FileGuid;
-use utoipa::{IntoParams, OpenApi};
+use utoipa::IntoParams;
 
 use crate::{PartDocument, PartsDocument, ReceivedDocument, UploadDocument, UploadState, UploadStatus};
-use crate::{complete, create, read, renew};
-
-/// Returns this function's part of the OpenAPI document.
-pub fn openapi() -> utoipa::openapi::OpenApi {
-    Calls::openapi()
-}
-
-#[derive(OpenApi)]
-#[openapi(paths(create::create, read::status, renew::renew, complete::complete))]
-struct Calls;
 
 /// Path parameter that identifies an upload.
 #[derive(IntoParams)]

@@ -9,8 +9,7 @@ use longshore_domain::ports::Upload;
 use longshore_domain::time_stamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use crate::document::put;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
 /// A large file that is uploaded in parts. Each part has `partSize` bytes; the last one has the remaining bytes.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
@@ -103,4 +102,9 @@ impl ReceivedDocument {
     pub(crate) fn new(part: ReceivedPart) -> Self {
         Self { part_number: part.number, size: part.size_bytes, sha256: part.sha256 }
     }
+}
+
+/// Schema of the only method, `PUT`.
+pub(crate) fn put() -> Object {
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["PUT"])).build()
 }

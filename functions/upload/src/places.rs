@@ -3,8 +3,10 @@
 use std::future::Future;
 
 use longshore::files::{Completion, MemoryFiles, PutUrl, ReceivedPart, S3Files};
-use longshore_domain::parts::{Multipart, Part};
+use longshore_domain::parts::Multipart;
 use longshore_domain::ports::{Files, PortResult, Upload};
+
+use crate::checksum::PartChecksum;
 
 /// Signs URLs for uploads, and checks if the file exists.
 pub trait UploadPlaces: PartPlaces {
@@ -22,9 +24,9 @@ pub trait PartPlaces: Send + Sync {
     /// network call.
     fn part_url(
         &self,
-        of: (&Upload, &Multipart),
-        part: Part,
-        sha256: &str,
+        upload: &Upload,
+        multipart: &Multipart,
+        part: &PartChecksum,
         seconds: u64,
     ) -> impl Future<Output = PortResult<PutUrl>> + Send;
     /// Returns the uploaded parts in order, or `None` if the upload in parts no longer exists.
@@ -62,12 +64,12 @@ impl PartPlaces for S3Files {
 
     async fn part_url(
         &self,
-        (upload, multipart): (&Upload, &Multipart),
-        part: Part,
-        sha256: &str,
+        upload: &Upload,
+        multipart: &Multipart,
+        part: &PartChecksum,
         seconds: u64,
     ) -> PortResult<PutUrl> {
-        self.presign_part((&upload.key, multipart), part, sha256, seconds).await
+        self.presign_part((&upload.key, multipart), part.part, &part.sha256, seconds).await
     }
 
     async fn received_parts(&self, upload: &Upload, multipart: &Multipart) -> PortResult<Option<Vec<ReceivedPart>>> {
@@ -101,15 +103,9 @@ impl PartPlaces for MemoryFiles {
         Ok(self.begin_parts(&upload.key))
     }
 
-    async fn part_url(
-        &self,
-        (upload, _): (&Upload, &Multipart),
-        part: Part,
-        sha256: &str,
-        seconds: u64,
-    ) -> PortResult<PutUrl> {
-        let url = format!("memory:{}?part={}&for={seconds}", upload.key, part.number);
-        Ok(PutUrl { url, headers: vec![("x-amz-checksum-sha256".to_owned(), sha256.to_owned())] })
+    async fn part_url(&self, upload: &Upload, _: &Multipart, part: &PartChecksum, seconds: u64) -> PortResult<PutUrl> {
+        let url = format!("memory:{}?part={}&for={seconds}", upload.key, part.part.number);
+        Ok(PutUrl { url, headers: vec![("x-amz-checksum-sha256".to_owned(), part.sha256.clone())] })
     }
 
     async fn received_parts(&self, _: &Upload, multipart: &Multipart) -> PortResult<Option<Vec<ReceivedPart>>> {

@@ -20,18 +20,17 @@ use crate::{UploadPlaces, UploadStatus, Uploads};
     path = "/api/uploads/{fileGuid}",
     operation_id = "getUpload",
     tag = "uploads",
-    summary = "See whether a file was put.",
-    description = "Of an upload in parts that is not complete also which parts S3 has, so that a client can go on where it \
-        stopped.",
+    summary = "Read the state of an upload.",
+    description = "For an incomplete upload in parts, the answer lists the parts that S3 has, so that a client can resume.",
     params(FileGuidInPath),
     responses(
         (
             status = 200,
-            description = "The upload as it stands.",
+            description = "The upload in its current state.",
             body = UploadStatus,
             headers(("Cache-Control" = inline(CacheNoStore))),
             examples(
-                ("received" = (summary = "The file is there", value = json!(status_example()))),
+                ("received" = (summary = "The file is complete", value = json!(status_example()))),
                 ("in-parts" = (summary = "Parts are missing", value = json!(waiting_example()))),
             ),
         ),

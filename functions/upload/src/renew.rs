@@ -9,13 +9,17 @@ use axum::response::IntoResponse;
 use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::Problem;
-use longshore_domain::parts::{Part, parts};
+use longshore_domain::parts::parts;
 use longshore_domain::ports::{JobStore, TenantCounts, Upload};
 
+use crate::checksum::PartChecksum;
+use crate::document::PromisedUpload;
+use crate::function::{BODY_BYTES, Uploads};
 use crate::openapi::{FileGuidInPath, RenewRefusals, part_example, upload_example};
+use crate::parts::{PartDocument, PartsDocument};
+use crate::places::UploadPlaces;
 use crate::state::{UploadProgress, abandoned, already_uploaded, completing, missing};
 use crate::wanted::{PartsRequest, list, wanted};
-use crate::{BODY_BYTES, PartDocument, PartsDocument, PromisedUpload, UploadPlaces, Uploads};
 
 /// Returns URLs for the parts of a large upload, or a new URL for an upload by one PUT whose first URL has expired or
 /// was lost: 200. 409 once the file exists. S3 accepts one PUT regardless of the number of URLs; a part may be uploaded
@@ -25,12 +29,8 @@ use crate::{BODY_BYTES, PartDocument, PartsDocument, PromisedUpload, UploadPlace
     path = "/api/uploads/{fileGuid}/url",
     operation_id = "renewUploadUrl",
     tag = "uploads",
-    summary = "Ask for URLs for the same upload.",
-    description = "For an upload by one PUT: another URL, for when the first one has ended before the PUT began. It signs the \
-        same length, content type and checksum. Of two URLs for one upload S3 still takes one PUT.\n\n\
-        For an upload in parts: a URL for each part that the body names, with its length and SHA-256 signed, so that S3 \
-        refuses other bytes. Each PUT must begin before `expiresAt`; ask just before you put, for a few parts at a time. \
-        Without a body: the parts that S3 does not have, or not in their size, without URLs.",
+    summary = "Get new URLs for an upload.",
+    description = include_str!("renew.md").trim_ascii_end(),
     params(FileGuidInPath),
     request_body(
         content = Option<PartsRequest>,
@@ -40,7 +40,7 @@ use crate::{BODY_BYTES, PartDocument, PartsDocument, PromisedUpload, UploadPlace
     responses(
         (
             status = 200,
-            description = "Put the file, or these parts of it, there.",
+            description = "Instructions for uploading the file, or the requested parts.",
             body = PromisedUpload,
             headers(("Cache-Control" = inline(CacheNoStore))),
             examples(
@@ -68,7 +68,7 @@ pub(crate) async fn renew<S: JobStore + TenantCounts, P: UploadPlaces>(
         UploadProgress::InParts(multipart, received) => {
             let parts = match wanted {
                 None => missing(&upload, &multipart, &received).into_iter().map(PartDocument::planned).collect(),
-                Some(wanted) => uploads.signed_parts((&upload, &multipart), &wanted).await?,
+                Some(wanted) => uploads.signed_parts(&upload, &multipart, &wanted).await?,
             };
             PromisedUpload::InParts(PartsDocument::new(&upload, &multipart, parts))
         }
@@ -77,7 +77,7 @@ pub(crate) async fn renew<S: JobStore + TenantCounts, P: UploadPlaces>(
 }
 
 /// Returns the parts that a request names, or `None` if it has no list.
-fn read(mut fields: Fields, upload: &Upload) -> Result<Option<Vec<(Part, String)>>, Problem> {
+fn read(mut fields: Fields, upload: &Upload) -> Result<Option<Vec<PartChecksum>>, Problem> {
     let cut = upload.multipart.iter().flat_map(|multipart| parts(upload.size_bytes, multipart.part_bytes));
     let all: Vec<_> = cut.collect();
     let wanted = fields.optional("parts", list).map(|list| wanted(&mut fields, list, &all));

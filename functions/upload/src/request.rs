@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use longshore::http::{Bad, Checked, Fields};
 use longshore::problem::Problem;
-use longshore_domain::parts::{LEAST_PART_BYTES, MOST_PARTS, Part, part_bytes, parts};
+use longshore_domain::parts::{LEAST_PART_BYTES, MOST_PARTS, part_bytes, parts};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use crate::checksum::{PartChecksum, sha256};
 use crate::wanted::{WantedPart, list, wanted};
 
 /// Maximum length of a file name, in characters: more than any file system allows.
@@ -50,7 +49,7 @@ pub struct UploadRequest {
     /// Parts that get their URLs in this answer, as in `POST /api/uploads/{fileGuid}/url`: all parts, or those to be
     /// uploaded first. Requires `partSize`, because each checksum covers one part's bytes.
     #[schema(min_items = 1, max_items = 200, value_type = Option<Vec<WantedPart>>)]
-    pub parts: Option<Vec<(Part, String)>>,
+    pub parts: Option<Vec<PartChecksum>>,
 }
 
 impl UploadRequest {
@@ -100,7 +99,8 @@ impl UploadRequest {
         let mut meaning =
             json!({ "fileName": file_name, "contentType": content_type, "size": size_bytes, "sha256": sha256 });
         if let Some(part_size) = part_size {
-            let parts: BTreeMap<_, _> = parts.iter().flatten().map(|(part, sha256)| (part.number, sha256)).collect();
+            let parts: BTreeMap<_, _> =
+                parts.iter().flatten().map(|PartChecksum { part, sha256 }| (part.number, sha256)).collect();
             meaning["partSize"] = json!(part_size);
             meaning["parts"] = json!(parts);
         }
@@ -168,31 +168,12 @@ fn part_size(value: &Value, size_bytes: Option<u64>) -> Checked<u64> {
     })
 }
 
-/// Parses a SHA-256 in hexadecimal (64 digits) or base64 (44 characters, S3's format), and returns it in base64.
-pub(crate) fn sha256(value: &Value) -> Checked<String> {
-    let text = value.as_str().unwrap_or_default();
-    let bytes = match text.len() {
-        64 => from_hex(text),
-        44 => STANDARD.decode(text).ok(),
-        _ => None,
-    };
-    bytes.filter(|bytes| bytes.len() == 32).map(|bytes| STANDARD.encode(bytes)).ok_or_else(|| {
-        let detail = "sha256 is a SHA-256 in hexadecimal (64 digits) or base64 (44 characters)";
-        Bad::new("invalid_sha256", detail)
-    })
-}
-
 fn in_parts(multipart_bytes: u64) -> Bad {
     let detail = format!(
         "a file of more than {multipart_bytes} bytes is put in parts, and each part is checked by a SHA-256 of its own; \
          leave sha256 out"
     );
     Bad::new("sha256_not_allowed", detail)
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |b: &u8| char::from(*b).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    text.as_bytes().chunks(2).map(|pair| Some(digit(pair.first()?)? << 4 | digit(pair.get(1)?)?)).collect()
 }
 
 #[cfg(test)]

@@ -91,8 +91,12 @@ fn a_part_size_is_one_that_s3_takes_and_makes_up_to_200_parts() {
 fn parts_that_want_urls_are_those_of_the_size_that_is_reported() {
     let of = |number: u32| json!({"partNumber": number, "sha256": HASH});
     let request = read(json!({"size": 11 * MIB, "partSize": 5 * MIB, "parts": [of(3), of(1)]})).unwrap();
-    let parts: Vec<_> =
-        request.parts.iter().flatten().map(|(part, sha)| (part.number, part.size_bytes, &**sha)).collect();
+    let parts: Vec<_> = request
+        .parts
+        .iter()
+        .flatten()
+        .map(|wanted| (wanted.part.number, wanted.part.size_bytes, &*wanted.sha256))
+        .collect();
     assert_eq!(parts, [(3, MIB, HASH_BASE64), (1, 5 * MIB, HASH_BASE64)]);
     for (bad, expected) in [
         (json!({"size": 11 * MIB, "parts": [of(1)]}), one("/partSize", "required")),

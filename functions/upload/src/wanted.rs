@@ -6,7 +6,7 @@ use longshore_domain::parts::{MOST_PARTS, Part};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::request::sha256;
+use crate::checksum::{PartChecksum, sha256};
 
 // For the schema only: the body is parsed field by field, so that every bad field is reported.
 /// Parts of a large upload for which the client requests URLs. A file uploaded by one PUT has no parts and takes no
@@ -34,8 +34,8 @@ pub(crate) struct WantedPart {
 }
 
 /// Returns the parts that the field `parts` names, each with its SHA-256 in base64. Errors are recorded in `fields`.
-pub(crate) fn wanted(fields: &mut Fields, list: Vec<Map<String, Value>>, all: &[Part]) -> Vec<(Part, String)> {
-    let mut wanted: Vec<(Part, String)> = Vec::new();
+pub(crate) fn wanted(fields: &mut Fields, list: Vec<Map<String, Value>>, all: &[Part]) -> Vec<PartChecksum> {
+    let mut wanted: Vec<PartChecksum> = Vec::new();
     for (place, members) in list.into_iter().enumerate() {
         match one(Fields::new(members), all, &wanted) {
             Ok(part) => wanted.push(part),
@@ -59,12 +59,12 @@ pub(crate) fn list(value: &Value) -> Checked<Vec<Map<String, Value>>> {
     })
 }
 
-fn one(mut fields: Fields, all: &[Part], before: &[(Part, String)]) -> Result<(Part, String), Problem> {
+fn one(mut fields: Fields, all: &[Part], before: &[PartChecksum]) -> Result<PartChecksum, Problem> {
     let part = fields.required("partNumber", |value| {
         let known = all.iter().find(|part| value.as_u64() == Some(u64::from(part.number)));
         match known {
             None => Err(Bad::new("unknown_part", unknown(all.len()))),
-            Some(part) if before.iter().any(|(other, _)| other == part) => {
+            Some(part) if before.iter().any(|other| other.part == *part) => {
                 Err(Bad::new("repeated_part", "the part is named twice; a part has one checksum"))
             }
             Some(part) => Ok(*part),
@@ -72,7 +72,7 @@ fn one(mut fields: Fields, all: &[Part], before: &[(Part, String)]) -> Result<(P
     });
     let sha256 = fields.required("sha256", sha256);
     let (Some(part), Some(sha256)) = (part, sha256) else { return Err(fields.into_problem()) };
-    fields.finish().map(|()| (part, sha256))
+    fields.finish().map(|()| PartChecksum { part, sha256 })
 }
 
 fn unknown(parts: usize) -> String {

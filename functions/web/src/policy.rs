@@ -4,7 +4,7 @@
 use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::Settings;
+use crate::settings::Settings;
 
 /// Two years, the usual duration. Browsers ignore it on plain HTTP, as on a developer's machine.
 const TRANSPORT: &str = "max-age=63072000; includeSubDomains";

@@ -1,4 +1,4 @@
-//! Layers around the handlers: answers for calls without a handler, and the parts that every response has in common.
+//! The table of a function's calls, answers for calls without a handler, and the parts that every response has in common.
 
 use axum::Router;
 use axum::http::{Method, Uri};
@@ -6,6 +6,62 @@ use axum::middleware::from_fn;
 
 use super::{bounds, trace};
 use crate::problem::{Kind, Problem};
+
+/// Declares the calls of a function, one row per call: method, path, handler with its type arguments.
+///
+/// The table becomes:
+/// - `ROUTES`: method and path of each call. `PUBLIC_ROUTES`: those marked `[public]`, which need no token.
+/// - `routes()`: the router. For another method it answers 405 with `Allow`, which lists the methods in the order of the
+///   rows. A call `costs` one token of the tenant's [`CallCost`](super::CallCost) unless its row has another number.
+/// - `openapi()`, if the table begins with `openapi(…)`: the calls in the order of the rows, with these schemas.
+///
+/// ```ignore
+/// routes! {
+///     openapi(ImportOptions);
+///     [B: Backend] Arc<Api<B>>;
+///     POST "/api/jobs"          create::create<B> costs 0,
+///     GET  "/api/jobs/{jobId}"  get::get<B>,
+///     GET  "/api/docs"          documents::docs [public],
+/// }
+/// ```
+#[macro_export]
+macro_rules! routes {
+    (openapi($($component:ident),*); $($table:tt)+) => {
+        $crate::routes!($($table)+);
+        $crate::routes!(@openapi [$($component),*] $($table)+);
+    };
+    (@openapi [$($component:ident),*] [$($generics:tt)*] $state:ty; $(
+        $method:ident $path:literal $($segment:ident)::+ $(<$($argument:ident),+>)? $(costs $cost:literal)? $([$public:ident])?,
+    )+) => {
+        /// Returns this function's part of the OpenAPI document.
+        pub fn openapi() -> utoipa::openapi::OpenApi {
+            <Calls as utoipa::OpenApi>::openapi()
+        }
+
+        #[derive(utoipa::OpenApi)]
+        #[openapi(paths($($($segment)::+),+), components(schemas($($component),*)))]
+        struct Calls;
+    };
+    ([$($generics:tt)*] $state:ty; $(
+        $method:ident $path:literal $($segment:ident)::+ $(<$($argument:ident),+>)? $(costs $cost:literal)? $([$public:ident])?,
+    )+) => {
+        /// Calls of this function: method and path.
+        pub const ROUTES: [(&str, &str); [$($path),+].len()] = [$((stringify!($method), $path)),+];
+
+        /// Calls that need no token: method and path.
+        #[allow(dead_code, reason = "not every function has such calls")]
+        pub const PUBLIC_ROUTES: &[(&str, &str)] =
+            &[$($({ let _ = stringify!($public); (stringify!($method), $path) },)?)+];
+
+        fn routes<$($generics)*>() -> axum::Router<$state> {
+            axum::Router::new()$(.route(
+                $path,
+                axum::routing::on(axum::routing::MethodFilter::$method, $($segment)::+ $(::<$($argument),+>)?)
+                    $(.layer(axum::Extension($crate::http::CallCost($cost))))?,
+            ))+
+        }
+    };
+}
 
 /// Gives a router problems for unknown paths (404), wrong methods (405, with `Allow`) and requests that are too large
 /// (413, 414, 431), and ties every response to its request. Call it last: it covers the routes that exist then.

@@ -8,7 +8,8 @@ use longshore_domain::records::Format;
 use serde_json::Value;
 
 use crate::ending::Ending;
-use crate::{CompleteError, Ports};
+use crate::error::CompleteError;
+use longshore::ports::Ports;
 
 /// Layout of the input.
 pub(crate) struct Layout {

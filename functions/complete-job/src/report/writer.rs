@@ -16,7 +16,8 @@ use super::units::{ReadAhead, Take, Unit, units};
 use super::unsplit::{RecordAt, write_unsplit};
 use super::{Reached, WrittenReport};
 use crate::ending::Ending;
-use crate::{CompleteError, Ports};
+use crate::error::CompleteError;
+use longshore::ports::Ports;
 
 const FAILED: usize = 0;
 const SKIPPED: usize = 1;

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::answer;
+use super::answer::answer;
 
 /// Shared with the page that `cargo xtask openapi` generates.
 const STYLE: &str = include_str!("../../../../docs/api/style.css");

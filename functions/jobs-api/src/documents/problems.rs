@@ -17,7 +17,7 @@ use crate::openapi::refusals::{DocumentRefusals, KindRefusals};
     path = "/api/problems",
     operation_id = "listProblems",
     tag = "documents",
-    summary = "Read which problems there are.",
+    summary = "List the kinds of problems.",
     params(IfNoneMatchHeader),
     responses(
         (
@@ -29,7 +29,7 @@ use crate::openapi::refusals::{DocumentRefusals, KindRefusals};
         ),
         (
             status = 304,
-            description = "The client has it.",
+            description = "The client has the current version.",
             headers(("ETag" = inline(EntityTag)), ("Cache-Control" = inline(CachePublic))),
         ),
         DocumentRefusals,
@@ -63,7 +63,7 @@ pub(crate) async fn kinds(headers: HeaderMap) -> Response {
     path = "/api/problems/{kind}",
     operation_id = "getProblem",
     tag = "documents",
-    summary = "Read what a problem means and what to do.",
+    summary = "Read the meaning of a problem, and how to fix it.",
     description = "The `type` of every problem is the path of its page.",
     params(KindInPath, IfNoneMatchHeader),
     responses(
@@ -76,7 +76,7 @@ pub(crate) async fn kinds(headers: HeaderMap) -> Response {
         ),
         (
             status = 304,
-            description = "The client has it.",
+            description = "The client has the current version.",
             headers(("ETag" = inline(EntityTag)), ("Cache-Control" = inline(CachePublic))),
         ),
         KindRefusals,

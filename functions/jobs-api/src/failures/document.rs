@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::Damaged;
+use super::error::Damaged;
 use super::rows::Row;
 
 /// Cells of the report around the item's own: the number before them; code, field and message after them.

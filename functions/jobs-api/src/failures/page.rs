@@ -6,8 +6,8 @@ use longshore_domain::ports::{FileStream, Files, Read};
 
 use super::cursor::Cursor;
 use super::document::{FailuresDocument, Layout};
+use super::error::{Damaged, PageError};
 use super::rows::{Row, Rows};
-use super::{Damaged, PageError};
 
 /// Size in bytes of a ranged read: about one usual page.
 const BLOCK_BYTES: u64 = 256 << 10;

@@ -8,8 +8,8 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{Priority, Stage, Status};
 use serde_json::json;
 
-use crate::datasets::records_path;
-use crate::document::{failures_path, output_path, path};
+use crate::jobs::document::{failures_path, output_path, path};
+use crate::records::records_path;
 use crate::{
     AuditDocument, Check, DatasetDocument, DatasetLinks, DatasetsDocument, Difference, FailureDocument,
     FailuresDocument, FileLink, FileLinks, JobCounts, JobDocument, JobsDocument, Links, OutputDocument, ReceiptLink,

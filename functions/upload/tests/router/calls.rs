@@ -11,11 +11,11 @@ use lambda_http::{Context, RequestExt};
 use longshore::files::{Completion, PutUrl, ReceivedPart};
 use longshore::http::Access;
 use longshore::store::memory::MemoryStore;
-use longshore_domain::parts::{Multipart, Part};
+use longshore_domain::parts::Multipart;
 use longshore_domain::ports::{PortError, PortResult, TenantLimits, Upload};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
-use upload::{PartPlaces, UploadPlaces, Uploads};
+use upload::{PartChecksum, PartPlaces, UploadPlaces, Uploads};
 
 pub(crate) const HASH: &str = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
 
@@ -41,7 +41,7 @@ impl PartPlaces for NoSigner {
         Ok(self.begun.fetch_add(1, Ordering::Relaxed).to_string())
     }
 
-    async fn part_url(&self, (upload, _): (&Upload, &Multipart), _: Part, _: &str, seconds: u64) -> PortResult<PutUrl> {
+    async fn part_url(&self, upload: &Upload, _: &Multipart, _: &PartChecksum, seconds: u64) -> PortResult<PutUrl> {
         self.upload_url(upload, seconds).await
     }
 

@@ -7,11 +7,11 @@ use longshore::files::{Completion, MemoryFiles, PutUrl, ReceivedPart};
 use longshore::ports::upload_key;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::parts::{Multipart, Part};
+use longshore_domain::parts::Multipart;
 use longshore_domain::ports::{JobStore, PortResult, TenantLimits, Upload};
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
-use upload::{PartPlaces, UploadPlaces, Uploads, router};
+use upload::{PartChecksum, PartPlaces, UploadPlaces, Uploads, router};
 
 use crate::calls::{HASH, NoSigner, send, send_keyed, uploads};
 
@@ -277,8 +277,14 @@ impl PartPlaces for Raced {
         self.files.begin(upload).await
     }
 
-    async fn part_url(&self, of: (&Upload, &Multipart), part: Part, sha256: &str, seconds: u64) -> PortResult<PutUrl> {
-        self.files.part_url(of, part, sha256, seconds).await
+    async fn part_url(
+        &self,
+        upload: &Upload,
+        multipart: &Multipart,
+        part: &PartChecksum,
+        seconds: u64,
+    ) -> PortResult<PutUrl> {
+        self.files.part_url(upload, multipart, part, seconds).await
     }
 
     async fn received_parts(&self, upload: &Upload, multipart: &Multipart) -> PortResult<Option<Vec<ReceivedPart>>> {

@@ -3,8 +3,8 @@
 use futures::FutureExt;
 use longshore::files::MemoryFiles;
 use longshore::fingerprint::{Fingerprint, Fingerprinter};
-use longshore::receipt::{Basis, CodeVersion, FileReceipt, InputReceipt};
-use longshore::receipt::{RECEIPT_NAME, Receipt};
+use longshore::ports::{JobFolder, report_key};
+use longshore::receipt::{Basis, CodeVersion, FileReceipt, InputReceipt, RECEIPT_NAME, Receipt};
 use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Group, Manifest};
@@ -14,11 +14,10 @@ use longshore_domain::outcome::Counts;
 use longshore_domain::records::Format;
 use longshore_domain::time_stamp::Timestamp;
 
-use super::super::check_files;
-use super::super::document::AuditDocument;
-use super::super::findings::Findings;
-use super::super::ledger::Records;
-use longshore::ports::{JobFolder, report_key};
+use crate::audit::document::AuditDocument;
+use crate::audit::findings::Findings;
+use crate::audit::ledger::Records;
+use crate::audit::recount::check_files;
 
 pub(super) const SOURCE: &str = "uploads/t/0b3d3f5e-7d0c-4e34-9c6c-0f3c5d1f9a10";
 pub(super) const FAILED: &str = "row,id,code,field,message\r\n2,b,bad,,no\r\n5,e,bad,,no\r\n";

@@ -2,8 +2,8 @@
 
 use longshore_domain::ports::Files;
 
-use super::super::work::largest_chunk;
 use super::audited::*;
+use crate::audit::work::largest_chunk;
 
 /// Replaces text in a chunk's work file.
 fn edit(audited: &Audited, place: (u32, u32), (from, to): (&str, &str)) {

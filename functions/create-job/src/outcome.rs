@@ -1,0 +1,53 @@
+//! Outcomes of a split.
+
+use longshore::chunk::ChunkError;
+use longshore_domain::ports::PortError;
+
+/// Outcome of a delivery that processed its message. The message is acknowledged in every case.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum SplitEnd {
+    /// Every group is committed and sent.
+    Ended,
+    /// The function's time is nearly over: another message continues the split.
+    Continued,
+    /// The file cannot be read, or none of its rows could be processed: the job fails.
+    Failed,
+    /// Another splitter is ahead; or the job is split already, is stopping or has ended.
+    NothingToDo,
+    /// The job no longer exists: it was deleted.
+    Absent,
+    /// An earlier delivery failed. A copy of the message in the copies lane has replaced it.
+    Replaced,
+}
+
+/// Reasons to retry a split.
+#[derive(Debug, thiserror::Error)]
+pub enum SplitError {
+    /// A service failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// The remaining items of an earlier generation cannot be read or replanned.
+    #[error(transparent)]
+    Chunk(#[from] ChunkError),
+    /// This function does not know the job's definition: it was deployed with other job types.
+    #[error("job {0}: its job type or its options are unknown to this function")]
+    Definition(String),
+    /// The ledger names a manifest that does not exist.
+    #[error("manifest of group {0} is missing")]
+    ManifestMissing(u32),
+}
+
+/// Reasons for which a split stops early.
+pub(crate) enum Halt {
+    End(SplitEnd),
+    /// A write was refused: another splitter is ahead, the job is stopping, or it was our own write whose reply was
+    /// lost.
+    Refused,
+    Error(SplitError),
+}
+
+impl<E: Into<SplitError>> From<E> for Halt {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}

@@ -1,0 +1,84 @@
+//! `DELETE /api/jobs/{jobId}`: deletes a job with its file and its reports.
+//!
+//! One conditional write hides the job from every read and makes it visible to the sweeper until it is removed. If the
+//! job is still running, it is then stopped. A crash in between loses nothing: the sweeper stops a deleted job that is
+//! still running, and removes it once it has ended. Imported records are kept.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use longshore::chunk::stop_job;
+use longshore::http::{Answer, PathText, Tenant};
+use longshore::ports::Ports;
+use longshore::telemetry;
+use longshore_domain::job::{Job, Stop, Transition};
+use longshore_domain::ports::{JobTransitions, Queues, Store};
+use longshore_domain::time_stamp::Timestamp;
+
+use super::document::JobDocument;
+use super::find::{find_job, no_such_job, with_groups};
+use crate::admission::count_call;
+use crate::backend::{Api, Backend};
+use crate::etag;
+use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
+use crate::openapi::refusals::DeleteRefusals;
+
+/// Returns 204: the job is hidden. A repeated call returns 404, like every call for a job that does not exist. The
+/// effect is that of one call, as RFC 9110 (9.2.2) requires of DELETE.
+#[utoipa::path(
+    delete,
+    path = "/api/jobs/{jobId}",
+    operation_id = "deleteJob",
+    tag = "jobs",
+    summary = "Delete a job, its file and its reports.",
+    description = include_str!("delete.md").trim_ascii_end(),
+    params(JobIdInPath, IfMatchHeader),
+    responses(
+        (
+            status = 204,
+            description = "The job is hidden, and will be removed.",
+        ),
+        DeleteRefusals,
+    ),
+)]
+pub(crate) async fn delete<B: Backend>(
+    State(api): State<Arc<Api<B>>>,
+    tenant: Tenant,
+    PathText(id): PathText,
+    headers: HeaderMap,
+) -> Answer {
+    count_call(&api.ports.store, &tenant, (api.clock)()).await?;
+    loop {
+        let (groups, job) =
+            with_groups(&api.ports.store, find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?).await?;
+        etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
+        let (now, store) = ((api.clock)(), &api.ports.store);
+        let only_as_seen = etag::is_conditional(&headers);
+        let observed = match only_as_seen {
+            true => store.delete_as_seen(&job, now).await?,
+            false => store.delete(job.job_id, now).await?,
+        };
+        match observed {
+            Transition::Made(job) => {
+                stop_soon(&api.ports, &job, (api.clock)()).await;
+                return Ok(StatusCode::NO_CONTENT.into_response());
+            }
+            // The job is deleted, or has changed since the client read it: the next read shows which.
+            Transition::Refused if only_as_seen => {}
+            Transition::Refused => return Err(no_such_job().into()),
+        }
+    }
+}
+
+/// Stops a deleted job. A failure does not fail the call: the sweeper stops the job.
+async fn stop_soon<S: Store, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job, at: Timestamp) {
+    if !job.is_live() {
+        return;
+    }
+    if let Err(error) = stop_job(ports, job, &Stop::deleted(at)).await {
+        let error = telemetry::chain(&error);
+        tracing::warn!(job.id = %job.job_id, error, "a deleted job was not stopped; the sweeper will stop it");
+    }
+}

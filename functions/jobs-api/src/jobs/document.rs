@@ -1,0 +1,217 @@
+//! The job document, returned by every call that answers with a job.
+
+use longshore_domain::group::Group;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, JobError, Priority, Stage, Status};
+use longshore_domain::progress::{Progress, sentence, shown_stage, updated_at};
+use longshore_domain::time_stamp::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A job. In every answer `succeeded + failed + skipped = itemProgress <= itemCount`.
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Job)]
+pub struct JobDocument {
+    /// Id of the job.
+    pub job_id: JobId,
+    /// Name of the job type.
+    pub job_type: String,
+    /// File name that the client gave; `null` if the job has no file.
+    #[schema(required = true)]
+    pub file_name: Option<String>,
+    /// Priority of the job.
+    pub priority: Priority,
+    /// Status of the job.
+    pub status: Status,
+    /// Stage within the status.
+    pub stage: Stage,
+    /// Progress as a sentence for people.
+    #[schema(examples("Job running, 41% complete..."))]
+    pub message: String,
+    /// Items known so far; all items of the file once `itemCountFinal` is `true`.
+    pub item_count: u64,
+    /// `true` once the whole file has been counted.
+    pub item_count_final: bool,
+    /// Items that have ended. Never decreases.
+    pub item_progress: u64,
+    /// Items by outcome.
+    pub counts: JobCounts,
+    /// Progress in percent of the file. Never decreases.
+    #[schema(maximum = 100)]
+    pub percent: u8,
+    /// Items per second from the start of the job to `updatedAt`.
+    pub items_per_second: u64,
+    /// Estimated seconds from `updatedAt` to the end, at the current rate.
+    #[schema(required = true)]
+    pub eta_seconds: Option<u64>,
+    /// Seconds from the start of the job to its end, or to `updatedAt` while it runs; `null` before it starts.
+    #[schema(required = true)]
+    pub duration_seconds: Option<u64>,
+    /// Number of runs: 1, plus one for each retry.
+    #[schema(minimum = 1)]
+    pub attempts: u32,
+    /// The validation job from which this job was started; `null` if there is none.
+    #[schema(required = true)]
+    pub started_from: Option<JobId>,
+    /// The import job that was started from this validation job; `null` if there is none.
+    #[schema(required = true)]
+    pub started_as: Option<JobId>,
+    /// Reason why the job did not complete; otherwise `null`.
+    #[schema(required = true)]
+    pub error: Option<JobError>,
+    /// Non-fatal warnings.
+    pub issues: Vec<JobError>,
+    /// Time when the job was accepted. All times are in RFC 3339.
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    /// Time when the job started.
+    #[schema(required = true, format = DateTime)]
+    pub started_at: Option<String>,
+    /// Time when the job reached its final status.
+    #[schema(required = true, format = DateTime)]
+    pub finished_at: Option<String>,
+    /// Time of the last change.
+    #[schema(format = DateTime)]
+    pub updated_at: String,
+    /// Time limit of the job in seconds.
+    #[schema(minimum = 1)]
+    pub timeout_seconds: i64,
+    /// Time when an unfinished job is stopped; at least an hour before `expiresAt`.
+    #[schema(format = DateTime)]
+    pub deadline_at: String,
+    /// Time when the job is removed.
+    #[schema(format = DateTime)]
+    pub expires_at: String,
+    /// Paths of related resources.
+    pub links: Links,
+}
+
+/// A page of jobs.
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Jobs)]
+pub struct JobsDocument {
+    /// Jobs, newest first.
+    pub jobs: Vec<JobDocument>,
+    /// Cursor of the next page; `null` on the last page.
+    #[schema(required = true)]
+    pub next_cursor: Option<String>,
+}
+
+/// Items by outcome.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
+pub struct JobCounts {
+    /// Items that succeeded.
+    pub succeeded: u64,
+    /// Items that failed.
+    pub failed: u64,
+    /// Items that were skipped.
+    pub skipped: u64,
+    /// Known items that have not ended.
+    pub pending: u64,
+}
+
+/// Paths of a job's resources and actions; `null` while not available.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
+#[schema(as = JobLinks)]
+pub struct Links {
+    /// Path of the job itself.
+    #[serde(rename = "self")]
+    #[schema(format = "uri-reference")]
+    pub itself: String,
+    /// Path of the result, once the job is finished.
+    #[schema(required = true, format = "uri-reference")]
+    pub output: Option<String>,
+    /// Path of the failed items, once the job is finished.
+    #[schema(required = true, format = "uri-reference")]
+    pub failures: Option<String>,
+    /// Path to cancel the job, while it can be stopped.
+    #[schema(required = true, format = "uri-reference")]
+    pub cancel: Option<String>,
+    /// Path to start an import from a validation job, until one has been started.
+    #[schema(required = true, format = "uri-reference")]
+    pub start: Option<String>,
+}
+
+impl JobDocument {
+    /// Creates the document of a job whose groups were read before it. The groups of a completed job may be omitted.
+    ///
+    /// The document changes only when the job does: rate and ETA are those of the last change.
+    pub fn new(job: &Job, groups: &[Group]) -> Self {
+        let progress = Progress::new(job, groups, updated_at(job, groups));
+        let (counts, item_progress) = (progress.counts, progress.item_progress());
+        // The totals of an ended job include groups that were committed after `groups` was read.
+        let item_count = if job.completion.totals.is_some() { job.split.item_count } else { progress.item_count };
+        Self {
+            job_id: job.job_id,
+            job_type: job.job_type.clone(),
+            file_name: job.source.as_ref().map(|source| source.name.clone()),
+            priority: job.priority,
+            status: job.status,
+            stage: shown_stage(job),
+            message: sentence(job, progress.percent),
+            item_count,
+            item_count_final: progress.item_count_final,
+            item_progress,
+            counts: JobCounts {
+                succeeded: counts.succeeded,
+                failed: counts.failed,
+                skipped: counts.skipped,
+                pending: item_count.saturating_sub(item_progress),
+            },
+            percent: progress.percent,
+            items_per_second: progress.items_per_second,
+            eta_seconds: progress.eta_seconds,
+            duration_seconds: duration_seconds(job, progress.updated_at),
+            attempts: job.generation + 1,
+            started_from: job.validation.started_from,
+            started_as: job.validation.started_as,
+            error: job.error.clone(),
+            issues: job.issues.clone(),
+            created_at: job.times.created_at.to_rfc3339(),
+            started_at: job.times.started_at.map(Timestamp::to_rfc3339),
+            finished_at: job.times.finished_at.map(Timestamp::to_rfc3339),
+            updated_at: progress.updated_at.to_rfc3339(),
+            timeout_seconds: job.times.timeout_s,
+            deadline_at: job.times.deadline_at.to_rfc3339(),
+            expires_at: Timestamp(job.times.expires_at.saturating_mul(1000)).to_rfc3339(),
+            links: Links::new(job),
+        }
+    }
+}
+
+impl Links {
+    fn new(job: &Job) -> Self {
+        let itself = path(job.job_id);
+        let output = job.status.is_final().then(|| output_path(job.job_id));
+        let failures = job.status.is_final().then(|| failures_path(job.job_id));
+        let cancel = job.is_live().then(|| format!("{itself}/cancel"));
+        let start = job.is_startable().then(|| format!("{itself}/start"));
+        Self { itself, output, failures, cancel, start }
+    }
+}
+
+fn duration_seconds(job: &Job, updated_at: Timestamp) -> Option<u64> {
+    let until = job.times.finished_at.unwrap_or(updated_at);
+    job.times.started_at.map(|begun| until.millis_since(begun).unsigned_abs() / 1000)
+}
+
+/// Path of a job.
+pub(crate) fn path(id: JobId) -> String {
+    format!("/api/jobs/{id}")
+}
+
+/// Path of a job's result.
+pub(crate) fn output_path(id: JobId) -> String {
+    format!("/api/jobs/{id}/output")
+}
+
+/// Path of a job's failed items.
+pub(crate) fn failures_path(id: JobId) -> String {
+    format!("/api/jobs/{id}/failures")
+}
+
+#[cfg(test)]
+#[path = "document_tests.rs"]
+pub(crate) mod tests;

@@ -1,0 +1,58 @@
+//! The job that a path names, and the groups that its document needs.
+
+use longshore::http::{Failure, Tenant};
+use longshore::problem::Problem;
+use longshore_domain::group::Group;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, Status};
+use longshore_domain::ports::{JobStore, Ledger, PortResult};
+use longshore_domain::progress;
+use longshore_domain::time_stamp::Timestamp;
+
+/// Returns the job that a path names.
+///
+/// # Errors
+/// 404 if it does not exist, if it belongs to another tenant, if it is deleted, or if it has expired and DynamoDB
+/// has not yet removed it.
+pub(crate) async fn find_job(store: &impl JobStore, tenant: &Tenant, id: &str, now: Timestamp) -> Result<Job, Failure> {
+    let Some(id) = JobId::parse(id) else { return Err(no_such_job().into()) };
+    let job = store.job(id).await?;
+    let shown = |job: &Job| job.tenant == tenant.0 && !job.is_deleted() && job.times.expires_at > now.seconds();
+    Ok(job.filter(shown).ok_or_else(no_such_job)?)
+}
+
+/// Same as [`read_groups`], with an error for a deleted job.
+///
+/// # Errors
+/// 404 if the job was deleted meanwhile.
+pub(crate) async fn with_groups(store: &impl Ledger, job: Job) -> Result<(Vec<Group>, Job), Failure> {
+    Ok(read_groups(store, job).await?.ok_or_else(no_such_job)?)
+}
+
+/// Reads the groups of a job that was just read, and then the job itself: the input of a job document. Returns
+/// `None` if the job was deleted meanwhile.
+///
+/// A completed job needs no groups, nor does a job that has none yet. Any other job does: a failed or canceled job
+/// shows the same percentage after its end as before, and the percentage is a sum over the groups.
+pub(crate) async fn read_groups(store: &impl Ledger, job: Job) -> PortResult<Option<(Vec<Group>, Job)>> {
+    if job.status == Status::Completed || job.split.groups == 0 {
+        return Ok(Some((Vec::new(), job)));
+    }
+    let first = job.retry.carried_over.groups;
+    let Some((groups, job)) = read_progress(store, job.job_id, first).await? else { return Ok(None) };
+    if job.completion.totals.is_none_or(|totals| totals == progress::counts(&job, &groups)) {
+        return Ok(Some((groups, job)));
+    }
+    // The job ended after its groups were read; its records no longer change, so they are read again.
+    read_progress(store, job.job_id, first).await
+}
+
+/// Skips the groups of earlier generations: their results are in the job's carried-over counts.
+async fn read_progress(store: &impl Ledger, id: JobId, first: u32) -> PortResult<Option<(Vec<Group>, Job)>> {
+    Ok(store.progress_from(id, first).await?.filter(|(_, job)| !job.is_deleted()))
+}
+
+/// Returns 404: the job does not exist, or is not visible to this tenant.
+pub(crate) fn no_such_job() -> Problem {
+    Problem::not_found("job")
+}

@@ -1,0 +1,29 @@
+//! Calls about jobs, one file per call, and what several of them need.
+//!
+//! | file | contains |
+//! | --- | --- |
+//! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `delete` | the calls |
+//! | `request`, `list_request` | the parameters of a create and of a list |
+//! | `source`, `corrected` | checks of the uploads that a call names |
+//! | `find` | the job that a path names, and its groups |
+//! | `accept` | the create message, and the answers with an accepted job |
+//! | `document` | the response |
+//! | `poll_interval` | the value of `Retry-After` |
+
+mod accept;
+pub(crate) mod cancel;
+mod corrected;
+pub(crate) mod create;
+pub(crate) mod delete;
+pub(crate) mod document;
+pub(crate) mod find;
+pub(crate) mod get;
+pub(crate) mod list;
+mod list_request;
+mod poll_interval;
+mod request;
+pub(crate) mod retry;
+mod source;
+pub(crate) mod start;
+
+pub use document::{JobCounts, JobDocument, JobsDocument, Links};

@@ -1,0 +1,157 @@
+//! Reads and validates a request for a job, without calling any service.
+
+use longshore::handler::{AnyJobType, Input, Registry};
+use longshore::http::{Bad, Checked, Fields};
+use longshore::problem::{FieldError, Problem};
+use longshore_domain::ids::FileGuid;
+use longshore_domain::job::{Priority, Tolerance};
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use super::source::unknown_file;
+
+/// Maximum size of the stored options in bytes: they share one item of 400 KB with the columns of the file.
+const OPTIONS_BYTES: usize = 128 * 1024;
+
+/// A request to run a job, usually over an uploaded file.
+#[derive(Clone, PartialEq, Debug, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct JobRequest {
+    /// Name of a job type that the deployment offers.
+    #[schema(min_length = 1, examples("import"))]
+    pub(super) job_type: String,
+    /// The upload to process. Required by job types that take a file, refused by the others.
+    #[schema(rename = "fileGuid")]
+    pub(super) file: Option<FileGuid>,
+    /// Priority of the job. Each priority has its own queue.
+    #[schema(value_type = Option<Priority>)]
+    pub(super) priority: Priority,
+    /// Options of the job type; for `import` see ImportOptions.
+    #[schema(value_type = Option<Object>)]
+    pub(super) options: Value,
+    /// Tolerated failures, as the options set them.
+    #[schema(ignore)]
+    pub(super) tolerance: Tolerance,
+    /// Time limit in seconds from now. An unfinished job is then stopped with the error `time_limit`. The maximum, and
+    /// the default, is the limit of the job type or of the deployment. Checked once a minute.
+    #[schema(rename = "timeoutSeconds", value_type = Option<i64>, minimum = 1)]
+    pub(super) timeout_s: i64,
+    /// Validation only: the job checks its file, and another job can be started to import it.
+    #[schema(ignore)]
+    pub(super) checks_only: bool,
+}
+
+/// Errors of an invalid request found without calling a service, and the file that it names, which may be invalid too.
+#[derive(Debug)]
+pub(super) struct BadRequest {
+    pub(super) problem: Box<Problem>,
+    pub(super) file: Option<FileGuid>,
+}
+
+/// A parsed request whose options are not compiled yet, because compiling may take a second of processor time.
+pub(super) struct Draft<'a> {
+    fields: Fields,
+    job_type: Option<&'a dyn AnyJobType>,
+    file: Option<FileGuid>,
+    priority: Priority,
+    options: Value,
+    timeout_s: i64,
+}
+
+impl<'a> Draft<'a> {
+    /// Reads a request for a job of one of these types. `time_limit_s` applies to types without their own limit.
+    pub(super) fn read(mut fields: Fields, registry: &'a Registry, time_limit_s: i64) -> Self {
+        let job_type = fields.required("jobType", |value| known_type(value, registry));
+        let file = fields.optional("fileGuid", |value| Ok(value.as_str().and_then(FileGuid::parse)));
+        let priority = fields.optional("priority", check_priority).unwrap_or_default();
+        let options = fields.optional("options", |value| Ok(value.clone()));
+        let options = options.unwrap_or_else(|| Value::Object(Map::new()));
+        let limit_s = job_type.and_then(|job_type| job_type.limits().job_time_limit_s).unwrap_or(time_limit_s);
+        let timeout_s = fields.optional("timeoutSeconds", |value| check_timeout(value, limit_s)).unwrap_or(limit_s);
+        if let Err(bad) = check_file(job_type, file) {
+            fields.refuse("fileGuid", &bad);
+        }
+        Self { fields, job_type, file: file.flatten(), priority, options, timeout_s }
+    }
+
+    /// Returns the canonical form of a valid request, or `None`. It is equal for two bodies with the same meaning.
+    pub(super) fn meaning(&self) -> Option<Value> {
+        let job_type = self.job_type.filter(|_| self.fields.is_right())?;
+        Some(json!({
+            "jobType": job_type.name(), "fileGuid": self.file, "priority": self.priority, "options": self.options,
+            "timeoutSeconds": self.timeout_s,
+        }))
+    }
+
+    /// Compiles the options.
+    ///
+    /// # Errors
+    /// 422 with every bad field.
+    pub(super) fn compile(self) -> Result<JobRequest, BadRequest> {
+        let Self { mut fields, job_type, file, priority, options, timeout_s } = self;
+        let Some(job_type) = job_type else {
+            return Err(BadRequest { problem: Box::new(fields.into_problem()), file });
+        };
+        let tolerance = check_options(job_type, &options).unwrap_or_else(|errors| {
+            fields.refuse_all(errors);
+            Tolerance::default()
+        });
+        fields.finish().map_err(|problem| BadRequest { problem: Box::new(problem), file })?;
+        let checks_only = job_type.started(&options).is_some();
+        let job_type = job_type.name().to_owned();
+        Ok(JobRequest { job_type, file, priority, options, tolerance, timeout_s, checks_only })
+    }
+}
+
+fn known_type<'a>(value: &Value, registry: &'a Registry) -> Checked<&'a dyn AnyJobType> {
+    let known = value.as_str().and_then(|name| registry.find(name));
+    known.ok_or_else(|| {
+        let names = registry.names().join(", ");
+        Bad::new("unknown_job_type", format!("there is no job type {value}; the job types are: {names}"))
+    })
+}
+
+fn check_priority(value: &Value) -> Checked<Priority> {
+    let known = value.as_str().and_then(Priority::parse);
+    known.ok_or_else(|| {
+        Bad::new("invalid_priority", "priority is high, normal or low; a job is normal if it says nothing")
+    })
+}
+
+fn check_timeout(value: &Value, limit_s: i64) -> Checked<i64> {
+    value.as_i64().filter(|seconds| (1..=limit_s).contains(seconds)).ok_or_else(|| {
+        let detail = format!("timeoutSeconds is a whole number from 1 to {limit_s}, the most that this job may take");
+        Bad::new("invalid_timeout", detail)
+    })
+}
+
+/// Checks the presence of a file. `Some(None)` is a file id that is not a UUID. If the type is unknown, so is its need
+/// for a file.
+fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>) -> Checked<()> {
+    match (job_type.map(AnyJobType::input), file) {
+        (None | Some(Input::File), Some(Some(_))) | (None | Some(Input::Options), None) => Ok(()),
+        (None | Some(Input::File), Some(None)) => Err(unknown_file()),
+        (Some(Input::File), None) => {
+            let detail = "this job type works through a file: ask POST /api/uploads where to put it";
+            Err(Bad::new("file_required", detail))
+        }
+        (Some(Input::Options), Some(_)) => {
+            Err(Bad::new("file_not_allowed", "this job type takes no file, only options"))
+        }
+    }
+}
+
+/// Validates the options and returns the failures that they tolerate.
+fn check_options(job_type: &dyn AnyJobType, options: &Value) -> Result<Tolerance, Vec<FieldError>> {
+    if !options.is_object() {
+        return Err(vec![FieldError::new("/options", "invalid_type", "options is an object")]);
+    }
+    let bytes = options.to_string().len();
+    if bytes > OPTIONS_BYTES {
+        let detail = format!(
+            "options have {bytes} bytes, and may have up to {OPTIONS_BYTES}; leave out what the job does not need"
+        );
+        return Err(vec![FieldError::new("/options", "options_too_large", detail)]);
+    }
+    Ok(job_type.prepare(options)?.tolerance())
+}

@@ -1,0 +1,153 @@
+//! `POST /api/jobs/{jobId}/start`: starts an import from a validation job, over the same file.
+//!
+//! One transaction stores the new job and links it to the validation job. So there is only one new job, regardless of
+//! repeated or concurrent calls, and no delete can happen between the two writes.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use longshore::handler::Registry;
+use longshore::http::{Answer, Failure, PathText, Tenant};
+use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
+use longshore::problem::{Kind, Problem};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, JobTimes, SourceFile, Status, Validation, deadline};
+use longshore_domain::ports::{Definition, Files, JobStore, Started};
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::Value;
+
+use super::accept::{accepted, accepted_before, send_create};
+use super::document::JobDocument;
+use super::find::{find_job, with_groups};
+use crate::admission::{admit, count_call, day_is_full, too_many_jobs};
+use crate::backend::{Api, Backend, Limits};
+use crate::etag;
+use crate::openapi::examples;
+use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
+use crate::openapi::refusals::StartRefusals;
+
+/// Returns 202 with the started job, which this call or an earlier one created.
+#[utoipa::path(
+    post,
+    path = "/api/jobs/{jobId}/start",
+    operation_id = "startJob",
+    tag = "jobs",
+    summary = "Start an import from a validated job.",
+    description = include_str!("start.md").trim_ascii_end(),
+    params(JobIdInPath, IfMatchHeader),
+    responses(
+        (
+            status = 202,
+            description = "Started. Poll the new job at `Location`.",
+            body = JobDocument,
+            headers(
+                ("Location" = inline(OnePath), description = "The new job."),
+                ("Retry-After" = inline(RetryAfterSeconds), description = "Seconds."),
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+            example = json!(examples::started()),
+        ),
+        StartRefusals,
+    ),
+)]
+pub(crate) async fn start<B: Backend>(
+    State(api): State<Arc<Api<B>>>,
+    tenant: Tenant,
+    PathText(id): PathText,
+    headers: HeaderMap,
+) -> Answer {
+    let checked = find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?;
+    if let Some(started) = checked.validation.started_as {
+        return accepted_before(&api.ports, &tenant, started, deleted).await;
+    }
+    count_call(&api.ports.store, &tenant, (api.clock)()).await?;
+    let options = started_options(&api.ports.store, &api.registry, &checked).await?;
+    check_file(&api.ports.files, checked.source.as_ref()).await?;
+    let (groups, checked) = with_groups(&api.ports.store, checked).await?;
+    etag::check_match(&headers, &JobDocument::new(&checked, &groups))?;
+    admit(&api, &tenant, checked.priority).await?;
+    let job = started_job(&checked, &api.limits, (api.clock)());
+    match api.ports.store.start_job(&job, &Definition { options, columns: None }).await? {
+        Started::New => {
+            send_create(&api.ports.queues, &job).await;
+            Ok(accepted(&job, &[]))
+        }
+        Started::Before(started) => accepted_before(&api.ports, &tenant, started, deleted).await,
+        Started::OverLimit(active) => Err(too_many_jobs(active).into()),
+        Started::OverDailyBytes(bytes) => Err(day_is_full(bytes, job.times.created_at).into()),
+        Started::Refused => Err(not_validated("it was opened again or deleted just now").into()),
+    }
+}
+
+/// Returns the import options from a completed validation job.
+///
+/// # Errors
+/// 409 `nothing-to-start`, `not-ended`, `not-validated`.
+async fn started_options(store: &impl JobStore, registry: &Registry, checked: &Job) -> Result<Value, Failure> {
+    let definition = store.definition(checked.job_id).await?;
+    let job_type = registry.find(&checked.job_type).filter(|_| checked.validation.checks_only);
+    let options = job_type.zip(definition).and_then(|(job_type, definition)| job_type.started(&definition.options));
+    let options = options.ok_or_else(nothing_to_start)?;
+    match (checked.status, &checked.error) {
+        (Status::Completed, _) => Ok(options),
+        (Status::Failed | Status::Canceled, Some(error)) => Err(not_validated(&error.message).into()),
+        (Status::Failed | Status::Canceled, None) => Err(not_validated("it was stopped").into()),
+        (Status::Waiting | Status::Running, _) => Err(not_ended().into()),
+    }
+}
+
+/// Checks that the file is still the validated one.
+///
+/// # Errors
+/// 409 `file-gone`.
+async fn check_file(files: &impl Files, source: Option<&SourceFile>) -> Result<(), Failure> {
+    let Some(source) = source else { return Ok(()) };
+    let info = files.info(&source.key).await?;
+    let same = info.is_some_and(|info| info.etag == source.etag && info.size_bytes == source.size_bytes);
+    if same { Ok(()) } else { Err(file_gone(source).into()) }
+}
+
+/// Creates the import job over the same file, with all settings of the validation job.
+fn started_job(checked: &Job, limits: &Limits, now: Timestamp) -> Job {
+    let expires_at = limits.expires_at(now);
+    Job {
+        source: checked.source.clone(),
+        priority: checked.priority,
+        tolerance: checked.tolerance,
+        times: JobTimes {
+            timeout_s: checked.times.timeout_s,
+            deadline_at: deadline(now, checked.times.timeout_s, expires_at),
+            expires_at,
+            ..JobTimes::accepted(now)
+        },
+        validation: Validation { started_from: Some(checked.job_id), ..Validation::default() },
+        ..Job::waiting(JobId::generate(), checked.tenant.as_str(), &checked.job_type, now)
+    }
+}
+
+fn deleted() -> Problem {
+    let detail = "the job that was started from this one was deleted; create another job over the file";
+    Problem::new(Kind::JobDeleted, detail)
+}
+
+fn nothing_to_start() -> Problem {
+    let detail = "the job did not only check its file, so nothing is left to be started; failed items can be retried";
+    Problem::new(Kind::NothingToStart, detail)
+}
+
+fn not_ended() -> Problem {
+    let detail = "the job still checks its file; wait for its end";
+    Problem::new(Kind::NotEnded, detail)
+}
+
+fn not_validated(why: &str) -> Problem {
+    let detail = format!("only a job that has checked its file to the end can be started: {why}");
+    Problem::new(Kind::NotValidated, detail)
+}
+
+fn file_gone(source: &SourceFile) -> Problem {
+    let detail =
+        format!("the file {:?} is not there any more as it was checked; upload it again as a new job's", source.name);
+    Problem::new(Kind::FileGone, detail)
+}

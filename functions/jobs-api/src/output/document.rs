@@ -1,0 +1,83 @@
+//! Response document of a result.
+
+use longshore::receipt::Receipt;
+use longshore::result::{ResultCounts, Timings};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{JobError, Status};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Result of a finished job.
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Output)]
+pub struct OutputDocument {
+    /// Id of the job.
+    pub job_id: JobId,
+    /// Name of the job type.
+    pub job_type: String,
+    /// Final status of the job.
+    pub status: Status,
+    /// Items of the input.
+    pub item_count: u64,
+    /// Items by outcome; their sum is `itemCount`.
+    pub counts: ResultCounts,
+    /// Times and duration of the job.
+    pub timings: Timings,
+    /// Reason why the job did not complete; otherwise `null`.
+    #[schema(required = true)]
+    pub error: Option<JobError>,
+    /// Non-fatal warnings.
+    pub issues: Vec<JobError>,
+    /// Files with the rows that did not succeed.
+    pub files: FileLinks,
+    /// Receipt of the input and the output, for comparison with the files; `null` if the job has no report.
+    #[schema(required = true)]
+    pub receipt: Option<ReceiptLink>,
+}
+
+/// The receipt, and a link to the file with the same contents.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OutputReceipt)]
+pub struct ReceiptLink {
+    /// Presigned URL. No further authorization is needed.
+    #[schema(format = "uri")]
+    pub url: String,
+    /// Time when the link expires, in RFC 3339.
+    #[schema(format = DateTime)]
+    pub expires_at: String,
+    /// Contents of the receipt.
+    pub document: Receipt,
+}
+
+/// Links to the files of a report; `null` for a file without rows.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
+#[schema(as = OutputFiles)]
+pub struct FileLinks {
+    /// Items that failed, with code, field and message.
+    #[schema(required = true)]
+    pub failed: Option<FileLink>,
+    /// Items that were skipped, with the reason.
+    #[schema(required = true)]
+    pub skipped: Option<FileLink>,
+    /// Items that had not ended when the job was stopped.
+    #[schema(required = true)]
+    pub unprocessed: Option<FileLink>,
+}
+
+/// A link to one file.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OutputFile)]
+pub struct FileLink {
+    /// Presigned URL. No further authorization is needed.
+    #[schema(format = "uri")]
+    pub url: String,
+    /// Rows below the header.
+    #[schema(minimum = 1)]
+    pub rows: u64,
+    /// Time when the link expires, in RFC 3339.
+    #[schema(format = DateTime)]
+    pub expires_at: String,
+}

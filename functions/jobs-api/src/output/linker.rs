@@ -1,0 +1,79 @@
+//! Links to the files of a job's report.
+
+use longshore::http::Failure;
+use longshore::ports::report_key;
+use longshore::receipt::{RECEIPT_NAME, Receipt, download_name};
+use longshore::result::{ReportFile, ReportFiles, ResultDocument};
+use longshore_domain::job::Job;
+use longshore_domain::ports::PortResult;
+use longshore_domain::time_stamp::Timestamp;
+
+use super::document::{FileLink, FileLinks, OutputDocument, ReceiptLink};
+use crate::links::DownloadUrls;
+
+/// Lifetime of a link in seconds: long enough for a click, too short to be shared.
+const LINK_SECONDS: i64 = 15 * 60;
+
+/// Signs links to the files of a job's report.
+pub(crate) struct Linker<'a, F> {
+    pub(crate) files: &'a F,
+    pub(crate) job: &'a Job,
+    pub(crate) now: Timestamp,
+}
+
+impl<F: DownloadUrls> Linker<'_, F> {
+    /// Creates the response document.
+    pub(super) async fn document(
+        &self,
+        result: ResultDocument,
+        receipt: Option<Receipt>,
+    ) -> Result<OutputDocument, Failure> {
+        let ReportFiles { failed, skipped, unprocessed } = result.files;
+        let files = FileLinks {
+            failed: self.perhaps(failed).await?,
+            skipped: self.perhaps(skipped).await?,
+            unprocessed: self.perhaps(unprocessed).await?,
+        };
+        Ok(OutputDocument {
+            job_id: result.job_id,
+            job_type: result.job_type,
+            status: result.status,
+            item_count: result.item_count,
+            counts: result.counts,
+            timings: result.timings,
+            error: result.error,
+            issues: result.issues,
+            files,
+            receipt: match receipt {
+                Some(document) => Some(self.receipt(document).await?),
+                None => None,
+            },
+        })
+    }
+
+    async fn receipt(&self, document: Receipt) -> PortResult<ReceiptLink> {
+        let key = report_key(self.job, RECEIPT_NAME);
+        Ok(ReceiptLink { url: self.url(&key).await?, expires_at: self.expires_at(), document })
+    }
+
+    async fn perhaps(&self, file: Option<ReportFile>) -> PortResult<Option<FileLink>> {
+        match file {
+            Some(file) => Ok(Some(self.link(file).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Creates a link to a file.
+    pub(crate) async fn link(&self, ReportFile { key, rows }: ReportFile) -> PortResult<FileLink> {
+        Ok(FileLink { url: self.url(&key).await?, rows, expires_at: self.expires_at() })
+    }
+
+    async fn url(&self, key: &str) -> PortResult<String> {
+        let name = download_name(self.job, key.rsplit('/').next().unwrap_or(key));
+        self.files.download_url(key, &name, LINK_SECONDS.unsigned_abs()).await
+    }
+
+    fn expires_at(&self) -> String {
+        self.now.plus_seconds(LINK_SECONDS).to_rfc3339()
+    }
+}

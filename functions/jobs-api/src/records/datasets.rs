@@ -1,0 +1,69 @@
+//! `GET /api/datasets`: the datasets that a tenant's imports have written to, in pages.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{AppendHeaders, IntoResponse};
+use longshore::http::{Answer, QueryText, Tenant, paging};
+use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
+use longshore::problem::Problem;
+use longshore::store::records::{Dataset, RecordStore};
+
+use super::document::{DatasetDocument, DatasetsDocument};
+use crate::backend::{Api, Backend};
+use crate::openapi::examples;
+use crate::openapi::parameters::DatasetsQuery;
+use crate::openapi::refusals::ListRefusals;
+
+/// Default page size.
+const DEFAULT_LIMIT: usize = 100;
+
+/// Maximum page size: about 100 KB.
+const MAX_LIMIT: usize = 1_000;
+
+/// Returns a page of the tenant's datasets.
+#[utoipa::path(
+    get,
+    path = "/api/datasets",
+    operation_id = "listDatasets",
+    tag = "records",
+    summary = "List the datasets that imports have written to.",
+    description = "In the order of their names. Every dataset with records is in the list.",
+    params(DatasetsQuery, PageCursor),
+    responses(
+        (
+            status = 200,
+            description = "A page.",
+            body = DatasetsDocument,
+            headers(
+                ("Link" = inline(NextPage), description = "The next page, `rel=\"next\"` (RFC 8288); absent on the last one."),
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+            example = json!(examples::datasets()),
+        ),
+        ListRefusals,
+    ),
+)]
+pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, query: QueryText) -> Answer {
+    let mut errors = Vec::new();
+    let limit = paging::limit(&query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
+    let after = query.get("cursor").map(position);
+    errors.extend((after == Some(None)).then(paging::bad_cursor));
+    if !errors.is_empty() {
+        return Err(Problem::invalid(errors).into());
+    }
+    let page = api.records.datasets(&tenant.0, limit, after.flatten().as_deref()).await?;
+    let next_cursor = page.next.as_deref().map(paging::opaque);
+    let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
+    let link = |cursor: &str| paging::next_link("/api/datasets", &[("limit", &limit.to_string()), ("cursor", cursor)]);
+    about.extend(next_cursor.as_deref().map(|cursor| (header::LINK, link(cursor))));
+    let datasets = page.items.into_iter().map(DatasetDocument::from).collect();
+    Ok((AppendHeaders(about), Json(DatasetsDocument { datasets, next_cursor })).into_response())
+}
+
+/// Decodes the name in a cursor; `None` if no page can have returned this cursor.
+fn position(cursor: &str) -> Option<String> {
+    paging::place(cursor).filter(|name| Dataset::check_name(name).is_ok())
+}

@@ -1,0 +1,8 @@
+//! Calls about the records that imports have written.
+
+pub(crate) mod datasets;
+mod document;
+pub(crate) mod list;
+
+pub(crate) use document::records_path;
+pub use document::{DatasetDocument, DatasetLinks, DatasetsDocument, RecordDocument, RecordsDocument};

@@ -1,0 +1,68 @@
+//! Calls of this function.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::{Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use longshore::http::{self, CallLimit};
+use longshore::job_types::import::ImportOptions;
+use longshore::problem::{Kind, Problem};
+
+use crate::backend::{Api, Backend};
+use crate::jobs::{cancel, create, delete, get, list, retry, start};
+use crate::records::datasets;
+use crate::{audit, documents, failures, output, records};
+
+// The order is that of the OpenAPI document and of its HTML page. The handler itself counts a create, after it has
+// looked up the idempotency key: a repeated create is answered regardless of the rate limit. An audit reads a whole
+// report, for up to twenty seconds.
+longshore::routes! {
+    openapi(ImportOptions);
+    [B: Backend] Arc<Api<B>>;
+    POST   "/api/jobs"                        create::create<B> costs 0,
+    GET    "/api/jobs"                        list::list<B>,
+    GET    "/api/jobs/{jobId}"                get::get<B>,
+    GET    "/api/jobs/{jobId}/output"         output::get::get<B>,
+    GET    "/api/jobs/{jobId}/failures"       failures::list::list<B>,
+    GET    "/api/jobs/{jobId}/audit"          audit::get::get<B> costs 20,
+    POST   "/api/jobs/{jobId}/cancel"         cancel::cancel<B>,
+    POST   "/api/jobs/{jobId}/retry"          retry::retry<B>,
+    POST   "/api/jobs/{jobId}/start"          start::start<B>,
+    DELETE "/api/jobs/{jobId}"                delete::delete<B>,
+    GET    "/api/datasets"                    datasets::list<B>,
+    GET    "/api/datasets/{dataset}/records"  records::list::list<B>,
+    GET    "/api/openapi.json"                documents::openapi::openapi [public],
+    GET    "/api/docs"                        documents::docs::docs [public],
+    GET    "/api/problems"                    documents::problems::kinds [public],
+    GET    "/api/problems/{kind}"             documents::problems::kind [public],
+}
+
+/// Returns the function as a router.
+pub fn router<B: Backend>(api: Api<B>) -> Router {
+    let limit = CallLimit::new(api.tenant_calls, api.clock);
+    let router = refuse_others(routes::<B>());
+    let router = http::with_call_limit(http::with_problems(router), limit);
+    http::with_access(router, &api.access).with_state(Arc::new(api))
+}
+
+/// Adds 405 for the paths of the functions for which API Gateway falls back to this one if the method is wrong.
+fn refuse_others<B: Backend>(router: Router<Arc<Api<B>>>) -> Router<Arc<Api<B>>> {
+    let mut methods = BTreeMap::<&str, Vec<&str>>::new();
+    for (method, path) in upload::ROUTES.into_iter().chain(dead_letters::ROUTES) {
+        methods.entry(path).or_default().push(method);
+    }
+    methods.into_iter().fold(router, |router, (path, mut methods)| {
+        methods.sort_unstable();
+        let allowed = methods.join(",");
+        router.route(path, any(async move |uri: Uri| wrong_method(&uri, allowed)))
+    })
+}
+
+fn wrong_method(uri: &Uri, allowed: String) -> Response {
+    let detail = format!("{} takes {allowed}", uri.path());
+    let problem = Problem::new(Kind::MethodNotAllowed, detail);
+    ([(header::ALLOW, allowed)], problem).into_response()
+}
